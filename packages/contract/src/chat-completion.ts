@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { Context, Interaction, Params, samplingFields } from "./prediction.ts";
+
+export const ChatMessage = z
+  .looseObject({ role: z.enum(["system", "user", "assistant"]), content: z.string() })
+  .meta({ id: "ChatMessage" });
+export type ChatMessage = z.infer<typeof ChatMessage>;
+
+/**
+ * Body of `POST /v1/chat/completions`. With `context` or `interaction` the prompt is composed as for a prediction;
+ * otherwise `messages` are forwarded as they are. Unknown properties are forwarded to the upstream.
+ */
+export const ChatCompletionRequest = z
+  .looseObject({
+    model: z.string().nullish().meta({ description: "The served model where it is absent." }),
+    messages: z.array(ChatMessage).optional().meta({ description: "Used in pass-through mode only." }),
+    context: Context.nullish(),
+    interaction: Interaction.nullish().meta({ description: "Required in structured mode." }),
+    params: Params.nullish().meta({ description: "Wins over the top-level sampling fields." }),
+    ...samplingFields,
+    stream: z
+      .boolean()
+      .optional()
+      .meta({ default: false, description: "Streaming is not supported: true is refused." }),
+  })
+  .meta({ id: "ChatCompletionRequest" });
+export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;
+
+/** The upstream's completion, byte for byte as it came. */
+export const ChatCompletionResponse = z
+  .looseObject({
+    id: z.string(),
+    object: z.string(),
+    created: z.int().meta({ description: "Seconds since 1970-01-01 UTC." }),
+    model: z.string(),
+    choices: z.array(z.looseObject({})),
+    usage: z.looseObject({}).nullable().optional(),
+  })
+  .meta({ id: "ChatCompletionResponse" });
+export type ChatCompletionResponse = z.infer<typeof ChatCompletionResponse>;

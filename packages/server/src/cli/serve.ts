@@ -1,0 +1,49 @@
+import { compose } from "../compose.ts";
+import type { Config } from "../config.ts";
+import { listen } from "../http/listen.ts";
+import { createLog } from "../observability/logger.ts";
+
+/** Runs the server until it is told to stop. Returns once everything is written and closed. */
+export async function serve(config: Config, unknownVariables: string[]): Promise<void> {
+  const { logger, flush } = createLog(config.logLevel);
+  for (const name of unknownVariables) logger.warn({ name }, "this PRESAGE_ variable is not known and has no effect");
+  const presage = await compose(config, logger);
+  const server = listen(config.listen, presage);
+  presage.setPhase("ready");
+  logger.info({ address: server.address }, "ready");
+  if (!server.isLoopback) logger.warn({ host: config.listen.host }, "other machines can reach this server; it speaks plain HTTP");
+  if (presage.firstKey !== undefined) showFirstKey(presage.firstKey, server.address);
+
+  const signal = await nextSignal();
+  logger.info({ signal }, "stopping: no new connections; predictions under way finish");
+  presage.setPhase("stopping");
+  await server.drain();
+  await presage.dispose();
+  logger.info("stopped");
+  flush();
+}
+
+/** Beside the log, not in it: logs are kept and copied. */
+function showFirstKey(key: string, address: string): void {
+  process.stderr.write(
+    [
+      "",
+      "  Your first API key. It is shown this once:",
+      "",
+      `    ${key}`,
+      "",
+      "  A first prediction:",
+      "",
+      `    curl ${address}/v1/predict -H 'X-API-KEY: ${key}' -H 'Content-Type: application/json' \\`,
+      `      -d '{"interaction": {"state": "You are in the kitchen. The fridge is closed.", "action": "open fridge"}}'`,
+      "",
+      "",
+    ].join("\n"),
+  );
+}
+
+function nextSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve(signal));
+  });
+}

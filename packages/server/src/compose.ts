@@ -1,0 +1,132 @@
+import type { Config } from "./config.ts";
+import { createApp } from "./http/app.ts";
+import type { HttpEnv } from "./http/exchange.ts";
+import type { Phase } from "./http/routes/probes.ts";
+import { createAdmission } from "./identity/admission.ts";
+import { selectApiKeys, selectKeyRecord, writeLastUses } from "./identity/api-keys/api-keys-store.ts";
+import { createApiKey } from "./identity/api-keys/create-api-key.ts";
+import { ensureBootstrapKey } from "./identity/api-keys/ensure-bootstrap-key.ts";
+import { createKeyDigest, type KeyDigest } from "./identity/api-keys/key-digest.ts";
+import { collectLastUses } from "./identity/api-keys/last-uses.ts";
+import { revokeApiKey } from "./identity/api-keys/revoke-api-key.ts";
+import { createKeyVerifier } from "./identity/api-keys/verify-api-key.ts";
+import { ensureOwner } from "./identity/ensure-owner.ts";
+import { selectUser, type User } from "./identity/users-store.ts";
+import type { Logger } from "./observability/logger.ts";
+import { createMetrics } from "./observability/metrics.ts";
+import { openDatabase } from "./storage/open-database.ts";
+import { sharedSecret } from "./storage/shared-secret.ts";
+import type { Database } from "./storage/tables.ts";
+import { createUpstream } from "./upstream/create-upstream.ts";
+import { startSandbox } from "./upstream/sandbox/start-sandbox.ts";
+import type { Upstream } from "./upstream/upstream.ts";
+
+export interface Presage {
+  fetch(request: Request, env: HttpEnv["Bindings"]): Response | Promise<Response>;
+  setPhase(phase: Phase): void;
+  /** The owner's first key, where this start made it. It is not kept anywhere. */
+  firstKey: string | undefined;
+  /** Writes what is still to be written and lets go of everything. */
+  dispose(): Promise<void>;
+}
+
+/** Builds the whole server, short of listening. */
+export async function compose(config: Config, logger: Logger): Promise<Presage> {
+  let phase: Phase = "starting";
+  const metrics = createMetrics();
+  const { database, owner, digestOf } = await composeStore(config, logger);
+  const firstKey = await ensureFirstKey(config, database, owner, digestOf);
+  const { upstream, stopSandbox } = composeUpstream(config, logger);
+
+  const lastUses = collectLastUses(
+    (batch) => writeLastUses(database, batch),
+    (error) => logger.warn({ err: error }, "last uses of keys are not written yet; they are kept"),
+  );
+  const verifier = createKeyVerifier({
+    digestOf,
+    find: (digest) => selectKeyRecord(database, digest),
+    noteUse: lastUses.note,
+    count: (outcome) => metrics.keyVerifications.inc({ outcome }),
+  });
+  const admission = createAdmission(config.prediction);
+  metrics.watchInFlight(admission.inFlight);
+
+  const app = createApp({
+    phase: () => phase,
+    verifier,
+    predictions: {
+      complete: upstream.complete,
+      admission,
+      debugFields: config.prediction.debugFields,
+      maxBodyBytes: config.listen.maxBodyBytes,
+      timeoutMs: config.upstream.timeoutMs,
+    },
+    listModels: upstream.listModels,
+    apiKeys: {
+      createApiKey: (newKey) => createApiKey(database, digestOf, newKey),
+      listApiKeys: (userId) => selectApiKeys(database, userId),
+      revokeApiKey: (userId, keyId) => revokeApiKey(database, verifier, userId, keyId),
+    },
+    findUser: (userId) => selectUser(database, userId),
+    logger,
+    metrics,
+  });
+
+  return {
+    fetch: app.fetch,
+    setPhase: (next) => {
+      phase = next;
+    },
+    firstKey,
+    async dispose() {
+      await lastUses.stop();
+      await stopSandbox();
+      await database.destroy();
+    },
+  };
+}
+
+export interface Store {
+  database: Database;
+  owner: User;
+  digestOf: KeyDigest;
+}
+
+/** The database, up to date, with its owner and the way in which it digests keys. */
+export async function composeStore(config: Config, logger: Logger): Promise<Store> {
+  const { database, migrated } = await openDatabase(config.databaseUrl, (error) =>
+    logger.warn({ err: error }, "a connection to the database was lost"),
+  );
+  if (migrated.length > 0) logger.info({ migrated }, "the database's schema is up to date");
+  const digestOf = createKeyDigest(await sharedSecret(database, "api_key_digest"));
+  return { database, owner: await ensureOwner(database), digestOf };
+}
+
+/** The configured deployment, or the sandbox where none is configured. */
+export function composeUpstream(config: Config, logger: Logger): { upstream: Upstream; stopSandbox(): Promise<void> } {
+  const { url, ...options } = config.upstream;
+  if (url !== undefined) return { upstream: createUpstream({ url, ...options }), stopSandbox: async () => {} };
+  const sandbox = startSandbox();
+  logger.warn(
+    "PRESAGE_UPSTREAM_URL is not set: predictions come from the built-in sandbox, a rule-based simulator and no language model",
+  );
+  const upstream = createUpstream({ ...options, url: sandbox.url, apiKey: undefined, model: undefined });
+  return { upstream, stopSandbox: sandbox.stop };
+}
+
+/** Someone must be able to make the first call: the bootstrap key, or in local mode a key that is printed once. */
+async function ensureFirstKey(
+  config: Config,
+  database: Database,
+  owner: User,
+  digestOf: KeyDigest,
+): Promise<string | undefined> {
+  const { bootstrapKey, oidc } = config.identity;
+  if (bootstrapKey !== undefined) {
+    await ensureBootstrapKey(database, digestOf, { userId: owner.id, key: bootstrapKey });
+    return undefined;
+  }
+  if (oidc !== undefined || (await selectApiKeys(database, owner.id)).length > 0) return undefined;
+  const { key } = await createApiKey(database, digestOf, { userId: owner.id, name: "first key", expiresAt: null });
+  return key;
+}

@@ -1,0 +1,127 @@
+import { z } from "zod";
+import { type Environment, type EnvironmentName, environment, secretNames } from "./environment.ts";
+
+export type Config = Readonly<{
+  listen: Readonly<{ host: string; port: number; publicUrl: string | undefined; maxBodyBytes: number }>;
+  databaseUrl: string;
+  upstream: Readonly<{
+    /** Absent: the sandbox. */
+    url: string | undefined;
+    apiKey: string | undefined;
+    model: string | undefined;
+    timeoutMs: number;
+    retries: number;
+  }>;
+  prediction: Readonly<{ debugFields: boolean; ratePerMinute: number; maxInFlight: number }>;
+  identity: Readonly<{
+    bootstrapKey: string | undefined;
+    /** Absent: local mode. */
+    oidc: Readonly<{ issuer: string; clientId: string; clientSecret: string }> | undefined;
+  }>;
+  judge: Readonly<{ url: string | undefined; apiKey: string | undefined; model: string | undefined }>;
+  logLevel: Environment["PRESAGE_LOG_LEVEL"];
+  otlpEndpoint: string | undefined;
+  /** The key with which the command line calls another server. */
+  clientApiKey: string | undefined;
+}>;
+
+/** The environment is wrong; the message has one line for each wrong variable. */
+export class ConfigError extends Error {
+  constructor(lines: string[]) {
+    super(lines.join("\n"));
+    this.name = "ConfigError";
+  }
+}
+
+export type RawEnvironment = Readonly<Record<string, string | undefined>>;
+
+/** Reads every variable, or throws a `ConfigError` that names all the wrong ones. */
+export function readConfig(raw: RawEnvironment): Config {
+  const values = readEnvironment(raw);
+  return Object.freeze({
+    listen: Object.freeze({
+      host: values.PRESAGE_HOST,
+      port: values.PRESAGE_PORT,
+      publicUrl: values.PRESAGE_PUBLIC_URL,
+      maxBodyBytes: values.PRESAGE_MAX_BODY_BYTES,
+    }),
+    databaseUrl: values.PRESAGE_DATABASE_URL,
+    upstream: Object.freeze({
+      url: values.PRESAGE_UPSTREAM_URL,
+      apiKey: values.PRESAGE_UPSTREAM_API_KEY,
+      model: values.PRESAGE_UPSTREAM_MODEL,
+      timeoutMs: values.PRESAGE_UPSTREAM_TIMEOUT_MS,
+      retries: values.PRESAGE_UPSTREAM_RETRIES,
+    }),
+    prediction: Object.freeze({
+      debugFields: values.PRESAGE_DEBUG_FIELDS,
+      ratePerMinute: values.PRESAGE_RATE_LIMIT_RPM,
+      maxInFlight: values.PRESAGE_MAX_IN_FLIGHT,
+    }),
+    identity: Object.freeze({ bootstrapKey: values.PRESAGE_BOOTSTRAP_KEY, oidc: oidcOf(values) }),
+    judge: Object.freeze({
+      url: values.PRESAGE_JUDGE_URL,
+      apiKey: values.PRESAGE_JUDGE_API_KEY,
+      model: values.PRESAGE_JUDGE_MODEL,
+    }),
+    logLevel: values.PRESAGE_LOG_LEVEL,
+    otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
+    clientApiKey: values.PRESAGE_API_KEY,
+  });
+}
+
+/** Names that look like ours and are not: most likely misspelt. */
+export function unknownVariables(raw: RawEnvironment): string[] {
+  return Object.keys(raw).filter(
+    (name) => name.startsWith("PRESAGE_") && !Object.hasOwn(environment.shape, name),
+  );
+}
+
+/** One line for each variable: its name, its value (secrets hidden) and where the value is from. */
+export function describeConfig(
+  raw: RawEnvironment,
+): { name: string; value: string; from: "environment" | "default" }[] {
+  const values = readEnvironment(raw);
+  return environmentNames.map((name) => ({
+    name,
+    value: shown(name, values[name]),
+    from: isSet(raw[name]) ? "environment" : "default",
+  }));
+}
+
+export const environmentNames = Object.keys(environment.shape) as EnvironmentName[];
+
+function readEnvironment(raw: RawEnvironment): Environment {
+  // An empty variable is how many tools spell «not set».
+  const set = Object.fromEntries(
+    environmentNames.filter((name) => isSet(raw[name])).map((name) => [name, raw[name]]),
+  );
+  const parsed = environment.safeParse(set);
+  if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => faultLine(issue, set)));
+  return parsed.data;
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== "";
+}
+
+function faultLine(issue: z.core.$ZodIssue, set: Record<string, string | undefined>): string {
+  const name = String(issue.path[0]) as EnvironmentName;
+  if (issue.code === "custom" && issue.path.length === 1 && set[name] === undefined)
+    return `${name}: ${issue.message}`;
+  const got = secretNames.has(name) ? "a value that is not shown" : JSON.stringify(set[name]);
+  return `${name}: got ${got}; takes ${z.globalRegistry.get(environment.shape[name])?.takes}`;
+}
+
+function shown(name: EnvironmentName, value: unknown): string {
+  if (value === undefined) return "";
+  if (name === "PRESAGE_DATABASE_URL") return String(value).replace(/(:\/\/[^:@/]*):[^@/]*@/, "$1:***@");
+  return secretNames.has(name) ? "***" : String(value);
+}
+
+function oidcOf(values: Environment): Config["identity"]["oidc"] {
+  const { PRESAGE_OIDC_ISSUER: issuer, PRESAGE_OIDC_CLIENT_ID: clientId } = values;
+  const clientSecret = values.PRESAGE_OIDC_CLIENT_SECRET;
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
+  return Object.freeze({ issuer, clientId, clientSecret });
+}

@@ -1,0 +1,148 @@
+import type { ValidationError } from "@presage/contract";
+import type { z } from "zod";
+
+type Issue = z.core.$ZodIssue;
+type Path = readonly PropertyKey[];
+
+/**
+ * An error map for zod: a number that must be whole and a string that must be a date-time are refused as «number» and
+ * «string»; this names what was really wanted, in the message, for `toFaults` to read.
+ */
+export function nameNarrowType({ code, inst }: z.core.$ZodRawIssue): string | undefined {
+  if (code !== "invalid_type") return undefined;
+  const format: unknown = inst !== undefined && "format" in inst._zod.def ? inst._zod.def.format : undefined;
+  return typeof format === "string" ? format : undefined;
+}
+
+/** Says zod's issues in pydantic's types and words, because the contract's callers match on those. */
+export function toFaults(issues: readonly Issue[], root: unknown, where: string): ValidationError[] {
+  const faults = issues.flatMap((issue) => toFault(issue, root, where));
+  // Of several faults of one value pydantic names the first: a value of the wrong type is not also too small.
+  const seen = new Set<string>();
+  return faults.filter(({ loc }) => {
+    const place = JSON.stringify(loc);
+    return !seen.has(place) && seen.add(place);
+  });
+}
+
+function toFault(issue: Issue, root: unknown, where: string): ValidationError[] {
+  const input = valueAt(root, issue.path);
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({
+      type: "extra_forbidden",
+      loc: location(where, [...issue.path, key]),
+      msg: "Extra inputs are not permitted",
+      input: valueAt(root, [...issue.path, key]),
+    }));
+  }
+  if (input === undefined && !isPresent(root, issue.path)) {
+    const holder = valueAt(root, issue.path.slice(0, -1));
+    return [{ type: "missing", loc: location(where, issue.path), msg: "Field required", input: holder ?? null }];
+  }
+  return [{ ...wording(issue), loc: location(where, issue.path), input: input ?? null }];
+}
+
+type Wording = Pick<ValidationError, "type" | "msg" | "ctx">;
+
+const typeWordings: Record<string, Wording> = {
+  object: {
+    type: "model_attributes_type",
+    msg: "Input should be a valid dictionary or object to extract fields from",
+  },
+  record: { type: "dict_type", msg: "Input should be a valid dictionary" },
+  array: { type: "list_type", msg: "Input should be a valid list" },
+  string: { type: "string_type", msg: "Input should be a valid string" },
+  int: { type: "int_type", msg: "Input should be a valid integer" },
+  safeint: { type: "int_type", msg: "Input should be a valid integer" },
+  datetime: { type: "datetime_type", msg: "Input should be a valid datetime" },
+  number: { type: "float_type", msg: "Input should be a valid number" },
+  boolean: { type: "bool_type", msg: "Input should be a valid boolean" },
+};
+
+function wording(issue: Issue): Wording {
+  switch (issue.code) {
+    case "invalid_type":
+      return typeWordings[issue.message] ?? typeWordings[issue.expected] ?? other(issue);
+    case "too_small":
+      return tooSmall(issue);
+    case "too_big":
+      return tooBig(issue);
+    case "invalid_value":
+      return literal(issue.values.map(String));
+    case "invalid_format":
+      return formatWordings[issue.format] ?? other(issue);
+    default:
+      return other(issue);
+  }
+}
+
+function tooSmall({ origin, minimum, inclusive }: z.core.$ZodIssueTooSmall): Wording {
+  const bound = Number(minimum);
+  if (origin === "string") {
+    const msg = `String should have at least ${bound} character${bound === 1 ? "" : "s"}`;
+    return { type: "string_too_short", msg, ctx: { min_length: bound } };
+  }
+  if (origin === "array") {
+    const msg = `List should have at least ${bound} item${bound === 1 ? "" : "s"} after validation`;
+    return { type: "too_short", msg, ctx: { field_type: "List", min_length: bound } };
+  }
+  return inclusive
+    ? { type: "greater_than_equal", msg: `Input should be greater than or equal to ${bound}`, ctx: { ge: bound } }
+    : { type: "greater_than", msg: `Input should be greater than ${bound}`, ctx: { gt: bound } };
+}
+
+function tooBig({ origin, maximum, inclusive }: z.core.$ZodIssueTooBig): Wording {
+  const bound = Number(maximum);
+  if (origin === "string") {
+    const msg = `String should have at most ${bound} character${bound === 1 ? "" : "s"}`;
+    return { type: "string_too_long", msg, ctx: { max_length: bound } };
+  }
+  if (origin === "array") {
+    const msg = `List should have at most ${bound} item${bound === 1 ? "" : "s"} after validation`;
+    return { type: "too_long", msg, ctx: { field_type: "List", max_length: bound } };
+  }
+  return inclusive
+    ? { type: "less_than_equal", msg: `Input should be less than or equal to ${bound}`, ctx: { le: bound } }
+    : { type: "less_than", msg: `Input should be less than ${bound}`, ctx: { lt: bound } };
+}
+
+function literal(values: string[]): Wording {
+  const quoted = values.map((value) => `'${value}'`);
+  const last = quoted.pop() ?? "";
+  const expected = quoted.length === 0 ? last : `${quoted.join(", ")} or ${last}`;
+  return { type: "literal_error", msg: `Input should be ${expected}`, ctx: { expected } };
+}
+
+const formatWordings: Record<string, Wording> = {
+  guid: {
+    type: "uuid_parsing",
+    msg: "Input should be a valid UUID",
+    ctx: { error: "a UUID is 32 hexadecimal digits in five groups" },
+  },
+  datetime: {
+    type: "datetime_parsing",
+    msg: "Input should be a valid datetime",
+    ctx: { error: "a datetime is like 2026-01-31T12:00:00Z" },
+  },
+};
+
+function other(issue: Issue): Wording {
+  return { type: "value_error", msg: `Value error, ${issue.message}`, ctx: { error: issue.message } };
+}
+
+function location(where: string, path: Path): (string | number)[] {
+  return [where, ...path.map((part) => (typeof part === "number" ? part : String(part)))];
+}
+
+function valueAt(root: unknown, path: Path): unknown {
+  return path.reduce<unknown>((holder, key) => (hasOwn(holder, key) ? Reflect.get(Object(holder), key) : undefined), root);
+}
+
+function isPresent(root: unknown, path: Path): boolean {
+  const key = path.at(-1);
+  return key === undefined ? root !== undefined : hasOwn(valueAt(root, path.slice(0, -1)), key);
+}
+
+function hasOwn(holder: unknown, key: PropertyKey): boolean {
+  return typeof holder === "object" && holder !== null && Object.hasOwn(holder, key);
+}

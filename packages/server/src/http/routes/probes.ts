@@ -1,0 +1,12 @@
+import { Hono } from "hono";
+import type { HttpEnv } from "../exchange.ts";
+
+/** What the process is doing with its life, as far as its callers care. */
+export type Phase = "starting" | "ready" | "stopping";
+
+/** Neither probe asks the database or the upstream: a fault there must not get the process restarted. */
+export function probeRoutes(phase: () => Phase) {
+  return new Hono<HttpEnv>()
+    .get("/health", () => Response.json({ status: "ok" }))
+    .get("/ready", () => Response.json({ status: phase() }, { status: phase() === "ready" ? 200 : 503 }));
+}

@@ -1,0 +1,97 @@
+import type { Selectable } from "kysely";
+import type { ApiKeysTable, Database, Micros } from "../../storage/tables.ts";
+
+export type ApiKey = Omit<Selectable<ApiKeysTable>, "digest" | "user_id">;
+
+/** What a presented key is checked against. */
+export interface KeyRecord {
+  id: string;
+  user_id: string;
+  account_id: string;
+  expires_at: Micros | null;
+  revoked_at: Micros | null;
+  last_used_at: Micros | null;
+}
+
+const listed = [
+  "id",
+  "name",
+  "prefix",
+  "last_four",
+  "created_at",
+  "expires_at",
+  "revoked_at",
+  "last_used_at",
+] as const;
+
+/** Stores a key; a digest that is already there stays as it is. */
+export async function insertApiKey(database: Database, row: ApiKeysTable): Promise<void> {
+  await database
+    .insertInto("api_keys")
+    .values(row)
+    .onConflict((conflict) => conflict.column("digest").doNothing())
+    .execute();
+}
+
+/** A user's keys, newest first, revoked ones among them. */
+export async function selectApiKeys(database: Database, userId: string): Promise<ApiKey[]> {
+  return await database
+    .selectFrom("api_keys")
+    .select(listed)
+    .where("user_id", "=", userId)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .execute();
+}
+
+export async function selectKeyRecord(database: Database, digest: string): Promise<KeyRecord | undefined> {
+  return await database
+    .selectFrom("api_keys")
+    .innerJoin("users", "users.id", "api_keys.user_id")
+    .select([
+      "api_keys.id",
+      "api_keys.user_id",
+      "users.account_id",
+      "api_keys.expires_at",
+      "api_keys.revoked_at",
+      "api_keys.last_used_at",
+    ])
+    .where("digest", "=", digest)
+    .executeTakeFirst();
+}
+
+/** Revokes a user's key and returns its digest, or undefined if the user has no such key. The first revocation stays. */
+export async function markRevoked(
+  database: Database,
+  userId: string,
+  keyId: string,
+  revokedAt: Micros,
+): Promise<string | undefined> {
+  const revoked = await database
+    .updateTable("api_keys")
+    .set((update) => ({ revoked_at: update.fn.coalesce("revoked_at", update.val(revokedAt)) }))
+    .where("id", "=", keyId)
+    .where("user_id", "=", userId)
+    .returning("digest")
+    .executeTakeFirst();
+  return revoked?.digest;
+}
+
+/** Moves each key's last use forward, never back, in one transaction. */
+export async function writeLastUses(
+  database: Database,
+  lastUses: ReadonlyMap<string, Micros>,
+): Promise<void> {
+  // In the order of their ids, so that two processes that write the same keys cannot wait for each other.
+  const inOrder = [...lastUses].sort(([a], [b]) => (a < b ? -1 : 1));
+  await database.transaction().execute(async (transaction) => {
+    for (const [keyId, usedAt] of inOrder) {
+      await transaction
+        .updateTable("api_keys")
+        .set({ last_used_at: usedAt })
+        .where("id", "=", keyId)
+        .where((row) => row.or([row("last_used_at", "is", null), row("last_used_at", "<", usedAt)]))
+        .execute();
+    }
+  });
+}

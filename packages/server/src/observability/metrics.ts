@@ -1,0 +1,96 @@
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+
+const secondsFromSubMillisecond = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
+const secondsOfGeneration = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
+
+/** Everything that is measured, by what it measures. Names and units follow Prometheus' conventions. */
+export type Metrics = ReturnType<typeof createMetrics>;
+
+export function createMetrics() {
+  const registry = new Registry();
+  const registers = [registry];
+  const metrics = {
+    registry,
+    requests: new Counter({
+      name: "presage_http_requests_total",
+      help: "Requests answered, by route and status.",
+      labelNames: ["route", "status"],
+      registers,
+    }),
+    requestSeconds: new Histogram({
+      name: "presage_http_request_duration_seconds",
+      help: "Time from the first byte of a request's handling to its answer, by route.",
+      labelNames: ["route"],
+      buckets: secondsOfGeneration,
+      registers,
+    }),
+    upstreamSeconds: new Histogram({
+      name: "presage_upstream_duration_seconds",
+      help: "Time that a prediction waited for the upstream, retries included.",
+      buckets: secondsOfGeneration,
+      registers,
+    }),
+    overheadSeconds: new Histogram({
+      name: "presage_overhead_seconds",
+      help: "Presage's own share of a prediction: its total time minus the upstream's.",
+      buckets: secondsFromSubMillisecond,
+      registers,
+    }),
+    tokens: new Counter({
+      name: "presage_tokens_total",
+      help: "Tokens that the upstream reported, by kind (prompt or completion).",
+      labelNames: ["kind"],
+      registers,
+    }),
+    failures: new Counter({
+      name: "presage_prediction_failures_total",
+      help: "Predictions that failed, by the error's category.",
+      labelNames: ["category"],
+      registers,
+    }),
+    keyVerifications: new Counter({
+      name: "presage_key_verifications_total",
+      help: "API keys checked, by outcome: cached (a cache hit), looked_up, refused, unavailable.",
+      labelNames: ["outcome"],
+      registers,
+    }),
+    /** Reads the number of predictions under way whenever the metrics are asked for. */
+    watchInFlight(count: () => number) {
+      new Gauge({
+        name: "presage_predictions_in_flight",
+        help: "Predictions under way.",
+        registers,
+        collect() {
+          this.set(count());
+        },
+      });
+    },
+  };
+  addProcessMetrics(registry);
+  return metrics;
+}
+
+function addProcessMetrics(registry: Registry): void {
+  const registers = [registry];
+  new Gauge({
+    name: "process_resident_memory_bytes",
+    help: "Resident memory.",
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
+  new Gauge({
+    name: "process_cpu_seconds_total",
+    help: "Processor time of the process, user and system.",
+    registers,
+    collect() {
+      const { user, system } = process.cpuUsage();
+      this.set((user + system) / 1e6);
+    },
+  });
+  const startedAtSeconds = performance.timeOrigin / 1000;
+  new Gauge({ name: "process_start_time_seconds", help: "When the process started, Unix time.", registers }).set(
+    startedAtSeconds,
+  );
+}

@@ -1,0 +1,31 @@
+import type { ChatCompletionRequest } from "@presage/contract";
+import type { CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
+import { composePrompt } from "./compose-prompt.ts";
+import type { Complete } from "./predict.ts";
+import { upstreamFields } from "./upstream-fields.ts";
+
+/** Asks for a chat completion, from an interaction (structured mode) or from the caller's own messages. */
+export async function completeChat(
+  complete: Complete,
+  request: ChatCompletionRequest,
+  callerGone: AbortSignal,
+): Promise<UpstreamCompletion> {
+  return await complete(toCompletionRequest(request), callerGone);
+}
+
+function toCompletionRequest(request: ChatCompletionRequest): CompletionRequest {
+  const { model, messages = [], context, interaction, params, stream: _, ...topLevel } = request;
+  const {
+    max_tokens: _max,
+    temperature: _temperature,
+    top_p: _topP,
+    top_k: _topK,
+    ...unknownFields
+  } = topLevel;
+  const fields = params ? { ...unknownFields, ...params } : topLevel;
+  return {
+    ...(model ? { model } : {}),
+    messages: interaction ? composePrompt(context, interaction) : messages,
+    ...upstreamFields(fields),
+  };
+}

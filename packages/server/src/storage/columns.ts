@@ -1,0 +1,16 @@
+import type { Micros } from "./tables.ts";
+
+export const microsPerMs = 1000;
+
+export function nowMicros(): Micros {
+  return Math.round((performance.timeOrigin + performance.now()) * microsPerMs);
+}
+
+export function toMicros(instant: Date): Micros {
+  return instant.getTime() * microsPerMs;
+}
+
+/** ISO 8601 with an offset, in milliseconds: what the contract calls a date-time. */
+export function toIsoInstant(micros: Micros): string {
+  return new Date(micros / microsPerMs).toISOString();
+}

@@ -1,0 +1,35 @@
+import { Migrator, sql } from "kysely";
+import { migrations } from "./migrations/index.ts";
+import type { Database } from "./tables.ts";
+
+/** The database was made by a newer Presage than this one. */
+export class NewerSchemaError extends Error {
+  constructor(unknownMigrations: string[]) {
+    super(
+      `The database is newer than this Presage: it has the migrations ${unknownMigrations.join(", ")}, which this version does not know. ` +
+        "Start the version that made them, or a later one.",
+    );
+    this.name = "NewerSchemaError";
+  }
+}
+
+/**
+ * Brings the schema up to date and returns the names of the migrations that ran.
+ * Safe when several processes start at once: one migrates under the database's lock, the others wait and find it done.
+ */
+export async function migrate(database: Database): Promise<string[]> {
+  const migrator = new Migrator({ db: database, provider: { getMigrations: async () => migrations } });
+  const { error, results } = await migrator.migrateToLatest();
+  if (error !== undefined) {
+    const unknown = await unknownMigrations(database);
+    throw unknown.length > 0 ? new NewerSchemaError(unknown) : error;
+  }
+  return (results ?? []).map((result) => result.migrationName);
+}
+
+async function unknownMigrations(database: Database): Promise<string[]> {
+  const executed = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
+    database,
+  );
+  return executed.rows.map((row) => row.name).filter((name) => !Object.hasOwn(migrations, name));
+}

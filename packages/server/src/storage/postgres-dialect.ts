@@ -1,0 +1,30 @@
+import { PostgresDialect } from "kysely";
+import pg from "pg";
+
+const connectTimeoutMs = 3_000;
+const maxConnections = 10;
+/** PostgreSQL's type number of `bigint`. Our largest are microseconds, well inside a double's exact range. */
+const bigintOid = 20;
+
+export interface PostgresOptions {
+  /** A statement that takes longer fails; without it a statement may take as long as it needs. */
+  queryTimeoutMs?: number;
+  /** Hears of connections that died while nobody used them. */
+  onConnectionLost(error: Error): void;
+}
+
+export function postgresDialect(url: string, options: PostgresOptions): PostgresDialect {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: maxConnections,
+    connectionTimeoutMillis: connectTimeoutMs,
+    ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
+    keepAlive: true,
+    application_name: "presage",
+    types: {
+      getTypeParser: (oid, format) => (oid === bigintOid ? Number : pg.types.getTypeParser(oid, format)),
+    },
+  });
+  pool.on("error", options.onConnectionLost);
+  return new PostgresDialect({ pool });
+}

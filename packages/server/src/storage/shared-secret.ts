@@ -1,0 +1,17 @@
+import { randomBytes } from "node:crypto";
+import type { Database } from "./tables.ts";
+
+/** A random secret of this database, the same for every process on it; made the first time it is asked for. */
+export async function sharedSecret(database: Database, name: string): Promise<string> {
+  await database
+    .insertInto("settings")
+    .values({ name, value: randomBytes(32).toString("base64") })
+    .onConflict((conflict) => conflict.column("name").doNothing())
+    .execute();
+  const setting = await database
+    .selectFrom("settings")
+    .select("value")
+    .where("name", "=", name)
+    .executeTakeFirstOrThrow();
+  return setting.value;
+}

@@ -1,0 +1,32 @@
+/** The codes that say «could not ask», as opposed to «asked, and the answer is no». */
+const unavailableCodes = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EPIPE",
+  "ETIMEDOUT",
+  "53300", // PostgreSQL: too many connections
+  "57P01", // PostgreSQL: admin shutdown
+  "57P02", // PostgreSQL: crash shutdown
+  "57P03", // PostgreSQL: cannot connect now
+  "SQLITE_BUSY",
+  "SQLITE_CANTOPEN",
+  "SQLITE_FULL",
+  "SQLITE_IOERR",
+  "SQLITE_LOCKED",
+]);
+
+/** What `pg` says, without a code, of a connection that it lost or did not get in time. */
+const unavailableMessages =
+  /connection terminated|timeout exceeded when trying to connect|query read timeout|connection ended|client has encountered a connection error|not queryable/i;
+
+/** Whether the store could not be reached, so that trying again later may work. */
+export function isStoreUnavailable(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isStoreUnavailable);
+  if (!(error instanceof Error)) return false;
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return unavailableCodes.has(code) || code.startsWith("08") || unavailableMessages.test(error.message);
+}

@@ -1,0 +1,92 @@
+import { UpstreamError } from "../errors.ts";
+import { classifyFailure } from "./classify-failure.ts";
+import { readBodyWithin } from "../read-body-within.ts";
+import type { UpstreamOptions } from "./upstream.ts";
+
+/** More than any completion needs; an upstream that sends more is at fault. */
+const maxAnswerBytes = 64 * 1024 * 1024;
+
+export interface UpstreamCall {
+  method: "GET" | "POST";
+  /** Below the base URL. */
+  path: string;
+  body?: string;
+  signal: AbortSignal;
+  /** Do not take a connection from the pool: one may have been closed by the other side without our knowing yet. */
+  freshConnection: boolean;
+}
+
+/** A 2xx answer. */
+export interface Answer {
+  status: number;
+  bytes: Uint8Array<ArrayBuffer>;
+  /** The body as text, with our credential taken out of it. */
+  text(): string;
+}
+
+export type Send = (call: UpstreamCall) => Promise<Answer>;
+
+/** The connection failed before anything was answered, so that the request may be sent again. */
+export class NotAnsweredError extends UpstreamError {
+  constructor(cause: unknown) {
+    super("unavailable", "The upstream cannot be reached.", { cause });
+  }
+}
+
+/** Sends one request and reads the answer whole. Throws `UpstreamError` for all that is no 2xx. */
+export function createSendOnce({ url, apiKey }: Pick<UpstreamOptions, "url" | "apiKey">): Send {
+  const headers: Record<string, string> = {
+    "content-type": "application/json",
+    accept: "application/json",
+    "accept-encoding": "identity",
+    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
+  };
+  const withoutCredential = (text: string) =>
+    apiKey === undefined ? text : text.replaceAll(apiKey, "[redacted]");
+
+  return async ({ method, path, body, signal, freshConnection }) => {
+    const response = await fetch(url + path, {
+      method,
+      headers,
+      signal,
+      // A redirect would carry the credential to a host that nobody configured.
+      redirect: "manual",
+      // Bun ends a silent answer after 300 s by itself; the deadline is ours to set.
+      timeout: false,
+      ...(body === undefined ? {} : { body }),
+      ...(freshConnection ? { keepalive: false } : {}),
+    }).catch((error: unknown) => {
+      throw signal.aborted ? signal.reason : toConnectionError(error);
+    });
+    const bytes = await readBodyWithin(response, maxAnswerBytes).catch((error: unknown) => {
+      throw signal.aborted ? signal.reason : toBrokenAnswer(error);
+    });
+    if (bytes === undefined) {
+      throw new UpstreamError("upstream", `The upstream's answer is larger than ${maxAnswerBytes} bytes.`, {
+        status: response.status,
+      });
+    }
+    const text = () => withoutCredential(new TextDecoder().decode(bytes));
+    if (response.ok) return { status: response.status, bytes, text };
+    const retryAfter = response.headers.get("retry-after") ?? undefined;
+    throw classifyFailure({ status: response.status, body: text(), retryAfter });
+  };
+}
+
+function toConnectionError(error: unknown): UpstreamError {
+  if (codeOf(error).startsWith("Malformed_HTTP")) {
+    return new UpstreamError("upstream", "The upstream does not speak HTTP.", { cause: error });
+  }
+  return new NotAnsweredError(error);
+}
+
+function toBrokenAnswer(error: unknown): UpstreamError {
+  if (codeOf(error) === "ECONNRESET") {
+    return new UpstreamError("unavailable", "The upstream broke off its answer.", { cause: error });
+  }
+  return new UpstreamError("upstream", "The upstream's answer cannot be read.", { cause: error });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error ? String(error.code) : "";
+}

@@ -1,0 +1,64 @@
+import { UpstreamError } from "../errors.ts";
+import { isObject } from "./classify-failure.ts";
+
+export interface ServedModel {
+  /** The name to send where the caller names no model. */
+  name(signal: AbortSignal): Promise<string>;
+  /** The upstream does not know the name any more: ask again next time. */
+  forget(): void;
+}
+
+/** The configured name, or else the first id of the upstream's list: asked for once, shared by all who wait for it. */
+export function createServedModel(
+  configured: string | undefined,
+  listModels: () => Promise<Uint8Array>,
+): ServedModel {
+  let known = configured;
+  let asking: Promise<string> | undefined;
+
+  async function ask(): Promise<string> {
+    try {
+      known = firstModelId(await listModels());
+      return known;
+    } finally {
+      asking = undefined;
+    }
+  }
+
+  return {
+    async name(signal) {
+      if (known !== undefined) return known;
+      asking ??= ask();
+      return await orAborted(asking, signal);
+    },
+    forget() {
+      known = configured;
+    },
+  };
+}
+
+function firstModelId(bytes: Uint8Array): string {
+  const list = parse(bytes);
+  const first: unknown = isObject(list) && Array.isArray(list.data) ? list.data[0] : undefined;
+  if (isObject(first) && typeof first.id === "string") return first.id;
+  throw new UpstreamError("upstream", "The upstream lists no model; set PRESAGE_UPSTREAM_MODEL.");
+}
+
+function parse(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+async function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}

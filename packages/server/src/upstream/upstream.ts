@@ -1,0 +1,42 @@
+/** Where the deployment is and what it takes. */
+export interface UpstreamOptions {
+  /** Base URL with its `/v1`, without a slash at the end. */
+  url: string;
+  apiKey: string | undefined;
+  /** Asked of the upstream where absent. */
+  model: string | undefined;
+  /** Deadline of one call in milliseconds, retries and all. */
+  timeoutMs: number;
+  /** Further tries after a refused or reset connection or a 503. */
+  retries: number;
+}
+
+/** A chat completion as the upstream sent it. */
+export interface UpstreamCompletion {
+  /** The very bytes of the answer. */
+  bytes: Uint8Array<ArrayBuffer>;
+  /** The same, parsed. */
+  body: CompletionBody;
+}
+
+/** The parts of a completion that are certain to be there; everything else is read leniently. */
+export interface CompletionBody extends Record<string, unknown> {
+  choices: [CompletionChoice, ...CompletionChoice[]];
+}
+
+export interface CompletionChoice extends Record<string, unknown> {
+  message: Record<string, unknown>;
+}
+
+/** What is asked of a chat-completions deployment. `model` is filled in where it is absent. */
+export interface CompletionRequest extends Record<string, unknown> {
+  model?: string;
+  messages: readonly { role: string; content: string }[];
+}
+
+export interface Upstream {
+  /** Asks for one completion. Throws `UpstreamError`, or `CallerGoneError` once `callerGone` is aborted. */
+  complete(request: CompletionRequest, callerGone: AbortSignal): Promise<UpstreamCompletion>;
+  /** The upstream's list of models, byte for byte. */
+  listModels(callerGone: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
+}
