@@ -9,7 +9,13 @@ const keyName = z
   .min(1)
   .check(({ value, issues }) => {
     if ([...value].length <= maxNameCharacters) return;
-    issues.push({ code: "too_big", origin: "string", maximum: maxNameCharacters, inclusive: true, input: value });
+    issues.push({
+      code: "too_big",
+      origin: "string",
+      maximum: maxNameCharacters,
+      inclusive: true,
+      input: value,
+    });
   })
   .meta({ maxLength: maxNameCharacters });
 

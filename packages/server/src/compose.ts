@@ -103,9 +103,13 @@ export async function composeStore(config: Config, logger: Logger): Promise<Stor
 }
 
 /** The configured deployment, or the sandbox where none is configured. */
-export function composeUpstream(config: Config, logger: Logger): { upstream: Upstream; stopSandbox(): Promise<void> } {
+export function composeUpstream(
+  config: Config,
+  logger: Logger,
+): { upstream: Upstream; stopSandbox(): Promise<void> } {
   const { url, ...options } = config.upstream;
-  if (url !== undefined) return { upstream: createUpstream({ url, ...options }), stopSandbox: async () => {} };
+  if (url !== undefined)
+    return { upstream: createUpstream({ url, ...options }), stopSandbox: async () => {} };
   const sandbox = startSandbox();
   logger.warn(
     "PRESAGE_UPSTREAM_URL is not set: predictions come from the built-in sandbox, a rule-based simulator and no language model",
@@ -127,6 +131,10 @@ async function ensureFirstKey(
     return undefined;
   }
   if (oidc !== undefined || (await selectApiKeys(database, owner.id)).length > 0) return undefined;
-  const { key } = await createApiKey(database, digestOf, { userId: owner.id, name: "first key", expiresAt: null });
+  const { key } = await createApiKey(database, digestOf, {
+    userId: owner.id,
+    name: "first key",
+    expiresAt: null,
+  });
   return key;
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bun
-import { readConfig, unknownVariables } from "./config.ts";
 import { serve } from "./cli/serve.ts";
+import { readConfig, unknownVariables } from "./config.ts";
+
 await serve(readConfig(process.env), unknownVariables(process.env));

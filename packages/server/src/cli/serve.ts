@@ -6,12 +6,14 @@ import { createLog } from "../observability/logger.ts";
 /** Runs the server until it is told to stop. Returns once everything is written and closed. */
 export async function serve(config: Config, unknownVariables: string[]): Promise<void> {
   const { logger, flush } = createLog(config.logLevel);
-  for (const name of unknownVariables) logger.warn({ name }, "this PRESAGE_ variable is not known and has no effect");
+  for (const name of unknownVariables)
+    logger.warn({ name }, "this PRESAGE_ variable is not known and has no effect");
   const presage = await compose(config, logger);
   const server = listen(config.listen, presage);
   presage.setPhase("ready");
   logger.info({ address: server.address }, "ready");
-  if (!server.isLoopback) logger.warn({ host: config.listen.host }, "other machines can reach this server; it speaks plain HTTP");
+  if (!server.isLoopback)
+    logger.warn({ host: config.listen.host }, "other machines can reach this server; it speaks plain HTTP");
   if (presage.firstKey !== undefined) showFirstKey(presage.firstKey, server.address);
 
   const signal = await nextSignal();

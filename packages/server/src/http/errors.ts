@@ -44,7 +44,9 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (error instanceof ServiceError) return answerToService(error);
   if (error instanceof CallerGoneError) return plain(callerGoneStatus, { detail: error.message });
   if (isStoreUnavailable(error)) {
-    return answerToService(new ServiceError("store_unavailable", "The database cannot be reached right now."));
+    return answerToService(
+      new ServiceError("store_unavailable", "The database cannot be reached right now."),
+    );
   }
   const detail = `Something went wrong on our side. Request id: ${requestId}`;
   return { ...plain(500, { detail }), isUnexpected: true };

@@ -1,6 +1,6 @@
 import { createMiddleware } from "hono/factory";
-import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { routePath } from "hono/route";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { answerTo } from "./errors.ts";
@@ -30,12 +30,26 @@ export function observe(logger: Logger, metrics: Metrics, isStopping: () => bool
     recordPrediction(exchange, totalMs);
     const { requestId, keyId, upstreamMs, promptTokens, completionTokens, category } = exchange;
     logger.info(
-      { requestId, keyId, method: c.req.method, route, status, totalMs, upstreamMs, promptTokens, completionTokens, category },
+      {
+        requestId,
+        keyId,
+        method: c.req.method,
+        route,
+        status,
+        totalMs,
+        upstreamMs,
+        promptTokens,
+        completionTokens,
+        category,
+      },
       "request",
     );
   }
 
-  function recordPrediction({ upstreamMs, promptTokens, completionTokens, category }: Exchange, totalMs: number): void {
+  function recordPrediction(
+    { upstreamMs, promptTokens, completionTokens, category }: Exchange,
+    totalMs: number,
+  ): void {
     if (upstreamMs !== undefined) {
       metrics.upstreamSeconds.observe(upstreamMs / 1000);
       metrics.overheadSeconds.observe((totalMs - upstreamMs) / 1000);

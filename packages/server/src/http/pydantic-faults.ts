@@ -37,7 +37,9 @@ function toFault(issue: Issue, root: unknown, where: string): ValidationError[] 
   }
   if (input === undefined && !isPresent(root, issue.path)) {
     const holder = valueAt(root, issue.path.slice(0, -1));
-    return [{ type: "missing", loc: location(where, issue.path), msg: "Field required", input: holder ?? null }];
+    return [
+      { type: "missing", loc: location(where, issue.path), msg: "Field required", input: holder ?? null },
+    ];
   }
   return [{ ...wording(issue), loc: location(where, issue.path), input: input ?? null }];
 }
@@ -87,7 +89,11 @@ function tooSmall({ origin, minimum, inclusive }: z.core.$ZodIssueTooSmall): Wor
     return { type: "too_short", msg, ctx: { field_type: "List", min_length: bound } };
   }
   return inclusive
-    ? { type: "greater_than_equal", msg: `Input should be greater than or equal to ${bound}`, ctx: { ge: bound } }
+    ? {
+        type: "greater_than_equal",
+        msg: `Input should be greater than or equal to ${bound}`,
+        ctx: { ge: bound },
+      }
     : { type: "greater_than", msg: `Input should be greater than ${bound}`, ctx: { gt: bound } };
 }
 
@@ -135,7 +141,10 @@ function location(where: string, path: Path): (string | number)[] {
 }
 
 function valueAt(root: unknown, path: Path): unknown {
-  return path.reduce<unknown>((holder, key) => (hasOwn(holder, key) ? Reflect.get(Object(holder), key) : undefined), root);
+  return path.reduce<unknown>(
+    (holder, key) => (hasOwn(holder, key) ? Reflect.get(Object(holder), key) : undefined),
+    root,
+  );
 }
 
 function isPresent(root: unknown, path: Path): boolean {

@@ -53,7 +53,9 @@ function isDeeperThan(limit: number, root: unknown): boolean {
   let level = [root];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > limit) return true;
-    level = level.flatMap((value) => (typeof value === "object" && value !== null ? Object.values(value) : []));
+    level = level.flatMap((value) =>
+      typeof value === "object" && value !== null ? Object.values(value) : [],
+    );
   }
   return false;
 }

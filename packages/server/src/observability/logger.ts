@@ -19,6 +19,11 @@ export function createLog(level: string): Log {
   if (process.stdout.isTTY) {
     return { logger: pino(options, pretty({ sync: true, translateTime: "SYS:HH:MM:ss.l" })), flush() {} };
   }
-  const destination = pino.destination({ fd: 1, sync: false, minLength: bufferBytes, periodicFlush: flushIntervalMs });
+  const destination = pino.destination({
+    fd: 1,
+    sync: false,
+    minLength: bufferBytes,
+    periodicFlush: flushIntervalMs,
+  });
   return { logger: pino(options, destination), flush: () => destination.flushSync() };
 }

@@ -90,7 +90,9 @@ function addProcessMetrics(registry: Registry): void {
     },
   });
   const startedAtSeconds = performance.timeOrigin / 1000;
-  new Gauge({ name: "process_start_time_seconds", help: "When the process started, Unix time.", registers }).set(
-    startedAtSeconds,
-  );
+  new Gauge({
+    name: "process_start_time_seconds",
+    help: "When the process started, Unix time.",
+    registers,
+  }).set(startedAtSeconds);
 }

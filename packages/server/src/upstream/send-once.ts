@@ -1,6 +1,6 @@
 import { UpstreamError } from "../errors.ts";
-import { classifyFailure } from "./classify-failure.ts";
 import { readBodyWithin } from "../read-body-within.ts";
+import { classifyFailure } from "./classify-failure.ts";
 import type { UpstreamOptions } from "./upstream.ts";
 
 /** More than any completion needs; an upstream that sends more is at fault. */

@@ -1,4 +1,9 @@
-import { ApiKeyCreateRequest, ApiKeyPath, type ApiKeyListResponse, type ApiKeyResponse } from "@presage/contract";
+import {
+  ApiKeyCreateRequest,
+  type ApiKeyListResponse,
+  ApiKeyPath,
+  type ApiKeyResponse,
+} from "@presage/contract";
 import { Hono } from "hono";
 import type { ApiKey } from "../../identity/api-keys/api-keys-store.ts";
 import type { NewApiKey } from "../../identity/api-keys/create-api-key.ts";
@@ -20,7 +25,11 @@ export function apiKeyRoutes({ createApiKey, listApiKeys, revokeApiKey }: ApiKey
       return Response.json({ data: apiKeys.map(toResponse) } satisfies ApiKeyListResponse);
     })
     .post("/v1/api-keys", async (c) => {
-      const { name, expires_at } = validate(ApiKeyCreateRequest, await readJsonBody(c.req.raw, maxBodyBytes), "body");
+      const { name, expires_at } = validate(
+        ApiKeyCreateRequest,
+        await readJsonBody(c.req.raw, maxBodyBytes),
+        "body",
+      );
       const expiresAt = readExpiry(expires_at);
       const { key, ...apiKey } = await createApiKey({ userId: c.get("caller").userId, name, expiresAt });
       return Response.json({ ...toResponse(apiKey), key }, { status: 201 });
@@ -39,7 +48,9 @@ function readExpiry(text: string | null | undefined): Date | null {
   const expiresAt = new Date(hasOffset ? text : `${text}Z`);
   if (expiresAt.getTime() > Date.now()) return expiresAt;
   const loc = ["body", "expires_at"];
-  throw new ValidationFailure([{ type: "datetime_future", loc, msg: "Input should be in the future", input: text }]);
+  throw new ValidationFailure([
+    { type: "datetime_future", loc, msg: "Input should be in the future", input: text },
+  ]);
 }
 
 function toResponse({ created_at, expires_at, revoked_at, last_used_at, ...rest }: ApiKey): ApiKeyResponse {

@@ -21,7 +21,13 @@ export interface PredictionParts {
   timeoutMs: number;
 }
 
-export function predictionRoutes({ complete, admission, debugFields, maxBodyBytes, timeoutMs }: PredictionParts) {
+export function predictionRoutes({
+  complete,
+  admission,
+  debugFields,
+  maxBodyBytes,
+  timeoutMs,
+}: PredictionParts) {
   return new Hono<HttpEnv>()
     .post("/v1/predict", admit(admission), async (c) => {
       const request = validate(WorldModelRequest, await readJsonBody(c.req.raw, maxBodyBytes), "body");

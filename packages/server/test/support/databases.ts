@@ -1,0 +1,45 @@
+import { afterAll, describe } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type PostgresServer, startPostgres } from "./postgres.ts";
+
+export interface TestDatabase {
+  name: "SQLite" | "PostgreSQL";
+  /** Makes an empty database and returns its URL. */
+  create(): Promise<string>;
+}
+
+let postgres: Promise<PostgresServer> | undefined;
+
+/** One PostgreSQL for all the test files of a run, started by the first that needs it. */
+function sharedPostgres(): Promise<PostgresServer> {
+  postgres ??= startPostgres();
+  return postgres;
+}
+
+/** Called once, after the last test file. */
+export async function removeSharedPostgres(): Promise<void> {
+  await (await postgres)?.remove();
+}
+
+/** Runs the tests on each database that Presage supports. */
+export function onEachDatabase(tests: (database: TestDatabase) => void): void {
+  describe("on SQLite", () => {
+    const directories: string[] = [];
+    afterAll(async () => {
+      for (const directory of directories) await rm(directory, { recursive: true, force: true });
+    });
+    tests({
+      name: "SQLite",
+      async create() {
+        const directory = await mkdtemp(join(tmpdir(), "presage-test-"));
+        directories.push(directory);
+        return `sqlite:${join(directory, "presage.db")}`;
+      },
+    });
+  });
+  describe("on PostgreSQL", () => {
+    tests({ name: "PostgreSQL", create: async () => (await sharedPostgres()).createDatabase() });
+  });
+}

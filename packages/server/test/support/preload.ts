@@ -1,0 +1,4 @@
+import { afterAll } from "bun:test";
+import { removeSharedPostgres } from "./databases.ts";
+
+afterAll(removeSharedPostgres);
