@@ -1,0 +1,57 @@
+import { askWhich, readChoice } from "./ambiguity.ts";
+import { answerByRule, refusal } from "./domain-rules.ts";
+import { refer } from "./refer.ts";
+import type { Scene } from "./scene.ts";
+import { connectVerbs } from "./verbs/connect.ts";
+import { deviceVerbs } from "./verbs/devices.ts";
+import { doorVerbs } from "./verbs/doors.ts";
+import { handlingVerbs } from "./verbs/handling.ts";
+import { lookVerbs } from "./verbs/look.ts";
+import { pourVerbs } from "./verbs/pour.ts";
+import { selfVerbs } from "./verbs/self.ts";
+import { travelVerbs } from "./verbs/travel.ts";
+import type { ThingVerb, Verb } from "./verbs/verb.ts";
+
+/** The first pattern that fits wins: "move cup to table" must be tried before "move to hallway". */
+const VERBS: readonly Verb[] = [
+  ...lookVerbs,
+  ...selfVerbs,
+  ...doorVerbs,
+  ...deviceVerbs,
+  ...handlingVerbs,
+  ...pourVerbs,
+  ...connectVerbs,
+  ...travelVerbs,
+];
+
+/** No real command is longer, and no pattern is ever tried on anything longer. */
+const MAX_COMMAND_CHARACTERS = 500;
+
+/** The observation that follows an action. */
+export function act(scene: Scene, action: string, knowledge: string): string {
+  const chosen = readChoice(scene.state, action);
+  const command = chosen ?? action.replace(/[.!]$/, "");
+  if (command.length > MAX_COMMAND_CHARACTERS) return refusal(knowledge);
+
+  for (const verb of VERBS) {
+    const words = verb.pattern.exec(command)?.slice(1);
+    if (words === undefined) continue;
+    const isChosen = chosen !== undefined;
+    const answer = "form" in verb ? handle(scene, verb, words, isChosen) : verb.observe(scene, words);
+    return answer ?? refusal(knowledge);
+  }
+  return answerByRule(knowledge, command) ?? refusal(knowledge);
+}
+
+function handle(
+  scene: Scene,
+  verb: ThingVerb,
+  words: readonly string[],
+  isChosen: boolean,
+): string | undefined {
+  const choices = words.map((name) => refer(scene, name, !verb.isForRoomOnly));
+  if (choices.some((things) => things.length === 0)) return undefined;
+  if (!isChosen && choices.some((things) => things.length > 1)) return askWhich(verb, choices);
+  const [first, second] = choices.map((things) => things[0]);
+  return first === undefined ? undefined : verb.perform(first, second ?? first);
+}

@@ -1,0 +1,42 @@
+import type { Referent } from "./refer.ts";
+import type { ThingVerb } from "./verbs/verb.ts";
+
+const QUESTION =
+  "Ambiguous request: Please enter the number for the action you intended (or blank to cancel):";
+
+/** A question with more choices helps nobody, and every choice of one thing multiplies those of the other. */
+const MAX_CHOICES = 12;
+
+/** Asks which of several actions is meant; the answer is the number of one of them. */
+export function askWhich(verb: ThingVerb, choices: readonly Referent[][]): string {
+  const actions = combine(choices).map(
+    (things, index) =>
+      `${index}:\t${things.reduce((form, thing) => form.replace("_", () => writeOut(thing)), verb.form)}`,
+  );
+  return [QUESTION, ...actions, ""].join("\n");
+}
+
+function writeOut({ fullName, place }: Referent): string {
+  return `${fullName} (${place})`;
+}
+
+/** Every way to take one of each. */
+function combine(choices: readonly Referent[][]): Referent[][] {
+  return choices.reduce<Referent[][]>(
+    (chosen, next) =>
+      chosen.flatMap((things) => next.slice(0, MAX_CHOICES).map((thing) => [...things, thing])),
+    [[]],
+  );
+}
+
+/** The action that a number stands for, if the state ends by asking for one. */
+export function readChoice(state: string, action: string): string | undefined {
+  if (!/^\d{1,4}$/.test(action)) return undefined;
+  const question = state.lastIndexOf(QUESTION);
+  if (question < 0) return undefined;
+  const option = state
+    .slice(question)
+    .split("\n")
+    .find((line) => line.startsWith(`${action}:\t`));
+  return option?.slice(action.length + 2).replace(/ \(in [^()]{1,200}\)/g, "");
+}

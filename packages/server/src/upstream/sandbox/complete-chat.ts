@@ -1,0 +1,38 @@
+import { countTokens, cutTokens } from "./count-tokens.ts";
+import type { ChatRequest } from "./read-chat-request.ts";
+import { simulateTurn } from "./simulate-turn.ts";
+
+export const SANDBOX_MODEL = {
+  id: "presage-sandbox",
+  object: "model",
+  created: 1_767_225_600,
+  owned_by: "presage",
+  description:
+    "A rule-based simulator of a text world. It is no language model: it is built in for trying Presage out.",
+};
+
+/** One `chat.completion`, as the protocol has it. */
+export function completeChat({ systemPrompt, userTurn, maxTokens }: ChatRequest): object {
+  const answer = simulateTurn(systemPrompt, userTurn);
+  const content = cutTokens(answer, maxTokens);
+  const promptTokens = countTokens(systemPrompt) + countTokens(userTurn);
+  const completionTokens = countTokens(content);
+  return {
+    id: `chatcmpl-${crypto.randomUUID()}`,
+    object: "chat.completion",
+    created: Math.floor(Date.now() / 1000),
+    model: SANDBOX_MODEL.id,
+    choices: [
+      {
+        index: 0,
+        message: { role: "assistant", content },
+        finish_reason: content === answer ? "stop" : "length",
+      },
+    ],
+    usage: {
+      prompt_tokens: promptTokens,
+      completion_tokens: completionTokens,
+      total_tokens: promptTokens + completionTokens,
+    },
+  };
+}

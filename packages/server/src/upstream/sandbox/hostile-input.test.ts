@@ -1,0 +1,57 @@
+import { expect, test } from "bun:test";
+import { simulateTurn } from "./simulate-turn.ts";
+import { HOUSE } from "./test-world.ts";
+
+const BYTES = 1_000_000;
+const MAX_MS = 1_000;
+
+/** Pieces of everything that the sandbox looks for, begun and never ended. */
+const PIECES = [
+  "a ",
+  "(",
+  " (containing a ",
+  ". On the a is: a ",
+  "This room is called the ",
+  "This room is called the a. In it, you see: a b ",
+  "\n\ta b",
+  "\n\n## TASK CONTEXT\n",
+  "\n- a connects to: b",
+  "A door to the ",
+  "You move the a to the ",
+  "The a is now open. ",
+  "\n0:\tx in ",
+  "In your inventory, you see:\n\ta b\n",
+  '\nWhen the agent does "a": ',
+  "put a in ",
+  "[",
+  "\n\nAction: ",
+];
+
+const SHAPES: ((text: string) => [string, string])[] = [
+  (text) => [`## ENVIRONMENT STATE\n${text}`, "State: x\n\nAction: focus on b"],
+  (text) => [
+    `## ENVIRONMENT STATE\nThis room is called the a. In it, you see: ${text}`,
+    "State: x\n\nAction: pour b in b",
+  ],
+  (text) => [`## TOOL SCHEMAS\n${text}`, 'State: x\n\nAction: [{"name":"a"}]'],
+  (text) => [`## DOMAIN KNOWLEDGE\n${text}`, "State: x\n\nAction: sharpen x"],
+  (text) => [`## ENVIRONMENT STATE\n${HOUSE}`, `State: ${text}\n\nAction: open a`],
+  (text) => [`## ENVIRONMENT STATE\n${HOUSE}`, `State: x\n\nAction: ${text}`],
+];
+
+test.each(PIECES)("a megabyte of %j is answered in time wherever it stands", (piece) => {
+  const text = piece.repeat(BYTES / piece.length);
+  for (const shape of SHAPES) {
+    const startedAt = performance.now();
+    expect(simulateTurn(...shape(text))).toBeString();
+    expect(performance.now() - startedAt).toBeLessThan(MAX_MS);
+  }
+});
+
+test("a long story in a large world is answered in time", () => {
+  const world = `This room is called the a. In it, you see:${"\n\ta b".repeat(BYTES / 10)}`;
+  const story = "You move the b to the b.\n".repeat(BYTES / 50);
+  const startedAt = performance.now();
+  simulateTurn(`## ENVIRONMENT STATE\n${world}`, `State: ${story}\n\nAction: pour b in b`);
+  expect(performance.now() - startedAt).toBeLessThan(MAX_MS);
+});

@@ -1,0 +1,46 @@
+/** What the sandbox needs of a chat-completions request; everything else about sampling means nothing to rules. */
+export interface ChatRequest {
+  systemPrompt: string;
+  userTurn: string;
+  maxTokens: number;
+}
+
+/** Reads the body leniently, as upstreams do; a text says what is wrong with it. */
+export function readChatRequest(body: unknown): ChatRequest | string {
+  if (typeof body !== "object" || body === null || !("messages" in body))
+    return "'messages' is a required property";
+  if (!Array.isArray(body.messages) || body.messages.length === 0)
+    return "'messages' must be a list that is not empty";
+  if ("stream" in body && body.stream === true) return "The sandbox does not stream";
+
+  const messages = body.messages.map(readMessage);
+  const system = messages.filter(({ role }) => role === "system" || role === "developer");
+  const maxTokens = [readLimit(body, "max_tokens"), readLimit(body, "max_completion_tokens")];
+  return {
+    systemPrompt: system.map(({ text }) => text).join("\n\n"),
+    userTurn: messages.findLast(({ role }) => role === "user")?.text ?? "",
+    maxTokens: Math.min(...maxTokens),
+  };
+}
+
+function readMessage(message: unknown): { role: unknown; text: string } {
+  if (typeof message !== "object" || message === null) return { role: undefined, text: "" };
+  const role = "role" in message ? message.role : undefined;
+  return { role, text: "content" in message ? readContent(message.content) : "" };
+}
+
+/** Content is a text or a list of parts, of which only texts can be read. */
+function readContent(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .map((part: unknown) =>
+      typeof part === "object" && part !== null && "text" in part ? String(part.text) : "",
+    )
+    .join("");
+}
+
+function readLimit(body: object, name: string): number {
+  const limit: unknown = new Map(Object.entries(body)).get(name);
+  return typeof limit === "number" && limit >= 1 ? Math.floor(limit) : Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,72 @@
+import { parseThing } from "./world/parse-thing.ts";
+import { parseRooms, type Room } from "./world/room.ts";
+import type { Thing } from "./world/thing.ts";
+
+/** What the state tells has happened. The sandbox remembers nothing between turns: this is all it has to go on. */
+export type Event =
+  | { kind: "described"; room: Room }
+  | { kind: "listed"; carried: Thing[] }
+  | { kind: "entered"; room: string }
+  | { kind: "moved"; thing: string; to: string }
+  | { kind: "poured"; from: string; into: string }
+  | { kind: "switched"; thing: string; to: Switch };
+
+export type Switch = "open" | "closed" | "activated" | "deactivated";
+
+/** Sentences of observations are short; the patterns below are never tried on anything longer. */
+const MAX_SENTENCE_CHARACTERS = 300;
+const INVENTORY_OPENING = "In your inventory, you see:";
+
+/** Reads a state, which may be one observation or a whole transcript, from top to bottom. */
+export function readEvents(state: string): Event[] {
+  const rooms = parseRooms(state);
+  const lines = state.split("\n");
+  return lines.flatMap((line, index): Event[] => {
+    const described: Event[] = [];
+    for (let room = rooms[0]; room !== undefined && line.includes(room.opening); room = rooms[0]) {
+      described.push({ kind: "described", room });
+      rooms.shift();
+    }
+    if (described.length > 0) return described;
+    if (line === INVENTORY_OPENING) return [{ kind: "listed", carried: readList(lines, index + 1) }];
+    // What is listed belongs to the line above the list.
+    return line.startsWith("\t") ? [] : line.split(/(?<=[.!?]) /).flatMap(readSentence);
+  });
+}
+
+function readList(lines: readonly string[], from: number): Thing[] {
+  const things: Thing[] = [];
+  for (let index = from; lines[index]?.startsWith("\t"); index += 1) {
+    const thing = parseThing((lines[index] ?? "").trim());
+    if (thing.phrase !== "nothing") things.push(thing);
+  }
+  return things;
+}
+
+function readSentence(sentence: string): Event[] {
+  if (sentence.length > MAX_SENTENCE_CHARACTERS) return [];
+  const entered =
+    /^You (?:teleport|move|go|walk) to (?:the )?([^.]+)\.?$|^You are (?:now )?in (?:an?|the) ([^.]+)\.?$/.exec(
+      sentence,
+    );
+  const room = entered?.[1] ?? entered?.[2];
+  if (room !== undefined) return [{ kind: "entered", room }];
+
+  const [, thing, to] = /^You move the (.+) to the (.+)\.$/.exec(sentence) ?? [];
+  if (thing !== undefined && to !== undefined) return [{ kind: "moved", thing, to }];
+
+  const [, from, into] = /^You pour the contents of the (.+) into the (.+)\.$/.exec(sentence) ?? [];
+  if (from !== undefined && into !== undefined) return [{ kind: "poured", from, into }];
+
+  const [, switched, position] =
+    /^The (.+?)(?: door)? is (?:now )?(open|closed|activated|deactivated)\.$/.exec(sentence) ?? [];
+  if (switched !== undefined) return [{ kind: "switched", thing: switched, to: position as Switch }];
+
+  const [, turned, turnedThing] = /^You (open|close) the (.+)\.$/.exec(sentence) ?? [];
+  if (turnedThing !== undefined)
+    return [{ kind: "switched", thing: turnedThing, to: turned === "open" ? "open" : "closed" }];
+
+  // A question ends each of its options with the room that the agent is in.
+  const [, asked] = /^\d+:\t.{1,200}in ([^,()]{1,80})\)$/.exec(sentence) ?? [];
+  return asked === undefined ? [] : [{ kind: "entered", room: asked }];
+}

@@ -1,0 +1,46 @@
+/** What a request says, taken apart again the way the server put it together. */
+export interface Prompt {
+  environment: string;
+  task: string;
+  tools: string;
+  knowledge: string;
+  state: string;
+  action: string;
+}
+
+const SECTION_HEADER =
+  /(?:^|\n\n)## (ENVIRONMENT STATE|TASK CONTEXT|TOOL SCHEMAS|DOMAIN KNOWLEDGE|STEERING DIRECTIVES)\n/g;
+const STATE_LABEL = "State: ";
+const ACTION_LABEL = "\n\nAction: ";
+
+export function readPrompt(systemPrompt: string, userTurn: string): Prompt {
+  const sections = readSections(systemPrompt);
+  return {
+    environment: sections.get("ENVIRONMENT STATE") ?? "",
+    task: sections.get("TASK CONTEXT") ?? "",
+    tools: sections.get("TOOL SCHEMAS") ?? "",
+    knowledge: sections.get("DOMAIN KNOWLEDGE") ?? "",
+    ...readUserTurn(userTurn),
+  };
+}
+
+function readSections(systemPrompt: string): Map<string, string> {
+  const headers = [...systemPrompt.matchAll(SECTION_HEADER)];
+  return new Map(
+    headers.map((header, index) => {
+      const end = headers[index + 1]?.index ?? systemPrompt.length;
+      return [header[1] ?? "", systemPrompt.slice(header.index + header[0].length, end)];
+    }),
+  );
+}
+
+/** The state may quote an action of its own, so the last label is the one that counts. */
+function readUserTurn(userTurn: string): { state: string; action: string } {
+  const split = userTurn.lastIndexOf(ACTION_LABEL);
+  if (split < 0) return { state: "", action: userTurn.replace(/^Action: /, "").trim() };
+  const state = userTurn.slice(0, split);
+  return {
+    state: state.startsWith(STATE_LABEL) ? state.slice(STATE_LABEL.length) : state,
+    action: userTurn.slice(split + ACTION_LABEL.length).trim(),
+  };
+}

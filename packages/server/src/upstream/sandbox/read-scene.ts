@@ -1,0 +1,50 @@
+import { applyEvent } from "./apply-event.ts";
+import { findNamed } from "./find-things.ts";
+import { type Event, readEvents } from "./read-events.ts";
+import type { Scene } from "./scene.ts";
+import type { Room } from "./world/room.ts";
+import { parseWorldMap, type WorldMap } from "./world/world-map.ts";
+
+/** Ten times what real worlds and transcripts need; beyond it, hostile input would become expensive. */
+const MAX_CHARACTERS = 200_000;
+const MAX_EVENTS = 100;
+
+/** Draws the world from the map, and lets happen in it what the state tells. */
+export function readScene(environment: string, task: string, state: string): Scene {
+  const scene: Scene = {
+    map: parseWorldMap(environment.slice(0, MAX_CHARACTERS)),
+    carried: [],
+    state,
+    task,
+    isPlaced: false,
+    isSeen: false,
+    told: new Set(),
+  };
+  const events = readEvents(state.slice(-MAX_CHARACTERS)).slice(-MAX_EVENTS);
+  const guess = guessRoom(scene.map, events);
+  if (guess !== undefined) scene.room = guess;
+  for (const event of events) applyEvent(scene, event);
+  return scene;
+}
+
+/** The only room that holds something the events speak of, else the room where the agent began. */
+function guessRoom({ rooms, start }: WorldMap, events: readonly Event[]): Room | undefined {
+  for (const name of events.flatMap(thingsOf)) {
+    const holders = [...rooms.values()].filter(({ things }) => findNamed(things, name).length > 0);
+    if (holders.length === 1) return holders[0];
+  }
+  return start === undefined ? undefined : rooms.get(start);
+}
+
+function thingsOf(event: Event): string[] {
+  switch (event.kind) {
+    case "moved":
+      return [event.thing, event.to];
+    case "poured":
+      return [event.from, event.into];
+    case "switched":
+      return [event.thing];
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,159 @@
+import { describe, expect, test } from "bun:test";
+import { ask, IN_PANTRY } from "./test-world.ts";
+
+/** The answer to an action of somebody who has just come into the pantry. */
+const inPantry = (action: string) => ask({ state: IN_PANTRY, action });
+
+const REFUSED = "No known action matches that input.";
+
+describe("looking", () => {
+  test("a room of the map, which is one line there, is shown as a list with the agent in it", () => {
+    expect(inPantry("look around")).toBe(
+      [
+        "This room is called the pantry. In it, you see: ",
+        "\tthe agent",
+        "\ta bench. On the bench is: a jar (containing a fig, a plum), a mug (containing nothing).",
+        "\ta chest. The chest door is closed. ",
+        "\ta kettle, which is turned off. In the kettle is: nothing.",
+        "\ta lantern, which is deactivated. ",
+        "\tthe mat",
+        "\ta thermometer, currently reading a temperature of 14 degrees celsius",
+        "\ta tin cup (containing green paint)",
+        "\ta tin cup (containing white paint)",
+        "You also see:",
+        "\tA door to the cellar (that is open)",
+        "\tA door to the loft (that is closed)",
+      ].join("\n"),
+    );
+  });
+
+  test("into, at and on things", () => {
+    expect(inPantry("look in jar")).toBe("Inside the jar is: \n\ta fig\n\ta plum");
+    expect(inPantry("look in chest")).toBe("The chest isn't open, so you can't see inside.");
+    expect(inPantry("examine lantern")).toBe("a lantern, which is deactivated.");
+  });
+});
+
+describe("going", () => {
+  test("one can teleport to any room that there is", () => {
+    expect(inPantry("teleport to loft")).toBe("You teleport to the loft.");
+    expect(inPantry("teleport to moon")).toBe(REFUSED);
+  });
+
+  test("one can walk to the next room, but through no shut door", () => {
+    expect(inPantry("go to cellar")).toBe("You move to the cellar.");
+    expect(inPantry("go to loft")).toBe(REFUSED);
+  });
+
+  test("no room but the next can be walked to", () => {
+    expect(ask({ state: "You teleport to the cellar.", action: "go to loft" })).toBe(REFUSED);
+  });
+});
+
+describe("handling", () => {
+  test("what stands in the room can be picked up, what stands elsewhere or stands firm cannot", () => {
+    expect(inPantry("pick up mug")).toBe("You move the mug to the inventory.");
+    expect(inPantry("take kite")).toBe(REFUSED);
+    expect(inPantry("take bench")).toBe("The bench is not moveable.");
+  });
+
+  test("a thing from another room may be in the hand by now, a thing from nowhere may not", () => {
+    expect(inPantry("put kite in mug")).toBe("You move the kite to the mug.");
+    expect(inPantry("put sword in mug")).toBe(REFUSED);
+  });
+
+  test("nothing goes into itself or into what is shut", () => {
+    expect(inPantry("put mug in mug")).toBe("You can't move something into itself.");
+    expect(inPantry("put mug in chest")).toBe("That can't be moved there, because the chest isn't open.");
+  });
+
+  test("a cup is told from another by what is in it", () => {
+    expect(inPantry("take tin cup containing white paint")).toBe("You move the tin cup to the inventory.");
+  });
+
+  test("two things that one name fits raise a question, and a number answers it", () => {
+    const question = inPantry("pour tin cup in mug");
+    expect(question).toBe(
+      [
+        "Ambiguous request: Please enter the number for the action you intended (or blank to cancel):",
+        "0:\tpour tin cup (in pantry) in mug (in bench, in pantry)",
+        "1:\tpour tin cup (in pantry) in mug (in bench, in pantry)",
+        "",
+      ].join("\n"),
+    );
+    expect(ask({ state: question, action: "1" })).toBe("You pour the contents of the tin cup into the mug.");
+    expect(ask({ state: question, action: "2" })).toBe(REFUSED);
+
+    const asked = [question, question.replaceAll("tin cup", "jar")].join("\n");
+    expect(ask({ state: asked, action: "0" })).toBe("You pour the contents of the jar into the mug.");
+  });
+});
+
+describe("doors and devices", () => {
+  test("a door opens once", () => {
+    expect(inPantry("open chest")).toBe("The chest is now open.");
+    expect(ask({ state: "The chest is now open.", action: "open chest" })).toBe("The chest is already open.");
+    expect(inPantry("open kettle")).toBe("The kettle is not openable.");
+  });
+
+  test("devices go on and off by either word", () => {
+    expect(inPantry("turn on kettle")).toBe("The kettle is now activated.");
+    expect(inPantry("deactivate lantern")).toBe("The lantern is now deactivated.");
+    expect(ask({ state: "The lantern is now activated.", action: "activate lantern" })).toBe(
+      "The lantern is already activated.",
+    );
+  });
+
+  test("a thermometer shows what it shows in the room", () => {
+    expect(inPantry("use thermometer on mug")).toBe(
+      "the thermometer measures a temperature of 14 degrees celsius",
+    );
+    expect(inPantry("use mug on jar")).toBe("I'm not sure how to use the mug.");
+  });
+
+  test("ends are connected by the name of the end and of the thing", () => {
+    const state = "In your inventory, you see:\n\ta battery\n\ta red wire";
+    expect(ask({ state, action: "connect battery anode to red wire terminal 2" })).toBe(
+      "anode on battery is now connected to terminal 2 on red wire",
+    );
+  });
+});
+
+describe("the rest", () => {
+  test("time, task and focus", () => {
+    expect(inPantry("wait")).toBe("You decide to wait for 10 iterations.");
+    expect(inPantry("wait1")).toBe("You decide to wait for 1 iterations.");
+    expect(ask({ state: IN_PANTRY, action: "task", task: "Fly the kite." })).toBe("Fly the kite.");
+    expect(inPantry("focus on plum")).toBe("You focus on the plum.");
+  });
+
+  test("what the world does not know it refuses, in its own words if it has any", () => {
+    const knowledge = 'When action is invalid or object not present: respond "You cannot."';
+    expect(inPantry("dance")).toBe(REFUSED);
+    expect(ask({ state: IN_PANTRY, action: "dance", knowledge })).toBe("You cannot.");
+  });
+
+  test("an action that only the domain knowledge rules is answered by its rule", () => {
+    const knowledge = 'When the agent does "sharpen X with Y": respond "The X is as sharp as the Y allows."';
+    expect(ask({ state: IN_PANTRY, action: "sharpen old rake with stone", knowledge })).toBe(
+      "The old rake is as sharp as the stone allows.",
+    );
+  });
+});
+
+describe("a state in free words, with no world around it", () => {
+  const state = "You are in a kitchen. The fridge is closed.";
+  const free = (action: string) => ask({ environment: "", state, action });
+
+  test("is acted on as far as it goes", () => {
+    expect(free("open fridge")).toBe("You open the fridge.");
+    expect(free("Close the fridge.")).toBe("The fridge is already closed.");
+    expect(free("put apple in fridge")).toBe("That can't be moved there, because the fridge isn't open.");
+    expect(free("take apple")).toBe("You move the apple to the inventory.");
+    expect(free("go to garden")).toBe("You move to the garden.");
+  });
+
+  test("is all that there is to see", () => {
+    expect(free("look around")).toBe(state);
+  });
+});

@@ -1,0 +1,109 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { startSandbox } from "./start-sandbox.ts";
+
+const sandbox = startSandbox();
+afterAll(() => sandbox.stop());
+
+async function post(body: unknown): Promise<{ status: number; answer: Record<string, unknown> }> {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const response = await fetch(`${sandbox.url}/chat/completions`, { method: "POST", body: text });
+  return { status: response.status, answer: (await response.json()) as Record<string, unknown> };
+}
+
+const TURN = [
+  {
+    role: "system",
+    content:
+      "## ENVIRONMENT STATE\n[COMPLETE ROOM MAP]\n[kitchen]\nThis room is called the kitchen. In it, you see: a table. a fridge. The fridge door is closed.",
+  },
+  { role: "user", content: "State: You are in the kitchen.\n\nAction: open fridge" },
+];
+
+describe("the sandbox over HTTP", () => {
+  test("listens on loopback and says that it is no language model", async () => {
+    expect(sandbox.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
+    const response = await fetch(`${sandbox.url}/models`);
+    expect(await response.json()).toEqual({
+      object: "list",
+      data: [
+        {
+          id: "presage-sandbox",
+          object: "model",
+          created: expect.any(Number),
+          owned_by: "presage",
+          description: expect.stringContaining("rule-based simulator"),
+        },
+      ],
+    });
+  });
+
+  test("answers a turn with a whole completion", async () => {
+    const { status, answer } = await post({ model: "presage-sandbox", messages: TURN, max_tokens: 100 });
+    expect(status).toBe(200);
+    expect(answer).toEqual({
+      id: expect.stringMatching(/^chatcmpl-/),
+      object: "chat.completion",
+      created: expect.any(Number),
+      model: "presage-sandbox",
+      choices: [
+        {
+          index: 0,
+          message: { role: "assistant", content: "The fridge is now open." },
+          finish_reason: "stop",
+        },
+      ],
+      usage: { prompt_tokens: 49, completion_tokens: 6, total_tokens: 55 },
+    });
+  });
+
+  test("cuts an answer at max_tokens", async () => {
+    const { answer } = await post({ messages: TURN, max_tokens: 2 });
+    expect(answer).toMatchObject({
+      choices: [{ message: { content: "The fridge" }, finish_reason: "length" }],
+      usage: { completion_tokens: 2 },
+    });
+  });
+
+  test("reads content that comes in parts", async () => {
+    const { answer } = await post({
+      messages: [{ role: "user", content: [{ type: "text", text: "wait1" }] }],
+    });
+    expect(answer).toMatchObject({
+      choices: [{ message: { content: "You decide to wait for 1 iterations." } }],
+    });
+  });
+
+  test.each([
+    ["no JSON", "{"],
+    ["no object", "[]"],
+    ["no messages", {}],
+    ["an empty list of messages", { messages: [] }],
+    ["a stream", { messages: TURN, stream: true }],
+  ])("refuses %s with 400", async (_name, body) => {
+    const { status, answer } = await post(body);
+    expect(status).toBe(400);
+    expect(answer).toEqual({
+      error: { message: expect.any(String), type: "invalid_request_error", param: null, code: null },
+    });
+  });
+
+  test("knows no other path", async () => {
+    const response = await fetch(`${sandbox.url}/embeddings`, { method: "POST", body: "{}" });
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ error: { message: "Unknown path: POST /v1/embeddings" } });
+  });
+
+  test("answers many at once, and is gone when it has been stopped", async () => {
+    const own = startSandbox();
+    const requests = Array.from({ length: 200 }, (_, n) =>
+      fetch(`${own.url}/chat/completions`, {
+        method: "POST",
+        body: JSON.stringify({ messages: [{ role: "user", content: `State: x\n\nAction: wait ${n}` }] }),
+      }).then((response) => response.text()),
+    );
+    const answers = await Promise.all(requests);
+    expect(answers.every((answer, n) => answer.includes(`wait for ${n} iterations`))).toBe(true);
+    await own.stop();
+    await expect(fetch(`${own.url}/models`)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,51 @@
+import { expect, test } from "bun:test";
+import { ask } from "./test-world.ts";
+
+const TOOLS = JSON.stringify([
+  { name: "mail__search", parameters: { query: { type: "string" }, page_index: { type: "integer" } } },
+]);
+
+function call(parameters: unknown, name = "mail__search"): unknown {
+  const answer = ask({
+    environment: "",
+    tools: TOOLS,
+    state: "",
+    action: JSON.stringify([{ name, parameters }]),
+  });
+  const [, json = ""] = /^<tool_response>\n(.*)\n<\/tool_response>$/s.exec(answer) ?? [];
+  return JSON.parse(json);
+}
+
+test("a right call gets an error that says there is nothing behind it", () => {
+  expect(call({ query: "tea" })).toEqual({
+    error: "This is a rule-based simulator of a text world and holds no data for the tool mail__search.",
+  });
+});
+
+test("pages after the first are empty", () => {
+  expect(call({ query: "tea", page_index: 3 })).toEqual([]);
+});
+
+test("a wrong call gets an error that says what is wrong with it", () => {
+  expect(call({}, "mail__burn")).toEqual({ error: "There is no tool mail__burn." });
+  expect(call({ to: "me" })).toEqual({ error: "The tool mail__search takes no parameter to." });
+  expect(call({ page_index: "3" })).toEqual({
+    error: "The parameter page_index of the tool mail__search must be of type integer.",
+  });
+  expect(call(JSON.parse('{"__proto__": 1}'))).toEqual({
+    error: "The tool mail__search takes no parameter __proto__.",
+  });
+});
+
+test("several calls get a list of answers", () => {
+  const action = JSON.stringify([
+    { name: "a", arguments: {} },
+    { name: "b", arguments: { page_index: 1 } },
+  ]);
+  const answer = ask({ environment: "", state: "", action });
+  expect(JSON.parse(answer.replace(/<.*>/g, ""))).toEqual([expect.objectContaining({}), []]);
+});
+
+test("JSON that calls no tool is an action like any other", () => {
+  expect(ask({ state: "", action: "[1, 2]" })).toBe("No known action matches that input.");
+});

@@ -1,0 +1,26 @@
+import type { Verb } from "./verb.ts";
+
+/** What the world does when it is told to wait and not how long. */
+const DEFAULT_ITERATIONS = "10";
+
+export const selfVerbs: readonly Verb[] = [
+  {
+    pattern: /^wait ?(\d{1,6})?$/i,
+    observe: (_scene, [iterations]) =>
+      `You decide to wait for ${iterations ?? DEFAULT_ITERATIONS} iterations.`,
+  },
+  {
+    pattern: /^task$/i,
+    observe: ({ task }) => (task === "" ? undefined : task),
+  },
+  {
+    form: "focus on _",
+    pattern: /^focus on (.+)$/i,
+    perform: ({ fullName }) => `You focus on the ${fullName}.`,
+  },
+  {
+    form: "eat _",
+    pattern: /^(?:eat|drink) (.+)$/i,
+    perform: ({ name }) => `The ${name} was delicious.`,
+  },
+];

@@ -1,0 +1,27 @@
+import { listThings } from "./render-thing.ts";
+import type { Thing } from "./thing.ts";
+
+const CONTAINING = " containing ";
+
+/** Whether a name in small letters is a name of this thing: "cup", or "cup containing red paint". */
+export function answersTo({ names, contents }: Thing, name: string): boolean {
+  if (names.includes(name)) return true;
+  const split = name.indexOf(CONTAINING);
+  if (split < 0 || contents === undefined || !names.includes(name.slice(0, split))) return false;
+  return listThings(contents.things).toLowerCase() === name.slice(split + CONTAINING.length);
+}
+
+/** Whether a name in small letters is at least the end of its full name: "bee" for "adult bee". */
+export function mayAnswerTo({ names }: Thing, name: string): boolean {
+  return names[0]?.endsWith(` ${name}`) ?? false;
+}
+
+/** Furniture and machines stay where they are; everything else may be in somebody's pocket. */
+export function isFixture({ door, status, contents }: Thing): boolean {
+  const standsFirm = contents?.manner === "In" || contents?.manner === "On";
+  return door !== undefined || standsFirm || (status?.startsWith("turned ") ?? false);
+}
+
+export function isSubstance({ phrase }: Thing): boolean {
+  return /^an? substance called /.test(phrase);
+}

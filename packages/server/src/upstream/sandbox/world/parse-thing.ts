@@ -1,0 +1,70 @@
+import { listNames } from "./name-thing.ts";
+import type { Contents, Thing } from "./thing.ts";
+
+/** Deeper nesting than any real world has is kept as plain words, so that no input can exhaust the stack. */
+const MAX_DEPTH = 8;
+
+/** What can follow the words that name a thing. */
+const NAME_ENDS = [
+  ", which is ",
+  ", currently ",
+  ", with: ",
+  " (containing ",
+  " (that ",
+  " approximately ",
+  ".",
+];
+
+/** Reads one description, such as "a oven, which is turned off. The oven door is closed." */
+export function parseThing(description: string, depth = 0): Thing {
+  const phraseEnd = firstIndexOf(description, NAME_ENDS);
+  const phrase = description.slice(0, phraseEnd);
+  const thing: Thing = { phrase, names: listNames(phrase), remark: "" };
+  let rest = description.slice(phraseEnd);
+
+  const status = /^, which is ([a-z ]{1,40})/.exec(rest);
+  if (status?.[1] !== undefined) {
+    thing.status = status[1];
+    rest = rest.slice(status[0].length);
+  }
+  const door = /^\. The [^.]{1,80} door is (open|closed)(?=\.)/.exec(rest);
+  if (door !== null) {
+    thing.door = door[1] === "open" ? "open" : "closed";
+    rest = rest.slice(door[0].length);
+  }
+  const contents = depth < MAX_DEPTH ? parseContents(rest, depth + 1) : undefined;
+  if (contents === undefined) thing.remark = rest;
+  else thing.contents = contents;
+  return thing;
+}
+
+function parseContents(text: string, depth: number): Contents | undefined {
+  const opening = /^ \((containing) |^, (with): |^\. (In|On) the [^.]{1,80}? is: /.exec(text);
+  if (opening === null) return undefined;
+  const manner = (opening[1] ?? opening[2] ?? opening[3]) as Contents["manner"];
+  const closing = manner === "containing" ? ")" : manner === "with" ? "" : ".";
+  if (!text.endsWith(closing)) return undefined;
+  const list = text.slice(opening[0].length, text.length - closing.length);
+  return { manner, things: list === "nothing" ? [] : splitList(list).map((item) => parseThing(item, depth)) };
+}
+
+/** Cuts "a bowl (containing a fig, a pear), a lamp, which is off" at the commas between things. */
+function splitList(list: string): string[] {
+  const items: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (const mark of list.matchAll(/[()]|, (?!which is |currently |with: )/g)) {
+    if (mark[0] === "(") depth += 1;
+    else if (mark[0] === ")") depth -= 1;
+    else if (depth === 0) {
+      items.push(list.slice(start, mark.index));
+      start = mark.index + mark[0].length;
+    }
+  }
+  return [...items, list.slice(start)];
+}
+
+function firstIndexOf(text: string, marks: readonly string[]): number {
+  const found = marks.map((mark) => text.indexOf(mark)).filter((index) => index >= 0);
+  return Math.min(text.length, ...found);
+}

@@ -1,0 +1,32 @@
+import { withoutArticle } from "./name-thing.ts";
+import type { Thing } from "./thing.ts";
+
+/** Writes a thing the way the world does; the reverse of `parseThing`. */
+export function renderThing(thing: Thing): string {
+  const { phrase, status, door, contents, remark } = thing;
+  const name = withoutArticle(phrase);
+  let text = phrase;
+  if (status !== undefined) text += `, which is ${status}`;
+  if (door !== undefined) text += `. The ${name} door is ${door}`;
+  if (door === "closed") return `${text}.`;
+  if (contents === undefined) return text + remark;
+  const list = listThings(contents.things);
+  switch (contents.manner) {
+    case "containing":
+      return `${text} (containing ${list})`;
+    case "with":
+      return contents.things.length === 0 ? text : `${text}, with: ${list}`;
+    default:
+      return `${text}. ${contents.manner} the ${name} is: ${list}.`;
+  }
+}
+
+export function listThings(things: readonly Thing[]): string {
+  return things.length === 0 ? "nothing" : things.map(renderThing).join(", ");
+}
+
+/** A line of a list. The world leaves a space behind a sentence on a door or a switch that ends the line. */
+export function renderLine(thing: Thing): string {
+  const text = renderThing(thing);
+  return `\t${/(?:closed|activated)\.$/.test(text) ? `${text} ` : text}`;
+}

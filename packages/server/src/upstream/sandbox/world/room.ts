@@ -1,0 +1,71 @@
+import { withoutArticle } from "./name-thing.ts";
+import { parseThing } from "./parse-thing.ts";
+import { renderLine } from "./render-thing.ts";
+import { splitOneLine } from "./split-one-line.ts";
+import type { Thing } from "./thing.ts";
+
+export interface Room {
+  name: string;
+  /** The sentence in front of the list: "This room is called the attic. In it, you see:" */
+  opening: string;
+  things: Thing[];
+  doors: Doorway[];
+}
+
+export interface Doorway {
+  to: string;
+  isOpen: boolean;
+}
+
+const OPENING = /This [a-z ]{1,40} is called (?:the )?([^.\n]{1,80})\. [A-Z][^:\n]{1,60}:/g;
+const DOORWAY = /A door to (?:the )?([^()\n]{1,80}) \(that is (open|closed)\)/g;
+const DOORS_OPENING = "You also see:";
+const AGENT = "the agent";
+
+/** Finds every room that a text describes, whether in one line or as a list with a tab before each thing. */
+export function parseRooms(text: string): Room[] {
+  const openings = [...text.matchAll(OPENING)];
+  return openings.map((opening, index) => {
+    const start = opening.index + opening[0].length;
+    const body = text.slice(start, openings[index + 1]?.index);
+    return parseRoom(opening[1] ?? "", opening[0], body.trimStart(), /^ ?\n\t/.test(body));
+  });
+}
+
+function parseRoom(name: string, opening: string, body: string, isList: boolean): Room {
+  const doorsAt = body.indexOf(DOORS_OPENING);
+  const seen = doorsAt < 0 ? body : body.slice(0, doorsAt);
+  const descriptions = isList
+    ? seen.split("\n\t").map((line) => line.split("\n", 1)[0] ?? "")
+    : splitOneLine(seen.split("\n\n", 1)[0] ?? "");
+  return {
+    name,
+    opening,
+    things: descriptions
+      .map((description) => parseThing(description.trim()))
+      .filter(({ phrase }) => phrase !== "" && phrase !== AGENT),
+    doors: doorsAt < 0 ? [] : parseDoorways(body.slice(doorsAt)),
+  };
+}
+
+function parseDoorways(text: string): Doorway[] {
+  return [...text.matchAll(DOORWAY)].map((door) => ({ to: door[1] ?? "", isOpen: door[2] === "open" }));
+}
+
+/** What looking around shows to somebody who stands in the room. */
+export function renderRoom({ opening, things, doors }: Room): string {
+  const lines = things.map(renderLine);
+  lines.splice(placeInOrder(things, AGENT), 0, `\t${AGENT}`);
+  const doorLines = doors.map(
+    ({ to, isOpen }) => `\tA door to the ${to} (that is ${isOpen ? "open" : "closed"})`,
+  );
+  if (doorLines.length > 0) doorLines.unshift(DOORS_OPENING);
+  return [`${opening} `, ...lines, ...doorLines].join("\n");
+}
+
+/** The world lists things by name; a newcomer goes before the first that comes after it. */
+export function placeInOrder(things: readonly Thing[], phrase: string): number {
+  const name = withoutArticle(phrase);
+  const place = things.findIndex((thing) => withoutArticle(thing.phrase) > name);
+  return place < 0 ? things.length : place;
+}

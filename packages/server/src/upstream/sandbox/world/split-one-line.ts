@@ -1,0 +1,41 @@
+/** After these words an article goes on with the same thing: "with a paper surface", "reading a temperature". */
+const LINKING_WORDS = new Set([
+  "In",
+  "On",
+  "at",
+  "by",
+  "called",
+  "down",
+  "in",
+  "of",
+  "on",
+  "reading",
+  "to",
+  "with",
+  "with:",
+  "is:",
+  "see:",
+]);
+
+/**
+ * Cuts "a lamp a table. On the table is: a cup, a fork. the ground" into its things. Nothing but an article marks
+ * where one begins, so an article counts unless it stands in brackets, behind a comma, or behind a linking word.
+ */
+export function splitOneLine(line: string): string[] {
+  const things: string[] = [];
+  let depth = 0;
+  let start = 0;
+  let wordStart = 0;
+  for (const mark of line.matchAll(/[()]| (an? |A |the )?/g)) {
+    if (mark[0] === "(") depth += 1;
+    else if (mark[0] === ")") depth -= 1;
+    else {
+      const word = line.slice(wordStart, mark.index);
+      wordStart = mark.index + mark[0].length;
+      if (depth > 0 || mark[1] === undefined || word.endsWith(",") || LINKING_WORDS.has(word)) continue;
+      things.push(line.slice(start, mark.index));
+      start = mark.index + 1;
+    }
+  }
+  return [...things, line.slice(start)];
+}
