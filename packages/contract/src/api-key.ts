@@ -1,28 +1,12 @@
 import { z } from "zod";
+import { shortText } from "./text.ts";
 
 const instant = z.iso.datetime({ offset: true });
-const maxNameCharacters = 120;
-
-/** Characters are Unicode code points, as JSON Schema and pydantic count them; zod's own `max` counts UTF-16 units. */
-const keyName = z
-  .string()
-  .min(1)
-  .check(({ value, issues }) => {
-    if ([...value].length <= maxNameCharacters) return;
-    issues.push({
-      code: "too_big",
-      origin: "string",
-      maximum: maxNameCharacters,
-      inclusive: true,
-      input: value,
-    });
-  })
-  .meta({ maxLength: maxNameCharacters });
 
 /** Body of `POST /v1/api-keys`. */
 export const ApiKeyCreateRequest = z
   .object({
-    name: keyName,
+    name: shortText(120),
     expires_at: z.iso.datetime({ offset: true, local: true }).nullish().meta({
       description: "When the key stops working; without an offset it is read as UTC.",
     }),

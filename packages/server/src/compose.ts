@@ -1,4 +1,9 @@
 import type { Config } from "./config.ts";
+import { createRevision } from "./evaluation/taxonomies/create-revision.ts";
+import { selectRevisions } from "./evaluation/taxonomies/error-taxonomies-store.ts";
+import { findRevision } from "./evaluation/taxonomies/find-revision.ts";
+import { removeLabels } from "./evaluation/taxonomies/remove-labels.ts";
+import { setLabels } from "./evaluation/taxonomies/set-labels.ts";
 import { createApp } from "./http/app.ts";
 import type { HttpEnv } from "./http/exchange.ts";
 import type { Phase } from "./http/routes/probes.ts";
@@ -14,6 +19,7 @@ import { ensureOwner } from "./identity/ensure-owner.ts";
 import { selectUser, type User } from "./identity/users-store.ts";
 import type { Logger } from "./observability/logger.ts";
 import { createMetrics } from "./observability/metrics.ts";
+import { openTracing } from "./observability/tracing.ts";
 import { openDatabase } from "./storage/open-database.ts";
 import { sharedSecret } from "./storage/shared-secret.ts";
 import type { Database } from "./storage/tables.ts";
@@ -34,6 +40,7 @@ export interface Presage {
 export async function compose(config: Config, logger: Logger): Promise<Presage> {
   let phase: Phase = "starting";
   const metrics = createMetrics();
+  const tracing = config.otlpEndpoint === undefined ? undefined : await openTracing(config.otlpEndpoint);
   const { database, owner, digestOf } = await composeStore(config, logger);
   const firstKey = await ensureFirstKey(config, database, owner, digestOf);
   const { upstream, stopSandbox } = composeUpstream(config, logger);
@@ -67,9 +74,15 @@ export async function compose(config: Config, logger: Logger): Promise<Presage> 
       listApiKeys: (userId) => selectApiKeys(database, userId),
       revokeApiKey: (userId, keyId) => revokeApiKey(database, verifier, userId, keyId),
     },
+    errorTaxonomies: {
+      createRevision: (newRevision) => createRevision(database, newRevision),
+      listRevisions: (accountId, filter) => selectRevisions(database, accountId, filter),
+      findRevision: (accountId, revisionId) => findRevision(database, accountId, revisionId),
+      setLabels: (accountId, revisionId, labels) => setLabels(database, accountId, revisionId, labels),
+      removeLabels: (accountId, revisionId, labels) => removeLabels(database, accountId, revisionId, labels),
+    },
     findUser: (userId) => selectUser(database, userId),
-    logger,
-    metrics,
+    observers: { logger, metrics, tracing },
   });
 
   return {
@@ -80,6 +93,7 @@ export async function compose(config: Config, logger: Logger): Promise<Presage> 
     firstKey,
     async dispose() {
       await lastUses.stop();
+      await tracing?.stop();
       await stopSandbox();
       await database.destroy();
     },

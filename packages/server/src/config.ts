@@ -89,7 +89,7 @@ export function describeConfig(
   }));
 }
 
-export const environmentNames = Object.keys(environment.shape) as EnvironmentName[];
+const environmentNames = Object.keys(environment.shape) as EnvironmentName[];
 
 function readEnvironment(raw: RawEnvironment): Environment {
   // An empty variable is how many tools spell «not set».
@@ -109,14 +109,21 @@ function faultLine(issue: z.core.$ZodIssue, set: Record<string, string | undefin
   const name = String(issue.path[0]) as EnvironmentName;
   if (issue.code === "custom" && issue.path.length === 1 && set[name] === undefined)
     return `${name}: ${issue.message}`;
-  const got = secretNames.has(name) ? "a value that is not shown" : JSON.stringify(set[name]);
+  const got = secretNames.has(name)
+    ? "a value that is not shown"
+    : JSON.stringify(withoutCredentials(set[name]));
   return `${name}: got ${got}; takes ${z.globalRegistry.get(environment.shape[name])?.takes}`;
 }
 
 function shown(name: EnvironmentName, value: unknown): string {
   if (value === undefined) return "";
-  if (name === "PRESAGE_DATABASE_URL") return String(value).replace(/(:\/\/[^:@/]*):[^@/]*@/, "$1:***@");
+  if (name === "PRESAGE_DATABASE_URL") return withoutCredentials(String(value));
   return secretNames.has(name) ? "***" : String(value);
+}
+
+/** A URL may carry a user and a password before its `@`, even where none is taken. */
+function withoutCredentials(text = ""): string {
+  return text.replace(/:\/\/[^/]*@/, "://***@");
 }
 
 function oidcOf(values: Environment): Config["identity"]["oidc"] {

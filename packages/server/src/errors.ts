@@ -4,6 +4,7 @@ import type { ErrorCategory } from "@presage/contract";
 export type ServiceErrorCode =
   | "unauthenticated"
   | "not_found"
+  | "conflict"
   | "method_not_allowed"
   | "unsupported"
   | "body_too_large"

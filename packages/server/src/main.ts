@@ -1,5 +1,82 @@
 #!/usr/bin/env bun
-import { serve } from "./cli/serve.ts";
+import { Command } from "commander";
+import packageJson from "../package.json" with { type: "json" };
+import { environmentHelp } from "./cli/environment-help.ts";
+import { explainFailure } from "./cli/explain-failure.ts";
 import { readConfig, unknownVariables } from "./config.ts";
+import { raiseRuntimeLimits } from "./runtime-limits.ts";
 
-await serve(readConfig(process.env), unknownVariables(process.env));
+raiseRuntimeLimits();
+
+const program = new Command("presage")
+  .description(
+    "A server in front of a language model that is used as an environment: it predicts the next state.",
+  )
+  .version(packageJson.version)
+  .addHelpText("after", () => `\n${environmentHelp()}`);
+
+// Each command loads its own code, so that none of them waits for another's.
+program
+  .command("serve", { isDefault: true })
+  .description("run the server")
+  .action(async () => {
+    const { serve } = await import("./cli/serve.ts");
+    await serve(readConfig(process.env), unknownVariables(process.env));
+  });
+
+program
+  .command("config")
+  .description("show the effective configuration, secrets hidden")
+  .action(async () => (await import("./cli/config.ts")).showConfig(process.env));
+
+program
+  .command("migrate")
+  .description("bring the database's schema up to date")
+  .action(async () => (await import("./cli/migrate.ts")).migrateDatabase(readConfig(process.env)));
+
+const keys = program.command("keys").description("the owner's API keys, in the configured database");
+keys
+  .command("create")
+  .description("make a key and print it once")
+  .requiredOption("--name <name>", "what the key is for")
+  .option("--expires-at <date-time>", "when it stops working, for example 2027-01-31T12:00:00Z")
+  .action(async (options) => (await import("./cli/keys.ts")).createKey(readConfig(process.env), options));
+keys
+  .command("list")
+  .description("list the keys, newest first")
+  .action(async () => (await import("./cli/keys.ts")).listKeys(readConfig(process.env)));
+keys
+  .command("revoke <id>")
+  .description("revoke a key; a running server refuses it within 5 s")
+  .action(async (id: string) => (await import("./cli/keys.ts")).revokeKey(readConfig(process.env), id));
+
+program
+  .command("predict")
+  .description("predict one next state, or one for every line of a file")
+  .option("--state <text>", "the state before the action")
+  .option("--action <text>", "what the agent does")
+  .option("--context <json>", "the context's five fields, as JSON")
+  .option("--params <json>", "sampling parameters, as JSON")
+  .option(
+    "--file <path>",
+    "transitions: JSON lines with interaction, and perhaps context, params and next_state",
+  )
+  .option(
+    "--out <path>",
+    "where the predictions go, as JSON lines; a second run goes on where the first one ended",
+  )
+  .option("--concurrency <number>", "predictions under way at once", "32")
+  .option(
+    "--server <url>",
+    "ask this Presage, with the key in PRESAGE_API_KEY, instead of the configured upstream",
+  )
+  .action(async (options) =>
+    (await import("./cli/predict.ts")).predictCommand(readConfig(process.env), options),
+  );
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = 1;
+  process.stderr.write(`${explainFailure(error)}\n`);
+}

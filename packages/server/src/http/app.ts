@@ -2,14 +2,13 @@ import { Hono } from "hono";
 import { ServiceError } from "../errors.ts";
 import type { KeyVerifier } from "../identity/api-keys/verify-api-key.ts";
 import type { User } from "../identity/users-store.ts";
-import type { Logger } from "../observability/logger.ts";
-import type { Metrics } from "../observability/metrics.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { authenticate } from "./authenticate.ts";
 import type { HttpEnv } from "./exchange.ts";
-import { answerError, observe } from "./observe.ts";
+import { answerError, type Observers, observe } from "./observe.ts";
 import { type ApiKeysArea, apiKeyRoutes } from "./routes/api-keys.ts";
 import { docsRoutes } from "./routes/docs.ts";
+import { type ErrorTaxonomiesArea, errorTaxonomyRoutes } from "./routes/error-taxonomies.ts";
 import { meRoutes } from "./routes/me.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
@@ -22,21 +21,21 @@ export interface AppParts {
   predictions: PredictionParts;
   listModels: Upstream["listModels"];
   apiKeys: ApiKeysArea;
+  errorTaxonomies: ErrorTaxonomiesArea;
   findUser(userId: string): Promise<User | undefined>;
-  logger: Logger;
-  metrics: Metrics;
+  observers: Observers;
 }
 
 /** Every route of the server. Below `/v1` nothing is open. */
 export function createApp(parts: AppParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
-  app.use(observe(parts.logger, parts.metrics, () => parts.phase() === "stopping"));
-  const onError = answerError(parts.logger);
+  app.use(observe(parts.observers, () => parts.phase() === "stopping"));
+  const onError = answerError(parts.observers.logger);
   app.onError(onError);
   app.notFound((c) => onError(new ServiceError("not_found", "There is nothing at this path."), c));
 
   app.route("/", probeRoutes(parts.phase));
-  app.route("/", metricsRoutes(parts.metrics.registry));
+  app.route("/", metricsRoutes(parts.observers.metrics.registry));
   app.route("/", docsRoutes());
 
   app.use("/v1/*", authenticate(parts.verifier));
@@ -44,6 +43,7 @@ export function createApp(parts: AppParts): Hono<HttpEnv> {
   app.route("/", modelRoutes(parts.listModels));
   app.route("/", meRoutes(parts.findUser));
   app.route("/", apiKeyRoutes(parts.apiKeys, parts.predictions.maxBodyBytes));
+  app.route("/", errorTaxonomyRoutes(parts.errorTaxonomies, parts.predictions.maxBodyBytes));
   refuseOtherMethods(app);
   return app;
 }

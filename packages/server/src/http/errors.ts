@@ -22,6 +22,7 @@ const serviceStatus: Record<ServiceErrorCode, { status: number; category?: keyof
   unauthenticated: { status: 401 },
   not_found: { status: 404 },
   method_not_allowed: { status: 405 },
+  conflict: { status: 409 },
   body_too_large: { status: 413, category: "context_exceeded" },
   rate_limited: { status: 429, category: "rate_limit" },
   overloaded: { status: 503, category: "unavailable" },

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { Caller } from "../identity/api-keys/verify-api-key.ts";
+import type { RequestSpan } from "../observability/tracing.ts";
 
 /** What is learnt about one request while it is served, for its log line, its metrics and its headers. */
 export interface Exchange {
@@ -11,6 +12,8 @@ export interface Exchange {
   completionTokens?: number;
   /** Why it failed, if it did. */
   category?: string;
+  /** Its trace, where traces are made. */
+  span?: RequestSpan;
 }
 
 export type HttpEnv = {

@@ -3,15 +3,23 @@ import { routePath } from "hono/route";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { Logger } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import type { Tracing } from "../observability/tracing.ts";
 import { answerTo } from "./errors.ts";
 import type { Exchange, HttpContext, HttpEnv } from "./exchange.ts";
 
 const usableRequestId = /^[\w.:/+=@-]{1,128}$/;
 
-/** Gives each request its id, and afterwards its timing headers, its metrics and its one log line. */
-export function observe(logger: Logger, metrics: Metrics, isStopping: () => boolean) {
+export interface Observers {
+  logger: Logger;
+  metrics: Metrics;
+  tracing: Tracing | undefined;
+}
+
+/** Gives each request its id, and afterwards its timing headers, its metrics, its trace and its one log line. */
+export function observe({ logger, metrics, tracing }: Observers, isStopping: () => boolean) {
   return createMiddleware<HttpEnv>(async (c, next) => {
     const exchange: Exchange = { requestId: requestIdOf(c.req.raw), startedAtMs: performance.now() };
+    if (tracing) exchange.span = tracing.startRequest(c.req.method, c.req.raw.headers.get("traceparent"));
     c.set("exchange", exchange);
     await next();
     const totalMs = performance.now() - exchange.startedAtMs;
@@ -25,6 +33,7 @@ export function observe(logger: Logger, metrics: Metrics, isStopping: () => bool
   function record(c: HttpContext, exchange: Exchange, totalMs: number): void {
     const route = routePath(c, -1);
     const { status } = c.res;
+    exchange.span?.end(route, status);
     metrics.requests.inc({ route, status });
     metrics.requestSeconds.observe({ route }, totalMs / 1000);
     recordPrediction(exchange, totalMs);

@@ -120,6 +120,14 @@ function literal(values: string[]): Wording {
 }
 
 const formatWordings: Record<string, Wording> = {
+  int: {
+    type: "int_parsing",
+    msg: "Input should be a valid integer, unable to parse string as an integer",
+  },
+  bool: {
+    type: "bool_parsing",
+    msg: "Input should be a valid boolean, unable to interpret input",
+  },
   guid: {
     type: "uuid_parsing",
     msg: "Input should be a valid UUID",

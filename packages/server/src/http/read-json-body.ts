@@ -1,5 +1,6 @@
 import { ServiceError } from "../errors.ts";
 import { readBodyWithin } from "../read-body-within.ts";
+import { parseJson } from "./parse-json.ts";
 import { ValidationFailure } from "./validation.ts";
 
 /** Deeper than any real request; below the depth at which writing JSON overflows the stack. */
@@ -28,25 +29,12 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** Digits that a double cannot hold exactly. */
-const longNumber = /\d{16}/;
-
 function parse(text: string): unknown {
   try {
-    return longNumber.test(text) ? JSON.parse(text, keepLongIntegers) : JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
     throw invalidJson(error instanceof Error ? error.message : "not JSON");
   }
-}
-
-/** `JSON.rawJSON` and the reviver's source text are in the runtime, not yet in TypeScript's library. */
-const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
-
-/** An integer beyond a double's exact range, a seed for example, is forwarded digit for digit. */
-function keepLongIntegers(_key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
-  const source = context?.source ?? "";
-  return /^-?\d+$/.test(source) ? rawJson(source) : value;
 }
 
 function isDeeperThan(limit: number, root: unknown): boolean {

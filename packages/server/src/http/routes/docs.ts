@@ -1,5 +1,60 @@
 import { Hono } from "hono";
+import stylesPath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
+import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import type { HttpEnv } from "../exchange.ts";
+import { openApiDocument } from "../openapi.ts";
+
+const page = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Presage: the interface</title>
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+</head>
+<body>
+<div id="interface"></div>
+<script src="/docs/swagger-ui-bundle.js"></script>
+<script src="/docs/start.js"></script>
+</body>
+</html>
+`;
+
+const startScript = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#interface", deepLinking: true, validatorUrl: null });
+`;
+
+/** Nothing on the page comes from elsewhere; its styles are partly written by its script. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** The interface as a document and as a page whose every part this process serves. */
 export function docsRoutes() {
-  return new Hono<HttpEnv>();
+  let document: string | undefined;
+  return new Hono<HttpEnv>()
+    .get("/openapi.json", () => {
+      document ??= JSON.stringify(openApiDocument());
+      return new Response(document, { headers: { "content-type": "application/json" } });
+    })
+    .get("/docs", (c) => c.html(page, 200, { "content-security-policy": contentSecurityPolicy }))
+    .get("/docs/start.js", () => asset(startScript, "text/javascript"))
+    .get("/docs/swagger-ui-bundle.js", () => asset(Bun.file(bundlePath), "text/javascript"))
+    .get("/docs/swagger-ui.css", () => asset(Bun.file(stylesPath), "text/css"));
+}
+
+function asset(content: string | Bun.BunFile, contentType: string): Response {
+  return new Response(content, {
+    headers: {
+      "content-type": `${contentType}; charset=utf-8`,
+      "cache-control": "public, max-age=3600",
+      "x-content-type-options": "nosniff",
+    },
+  });
 }

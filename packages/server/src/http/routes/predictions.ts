@@ -4,10 +4,9 @@ import { ServiceError } from "../../errors.ts";
 import type { Admission } from "../../identity/admission.ts";
 import { completeChat } from "../../prediction/complete-chat.ts";
 import { type Complete, predict } from "../../prediction/predict.ts";
-import { readUsage } from "../../prediction/read-prediction.ts";
-import type { CompletionRequest } from "../../upstream/upstream.ts";
 import { admit } from "../admit.ts";
 import type { HttpContext, HttpEnv } from "../exchange.ts";
+import { measureCompletion } from "../measure-completion.ts";
 import { readJsonBody } from "../read-json-body.ts";
 import { ValidationFailure, validate } from "../validation.ts";
 
@@ -32,14 +31,22 @@ export function predictionRoutes({
     .post("/v1/predict", admit(admission), async (c) => {
       const request = validate(WorldModelRequest, await readJsonBody(c.req.raw, maxBodyBytes), "body");
       keepOpen(c, timeoutMs);
-      const { prediction, messages } = await predict(measured(complete, c), request, c.req.raw.signal);
+      const { prediction, messages } = await predict(
+        measureCompletion(complete, c.get("exchange")),
+        request,
+        c.req.raw.signal,
+      );
       return Response.json(debugFields ? { ...prediction, messages } : prediction);
     })
     .post("/v1/chat/completions", admit(admission), async (c) => {
       const request = validate(ChatCompletionRequest, await readJsonBody(c.req.raw, maxBodyBytes), "body");
       refuseUnanswerable(request);
       keepOpen(c, timeoutMs);
-      const { bytes } = await completeChat(measured(complete, c), request, c.req.raw.signal);
+      const { bytes } = await completeChat(
+        measureCompletion(complete, c.get("exchange")),
+        request,
+        c.req.raw.signal,
+      );
       return new Response(bytes, { headers: { "content-type": "application/json" } });
     });
 }
@@ -64,21 +71,4 @@ function keepOpen(c: HttpContext, timeoutMs: number): void {
   const seconds = Math.ceil(timeoutMs / 1000) + 5;
   const longestBunKnowsS = 255;
   c.env.server.timeout(c.req.raw, seconds > longestBunKnowsS ? 0 : seconds);
-}
-
-/** Notes how long the upstream took and how many tokens it counted. */
-function measured(complete: Complete, c: HttpContext): Complete {
-  return async (request: CompletionRequest, callerGone: AbortSignal) => {
-    const exchange = c.get("exchange");
-    const askedAtMs = performance.now();
-    try {
-      const completion = await complete(request, callerGone);
-      const usage = readUsage(completion.body.usage);
-      exchange.promptTokens = usage.prompt_tokens;
-      exchange.completionTokens = usage.completion_tokens;
-      return completion;
-    } finally {
-      exchange.upstreamMs = performance.now() - askedAtMs;
-    }
-  };
 }

@@ -1,0 +1,91 @@
+import { z } from "zod";
+import { queryBoolean, queryInteger } from "./query.ts";
+import { shortText, storableText } from "./text.ts";
+
+const uuid = z.guid().meta({ format: "uuid" });
+const maxLabelsAtOnce = 100;
+const newLabels = z.array(shortText(120)).max(maxLabelsAtOnce);
+
+const tree = z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())], {
+  error: "Input should be an object or a list",
+});
+
+/** Body of `POST /v1/error-taxonomy-revision`. It names the taxonomy by its id or by its name; the id goes first. */
+export const ErrorTaxonomyRevisionCreateRequest = z
+  .object({
+    error_taxonomy_id: uuid.nullish().meta({ description: "A taxonomy that is there." }),
+    error_taxonomy_name: shortText(120)
+      .nullish()
+      .meta({ description: "Without an id: the taxonomy of this name, which is made if there is none." }),
+    error_taxonomy_description: storableText()
+      .nullish()
+      .meta({ description: "Describes the taxonomy, all its revisions alike; absent, it stays as it is." }),
+    create_only_if_not_exists: z
+      .boolean()
+      .nullish()
+      .meta({ description: "Refuse with 409 if the account has a taxonomy of this name; goes with a name." }),
+    body: tree.meta({ description: "The tree of categories and errors. It never changes." }),
+    metadata: z.record(z.string(), z.unknown()).nullish(),
+    labels: newLabels.nullish().meta({ description: "Labels to set on the new revision." }),
+  })
+  .meta({ id: "ErrorTaxonomyRevisionCreateRequest" });
+export type ErrorTaxonomyRevisionCreateRequest = z.infer<typeof ErrorTaxonomyRevisionCreateRequest>;
+
+/** One revision of a taxonomy, as it is now: its labels and the taxonomy's description can change, the rest cannot. */
+export const ErrorTaxonomyRevision = z
+  .object({
+    id: z.uuid(),
+    error_taxonomy_id: z.uuid(),
+    error_taxonomy_name: z.string(),
+    error_taxonomy_description: z.string().nullable(),
+    revision: z.int().meta({ description: "Counts up from 1 in each taxonomy." }),
+    body: tree,
+    metadata: z.record(z.string(), z.unknown()).nullable(),
+    labels: z.array(z.string()).meta({ description: "In the order in which they were set." }),
+    account_id: z.uuid(),
+    created_at: z.iso.datetime({ offset: true }),
+  })
+  .meta({ id: "ErrorTaxonomyRevision" });
+export type ErrorTaxonomyRevision = z.infer<typeof ErrorTaxonomyRevision>;
+
+/** Answer of `POST /v1/error-taxonomy-revision`. */
+export const ErrorTaxonomyRevisionCreateResponse = z
+  .object({ error_taxonomy_revision: ErrorTaxonomyRevision })
+  .meta({ id: "ErrorTaxonomyRevisionCreateResponse" });
+export type ErrorTaxonomyRevisionCreateResponse = z.infer<typeof ErrorTaxonomyRevisionCreateResponse>;
+
+/** Query of `GET /v1/error-taxonomy-revision`. A revision is listed if everything that is given fits it. */
+export const ErrorTaxonomyRevisionListQuery = z.object({
+  error_taxonomy_id: uuid.optional(),
+  name: storableText().optional().meta({ description: "The taxonomy's whole name." }),
+  label: storableText().optional().meta({ description: "A label that the revision bears." }),
+  latest_revision_only: queryBoolean()
+    .optional()
+    .meta({ description: "Of each taxonomy only the revision with the highest number." }),
+  limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({ default: 50 }),
+  offset: queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }).optional().meta({ default: 0 }),
+});
+export type ErrorTaxonomyRevisionListQuery = z.infer<typeof ErrorTaxonomyRevisionListQuery>;
+
+export const ErrorTaxonomyRevisionListResponse = z
+  .object({ data: z.array(ErrorTaxonomyRevision).meta({ description: "Newest first." }) })
+  .meta({ id: "ErrorTaxonomyRevisionListResponse" });
+export type ErrorTaxonomyRevisionListResponse = z.infer<typeof ErrorTaxonomyRevisionListResponse>;
+
+/** Path of one revision. */
+export const ErrorTaxonomyRevisionPath = z.object({ revision_id: uuid });
+
+/** Body of `POST …/{revision_id}/remove-labels`. Labels that the revision does not bear are passed over. */
+export const ErrorTaxonomyRemoveLabelsRequest = z
+  .object({
+    account_id: uuid.nullish().meta({ description: "The caller's own account, if given." }),
+    labels: z.array(z.string()),
+  })
+  .meta({ id: "ErrorTaxonomyRemoveLabelsRequest" });
+export type ErrorTaxonomyRemoveLabelsRequest = z.infer<typeof ErrorTaxonomyRemoveLabelsRequest>;
+
+/** Body of `POST …/{revision_id}/set-labels`. A label that another revision of the taxonomy bears moves. */
+export const ErrorTaxonomySetLabelsRequest = ErrorTaxonomyRemoveLabelsRequest.extend({
+  labels: newLabels,
+}).meta({ id: "ErrorTaxonomySetLabelsRequest" });
+export type ErrorTaxonomySetLabelsRequest = z.infer<typeof ErrorTaxonomySetLabelsRequest>;

@@ -1,0 +1,33 @@
+import { z } from "zod";
+
+const trueWord = /^(1|true|t|yes|y|on)$/i;
+const falseWord = /^(0|false|f|no|n|off)$/i;
+
+/** A whole number in a query string. `Number` reads what passes. */
+export function queryInteger({ minimum, maximum }: { minimum: number; maximum: number }) {
+  return z
+    .string()
+    .check(({ value, issues }) => {
+      const bound = { origin: "number", inclusive: true, input: value } as const;
+      if (!/^[+-]?\d+$/.test(value)) issues.push({ code: "invalid_format", format: "int", input: value });
+      else if (Number(value) < minimum) issues.push({ ...bound, code: "too_small", minimum });
+      else if (Number(value) > maximum) issues.push({ ...bound, code: "too_big", maximum });
+    })
+    .meta({ type: "integer", minimum, maximum });
+}
+
+/** A truth value in a query string, in the words that pydantic takes. `isTrueWord` reads what passes. */
+export function queryBoolean() {
+  return z
+    .string()
+    .check(({ value, issues }) => {
+      if (trueWord.test(value) || falseWord.test(value)) return;
+      issues.push({ code: "invalid_format", format: "bool", input: value });
+    })
+    .meta({ type: "boolean" });
+}
+
+/** Whether a word that `queryBoolean` let pass means true. */
+export function isTrueWord(word: string): boolean {
+  return trueWord.test(word);
+}

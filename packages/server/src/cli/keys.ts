@@ -1,0 +1,68 @@
+import { ApiKeyCreateRequest } from "@presage/contract";
+import { composeStore, type Store } from "../compose.ts";
+import type { Config } from "../config.ts";
+import { type ApiKey, markRevoked, selectApiKeys } from "../identity/api-keys/api-keys-store.ts";
+import { createApiKey } from "../identity/api-keys/create-api-key.ts";
+import { createLog } from "../observability/logger.ts";
+import { nowMicros, toIsoInstant } from "../storage/columns.ts";
+import { CommandError } from "./command-error.ts";
+
+export async function createKey(
+  config: Config,
+  options: { name: string; expiresAt?: string },
+): Promise<void> {
+  const { name, expiresAt } = options;
+  const request = ApiKeyCreateRequest.safeParse({ name, expires_at: expiresAt });
+  if (!request.success) throw new CommandError("--name takes 1 to 120 characters, --expires-at a date-time");
+  const expiry = expiresAt === undefined ? null : new Date(expiresAt);
+  if (expiry !== null && expiry.getTime() <= Date.now())
+    throw new CommandError("--expires-at is in the past");
+  await withStore(config, async ({ database, owner, digestOf }) => {
+    const { key, id } = await createApiKey(database, digestOf, { userId: owner.id, name, expiresAt: expiry });
+    process.stdout.write(`${key}\n`);
+    process.stderr.write(`Its id is ${id}. The key is not shown again.\n`);
+  });
+}
+
+export async function listKeys(config: Config): Promise<void> {
+  await withStore(config, async ({ database, owner }) => {
+    for (const apiKey of await selectApiKeys(database, owner.id))
+      process.stdout.write(`${describeKey(apiKey)}\n`);
+  });
+}
+
+export async function revokeKey(config: Config, id: string): Promise<void> {
+  await withStore(config, async ({ database, owner }) => {
+    const digest = await markRevoked(database, owner.id, id.toLowerCase(), nowMicros());
+    if (digest === undefined) throw new CommandError(`There is no key with the id ${id}.`);
+    process.stdout.write("Revoked.\n");
+  });
+}
+
+async function withStore(config: Config, work: (store: Store) => Promise<void>): Promise<void> {
+  const store = await composeStore(config, createLog("silent").logger);
+  try {
+    await work(store);
+  } finally {
+    await store.database.destroy();
+  }
+}
+
+function describeKey({
+  id,
+  name,
+  prefix,
+  last_four,
+  created_at,
+  expires_at,
+  revoked_at,
+  last_used_at,
+}: ApiKey): string {
+  const state = revoked_at !== null ? "revoked" : isPast(expires_at) ? "expired" : "active";
+  const used = last_used_at === null ? "never used" : `last used ${toIsoInstant(last_used_at)}`;
+  return [id, `${prefix}…${last_four}`, state, `created ${toIsoInstant(created_at)}`, used, name].join("  ");
+}
+
+function isPast(instant: number | null): boolean {
+  return instant !== null && instant <= nowMicros();
+}

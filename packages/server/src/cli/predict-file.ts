@@ -1,0 +1,80 @@
+import { appendFileSync } from "node:fs";
+import { SingleBar } from "cli-progress";
+import { pMapIterable } from "p-map";
+import type { Predict } from "./predict.ts";
+import { type OutputLine, predictLine } from "./predict-line.ts";
+import { keepFinishedLines } from "./predict-output.ts";
+import { countLines, readLines } from "./read-lines.ts";
+
+export interface PredictFileOptions {
+  file: string;
+  /** Absent: predictions go to standard output. */
+  out: string | undefined;
+  concurrency: number;
+}
+
+interface Tally {
+  predicted: number;
+  failed: number;
+  /** Predictions whose true next state is known, and how many of them equal it. */
+  comparable: number;
+  exact: number;
+}
+
+/** Predicts every line of a file, in its order, and returns the number of failures. Finished lines are not asked again. */
+export async function predictFile(
+  predict: Predict,
+  { file, out, concurrency }: PredictFileOptions,
+): Promise<number> {
+  const finished = out === undefined ? new Map<string, OutputLine>() : await keepFinishedLines(out);
+  const tally: Tally = { predicted: 0, failed: 0, comparable: 0, exact: 0 };
+  const write = (text: string) =>
+    out === undefined ? process.stdout.write(text) : appendFileSync(out, text);
+  const progress = startProgress(await countLines(file));
+  const startedAtMs = performance.now();
+  let asked = 0;
+
+  const results = pMapIterable(
+    readLines(file),
+    async ({ number, text }) => await predictLine(predict, number, text, finished),
+    { concurrency, backpressure: concurrency * 4 },
+  );
+  for await (const { line, isNew } of results) {
+    if (isNew) {
+      write(`${JSON.stringify(line)}\n`);
+      asked += 1;
+    }
+    count(tally, line);
+    progress?.increment();
+  }
+  progress?.stop();
+  process.stderr.write(summary(tally, asked, performance.now() - startedAtMs));
+  return tally.failed;
+}
+
+function startProgress(total: number): SingleBar | undefined {
+  if (!process.stderr.isTTY) return undefined;
+  const bar = new SingleBar({ format: "{bar} {value}/{total} predictions, {eta_formatted} to go" });
+  bar.start(total, 0);
+  return bar;
+}
+
+function count(tally: Tally, line: OutputLine): void {
+  if (line.prediction === undefined) tally.failed += 1;
+  else tally.predicted += 1;
+  if (line.exact_match === undefined) return;
+  tally.comparable += 1;
+  if (line.exact_match) tally.exact += 1;
+}
+
+function summary({ predicted, failed, comparable, exact }: Tally, asked: number, elapsedMs: number): string {
+  const seconds = elapsedMs / 1000;
+  const rate = `${asked} asked in ${seconds.toFixed(1)} s, ${(asked / seconds).toFixed(1)} a second`;
+  const lines = [`${predicted} predictions, ${failed} failures (${rate})`];
+  if (comparable > 0) {
+    lines.push(
+      `exact match: ${exact} of ${comparable} (${((100 * exact) / comparable).toFixed(1)} %), white space at the ends aside`,
+    );
+  }
+  return `${lines.join("\n")}\n`;
+}

@@ -1,0 +1,18 @@
+import type { ErrorResponse, WorldModelPrediction } from "@presage/contract";
+import { UpstreamError } from "../errors.ts";
+import type { Predict } from "./predict.ts";
+
+/** Predictions by another Presage, over HTTP. */
+export function predictRemotely(server: string, apiKey: string): Predict {
+  const url = `${server.replace(/\/+$/, "")}/v1/predict`;
+  const headers = { "content-type": "application/json", "x-api-key": apiKey };
+  const post = { method: "POST", headers, timeout: false };
+  return async (request) => {
+    const response = await fetch(url, { ...post, body: JSON.stringify(request) }).catch((cause: unknown) => {
+      throw new UpstreamError("unavailable", `${server} cannot be reached.`, { cause });
+    });
+    if (response.ok) return (await response.json()) as WorldModelPrediction;
+    const { detail } = (await response.json().catch(() => ({}))) as Partial<ErrorResponse>;
+    throw new UpstreamError("upstream", `${server} answered ${response.status}: ${JSON.stringify(detail)}`);
+  };
+}

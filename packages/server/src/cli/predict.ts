@@ -1,0 +1,92 @@
+import { existsSync } from "node:fs";
+import { type WorldModelPrediction, WorldModelRequest } from "@presage/contract";
+import { composeUpstream } from "../compose.ts";
+import type { Config } from "../config.ts";
+import { createLog } from "../observability/logger.ts";
+import { predict } from "../prediction/predict.ts";
+import { CommandError } from "./command-error.ts";
+import { predictFile } from "./predict-file.ts";
+import { predictRemotely } from "./predict-remotely.ts";
+
+export type Predict = (request: WorldModelRequest) => Promise<WorldModelPrediction>;
+
+export interface PredictOptions {
+  state?: string;
+  action?: string;
+  context?: string;
+  params?: string;
+  file?: string;
+  out?: string;
+  concurrency: string;
+  server?: string;
+}
+
+export async function predictCommand(config: Config, options: PredictOptions): Promise<void> {
+  const { predict, stop } = openPredictor(config, options.server);
+  try {
+    if (options.file === undefined) {
+      const { response } = await predict(requestOf(options));
+      process.stdout.write(`${response.content}\n`);
+      return;
+    }
+    if (!existsSync(options.file)) throw new CommandError(`There is no file ${options.file}`);
+    const concurrency = readConcurrency(options.concurrency);
+    const failures = await predictFile(predict, { file: options.file, out: options.out, concurrency });
+    if (failures > 0) process.exitCode = 1;
+  } finally {
+    await stop();
+  }
+}
+
+/** Another Presage's predictions, or those of the configured upstream without a server in between. */
+function openPredictor(
+  config: Config,
+  server: string | undefined,
+): { predict: Predict; stop(): Promise<void> } {
+  if (server !== undefined) {
+    if (config.clientApiKey === undefined) throw new CommandError("--server needs a key in PRESAGE_API_KEY");
+    return { predict: predictRemotely(server, config.clientApiKey), stop: async () => {} };
+  }
+  const { upstream, stopSandbox } = composeUpstream(config, createLog("silent").logger);
+  if (config.upstream.url === undefined) {
+    process.stderr.write(
+      "PRESAGE_UPSTREAM_URL is not set: the built-in simulator answers, which is no language model.\n",
+    );
+  }
+  const nobodyHangsUp = new AbortController().signal;
+  return {
+    predict: async (request) => (await predict(upstream.complete, request, nobodyHangsUp)).prediction,
+    stop: stopSandbox,
+  };
+}
+
+function requestOf({ state, action, context, params }: PredictOptions): WorldModelRequest {
+  if (state === undefined || action === undefined)
+    throw new CommandError("predict takes --state and --action, or --file");
+  const request = WorldModelRequest.safeParse({
+    context: readJson("--context", context),
+    interaction: { state, action },
+    params: readJson("--params", params),
+  });
+  if (!request.success) throw new CommandError(describeFaults(request.error.issues));
+  return request.data;
+}
+
+export function describeFaults(issues: readonly { path: PropertyKey[]; message: string }[]): string {
+  return issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
+}
+
+function readJson(option: string, text: string | undefined): unknown {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new CommandError(`${option} takes JSON`);
+  }
+}
+
+function readConcurrency(text: string): number {
+  const concurrency = Number(text);
+  if (Number.isInteger(concurrency) && concurrency > 0) return concurrency;
+  throw new CommandError("--concurrency takes a whole number above 0");
+}

@@ -1,0 +1,72 @@
+import { ServiceError } from "../../errors.ts";
+import { nowMicros } from "../../storage/columns.ts";
+import type { Database } from "../../storage/tables.ts";
+import {
+  countRevision,
+  insertRevision,
+  insertTaxonomy,
+  moveLabels,
+  selectTaxonomyId,
+  type TaxonomyRevision,
+} from "./error-taxonomies-store.ts";
+import { findRevision } from "./find-revision.ts";
+
+export interface NewRevision {
+  accountId: string;
+  taxonomy: { id: string } | NamedTaxonomy;
+  /** Replaces the taxonomy's description if given. */
+  description: string | undefined;
+  body: object;
+  metadata: object | undefined;
+  labels: readonly string[];
+}
+
+export interface NamedTaxonomy {
+  name: string;
+  /** Refuses a name that the account has already. */
+  isNewOnly: boolean;
+}
+
+/** Adds a revision to a taxonomy, which is made if it is named and not there yet. */
+export async function createRevision(
+  database: Database,
+  { accountId, taxonomy, description, body, metadata, labels }: NewRevision,
+): Promise<TaxonomyRevision> {
+  return await database.transaction().execute(async (transaction) => {
+    const taxonomyId =
+      "id" in taxonomy ? taxonomy.id : await ensureTaxonomy(transaction, accountId, taxonomy);
+    const revision = await countRevision(transaction, accountId, taxonomyId, description);
+    if (revision === undefined) throw new ServiceError("not_found", "There is no such error taxonomy.");
+    const id = Bun.randomUUIDv7();
+    await insertRevision(transaction, {
+      id,
+      taxonomy_id: taxonomyId,
+      account_id: accountId,
+      revision,
+      body: JSON.stringify(body),
+      metadata: metadata === undefined ? null : JSON.stringify(metadata),
+      created_at: nowMicros(),
+    });
+    await moveLabels(transaction, taxonomyId, id, labels);
+    return await findRevision(transaction, accountId, id);
+  });
+}
+
+async function ensureTaxonomy(
+  database: Database,
+  accountId: string,
+  { name, isNewOnly }: NamedTaxonomy,
+): Promise<string> {
+  const id = Bun.randomUUIDv7();
+  const isNew = await insertTaxonomy(database, {
+    id,
+    account_id: accountId,
+    name,
+    description: null,
+    last_revision: 0,
+    created_at: nowMicros(),
+  });
+  if (isNew) return id;
+  if (isNewOnly) throw new ServiceError("conflict", "There is an error taxonomy of this name already.");
+  return (await selectTaxonomyId(database, accountId, name)) ?? id;
+}

@@ -1,0 +1,217 @@
+import type {
+  Database,
+  ErrorTaxonomiesTable,
+  ErrorTaxonomyRevisionsTable,
+  Micros,
+} from "../../storage/tables.ts";
+
+export interface TaxonomyRevision {
+  id: string;
+  error_taxonomy_id: string;
+  error_taxonomy_name: string;
+  error_taxonomy_description: string | null;
+  revision: number;
+  /** JSON. */
+  body: string;
+  /** JSON. */
+  metadata: string | null;
+  labels: string[];
+  account_id: string;
+  created_at: Micros;
+}
+
+export interface RevisionFilter {
+  revisionId?: string | undefined;
+  taxonomyId?: string | undefined;
+  taxonomyName?: string | undefined;
+  label?: string | undefined;
+  isLatestOnly?: boolean;
+  limit: number;
+  offset: number;
+}
+
+/** Stores a taxonomy unless the account has one of that name; says whether it did. */
+export async function insertTaxonomy(database: Database, row: ErrorTaxonomiesTable): Promise<boolean> {
+  const inserted = await database
+    .insertInto("error_taxonomies")
+    .values(row)
+    .onConflict((conflict) => conflict.columns(["account_id", "name"]).doNothing())
+    .returning("id")
+    .executeTakeFirst();
+  return inserted !== undefined;
+}
+
+export async function selectTaxonomyId(
+  database: Database,
+  accountId: string,
+  name: string,
+): Promise<string | undefined> {
+  const taxonomy = await database
+    .selectFrom("error_taxonomies")
+    .select("id")
+    .where("account_id", "=", accountId)
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return taxonomy?.id;
+}
+
+/** Counts one more revision of a taxonomy and returns its number; the transaction holds the taxonomy until it ends. */
+export async function countRevision(
+  database: Database,
+  accountId: string,
+  taxonomyId: string,
+  description: string | undefined,
+): Promise<number | undefined> {
+  const taxonomy = await database
+    .updateTable("error_taxonomies")
+    .set((row) => ({
+      last_revision: row("last_revision", "+", 1),
+      ...(description === undefined ? {} : { description }),
+    }))
+    .where("id", "=", taxonomyId)
+    .where("account_id", "=", accountId)
+    .returning("last_revision")
+    .executeTakeFirst();
+  return taxonomy?.last_revision;
+}
+
+export async function insertRevision(database: Database, row: ErrorTaxonomyRevisionsTable): Promise<void> {
+  await database.insertInto("error_taxonomy_revisions").values(row).execute();
+}
+
+/**
+ * Holds the taxonomy of a revision until the transaction ends, so that nobody else moves its labels meanwhile.
+ * Returns the taxonomy's id, or undefined if the account has no such revision.
+ */
+export async function holdTaxonomyOf(
+  database: Database,
+  accountId: string,
+  revisionId: string,
+): Promise<string | undefined> {
+  // An update that changes nothing locks the row on every database; `for update` is not known to SQLite.
+  const taxonomy = await database
+    .updateTable("error_taxonomies")
+    .set((row) => ({ last_revision: row.ref("last_revision") }))
+    .where("id", "=", (taxonomies) =>
+      taxonomies
+        .selectFrom("error_taxonomy_revisions")
+        .select("taxonomy_id")
+        .where("error_taxonomy_revisions.id", "=", revisionId)
+        .where("error_taxonomy_revisions.account_id", "=", accountId),
+    )
+    .returning("id")
+    .executeTakeFirst();
+  return taxonomy?.id;
+}
+
+/** Puts labels on a revision, behind those that it bears, and takes them off whichever revision bore them. */
+export async function moveLabels(
+  database: Database,
+  taxonomyId: string,
+  revisionId: string,
+  labels: readonly string[],
+): Promise<void> {
+  const borne = await selectLabels(database, [revisionId]);
+  const last = borne.at(-1)?.position ?? 0;
+  const added = new Set(labels).difference(new Set(borne.map(({ label }) => label)));
+  if (added.size === 0) return;
+  await database
+    .insertInto("error_taxonomy_labels")
+    .values(
+      [...added].map((label, index) => ({
+        taxonomy_id: taxonomyId,
+        label,
+        revision_id: revisionId,
+        position: last + 1 + index,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(["taxonomy_id", "label"]).doUpdateSet((row) => ({
+        revision_id: row.ref("excluded.revision_id"),
+        position: row.ref("excluded.position"),
+      })),
+    )
+    .execute();
+}
+
+/** Takes those of the labels off a revision that it bears. */
+export async function deleteLabels(
+  database: Database,
+  revisionId: string,
+  labels: readonly string[],
+): Promise<void> {
+  const wanted = new Set(labels);
+  const borne = await selectLabels(database, [revisionId]);
+  const gone = borne.map(({ label }) => label).filter((label) => wanted.has(label));
+  if (gone.length === 0) return;
+  await database
+    .deleteFrom("error_taxonomy_labels")
+    .where("revision_id", "=", revisionId)
+    .where("label", "in", gone)
+    .execute();
+}
+
+/** An account's revisions that pass the filter, newest first. */
+export async function selectRevisions(
+  database: Database,
+  accountId: string,
+  { revisionId, taxonomyId, taxonomyName, label, isLatestOnly, limit, offset }: RevisionFilter,
+): Promise<TaxonomyRevision[]> {
+  let query = database
+    .selectFrom("error_taxonomy_revisions as revision")
+    .innerJoin("error_taxonomies as taxonomy", "taxonomy.id", "revision.taxonomy_id")
+    .select([
+      "revision.id",
+      "taxonomy.id as error_taxonomy_id",
+      "taxonomy.name as error_taxonomy_name",
+      "taxonomy.description as error_taxonomy_description",
+      "revision.revision",
+      "revision.body",
+      "revision.metadata",
+      "revision.account_id",
+      "revision.created_at",
+    ])
+    .where("revision.account_id", "=", accountId);
+  if (revisionId !== undefined) query = query.where("revision.id", "=", revisionId);
+  if (taxonomyId !== undefined) query = query.where("revision.taxonomy_id", "=", taxonomyId);
+  if (taxonomyName !== undefined) {
+    query = query.where("taxonomy.account_id", "=", accountId).where("taxonomy.name", "=", taxonomyName);
+  }
+  if (label !== undefined) {
+    const bearers = database
+      .selectFrom("error_taxonomies")
+      .innerJoin("error_taxonomy_labels as borne", "borne.taxonomy_id", "error_taxonomies.id")
+      .select("borne.revision_id")
+      .where("error_taxonomies.account_id", "=", accountId)
+      .where("borne.label", "=", label);
+    query = query.where("revision.id", "in", bearers);
+  }
+  if (isLatestOnly) query = query.whereRef("revision.revision", "=", "taxonomy.last_revision");
+  const revisions = await query
+    .orderBy("revision.created_at", "desc")
+    .orderBy("revision.id", "desc")
+    .limit(limit)
+    .offset(offset)
+    .execute();
+  const labels = Map.groupBy(
+    await selectLabels(
+      database,
+      revisions.map(({ id }) => id),
+    ),
+    ({ revision_id }) => revision_id,
+  );
+  return revisions.map((revision) => ({
+    ...revision,
+    labels: (labels.get(revision.id) ?? []).map(({ label }) => label),
+  }));
+}
+
+async function selectLabels(database: Database, revisionIds: readonly string[]) {
+  if (revisionIds.length === 0) return [];
+  return await database
+    .selectFrom("error_taxonomy_labels")
+    .select(["revision_id", "label", "position"])
+    .where("revision_id", "in", revisionIds)
+    .orderBy("position")
+    .execute();
+}

@@ -1,0 +1,118 @@
+import {
+  ErrorTaxonomyRemoveLabelsRequest,
+  type ErrorTaxonomyRevision,
+  ErrorTaxonomyRevisionCreateRequest,
+  type ErrorTaxonomyRevisionCreateResponse,
+  ErrorTaxonomyRevisionListQuery,
+  type ErrorTaxonomyRevisionListResponse,
+  ErrorTaxonomyRevisionPath,
+  ErrorTaxonomySetLabelsRequest,
+  isTrueWord,
+} from "@presage/contract";
+import { Hono } from "hono";
+import { ServiceError } from "../../errors.ts";
+import type { NewRevision } from "../../evaluation/taxonomies/create-revision.ts";
+import type { RevisionFilter, TaxonomyRevision } from "../../evaluation/taxonomies/error-taxonomies-store.ts";
+import { toIsoInstant } from "../../storage/columns.ts";
+import type { HttpContext, HttpEnv } from "../exchange.ts";
+import { parseJson } from "../parse-json.ts";
+import { readJsonBody } from "../read-json-body.ts";
+import { ValidationFailure, validate } from "../validation.ts";
+
+export interface ErrorTaxonomiesArea {
+  createRevision(newRevision: NewRevision): Promise<TaxonomyRevision>;
+  listRevisions(accountId: string, filter: RevisionFilter): Promise<TaxonomyRevision[]>;
+  findRevision(accountId: string, revisionId: string): Promise<TaxonomyRevision>;
+  setLabels: ChangeLabels;
+  removeLabels: ChangeLabels;
+}
+
+type ChangeLabels = (accountId: string, revisionId: string, labels: string[]) => Promise<TaxonomyRevision>;
+
+const path = "/v1/error-taxonomy-revision";
+const defaultLimit = 50;
+
+export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: number) {
+  return new Hono<HttpEnv>()
+    .get(path, async (c) => {
+      const query = validate(ErrorTaxonomyRevisionListQuery, c.req.query(), "query");
+      const revisions = await area.listRevisions(c.get("caller").accountId, toFilter(query));
+      return Response.json({ data: revisions.map(toResponse) } satisfies ErrorTaxonomyRevisionListResponse);
+    })
+    .post(path, async (c) => {
+      const body = await readJsonBody(c.req.raw, maxBodyBytes);
+      const request = validate(ErrorTaxonomyRevisionCreateRequest, body, "body");
+      const revision = await area.createRevision(toNewRevision(request, c.get("caller").accountId));
+      const answer = { error_taxonomy_revision: toResponse(revision) };
+      return Response.json(answer satisfies ErrorTaxonomyRevisionCreateResponse, { status: 201 });
+    })
+    .get(`${path}/:revision_id`, async (c) => {
+      const revision = await area.findRevision(c.get("caller").accountId, revisionIdOf(c));
+      return Response.json(toResponse(revision));
+    })
+    .post(`${path}/:revision_id/set-labels`, (c) =>
+      changeLabels(c, ErrorTaxonomySetLabelsRequest, area.setLabels),
+    )
+    .post(`${path}/:revision_id/remove-labels`, (c) =>
+      changeLabels(c, ErrorTaxonomyRemoveLabelsRequest, area.removeLabels),
+    );
+
+  async function changeLabels(
+    c: HttpContext,
+    schema: typeof ErrorTaxonomyRemoveLabelsRequest,
+    change: ChangeLabels,
+  ): Promise<Response> {
+    const revisionId = revisionIdOf(c);
+    const { account_id, labels } = validate(schema, await readJsonBody(c.req.raw, maxBodyBytes), "body");
+    const { accountId } = c.get("caller");
+    if ((account_id ?? accountId).toLowerCase() !== accountId) {
+      throw new ServiceError("not_found", "There is no such account.");
+    }
+    return Response.json(toResponse(await change(accountId, revisionId, labels)));
+  }
+}
+
+function revisionIdOf(c: HttpContext): string {
+  return validate(ErrorTaxonomyRevisionPath, c.req.param(), "path").revision_id.toLowerCase();
+}
+
+function toFilter(query: ErrorTaxonomyRevisionListQuery): RevisionFilter {
+  return {
+    taxonomyId: query.error_taxonomy_id?.toLowerCase(),
+    taxonomyName: query.name,
+    label: query.label,
+    isLatestOnly: isTrueWord(query.latest_revision_only ?? "false"),
+    limit: Number(query.limit ?? defaultLimit),
+    offset: Number(query.offset ?? 0),
+  };
+}
+
+function toNewRevision(request: ErrorTaxonomyRevisionCreateRequest, accountId: string): NewRevision {
+  return {
+    accountId,
+    taxonomy: taxonomyOf(request),
+    description: request.error_taxonomy_description ?? undefined,
+    body: request.body,
+    metadata: request.metadata ?? undefined,
+    labels: request.labels ?? [],
+  };
+}
+
+/** What the schema cannot say: a revision is of some taxonomy. */
+function taxonomyOf(request: ErrorTaxonomyRevisionCreateRequest): NewRevision["taxonomy"] {
+  const { error_taxonomy_id: id, error_taxonomy_name: name, create_only_if_not_exists } = request;
+  if (typeof id === "string") return { id: id.toLowerCase() };
+  if (typeof name === "string") return { name, isNewOnly: create_only_if_not_exists ?? false };
+  const loc = ["body", "error_taxonomy_name"];
+  throw new ValidationFailure([{ type: "missing", loc, msg: "Field required", input: request }]);
+}
+
+function toResponse({ body, metadata, created_at, ...rest }: TaxonomyRevision): ErrorTaxonomyRevision {
+  return {
+    ...rest,
+    // Both were checked before they were stored.
+    body: parseJson(body) as ErrorTaxonomyRevision["body"],
+    metadata: metadata === null ? null : (parseJson(metadata) as ErrorTaxonomyRevision["metadata"]),
+    created_at: toIsoInstant(created_at),
+  };
+}

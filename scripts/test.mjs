@@ -1,0 +1,45 @@
+// `npm test`: every check, one after the other. All of them run, so that one call names all that is wrong.
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
+
+ensureInstalled({ forDevelopment: true });
+
+const tool = (name) => join(root, "node_modules", ".bin", name);
+const checks = [
+  { name: "format, lint and walls (biome)", command: [tool("biome"), "check", "."] },
+  { name: "types (tsc)", command: [tool("tsc"), "--noEmit", "--project", root] },
+  { name: "unused code and dependencies (knip)", command: [tool("knip")] },
+  { name: "tests (bun test)", command: [bun, "test", "--timeout", "120000", ...process.argv.slice(2)] },
+];
+
+const failed = [];
+for (const { name, command } of checks) {
+  const startedAtMs = Date.now();
+  process.stdout.write(`\n== ${name}\n`);
+  const { code, output } = await run(command);
+  const skipped = /^\s*([1-9]\d*) (skip|todo)\b/m.exec(output);
+  if (skipped !== null) process.stdout.write(`${skipped[0].trim()}: see above which\n`);
+  if (code !== 0 || (skipped !== null && process.env.CI)) failed.push(name);
+  process.stdout.write(`== ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s\n`);
+}
+process.stdout.write(failed.length === 0 ? "\nAll checks passed.\n" : `\nFailed: ${failed.join("; ")}\n`);
+process.exitCode = failed.length === 0 ? 0 : 1;
+
+function run([file, ...args]) {
+  return new Promise((resolve) => {
+    let output = "";
+    const child = spawn(file, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    for (const [stream, target] of [
+      [child.stdout, process.stdout],
+      [child.stderr, process.stderr],
+    ]) {
+      stream.on("data", (chunk) => {
+        output += chunk;
+        target.write(chunk);
+      });
+    }
+    child.on("error", (error) => resolve({ code: 1, output: error.message }));
+    child.on("close", (code) => resolve({ code, output }));
+  });
+}
