@@ -15,7 +15,8 @@ export function ensureInstalled({ forDevelopment }) {
   const isComplete = needed.every((name) => existsSync(join(root, "node_modules", name)));
   if (isComplete && !isOutdated()) return;
   process.stderr.write("Installing the packages that package-lock.json names …\n");
-  const omitted = forDevelopment || existsSync(join(root, "node_modules", "typescript")) ? [] : ["--omit=dev"];
+  const omitted =
+    forDevelopment || existsSync(join(root, "node_modules", "typescript")) ? [] : ["--omit=dev"];
   const { status } = spawnSync("npm", ["ci", "--no-fund", "--no-audit", ...omitted], {
     cwd: root,
     stdio: ["ignore", "ignore", "inherit"],

@@ -50,7 +50,10 @@ test("an upstream that stalls half-way through its answer is 504 timeout at the 
 });
 
 test("an upstream that stalls in the middle of the answer's head is 504 timeout at the deadline", async () => {
-  await using server = await presageBefore(({ socket }) => socket.write("HTTP/1.1 200 OK\r\nconte"), environment);
+  await using server = await presageBefore(
+    ({ socket }) => socket.write("HTTP/1.1 200 OK\r\nconte"),
+    environment,
+  );
   await expectTimeout(server.predict);
 });
 

@@ -2,9 +2,9 @@ import { appendFileSync } from "node:fs";
 import { SingleBar } from "cli-progress";
 import { pMapIterable } from "p-map";
 import type { Predict } from "./predict.ts";
-import { type OutputLine, predictLine } from "./predict-line.ts";
+import { digestOf, lineId, type OutputLine, predictLine } from "./predict-line.ts";
 import { keepFinishedLines } from "./predict-output.ts";
-import { countLines, readLines } from "./read-lines.ts";
+import { readLines } from "./read-lines.ts";
 
 export interface PredictFileOptions {
   file: string;
@@ -26,11 +26,12 @@ export async function predictFile(
   predict: Predict,
   { file, out, concurrency }: PredictFileOptions,
 ): Promise<number> {
-  const finished = out === undefined ? new Map<string, OutputLine>() : await keepFinishedLines(out);
+  const ids = await lineIds(file);
+  const finished = out === undefined ? new Map<string, OutputLine>() : await keepFinishedLines(out, ids);
   const tally: Tally = { predicted: 0, failed: 0, comparable: 0, exact: 0 };
   const write = (text: string) =>
     out === undefined ? process.stdout.write(text) : appendFileSync(out, text);
-  const progress = startProgress(await countLines(file));
+  const progress = startProgress(ids.size);
   const startedAtMs = performance.now();
   let asked = 0;
 
@@ -50,6 +51,12 @@ export async function predictFile(
   progress?.stop();
   process.stderr.write(summary(tally, asked, performance.now() - startedAtMs));
   return tally.failed;
+}
+
+async function lineIds(file: string): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for await (const { number, text } of readLines(file)) ids.add(lineId(number, digestOf(text)));
+  return ids;
 }
 
 function startProgress(total: number): SingleBar | undefined {

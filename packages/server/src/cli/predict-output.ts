@@ -4,10 +4,13 @@ import { lineId, type OutputLine } from "./predict-line.ts";
 import { readLines } from "./read-lines.ts";
 
 /**
- * Reads what an earlier run wrote and leaves only its finished lines in the file, so that failed lines and one that
- * was cut off are asked again and every input line ends up there once.
+ * Reads what an earlier run wrote and leaves only its finished lines in the file, as far as they are still wanted, so
+ * that lines that failed, were cut off or have changed are asked again and every input line ends up there once.
  */
-export async function keepFinishedLines(path: string): Promise<Map<string, OutputLine>> {
+export async function keepFinishedLines(
+  path: string,
+  wanted: ReadonlySet<string>,
+): Promise<Map<string, OutputLine>> {
   const finished = new Map<string, OutputLine>();
   if (!existsSync(path)) return finished;
   const kept = `${path}.kept`;
@@ -15,7 +18,9 @@ export async function keepFinishedLines(path: string): Promise<Map<string, Outpu
   for await (const { text } of readLines(path)) {
     const line = parse(text);
     if (line?.prediction === undefined) continue;
-    finished.set(lineId(line.line, line.digest), line);
+    const id = lineId(line.line, line.digest);
+    if (!wanted.has(id) || finished.has(id)) continue;
+    finished.set(id, line);
     await appendFile(kept, `${text}\n`);
   }
   await rename(kept, path);

@@ -18,9 +18,3 @@ export async function* readLines(path: string): AsyncGenerator<NumberedLine> {
     if (text.trim() !== "") yield { number, text };
   }
 }
-
-export async function countLines(path: string): Promise<number> {
-  let count = 0;
-  for await (const _ of readLines(path)) count += 1;
-  return count;
-}

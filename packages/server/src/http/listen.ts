@@ -7,13 +7,15 @@ const idleTimeoutS = 30;
 const noLimitOfBuns = Number.MAX_SAFE_INTEGER;
 /** How long predictions under way may take once the server is told to stop. */
 const drainTimeoutMs = 30_000;
-/** How long the server must have been quiet before the connections that are still open are closed. */
+/** How long callers on kept connections are given to learn that they should go elsewhere. */
+const farewellMs = 1_000;
+/** After so long without a request there is nobody left to tell. */
 const quietMs = 250;
 
 export interface Listening {
   address: string;
   isLoopback: boolean;
-  /** Takes no new connections and returns once the requests under way are answered, or after 30 s. */
+  /** Takes no new connections after a second at most, and returns once the requests under way are answered, or after 30 s. */
   drain(): Promise<void>;
 }
 
@@ -21,24 +23,35 @@ export function listen(
   { host, port }: { host: string; port: number },
   app: { fetch(request: Request, env: HttpEnv["Bindings"]): Response | Promise<Response> },
 ): Listening {
+  let lastRequestAtMs = 0;
   const server = Bun.serve({
     hostname: host,
     port,
     idleTimeout: idleTimeoutS,
     maxRequestBodySize: noLimitOfBuns,
-    fetch: (request, self) => app.fetch(request, { server: self }),
+    fetch(request, self) {
+      lastRequestAtMs = performance.now();
+      return app.fetch(request, { server: self });
+    },
   });
+
+  /** Bun's stop closes idle connections at once; a request that is on its way on one of them would be lost. */
+  async function sayFarewell(startedAtMs: number): Promise<void> {
+    let quietSinceMs = startedAtMs;
+    while (performance.now() - startedAtMs < farewellMs && performance.now() - quietSinceMs < quietMs) {
+      await sleep(10);
+      quietSinceMs = server.pendingRequests > 0 ? performance.now() : Math.max(startedAtMs, lastRequestAtMs);
+    }
+  }
+
   return {
     address: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
     isLoopback: host === "localhost" || host === "::1" || host.startsWith("127."),
     async drain() {
+      const startedAtMs = performance.now();
+      await sayFarewell(startedAtMs);
       const stopped = server.stop(false);
-      const deadlineMs = performance.now() + drainTimeoutMs;
-      let quietSinceMs = performance.now();
-      while (performance.now() < deadlineMs && performance.now() - quietSinceMs < quietMs) {
-        await sleep(10);
-        if (server.pendingRequests > 0) quietSinceMs = performance.now();
-      }
+      while (server.pendingRequests > 0 && performance.now() - startedAtMs < drainTimeoutMs) await sleep(10);
       await server.stop(true);
       await stopped;
     },

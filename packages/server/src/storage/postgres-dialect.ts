@@ -26,5 +26,8 @@ export function postgresDialect(url: string, options: PostgresOptions): Postgres
     },
   });
   pool.on("error", options.onConnectionLost);
+  // The pool listens only to connections that nobody uses. One that dies in use fails the statement that uses it; without
+  // a listener of its own it would end the process as well.
+  pool.on("connect", (client) => client.on("error", () => {}));
   return new PostgresDialect({ pool });
 }

@@ -1,7 +1,7 @@
 import { Database as BunDatabase, type SQLQueryBindings } from "bun:sqlite";
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { SqliteDialect, type SqliteStatement } from "kysely";
+import { SqliteAdapter, SqliteDialect, type SqliteStatement } from "kysely";
 
 /** How long a statement waits for another process to finish its write. */
 const busyTimeoutMs = 5_000;
@@ -14,12 +14,28 @@ export function sqliteDialect(path: string): SqliteDialect {
   database.run("PRAGMA journal_mode = WAL");
   database.run("PRAGMA synchronous = FULL");
   database.run("PRAGMA foreign_keys = ON");
-  return new SqliteDialect({
+  return new DialectWithTransactionalSchema({
     database: {
       close: () => database.close(),
       prepare: (sql) => toKyselyStatement(database, sql),
     },
   });
+}
+
+/**
+ * SQLite changes its schema inside transactions, which Kysely makes no use of. With it, a migration happens whole or not
+ * at all, and of several processes one migrates while the others wait.
+ */
+class DialectWithTransactionalSchema extends SqliteDialect {
+  override createAdapter(): SqliteAdapter {
+    return new AdapterWithTransactionalSchema();
+  }
+}
+
+class AdapterWithTransactionalSchema extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
 }
 
 function toKyselyStatement(database: BunDatabase, sql: string): SqliteStatement {

@@ -62,9 +62,9 @@ export function classifyCarriedError(
   return toError(answer, stated, categoryOfStatus.get(Number(stated.code)) ?? "upstream");
 }
 
-/** A 2xx answer that is no completion. */
-export function notACompletion(answer: FailedAnswer, why: string): UpstreamError {
-  const message = `The upstream's answer is no chat completion: ${why}.`;
+/** A 2xx answer that is not what was asked for. */
+export function unexpectedAnswer(answer: FailedAnswer, expected: string, why: string): UpstreamError {
+  const message = `The upstream's answer is not ${expected}: ${why}.`;
   return new UpstreamError("upstream", message, { ...answer, body: cut(answer.body) });
 }
 

@@ -1,10 +1,16 @@
 import { UpstreamError } from "../errors.ts";
 import { askWithRetries } from "./ask-with-retries.ts";
-import { checkCompletion } from "./check-completion.ts";
+import { checkCompletion, checkModelList } from "./check-answer.ts";
 import { createSendOnce } from "./send-once.ts";
 import { createServedModel } from "./served-model.ts";
 import { underDeadline } from "./under-deadline.ts";
-import type { CompletionRequest, Upstream, UpstreamCompletion, UpstreamOptions } from "./upstream.ts";
+import type {
+  CompletionRequest,
+  ModelList,
+  Upstream,
+  UpstreamCompletion,
+  UpstreamOptions,
+} from "./upstream.ts";
 
 const nobodyHangsUp = new AbortController().signal;
 
@@ -14,13 +20,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const send = createSendOnce(options);
   const servedModel = createServedModel(options.model, () => listModels(nobodyHangsUp));
 
-  async function listModels(callerGone: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-    return await underDeadline(timeoutMs, callerGone, async (signal) => {
-      const answer = await askWithRetries(retries, signal, (isLastTry) =>
-        send({ method: "GET", path: "/models", signal, freshConnection: isLastTry }),
-      );
-      return answer.bytes;
-    });
+  async function listModels(callerGone: AbortSignal): Promise<ModelList> {
+    return await underDeadline(timeoutMs, callerGone, (signal) =>
+      askWithRetries(retries, signal, async (isLastTry) =>
+        checkModelList(await send({ method: "GET", path: "/models", signal, freshConnection: isLastTry })),
+      ),
+    );
   }
 
   async function complete(request: CompletionRequest, signal: AbortSignal): Promise<UpstreamCompletion> {
@@ -39,7 +44,9 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       try {
         return await underDeadline(timeoutMs, callerGone, (signal) => complete(request, signal));
       } catch (error) {
-        if (error instanceof UpstreamError && error.status === 404) servedModel.forget();
+        // The deployment may have been restarted with another model.
+        const isUnknownModel = error instanceof UpstreamError && error.status === 404;
+        if (isUnknownModel && request.model === undefined) servedModel.forget();
         throw error;
       }
     },

@@ -41,8 +41,9 @@ export function createSendOnce({ url, apiKey }: Pick<UpstreamOptions, "url" | "a
     "accept-encoding": "identity",
     ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
   };
+  const credentials = apiKey === undefined ? [] : spellingsOf(apiKey);
   const withoutCredential = (text: string) =>
-    apiKey === undefined ? text : text.replaceAll(apiKey, "[redacted]");
+    credentials.reduce((rest, credential) => rest.replaceAll(credential, "[redacted]"), text);
 
   return async ({ method, path, body, signal, freshConnection }) => {
     const response = await fetch(url + path, {
@@ -62,6 +63,8 @@ export function createSendOnce({ url, apiKey }: Pick<UpstreamOptions, "url" | "a
       throw signal.aborted ? signal.reason : toBrokenAnswer(error);
     });
     if (bytes === undefined) {
+      // What is not read must not keep the upstream busy until the garbage collector comes by.
+      await response.body?.cancel().catch(() => {});
       throw new UpstreamError("upstream", `The upstream's answer is larger than ${maxAnswerBytes} bytes.`, {
         status: response.status,
       });
@@ -71,6 +74,12 @@ export function createSendOnce({ url, apiKey }: Pick<UpstreamOptions, "url" | "a
     const retryAfter = response.headers.get("retry-after") ?? undefined;
     throw classifyFailure({ status: response.status, body: text(), retryAfter });
   };
+}
+
+/** A credential as it stands, and as servers write it into JSON: some escape slashes, some do not. */
+function spellingsOf(credential: string): string[] {
+  const inJson = JSON.stringify(credential).slice(1, -1);
+  return [credential, inJson, inJson.replaceAll("/", "\\/")];
 }
 
 function toConnectionError(error: unknown): UpstreamError {

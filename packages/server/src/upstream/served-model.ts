@@ -1,5 +1,5 @@
 import { UpstreamError } from "../errors.ts";
-import { isObject } from "./classify-failure.ts";
+import type { ModelList } from "./upstream.ts";
 
 export interface ServedModel {
   /** The name to send where the caller names no model. */
@@ -11,15 +11,17 @@ export interface ServedModel {
 /** The configured name, or else the first id of the upstream's list: asked for once, shared by all who wait for it. */
 export function createServedModel(
   configured: string | undefined,
-  listModels: () => Promise<Uint8Array>,
+  listModels: () => Promise<ModelList>,
 ): ServedModel {
   let known = configured;
   let asking: Promise<string> | undefined;
 
   async function ask(): Promise<string> {
     try {
-      known = firstModelId(await listModels());
-      return known;
+      const [first] = (await listModels()).ids;
+      if (first === undefined) throw new UpstreamError("upstream", "The upstream lists no model.");
+      known = first;
+      return first;
     } finally {
       asking = undefined;
     }
@@ -35,21 +37,6 @@ export function createServedModel(
       known = configured;
     },
   };
-}
-
-function firstModelId(bytes: Uint8Array): string {
-  const list = parse(bytes);
-  const first: unknown = isObject(list) && Array.isArray(list.data) ? list.data[0] : undefined;
-  if (isObject(first) && typeof first.id === "string") return first.id;
-  throw new UpstreamError("upstream", "The upstream lists no model; set PRESAGE_UPSTREAM_MODEL.");
-}
-
-function parse(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes));
-  } catch {
-    return undefined;
-  }
 }
 
 async function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {

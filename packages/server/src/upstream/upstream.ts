@@ -28,6 +28,12 @@ export interface CompletionChoice extends Record<string, unknown> {
   message: Record<string, unknown>;
 }
 
+export interface ModelList {
+  /** The very bytes of the answer. */
+  bytes: Uint8Array<ArrayBuffer>;
+  ids: string[];
+}
+
 /** What is asked of a chat-completions deployment. `model` is filled in where it is absent. */
 export interface CompletionRequest extends Record<string, unknown> {
   model?: string;
@@ -37,6 +43,5 @@ export interface CompletionRequest extends Record<string, unknown> {
 export interface Upstream {
   /** Asks for one completion. Throws `UpstreamError`, or `CallerGoneError` once `callerGone` is aborted. */
   complete(request: CompletionRequest, callerGone: AbortSignal): Promise<UpstreamCompletion>;
-  /** The upstream's list of models, byte for byte. */
-  listModels(callerGone: AbortSignal): Promise<Uint8Array<ArrayBuffer>>;
+  listModels(callerGone: AbortSignal): Promise<ModelList>;
 }

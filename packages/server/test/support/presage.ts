@@ -47,6 +47,6 @@ export function callWithKey(
   return fetch(url + path, {
     method,
     headers,
-    ...(body === undefined ? {} : { body: isRaw ? (body as BodyInit) : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: isRaw ? (body as string) : JSON.stringify(body) }),
   });
 }

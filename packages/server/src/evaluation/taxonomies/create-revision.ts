@@ -5,10 +5,10 @@ import {
   countRevision,
   insertRevision,
   insertTaxonomy,
-  moveLabels,
   selectTaxonomyId,
   type TaxonomyRevision,
 } from "./error-taxonomies-store.ts";
+import { moveLabels } from "./error-taxonomy-labels-store.ts";
 import { findRevision } from "./find-revision.ts";
 
 export interface NewRevision {
@@ -68,5 +68,5 @@ async function ensureTaxonomy(
   });
   if (isNew) return id;
   if (isNewOnly) throw new ServiceError("conflict", "There is an error taxonomy of this name already.");
-  return (await selectTaxonomyId(database, accountId, name)) ?? id;
+  return await selectTaxonomyId(database, accountId, name);
 }

@@ -4,6 +4,7 @@ import type {
   ErrorTaxonomyRevisionsTable,
   Micros,
 } from "../../storage/tables.ts";
+import { selectLabels } from "./error-taxonomy-labels-store.ts";
 
 export interface TaxonomyRevision {
   id: string;
@@ -41,18 +42,14 @@ export async function insertTaxonomy(database: Database, row: ErrorTaxonomiesTab
   return inserted !== undefined;
 }
 
-export async function selectTaxonomyId(
-  database: Database,
-  accountId: string,
-  name: string,
-): Promise<string | undefined> {
+export async function selectTaxonomyId(database: Database, accountId: string, name: string): Promise<string> {
   const taxonomy = await database
     .selectFrom("error_taxonomies")
     .select("id")
     .where("account_id", "=", accountId)
     .where("name", "=", name)
-    .executeTakeFirst();
-  return taxonomy?.id;
+    .executeTakeFirstOrThrow();
+  return taxonomy.id;
 }
 
 /** Counts one more revision of a taxonomy and returns its number; the transaction holds the taxonomy until it ends. */
@@ -104,53 +101,6 @@ export async function holdTaxonomyOf(
   return taxonomy?.id;
 }
 
-/** Puts labels on a revision, behind those that it bears, and takes them off whichever revision bore them. */
-export async function moveLabels(
-  database: Database,
-  taxonomyId: string,
-  revisionId: string,
-  labels: readonly string[],
-): Promise<void> {
-  const borne = await selectLabels(database, [revisionId]);
-  const last = borne.at(-1)?.position ?? 0;
-  const added = new Set(labels).difference(new Set(borne.map(({ label }) => label)));
-  if (added.size === 0) return;
-  await database
-    .insertInto("error_taxonomy_labels")
-    .values(
-      [...added].map((label, index) => ({
-        taxonomy_id: taxonomyId,
-        label,
-        revision_id: revisionId,
-        position: last + 1 + index,
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(["taxonomy_id", "label"]).doUpdateSet((row) => ({
-        revision_id: row.ref("excluded.revision_id"),
-        position: row.ref("excluded.position"),
-      })),
-    )
-    .execute();
-}
-
-/** Takes those of the labels off a revision that it bears. */
-export async function deleteLabels(
-  database: Database,
-  revisionId: string,
-  labels: readonly string[],
-): Promise<void> {
-  const wanted = new Set(labels);
-  const borne = await selectLabels(database, [revisionId]);
-  const gone = borne.map(({ label }) => label).filter((label) => wanted.has(label));
-  if (gone.length === 0) return;
-  await database
-    .deleteFrom("error_taxonomy_labels")
-    .where("revision_id", "=", revisionId)
-    .where("label", "in", gone)
-    .execute();
-}
-
 /** An account's revisions that pass the filter, newest first. */
 export async function selectRevisions(
   database: Database,
@@ -193,25 +143,17 @@ export async function selectRevisions(
     .limit(limit)
     .offset(offset)
     .execute();
-  const labels = Map.groupBy(
-    await selectLabels(
-      database,
-      revisions.map(({ id }) => id),
-    ),
-    ({ revision_id }) => revision_id,
-  );
+  return await withLabels(database, revisions);
+}
+
+async function withLabels(
+  database: Database,
+  revisions: Omit<TaxonomyRevision, "labels">[],
+): Promise<TaxonomyRevision[]> {
+  const ids = revisions.map(({ id }) => id);
+  const labels = Map.groupBy(await selectLabels(database, ids), ({ revision_id }) => revision_id);
   return revisions.map((revision) => ({
     ...revision,
     labels: (labels.get(revision.id) ?? []).map(({ label }) => label),
   }));
-}
-
-async function selectLabels(database: Database, revisionIds: readonly string[]) {
-  if (revisionIds.length === 0) return [];
-  return await database
-    .selectFrom("error_taxonomy_labels")
-    .select(["revision_id", "label", "position"])
-    .where("revision_id", "in", revisionIds)
-    .orderBy("position")
-    .execute();
 }

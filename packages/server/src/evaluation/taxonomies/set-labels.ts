@@ -1,5 +1,6 @@
 import type { Database } from "../../storage/tables.ts";
-import { holdTaxonomyOf, moveLabels, type TaxonomyRevision } from "./error-taxonomies-store.ts";
+import { holdTaxonomyOf, type TaxonomyRevision } from "./error-taxonomies-store.ts";
+import { moveLabels } from "./error-taxonomy-labels-store.ts";
 import { findRevision } from "./find-revision.ts";
 import { noSuchRevision } from "./no-such-revision.ts";
 

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import stylesPath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import type { HttpEnv } from "../exchange.ts";
-import { openApiDocument } from "../openapi.ts";
+import { openApiDocument } from "../openapi/document.ts";
 
 const page = `<!doctype html>
 <html lang="en">
@@ -10,6 +10,7 @@ const page = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Presage: the interface</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 </head>
 <body>

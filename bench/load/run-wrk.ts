@@ -1,0 +1,35 @@
+import { join } from "node:path";
+import { benchDirectory, workDirectory } from "../paths.ts";
+import type { ProcessGroup } from "../processes.ts";
+import type { LoadRequest } from "../targets/target.ts";
+
+export interface WrkResult {
+  readonly durationUs: number;
+  readonly requests: number;
+  readonly p50Us: number;
+  readonly p90Us: number;
+  readonly p99Us: number;
+  readonly maxUs: number;
+  /** `status` counts answers of 400 and above, the others failed sockets. */
+  readonly errors: Readonly<Record<"connect" | "read" | "write" | "status" | "timeout", number>>;
+}
+
+/** One thread is enough to saturate any target here, and leaves the other core to the target. */
+export const runWrk = async (
+  group: ProcessGroup,
+  request: LoadRequest,
+  connections: number,
+  durationS: number,
+): Promise<WrkResult> => {
+  const bodyFile = join(workDirectory, "request-body.json");
+  await Bun.write(bodyFile, request.body);
+  const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
+  const options = ["-t1", `-c${connections}`, `-d${durationS}s`, "--timeout", "30s"];
+  const script = ["-s", join(benchDirectory, "load", "predict.lua")];
+  const { stdout, stderr, exitCode } = await group.runCommand({
+    argv: ["wrk", ...options, ...script, request.url, "--", bodyFile, ...headers],
+  });
+  if (exitCode !== 0 || !stderr.startsWith("{"))
+    throw new Error(`wrk failed (${exitCode}): ${stdout}${stderr}`);
+  return JSON.parse(stderr) as WrkResult;
+};

@@ -1,0 +1,52 @@
+import { mkdirSync, rmSync } from "node:fs";
+import { readArguments } from "./arguments.ts";
+import { installPortkey } from "./host/install-portkey.ts";
+import { findWhatIsMissing } from "./host/require-tools.ts";
+import { resultsFile, workDirectory } from "./paths.ts";
+import { fullPlan, quickPlan } from "./plan.ts";
+import { createProcessGroup } from "./processes.ts";
+import { writeGoalTable, writeReport } from "./report/write-report.ts";
+import { runBench } from "./run-bench.ts";
+import { targetNames } from "./targets/target.ts";
+
+const group = createProcessGroup();
+
+const bench = async (): Promise<boolean> => {
+  const { quick, targets } = readArguments(process.argv.slice(2));
+  const missing = findWhatIsMissing();
+  if (missing.length > 0) throw new Error(missing.join("\n"));
+  if (targets.includes("portkey")) await installPortkey();
+  rmSync(workDirectory, { recursive: true, force: true });
+  mkdirSync(workDirectory, { recursive: true });
+
+  const result = await runBench(group, targets, quick ? quickPlan : fullPlan);
+  process.stdout.write(`\n${writeGoalTable(result)}\n`);
+  // A report of a part, or of runs too short to mean anything, must not replace a whole one.
+  if (!quick && targets.length === targetNames.length) {
+    await Bun.write(resultsFile, writeReport(result));
+    process.stdout.write("\nWritten: bench/RESULTS.md\n");
+  }
+  rmSync(workDirectory, { recursive: true, force: true });
+  const inFlightFailed = [...result.inFlight.values()].some(({ succeeded, asked }) => succeeded < asked);
+  return !inFlightFailed && result.samples.every(({ problem }) => problem === undefined);
+};
+
+let interrupted = false;
+for (const signal of ["SIGINT", "SIGTERM"] as const) {
+  process.on(signal, () => {
+    interrupted = true;
+    process.stderr.write(`${signal}: stopping what was started\n`);
+    void group.stopAll().then(() => process.exit(130));
+  });
+}
+
+let clean = false;
+try {
+  clean = await bench();
+} catch (error) {
+  // After an interruption the error only says that what was running has been stopped.
+  if (!interrupted) process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+} finally {
+  await group.stopAll();
+}
+process.exit(clean ? 0 : 1);

@@ -1,0 +1,44 @@
+import { join } from "node:path";
+import { readMemory } from "../host/process-account.ts";
+import { runInFlight } from "../load/run-in-flight.ts";
+import { workDirectory } from "../paths.ts";
+import type { Plan } from "../plan.ts";
+import type { ProcessGroup } from "../processes.ts";
+import { type StartedName, startTarget } from "../targets/start-target.ts";
+import type { Upstream } from "../targets/start-upstream.ts";
+
+export interface InFlightResult {
+  readonly asked: number;
+  readonly succeeded: number;
+  readonly failures: readonly string[];
+  /** How many were at the upstream at the same moment. */
+  readonly peakAtUpstream: number;
+  readonly durationMs: number;
+  readonly slowestMs: number;
+  readonly peakRssBytes: number;
+}
+
+/** Against a fresh process, so that its high-water mark is that of this load alone. */
+export const measureInFlight = async (
+  group: ProcessGroup,
+  upstream: Upstream,
+  name: StartedName,
+  { rollouts, steps, delayMs }: Plan["inFlight"],
+): Promise<InFlightResult> => {
+  await upstream.set(delayMs);
+  const directory = join(workDirectory, `${name}-in-flight`);
+  const target = await startTarget(group, name, upstream.origin, directory);
+  const answer = await runInFlight(group, target.request, { rollouts, steps });
+  const { peakRssBytes } = readMemory(target.process.pid);
+  const { peakInFlight } = await upstream.read();
+  await group.stop(target.process);
+
+  const failures = Object.entries(answer.failures).map(([why, times]) => `${times} x ${why}`);
+  const asked = rollouts * steps;
+  const problem = failures.length > 0 ? `  FAILED: ${failures.slice(0, 5).join(", ")}` : "";
+  const figures = `${answer.succeeded} of ${asked}, ${(peakRssBytes / 1e6).toFixed(0)} MB, ${peakInFlight} at once`;
+  process.stdout.write(
+    `in flight  ${name}: ${figures}, ${(answer.durationMs / 1000).toFixed(1)} s${problem}\n`,
+  );
+  return { ...answer, asked, failures, peakAtUpstream: peakInFlight, peakRssBytes };
+};

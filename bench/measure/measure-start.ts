@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import { median } from "../median.ts";
+import { workDirectory } from "../paths.ts";
+import type { ProcessGroup } from "../processes.ts";
+import { type StartedName, startTarget } from "../targets/start-target.ts";
+
+export interface StartTimes {
+  /** Nothing on disk yet: Presage makes its database. */
+  readonly firstMs: number;
+  readonly againMs: number;
+}
+
+/** From the spawn until it says that it is ready, each run in a directory of its own, each directory twice. */
+export const measureStart = async (
+  group: ProcessGroup,
+  upstreamOrigin: string,
+  name: StartedName,
+  runs: number,
+): Promise<StartTimes> => {
+  const startOnce = async (run: number): Promise<number> => {
+    const directory = join(workDirectory, `${name}-start-${run}`);
+    const { process, readyAfterMs } = await startTarget(group, name, upstreamOrigin, directory);
+    await group.stop(process);
+    return readyAfterMs;
+  };
+  const first: number[] = [];
+  const again: number[] = [];
+  for (let run = 0; run < runs; run += 1) {
+    first.push(await startOnce(run));
+    again.push(await startOnce(run));
+  }
+  const times = { firstMs: median(first), againMs: median(again) };
+  process.stdout.write(
+    `start  ${name}: ${times.firstMs.toFixed(0)} ms, again ${times.againMs.toFixed(0)} ms\n`,
+  );
+  return times;
+};

@@ -1,0 +1,78 @@
+import { closeSync, openSync } from "node:fs";
+import type { Subprocess } from "bun";
+
+export interface ServerStart {
+  readonly argv: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Both outputs go here, as in production: a log that nobody writes costs nothing. */
+  readonly logFile: string;
+}
+
+export interface CommandRun {
+  readonly argv: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+}
+
+export interface CommandOutput {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+export interface ProcessGroup {
+  startServer(start: ServerStart): Subprocess;
+  runCommand(run: CommandRun): Promise<CommandOutput>;
+  stop(process: Subprocess): Promise<void>;
+  /** Ends whatever is still there, whichever way the bench ends. */
+  stopAll(): Promise<void>;
+}
+
+const stopGraceMs = 5000;
+
+/** Remembers what the bench started, so that nothing outlives it. */
+export const createProcessGroup = (): ProcessGroup => {
+  const running = new Set<Subprocess>();
+  const remember = <Started extends Subprocess>(started: Started): Started => {
+    running.add(started);
+    void started.exited.then(() => running.delete(started));
+    return started;
+  };
+  const stop = async (started: Subprocess): Promise<void> => {
+    started.kill("SIGTERM");
+    const forced = setTimeout(() => started.kill("SIGKILL"), stopGraceMs);
+    await started.exited;
+    clearTimeout(forced);
+  };
+  return {
+    startServer: ({ argv, env, logFile }) => {
+      const log = openSync(logFile, "a");
+      const options = { env: { ...process.env, ...env }, stdin: "ignore", stdout: log, stderr: log } as const;
+      try {
+        return remember(Bun.spawn([...argv], options));
+      } finally {
+        closeSync(log);
+      }
+    },
+    runCommand: async ({ argv, env, input = "" }) => {
+      const command = remember(
+        Bun.spawn([...argv], {
+          env: { ...process.env, ...env },
+          stdin: new Blob([input]),
+          stdout: "pipe",
+          stderr: "pipe",
+        }),
+      );
+      const [stdout, stderr, exitCode] = await Promise.all([
+        command.stdout.text(),
+        command.stderr.text(),
+        command.exited,
+      ]);
+      return { stdout, stderr, exitCode };
+    },
+    stop,
+    stopAll: async () => {
+      await Promise.all([...running].map(stop));
+    },
+  };
+};

@@ -1,0 +1,98 @@
+import { predictBody } from "../payload.ts";
+import type { BenchResult } from "../run-bench.ts";
+import { judgeGoals } from "./judge-goals.ts";
+import { table } from "./markdown.ts";
+import {
+  writeInFlightTable,
+  writeLoadTable,
+  writeMemoryTable,
+  writeRatioTable,
+  writeStartTable,
+} from "./write-tables.ts";
+
+const verdict = (met: boolean | undefined): string => {
+  if (met === undefined) return "not measured";
+  return met ? "met" : "**missed**";
+};
+
+export const writeGoalTable = (result: BenchResult): string =>
+  table(
+    ["goal", "measured", ""],
+    judgeGoals(result).map(({ text, measured, met }) => [text, measured, verdict(met)]),
+  );
+
+const writeMachine = ({ machine }: BenchResult): string => {
+  const versions = Object.entries(machine.versions).map(
+    ([name, version]) => `${name} ${version ?? "unknown"}`,
+  );
+  return [
+    `- ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.kernel}`,
+    `- ${versions.join(", ")}`,
+    `- load average before the run: ${machine.loadBefore.toFixed(2)}`,
+  ].join("\n");
+};
+
+const writeProblems = ({ samples }: BenchResult): string => {
+  const problems = samples.filter(({ problem }) => problem !== undefined);
+  if (problems.length === 0) return "No request failed, and the upstream answered each one of them.";
+  return problems
+    .map(({ target, scenario, round, problem }) => {
+      const where = `${scenario.connections} connections, ${scenario.delayMs} ms, round ${round + 1}`;
+      return `- **failed, and left out**: ${target} at ${where}: ${problem}`;
+    })
+    .join("\n");
+};
+
+const writeConditions = ({ plan }: BenchResult): string => `
+- One run, one machine; upstream, target and load share its cores. Everything is on loopback.
+- Presage: key check, rate limit (too high to refuse), metrics and a log line for each request, SQLite. nginx: one
+  worker, HTTP/1.1 with kept-alive connections on both sides, access log on. Portkey: headless, in production mode.
+- The request is one prediction of ${(predictBody.length / 1000).toFixed(1)} KB: \`/v1/predict\` for Presage, the same prompt already composed to
+  \`/v1/chat/completions\` for the others. Before the load, one request to each target proves that the same prompt
+  reaches the upstream.
+- The upstream answers a constant completion after the delay. It counts: a figure fails if it answered fewer
+  requests than the client saw, or more than the client made.
+- Load by wrk with one thread, ${plan.rounds} rounds; targets take turns and begin in another order in each. Every
+  figure is the median of the rounds with their least and most; ratios and differences are taken within a round.
+- wrk adds the waiting that a stalled connection hides ("coordinated omission") to its percentiles.
+- Processor time is user + system of the process and its children, as the kernel accounts it, divided by the
+  requests that reached the upstream. – where less than 0.2 s was used.
+- Memory is in MB (10⁶ bytes), RSS of the process and its children; peaks are the kernel's high-water marks.`;
+
+export const writeReport = (result: BenchResult): string => `# Benchmark
+
+Written by \`npm run bench\`; do not edit. ${new Date().toISOString().slice(0, 10)}.
+
+## Goals
+${writeGoalTable(result)}
+
+${writeProblems(result)}
+
+## Machine and versions
+${writeMachine(result)}
+
+## Conditions${writeConditions(result)}
+
+## No delay at the upstream
+${writeLoadTable(result, 0)}
+
+## 50 ms at the upstream
+${writeLoadTable(result, 50)}
+
+## Presage beside the others
+${writeRatioTable(result)}
+
+## Memory, MB
+${writeMemoryTable(result)}
+
+## ${result.plan.inFlight.rollouts.toLocaleString("en-US")} predictions in flight, the upstream takes 1 s
+So many rollouts begin at the same moment, each on a socket of its own, and take ${result.plan.inFlight.steps} steps one after the other,
+against a fresh process. The first step includes the connecting.
+
+${writeInFlightTable(result)}
+
+## From start to ready
+Median of ${result.plan.startRuns} runs, from the spawn until \`GET /ready\` (the others: their first answer) says 200.
+
+${writeStartTable(result)}
+`;

@@ -1,0 +1,59 @@
+import type { Database } from "../../storage/tables.ts";
+
+/** Puts labels on a revision, behind those that it bears, and takes them off whichever revision bore them. */
+export async function moveLabels(
+  database: Database,
+  taxonomyId: string,
+  revisionId: string,
+  labels: readonly string[],
+): Promise<void> {
+  const borne = await selectLabels(database, [revisionId]);
+  const last = borne.at(-1)?.position ?? 0;
+  const added = new Set(labels).difference(new Set(borne.map(({ label }) => label)));
+  if (added.size === 0) return;
+  await database
+    .insertInto("error_taxonomy_labels")
+    .values(
+      [...added].map((label, index) => ({
+        taxonomy_id: taxonomyId,
+        label,
+        revision_id: revisionId,
+        position: last + 1 + index,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(["taxonomy_id", "label"]).doUpdateSet((row) => ({
+        revision_id: row.ref("excluded.revision_id"),
+        position: row.ref("excluded.position"),
+      })),
+    )
+    .execute();
+}
+
+/** Takes those of the labels off a revision that it bears. */
+export async function deleteLabels(
+  database: Database,
+  revisionId: string,
+  labels: readonly string[],
+): Promise<void> {
+  const wanted = new Set(labels);
+  const borne = await selectLabels(database, [revisionId]);
+  const gone = borne.map(({ label }) => label).filter((label) => wanted.has(label));
+  if (gone.length === 0) return;
+  await database
+    .deleteFrom("error_taxonomy_labels")
+    .where("revision_id", "=", revisionId)
+    .where("label", "in", gone)
+    .execute();
+}
+
+/** The labels of some revisions, those of each in the order in which they were set. */
+export async function selectLabels(database: Database, revisionIds: readonly string[]) {
+  if (revisionIds.length === 0) return [];
+  return await database
+    .selectFrom("error_taxonomy_labels")
+    .select(["revision_id", "label", "position"])
+    .where("revision_id", "in", revisionIds)
+    .orderBy("position")
+    .execute();
+}

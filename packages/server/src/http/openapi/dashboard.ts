@@ -1,0 +1,48 @@
+import {
+  ApiKeyCreateRequest,
+  ApiKeyCreateResponse,
+  ApiKeyListResponse,
+  ApiKeyPath,
+  ErrorResponse,
+  MeResponse,
+} from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { answer, body, notValid, operation, storeUnavailable, unauthenticated } from "./describe.ts";
+
+export const dashboardPaths: ZodOpenApiPathsObject = {
+  "/v1/me": {
+    get: operation("getMe", "dashboard", "Show the calling user", {
+      responses: { "200": answer("The user", MeResponse), ...unauthenticated, ...storeUnavailable },
+    }),
+  },
+  "/v1/api-keys": {
+    get: operation("listApiKeys", "dashboard", "List the calling user's keys", {
+      responses: {
+        "200": answer("The keys, newest first", ApiKeyListResponse),
+        ...unauthenticated,
+        ...storeUnavailable,
+      },
+    }),
+    post: operation("createApiKey", "dashboard", "Create a key", {
+      requestBody: body(ApiKeyCreateRequest),
+      responses: {
+        "201": answer("The key, shown this once", ApiKeyCreateResponse),
+        ...unauthenticated,
+        ...notValid,
+        ...storeUnavailable,
+      },
+    }),
+  },
+  "/v1/api-keys/{key_id}": {
+    delete: operation("revokeApiKey", "dashboard", "Revoke a key", {
+      requestParams: { path: ApiKeyPath },
+      responses: {
+        "204": { description: "The key is revoked; one that already was stays as it is" },
+        ...unauthenticated,
+        "404": answer("The user has no such key", ErrorResponse),
+        ...notValid,
+        ...storeUnavailable,
+      },
+    }),
+  },
+};

@@ -1,0 +1,46 @@
+import { ErrorResponse, HTTPValidationError } from "@presage/contract";
+import type { z } from "zod";
+import type { ZodOpenApiOperationObject } from "zod-openapi";
+
+const json = (schema: z.ZodType) => ({ "application/json": { schema } });
+
+/** An answer whose body is JSON of this shape. */
+export function answer(description: string, schema: z.ZodType) {
+  return { description, content: json(schema) };
+}
+
+/** A request body of this shape, which must be there. */
+export function body(schema: z.ZodType) {
+  return { required: true, content: json(schema) };
+}
+
+export const unauthenticated = {
+  "401": answer("The key is missing, unknown, expired or revoked", ErrorResponse),
+};
+export const notValid = {
+  "422": answer("The request is not valid; every fault is listed", HTTPValidationError),
+};
+export const tooLarge = { "413": answer("The request body is too large", ErrorResponse) };
+export const storeUnavailable = { "503": answer("The store cannot be reached", ErrorResponse) };
+
+type Rest = Omit<ZodOpenApiOperationObject, "operationId" | "tags" | "summary">;
+
+/** An operation that needs a key. */
+export function operation(
+  operationId: string,
+  tag: string,
+  summary: string,
+  rest: Rest,
+): ZodOpenApiOperationObject {
+  return { operationId, tags: [tag], summary, ...rest };
+}
+
+/** An operation that anybody may call. */
+export function openOperation(
+  operationId: string,
+  tag: string,
+  summary: string,
+  rest: Rest,
+): ZodOpenApiOperationObject {
+  return { ...operation(operationId, tag, summary, rest), security: [] };
+}

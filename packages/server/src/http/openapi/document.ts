@@ -1,0 +1,40 @@
+import { createDocument } from "zod-openapi";
+import { dashboardPaths } from "./dashboard.ts";
+import { errorTaxonomyPaths } from "./error-taxonomies.ts";
+import { predictionPaths } from "./predictions.ts";
+import { probePaths } from "./probes.ts";
+
+/** Version of the interface, which is not the program's. */
+const interfaceVersion = "0.1.0";
+
+/** The interface as OpenAPI 3.1, from the very schemas that validate. */
+export function openApiDocument() {
+  return createDocument({
+    openapi: "3.1.1",
+    info: {
+      title: "Presage",
+      version: interfaceVersion,
+      description:
+        "Predicts the next state of an environment from a state and an action, by a language model.",
+      license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+    },
+    servers: [{ url: "/" }],
+    security: [{ apiKey: [] }, { bearer: [] }],
+    tags: [
+      { name: "prediction", description: "Ask the world model." },
+      { name: "dashboard", description: "The calling user and their API keys." },
+      {
+        name: "error taxonomies",
+        description: "Trees of the errors that models make, in labelled revisions.",
+      },
+      { name: "probes", description: "For load balancers, monitors and people." },
+    ],
+    paths: { ...predictionPaths, ...dashboardPaths, ...errorTaxonomyPaths, ...probePaths },
+    components: {
+      securitySchemes: {
+        apiKey: { type: "apiKey", in: "header", name: "X-API-KEY" },
+        bearer: { type: "http", scheme: "bearer" },
+      },
+    },
+  });
+}

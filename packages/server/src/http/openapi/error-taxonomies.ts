@@ -1,0 +1,69 @@
+import {
+  ErrorResponse,
+  ErrorTaxonomyRemoveLabelsRequest,
+  ErrorTaxonomyRevision,
+  ErrorTaxonomyRevisionCreateRequest,
+  ErrorTaxonomyRevisionCreateResponse,
+  ErrorTaxonomyRevisionListQuery,
+  ErrorTaxonomyRevisionListResponse,
+  ErrorTaxonomyRevisionPath,
+  ErrorTaxonomySetLabelsRequest,
+} from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import {
+  answer,
+  body,
+  notValid,
+  operation,
+  storeUnavailable,
+  tooLarge,
+  unauthenticated,
+} from "./describe.ts";
+
+const tag = "error taxonomies";
+const revision = { "200": answer("The revision as it now is", ErrorTaxonomyRevision) };
+const failures = { ...unauthenticated, ...notValid, ...storeUnavailable };
+const noRevision = { "404": answer("The account has no such revision", ErrorResponse) };
+const requestParams = { path: ErrorTaxonomyRevisionPath };
+
+export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
+  "/v1/error-taxonomy-revision": {
+    get: operation("listErrorTaxonomyRevisions", tag, "List revisions", {
+      requestParams: { query: ErrorTaxonomyRevisionListQuery },
+      responses: {
+        "200": answer("The revisions, newest first", ErrorTaxonomyRevisionListResponse),
+        ...failures,
+      },
+    }),
+    post: operation("createErrorTaxonomyRevision", tag, "Create a revision, and its taxonomy if it is new", {
+      requestBody: body(ErrorTaxonomyRevisionCreateRequest),
+      responses: {
+        "201": answer("The new revision", ErrorTaxonomyRevisionCreateResponse),
+        "404": answer("The account has no taxonomy of this id", ErrorResponse),
+        "409": answer("The account already has a taxonomy of this name", ErrorResponse),
+        ...failures,
+        ...tooLarge,
+      },
+    }),
+  },
+  "/v1/error-taxonomy-revision/{revision_id}": {
+    get: operation("getErrorTaxonomyRevision", tag, "Show a revision", {
+      requestParams,
+      responses: { ...revision, ...noRevision, ...failures },
+    }),
+  },
+  "/v1/error-taxonomy-revision/{revision_id}/set-labels": {
+    post: operation("setErrorTaxonomyLabels", tag, "Set labels on a revision", {
+      requestParams,
+      requestBody: body(ErrorTaxonomySetLabelsRequest),
+      responses: { ...revision, ...noRevision, ...failures, ...tooLarge },
+    }),
+  },
+  "/v1/error-taxonomy-revision/{revision_id}/remove-labels": {
+    post: operation("removeErrorTaxonomyLabels", tag, "Remove labels from a revision", {
+      requestParams,
+      requestBody: body(ErrorTaxonomyRemoveLabelsRequest),
+      responses: { ...revision, ...noRevision, ...failures, ...tooLarge },
+    }),
+  },
+};

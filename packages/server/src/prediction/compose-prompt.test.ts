@@ -1,0 +1,52 @@
+import { expect, test } from "bun:test";
+import { composePrompt } from "./compose-prompt.ts";
+
+const interaction = { state: "You are in the hall.", action: "go north" };
+
+test("the prompt is these very strings", () => {
+  const context = {
+    steering_directives: "Answer briefly.",
+    environment_state: "A hall.\nA kitchen.",
+    domain_knowledge: "Doors open.",
+    tool_schemas: "none",
+    task_context: "Find the lamp.",
+  };
+  expect(composePrompt(context, interaction)).toEqual([
+    {
+      role: "system",
+      content:
+        "## ENVIRONMENT STATE\nA hall.\nA kitchen.\n\n## TASK CONTEXT\nFind the lamp.\n\n## TOOL SCHEMAS\nnone\n\n" +
+        "## DOMAIN KNOWLEDGE\nDoors open.\n\n## STEERING DIRECTIVES\nAnswer briefly.",
+    },
+    { role: "user", content: "State: You are in the hall.\n\nAction: go north" },
+  ]);
+});
+
+test("sections that are null, absent, empty or white space are left out", () => {
+  const context = {
+    environment_state: null,
+    task_context: "",
+    tool_schemas: " \n\t",
+    domain_knowledge: "Doors open.",
+  };
+  expect(composePrompt(context, interaction)[0]).toEqual({
+    role: "system",
+    content: "## DOMAIN KNOWLEDGE\nDoors open.",
+  });
+});
+
+test("without any section there is no system turn", () => {
+  for (const context of [undefined, null, {}, { task_context: "  " }]) {
+    expect(composePrompt(context, interaction).map(({ role }) => role)).toEqual(["user"]);
+  }
+});
+
+test("texts go in unchanged, white space and labels in them included", () => {
+  const state = "  State: x\n\nAction: y\r\n ";
+  const [system, user] = composePrompt(
+    { task_context: "\n  ## TASK CONTEXT \n" },
+    { state, action: " 🚪\t" },
+  );
+  expect(system?.content).toBe("## TASK CONTEXT\n\n  ## TASK CONTEXT \n");
+  expect(user?.content).toBe(`State: ${state}\n\nAction:  🚪\t`);
+});

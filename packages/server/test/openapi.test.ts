@@ -1,0 +1,89 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startPresage } from "./support/presage.ts";
+import { startUpstream } from "./support/upstream.ts";
+
+const upstream = startUpstream();
+const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
+const repository = join(import.meta.dir, "../../..");
+
+afterAll(async () => {
+  await presage.stop();
+  await upstream.stop();
+});
+
+interface Document {
+  openapi: string;
+  info: { version: string };
+  paths: Record<string, Record<string, { security?: unknown[] }>>;
+  components: {
+    schemas: Record<string, { properties: Record<string, unknown>; additionalProperties?: unknown }>;
+  };
+}
+
+async function document(): Promise<Document> {
+  return (await (await fetch(`${presage.url}/openapi.json`)).json()) as Document;
+}
+
+test("the document is OpenAPI 3.1, version 0.1.0, and a public linter finds no fault in it", async () => {
+  const { openapi, info } = await document();
+  expect(openapi).toStartWith("3.1.");
+  expect(info.version).toBe("0.1.0");
+  const directory = await mkdtemp(join(tmpdir(), "presage-openapi-"));
+  const file = join(directory, "openapi.json");
+  await Bun.write(file, JSON.stringify(await document()));
+  const linter = Bun.spawn([join(repository, "node_modules/.bin/redocly"), "lint", file], {
+    cwd: repository,
+    env: { ...process.env, REDOCLY_TELEMETRY: "off" },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const output = (await new Response(linter.stdout).text()) + (await new Response(linter.stderr).text());
+  await rm(directory, { recursive: true });
+  expect([await linter.exited, output]).toEqual([0, expect.not.stringMatching(/\d (warning|error)/)]);
+});
+
+test("every path of the document is there, and asks for a key unless it says that it is open", async () => {
+  const { paths } = await document();
+  expect(Object.keys(paths).length).toBeGreaterThan(8);
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, { security }] of Object.entries(methods)) {
+      const url = presage.url + path.replace(/\{\w+\}/, crypto.randomUUID());
+      const { status } = await fetch(url, { method: method.toUpperCase() });
+      expect([path, method, status]).toEqual([path, method, security?.length === 0 ? 200 : 401]);
+    }
+  }
+});
+
+test("what the schemas refuse or fill in stands in the document", async () => {
+  const { schemas } = (await document()).components;
+  expect(schemas.Interaction?.additionalProperties).toBe(false);
+  expect(schemas.Params?.additionalProperties).not.toBe(false);
+  expect(schemas.Params?.properties.max_tokens).toMatchObject({
+    type: "integer",
+    exclusiveMinimum: 0,
+    default: 512,
+  });
+  expect(schemas.Params?.properties.top_p).toMatchObject({ exclusiveMinimum: 0, maximum: 1, default: 1 });
+  expect(schemas.ApiKeyCreateRequest?.properties.name).toMatchObject({ minLength: 1, maxLength: 120 });
+});
+
+test("the page takes nothing from elsewhere, and every part of it is served", async () => {
+  const answer = await fetch(`${presage.url}/docs`);
+  const html = await answer.text();
+  expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+  const parts = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "");
+  const served = parts.filter((part) => !part.startsWith("data:"));
+  expect(served.length).toBe(3);
+  for (const part of served) {
+    expect(part).toStartWith("/docs/");
+    const { status, headers } = await fetch(presage.url + part);
+    expect([part, status, headers.get("content-type")]).toEqual([
+      part,
+      200,
+      expect.stringMatching(/javascript|css/),
+    ]);
+  }
+});

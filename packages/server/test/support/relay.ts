@@ -1,0 +1,51 @@
+import { connect, createServer, type Socket } from "node:net";
+
+/** A wire to another server that a test can make silent, as when a firewall drops every packet. */
+export interface Relay {
+  port: number;
+  /** From now on nothing passes; connections stay open, and new ones are taken. */
+  silence(): void;
+  /** Everything passes again, what was held back as well. */
+  resume(): void;
+  stop(): Promise<void>;
+}
+
+export async function startRelay(targetPort: number): Promise<Relay> {
+  const sockets = new Set<Socket>();
+  let isSilent = false;
+  const keep = (socket: Socket) => {
+    sockets.add(socket);
+    if (isSilent) socket.pause();
+    socket.on("close", () => sockets.delete(socket)).on("error", () => {});
+  };
+  const server = createServer((caller) => {
+    const target = connect(targetPort, "127.0.0.1");
+    keep(caller);
+    keep(target);
+    caller.pipe(target).pipe(caller);
+    if (isSilent) caller.pause();
+    caller.on("close", () => target.destroy());
+    target.on("close", () => caller.destroy());
+  });
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      resolve(typeof address === "object" && address !== null ? address.port : 0);
+    });
+  });
+  return {
+    port,
+    silence() {
+      isSilent = true;
+      for (const socket of sockets) socket.pause();
+    },
+    resume() {
+      isSilent = false;
+      for (const socket of sockets) socket.resume();
+    },
+    async stop() {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
