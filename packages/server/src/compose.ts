@@ -4,8 +4,7 @@ import { selectRevisions } from "./evaluation/taxonomies/error-taxonomies-store.
 import { findRevision } from "./evaluation/taxonomies/find-revision.ts";
 import { removeLabels } from "./evaluation/taxonomies/remove-labels.ts";
 import { setLabels } from "./evaluation/taxonomies/set-labels.ts";
-import { createApp } from "./http/app.ts";
-import type { HttpEnv } from "./http/exchange.ts";
+import { type App, createApp } from "./http/app.ts";
 import type { Phase } from "./http/routes/probes.ts";
 import { createAdmission } from "./identity/admission.ts";
 import { selectApiKeys, selectKeyRecord, writeLastUses } from "./identity/api-keys/api-keys-store.ts";
@@ -17,7 +16,7 @@ import { revokeApiKey } from "./identity/api-keys/revoke-api-key.ts";
 import { createKeyVerifier } from "./identity/api-keys/verify-api-key.ts";
 import { ensureOwner } from "./identity/ensure-owner.ts";
 import { selectUser, type User } from "./identity/users-store.ts";
-import type { Logger } from "./observability/logger.ts";
+import type { Log, Logger } from "./observability/logger.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { openTracing } from "./observability/tracing.ts";
 import { openDatabase } from "./storage/open-database.ts";
@@ -28,7 +27,7 @@ import { startSandbox } from "./upstream/sandbox/start-sandbox.ts";
 import type { Upstream } from "./upstream/upstream.ts";
 
 export interface Presage {
-  fetch(request: Request, env: HttpEnv["Bindings"]): Response | Promise<Response>;
+  app: App;
   setPhase(phase: Phase): void;
   /** The owner's first key, where this start made it. It is not kept anywhere. */
   firstKey: string | undefined;
@@ -37,7 +36,8 @@ export interface Presage {
 }
 
 /** Builds the whole server, short of listening. */
-export async function compose(config: Config, logger: Logger): Promise<Presage> {
+export async function compose(config: Config, log: Log): Promise<Presage> {
+  const { logger } = log;
   let phase: Phase = "starting";
   const metrics = createMetrics();
   const tracing = config.otlpEndpoint === undefined ? undefined : await openTracing(config.otlpEndpoint);
@@ -53,7 +53,7 @@ export async function compose(config: Config, logger: Logger): Promise<Presage> 
     digestOf,
     find: (digest) => selectKeyRecord(database, digest),
     noteUse: lastUses.note,
-    count: (outcome) => metrics.keyVerifications.inc({ outcome }),
+    count: (outcome) => metrics.keyVerifications([outcome]),
   });
   const admission = createAdmission(config.prediction);
   metrics.watchInFlight(admission.inFlight);
@@ -82,11 +82,11 @@ export async function compose(config: Config, logger: Logger): Promise<Presage> 
       removeLabels: (accountId, revisionId, labels) => removeLabels(database, accountId, revisionId, labels),
     },
     findUser: (userId) => selectUser(database, userId),
-    observers: { logger, metrics, tracing },
+    observers: { log, metrics, tracing },
   });
 
   return {
-    fetch: app.fetch,
+    app,
     setPhase: (next) => {
       phase = next;
     },

@@ -1,5 +1,11 @@
 import { z } from "zod";
-import { type Environment, type EnvironmentName, environment, secretNames } from "./environment.ts";
+import {
+  type Environment,
+  type EnvironmentName,
+  environment,
+  oidcNames,
+  secretNames,
+} from "./environment.ts";
 
 export type Config = Readonly<{
   listen: Readonly<{ host: string; port: number; publicUrl: string | undefined; maxBodyBytes: number }>;
@@ -93,22 +99,30 @@ const environmentNames = Object.keys(environment.shape) as EnvironmentName[];
 
 function readEnvironment(raw: RawEnvironment): Environment {
   // An empty variable is how many tools spell «not set».
-  const set = Object.fromEntries(
+  const set: RawEnvironment = Object.fromEntries(
     environmentNames.filter((name) => isSet(raw[name])).map((name) => [name, raw[name]]),
   );
   const parsed = environment.safeParse(set);
-  if (!parsed.success) throw new ConfigError(parsed.error.issues.map((issue) => faultLine(issue, set)));
+  const faults = [
+    ...(parsed.error?.issues ?? []).map((issue) => faultLine(issue, set)),
+    ...missingForSignIn(set),
+  ];
+  if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
   return parsed.data;
+}
+
+function missingForSignIn(set: RawEnvironment): string[] {
+  const missing = oidcNames.filter((name) => set[name] === undefined);
+  if (missing.length === oidcNames.length) return [];
+  return missing.map((name) => `${name}: not set; ${oidcNames.join(", ")} go together`);
 }
 
 function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== "";
 }
 
-function faultLine(issue: z.core.$ZodIssue, set: Record<string, string | undefined>): string {
+function faultLine(issue: z.core.$ZodIssue, set: RawEnvironment): string {
   const name = String(issue.path[0]) as EnvironmentName;
-  if (issue.code === "custom" && issue.path.length === 1 && set[name] === undefined)
-    return `${name}: ${issue.message}`;
   const got = secretNames.has(name)
     ? "a value that is not shown"
     : JSON.stringify(withoutCredentials(set[name]));
@@ -121,9 +135,11 @@ function shown(name: EnvironmentName, value: unknown): string {
   return secretNames.has(name) ? "***" : String(value);
 }
 
-/** A URL may carry a user and a password before its `@`, even where none is taken. */
+/** A URL may carry a password before its `@`, or in its query, even where none is taken and the rest is no URL. */
 function withoutCredentials(text = ""): string {
-  return text.replace(/:\/\/[^/]*@/, "://***@");
+  return text
+    .replace(/^([a-z0-9+.-]*:\/*)?.*@/is, "$1***@")
+    .replace(/([?&][^=&]*(?:password|secret|token|key)=)[^&]*/gi, "$1***");
 }
 
 function oidcOf(values: Environment): Config["identity"]["oidc"] {

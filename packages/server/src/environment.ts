@@ -16,7 +16,7 @@ const wholeNumber = (lowest: number, highest: number) =>
     .pipe(z.number().min(lowest).max(highest));
 const onOff = z.stringbool({ truthy: ["true", "1", "yes", "on"], falsy: ["false", "0", "no", "off"] });
 const httpUrl = z
-  .url({ protocol: /^https?$/ })
+  .url({ protocol: /^https?$/, abort: true })
   .refine((value) => new URL(value).username === "" && new URL(value).password === "")
   .transform((value) => value.replace(/\/+$/, ""));
 const text = z.string();
@@ -27,113 +27,111 @@ const gibibyte = 1_073_741_824;
 const httpAddress = "an http or https address without a user or a password in it";
 
 /** Every environment variable that Presage reads. `--help`, `presage config` and the checks are made from this table. */
-export const environment = z
-  .object({
-    PRESAGE_HOST: text
-      .default("127.0.0.1")
-      .meta({ description: "where it listens", takes: "an address or a host name" }),
-    PRESAGE_PORT: wholeNumber(0, 65_535).default(8080).meta({
-      description: "the port; 0 picks a free one and prints it",
-      takes: "a whole number from 0 to 65535",
+export const environment = z.object({
+  PRESAGE_HOST: text
+    .default("127.0.0.1")
+    .meta({ description: "where it listens", takes: "an address or a host name" }),
+  PRESAGE_PORT: wholeNumber(0, 65_535).default(8080).meta({
+    description: "the port; 0 picks a free one and prints it",
+    takes: "a whole number from 0 to 65535",
+  }),
+  PRESAGE_DATABASE_URL: z
+    .string()
+    .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/)
+    .default("sqlite:data/presage.db")
+    .meta({
+      description: "where everything is kept",
+      takes: "sqlite:PATH, sqlite::memory: or postgres://…",
     }),
-    PRESAGE_DATABASE_URL: z
-      .string()
-      .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/)
-      .default("sqlite:data/presage.db")
-      .meta({
-        description: "where everything is kept",
-        takes: "sqlite:PATH, sqlite::memory: or postgres://…",
-      }),
-    PRESAGE_UPSTREAM_URL: httpUrl.optional().meta({
-      description:
-        "base URL of the chat-completions deployment, with its /v1; without it the built-in sandbox answers",
-      takes: httpAddress,
+  PRESAGE_UPSTREAM_URL: httpUrl.optional().meta({
+    description:
+      "base URL of the chat-completions deployment, with its /v1; without it the built-in sandbox answers",
+    takes: httpAddress,
+  }),
+  PRESAGE_UPSTREAM_API_KEY: text
+    .optional()
+    .meta({ description: "sent to the upstream as a bearer token", takes: "text" }),
+  PRESAGE_UPSTREAM_MODEL: text
+    .optional()
+    .meta({ description: "the served model's name; without it the upstream's first model", takes: "text" }),
+  PRESAGE_UPSTREAM_TIMEOUT_MS: wholeNumber(1, dayMs)
+    .default(120_000)
+    .meta({
+      description: "deadline of one prediction in milliseconds, retries included",
+      takes: `a whole number of milliseconds from 1 to ${dayMs}`,
     }),
-    PRESAGE_UPSTREAM_API_KEY: text
-      .optional()
-      .meta({ description: "sent to the upstream as a bearer token", takes: "text" }),
-    PRESAGE_UPSTREAM_MODEL: text
-      .optional()
-      .meta({ description: "the served model's name; without it the upstream's first model", takes: "text" }),
-    PRESAGE_UPSTREAM_TIMEOUT_MS: wholeNumber(1, dayMs)
-      .default(120_000)
-      .meta({
-        description: "deadline of one prediction in milliseconds, retries included",
-        takes: `a whole number of milliseconds from 1 to ${dayMs}`,
-      }),
-    PRESAGE_UPSTREAM_RETRIES: wholeNumber(0, 20).default(2).meta({
-      description: "further tries after a refused or reset connection or a 503",
-      takes: "a whole number from 0 to 20",
+  PRESAGE_UPSTREAM_RETRIES: wholeNumber(0, 20).default(2).meta({
+    description: "further tries after a refused or reset connection or a 503",
+    takes: "a whole number from 0 to 20",
+  }),
+  PRESAGE_DEBUG_FIELDS: onOff.default(false).meta({
+    description: "/v1/predict answers with the composed prompt",
+    takes: "true or false",
+  }),
+  PRESAGE_RATE_LIMIT_RPM: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0).meta({
+    description: "prediction requests a minute for each key; 0 sets no limit",
+    takes: "a whole number, 0 for no limit",
+  }),
+  PRESAGE_MAX_IN_FLIGHT: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(10_000).meta({
+    description: "predictions under way at once; past it 503",
+    takes: "a whole number above 0",
+  }),
+  PRESAGE_MAX_BODY_BYTES: wholeNumber(1, gibibyte)
+    .default(16_777_216)
+    .meta({
+      description: "larger request bodies get 413",
+      takes: `a whole number of bytes from 1 to ${gibibyte}`,
     }),
-    PRESAGE_DEBUG_FIELDS: onOff.default(false).meta({
-      description: "/v1/predict answers with the composed prompt",
-      takes: "true or false",
+  PRESAGE_BOOTSTRAP_KEY: z
+    .string()
+    .regex(/^[!-~]{32,512}$/)
+    .optional()
+    .meta({
+      description: "an API key that exists from the first start, for scripts and containers",
+      takes: "32 to 512 visible ASCII characters",
     }),
-    PRESAGE_RATE_LIMIT_RPM: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0).meta({
-      description: "prediction requests a minute for each key; 0 sets no limit",
-      takes: "a whole number, 0 for no limit",
-    }),
-    PRESAGE_MAX_IN_FLIGHT: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(10_000).meta({
-      description: "predictions under way at once; past it 503",
-      takes: "a whole number above 0",
-    }),
-    PRESAGE_MAX_BODY_BYTES: wholeNumber(1, gibibyte)
-      .default(16_777_216)
-      .meta({
-        description: "larger request bodies get 413",
-        takes: `a whole number of bytes from 1 to ${gibibyte}`,
-      }),
-    PRESAGE_BOOTSTRAP_KEY: z
-      .string()
-      .regex(/^[!-~]{32,512}$/)
-      .optional()
-      .meta({
-        description: "an API key that exists from the first start, for scripts and containers",
-        takes: "32 to 512 visible ASCII characters",
-      }),
-    PRESAGE_OIDC_ISSUER: httpUrl.optional().meta({
-      description: "the OpenID provider that people sign in with; without it the server is in local mode",
-      takes: httpAddress,
-    }),
-    PRESAGE_OIDC_CLIENT_ID: text
-      .optional()
-      .meta({ description: "this server's id at the OpenID provider", takes: "text" }),
-    PRESAGE_OIDC_CLIENT_SECRET: text
-      .optional()
-      .meta({ description: "this server's secret at the OpenID provider", takes: "text" }),
-    PRESAGE_PUBLIC_URL: httpUrl.optional().meta({
-      description: "the address that browsers use; without it made from host and port",
-      takes: httpAddress,
-    }),
-    PRESAGE_JUDGE_URL: httpUrl.optional().meta({
-      description: "the model behind judge evaluators; without it the upstream",
-      takes: httpAddress,
-    }),
-    PRESAGE_JUDGE_API_KEY: text
-      .optional()
-      .meta({ description: "sent to the judge as a bearer token", takes: "text" }),
-    PRESAGE_JUDGE_MODEL: text.optional().meta({ description: "the judge's model name", takes: "text" }),
-    PRESAGE_LOG_LEVEL: z
-      .enum(logLevels)
-      .default("info")
-      .meta({ description: "how much is logged", takes: logLevels.join(", ") }),
-    PRESAGE_API_KEY: text.optional().meta({
-      description: "the key with which the command line calls another server (presage predict --server)",
-      takes: "text",
-    }),
-    OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().meta({
-      description: "where OpenTelemetry traces go; none are made without it",
-      takes: httpAddress,
-    }),
-  })
-  .superRefine((values, context) => {
-    const oidc = ["PRESAGE_OIDC_ISSUER", "PRESAGE_OIDC_CLIENT_ID", "PRESAGE_OIDC_CLIENT_SECRET"] as const;
-    const missing = oidc.filter((name) => values[name] === undefined);
-    if (missing.length === oidc.length) return;
-    for (const name of missing) {
-      context.addIssue({ code: "custom", path: [name], message: `not set; ${oidc.join(", ")} go together` });
-    }
-  });
+  PRESAGE_OIDC_ISSUER: httpUrl.optional().meta({
+    description: "the OpenID provider that people sign in with; without it the server is in local mode",
+    takes: httpAddress,
+  }),
+  PRESAGE_OIDC_CLIENT_ID: text
+    .optional()
+    .meta({ description: "this server's id at the OpenID provider", takes: "text" }),
+  PRESAGE_OIDC_CLIENT_SECRET: text
+    .optional()
+    .meta({ description: "this server's secret at the OpenID provider", takes: "text" }),
+  PRESAGE_PUBLIC_URL: httpUrl.optional().meta({
+    description: "the address that browsers use; without it made from host and port",
+    takes: httpAddress,
+  }),
+  PRESAGE_JUDGE_URL: httpUrl.optional().meta({
+    description: "the model behind judge evaluators; without it the upstream",
+    takes: httpAddress,
+  }),
+  PRESAGE_JUDGE_API_KEY: text
+    .optional()
+    .meta({ description: "sent to the judge as a bearer token", takes: "text" }),
+  PRESAGE_JUDGE_MODEL: text.optional().meta({ description: "the judge's model name", takes: "text" }),
+  PRESAGE_LOG_LEVEL: z
+    .enum(logLevels)
+    .default("info")
+    .meta({ description: "how much is logged", takes: logLevels.join(", ") }),
+  PRESAGE_API_KEY: text.optional().meta({
+    description: "the key with which the command line calls another server (presage predict --server)",
+    takes: "text",
+  }),
+  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().meta({
+    description: "where OpenTelemetry traces go; none are made without it",
+    takes: httpAddress,
+  }),
+});
+
+/** Sign-in needs all three of them. */
+export const oidcNames = [
+  "PRESAGE_OIDC_ISSUER",
+  "PRESAGE_OIDC_CLIENT_ID",
+  "PRESAGE_OIDC_CLIENT_SECRET",
+] as const;
 
 export type Environment = z.output<typeof environment>;
 export type EnvironmentName = keyof Environment;

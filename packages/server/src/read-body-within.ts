@@ -5,7 +5,7 @@ export async function readBodyWithin(
 ): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const declared = message.headers.get("content-length");
   if (declared !== null && !message.headers.has("content-encoding")) {
-    return Number(declared) > maxBytes ? undefined : new Uint8Array(await message.arrayBuffer());
+    return Number(declared) > maxBytes ? undefined : ((await message.bytes()) as Uint8Array<ArrayBuffer>);
   }
   if (message.body === null) return new Uint8Array();
   const chunks: Uint8Array<ArrayBuffer>[] = [];

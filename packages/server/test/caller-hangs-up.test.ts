@@ -146,25 +146,20 @@ test("a caller who hangs up while the model's name is asked for does not take it
   expect(server.upstream.received).toHaveLength(2);
 });
 
-test("a caller who hangs up in the middle of its own body leaves nothing behind", async () => {
-  await using server = await presageBefore(({ socket }) => socket.write(goodAnswer));
-  const { hostname, port } = new URL(server.presage.url);
-  const caller = connect(Number(port), hostname);
-  caller.write(
-    `POST /v1/predict HTTP/1.1\r\nhost: presage\r\nx-api-key: ${testKey}\r\ncontent-length: 1000\r\n\r\n{"inter`,
-  );
-  expect(
-    await eventually(
-      () => readMetric(server.presage, inFlight),
-      (count) => count === 1,
-    ),
-  ).toBe(1);
-  caller.destroy();
-  expect(
-    await eventually(
-      () => readMetric(server.presage, inFlight),
-      (count) => count === 0,
-    ),
-  ).toBe(0);
-  expect(server.upstream.received).toHaveLength(0);
-});
+for (const framing of ["content-length: 1000", "transfer-encoding: chunked"]) {
+  test(`a caller who hangs up in the middle of its own body (${framing}) leaves nothing behind and is no fault of ours`, async () => {
+    await using server = await presageBefore(({ socket }) => socket.write(goodAnswer));
+    const { hostname, port } = new URL(server.presage.url);
+    const caller = connect(Number(port), hostname);
+    caller.write(
+      `POST /v1/predict HTTP/1.1\r\nhost: presage\r\nx-api-key: ${testKey}\r\n${framing}\r\n\r\n8\r\n{"intera`,
+    );
+    const readInFlight = () => readMetric(server.presage, inFlight);
+    expect(await eventually(readInFlight, (count) => count === 1)).toBe(1);
+    caller.destroy();
+    expect(await eventually(readInFlight, (count) => count === 0)).toBe(0);
+    const metrics = await (await server.presage.call("GET", "/metrics")).text();
+    expect(metrics).toContain('presage_http_requests_total{route="/v1/predict",status="499"} 1');
+    expect(server.upstream.received).toHaveLength(0);
+  });
+}

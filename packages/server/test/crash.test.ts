@@ -1,24 +1,20 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
+import { ApiKeyCreateResponse, ApiKeyListResponse } from "@presage/contract";
 import { onEachDatabase } from "./support/databases.ts";
 import { type SpawnedPresage, spawnPresage } from "./support/spawn-presage.ts";
 
-interface CreatedKey {
-  id: string;
-  key: string;
-}
-
 /** Makes keys, sixteen at a time, until the server is gone; `created` has every one that was answered 201. */
-async function createKeysUntilGone(presage: SpawnedPresage, created: CreatedKey[]): Promise<void> {
+async function createKeysUntilGone(presage: SpawnedPresage, created: ApiKeyCreateResponse[]): Promise<void> {
   const worker = async () => {
     for (;;) {
       const response = await presage
         .call("POST", "/v1/api-keys", { name: "made under load" })
         .catch(() => undefined);
-      const answer: CreatedKey | undefined = await response?.json().catch(() => undefined);
+      const answer = await response?.json().catch(() => undefined);
       if (response === undefined || answer === undefined) return;
       expect(response.status).toBe(201);
-      created.push(answer);
+      created.push(ApiKeyCreateResponse.parse(answer));
     }
   };
   await Promise.all(Array.from({ length: 16 }, worker));
@@ -28,7 +24,7 @@ onEachDatabase((database) => {
   test("every key that was answered 201 before kill -9 is there and works after the next start", async () => {
     const url = await database.create();
     const environment = { PRESAGE_DATABASE_URL: url };
-    const created: CreatedKey[] = [];
+    const created: ApiKeyCreateResponse[] = [];
     for (let crash = 0; crash < 2; crash++) {
       await using presage = await spawnPresage(environment);
       const before = created.length;
@@ -40,8 +36,8 @@ onEachDatabase((database) => {
     }
 
     await using presage = await spawnPresage(environment);
-    const { data } = await (await presage.call("GET", "/v1/api-keys")).json();
-    const listed = new Set(data.map(({ id }: CreatedKey) => id));
+    const { data } = ApiKeyListResponse.parse(await (await presage.call("GET", "/v1/api-keys")).json());
+    const listed = new Set(data.map(({ id }) => id));
     expect(created.length).toBeGreaterThanOrEqual(300);
     expect(created.filter(({ id }) => !listed.has(id))).toStrictEqual([]);
     const statuses = await Promise.all(

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { ApiKeyCreateResponse, ApiKeyListResponse } from "@presage/contract";
 import { eventually } from "./support/eventually.ts";
 import { testKey } from "./support/presage.ts";
 import { prediction } from "./support/presage-before.ts";
@@ -114,7 +115,8 @@ test("a key's last use is written at the stop", async () => {
   const used = { atMs: 0, keyId: "" };
   {
     await using presage = await spawnPresage(environment);
-    const created = await (await presage.call("POST", "/v1/api-keys", { name: "used at the end" })).json();
+    const response = await presage.call("POST", "/v1/api-keys", { name: "used at the end" });
+    const created = ApiKeyCreateResponse.parse(await response.json());
     used.keyId = created.id;
     // The first use is written at once, later ones every few seconds.
     await presage.call("GET", "/v1/me", undefined, { "x-api-key": created.key });
@@ -125,8 +127,8 @@ test("a key's last use is written at the stop", async () => {
     expect(await presage.exited).toBe(0);
   }
   await using presage = await spawnPresage(environment);
-  const { data } = await (await presage.call("GET", "/v1/api-keys")).json();
-  const lastUsedAt = data.find(({ id }: { id: string }) => id === used.keyId).last_used_at;
-  expect(Date.parse(lastUsedAt)).toBeGreaterThanOrEqual(used.atMs - 5);
+  const { data } = ApiKeyListResponse.parse(await (await presage.call("GET", "/v1/api-keys")).json());
+  const lastUsedAt = data.find(({ id }) => id === used.keyId)?.last_used_at;
+  expect(Date.parse(lastUsedAt ?? "never")).toBeGreaterThanOrEqual(used.atMs - 5);
   await rm(directory, { recursive: true });
 }, 30_000);

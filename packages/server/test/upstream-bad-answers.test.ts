@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
+import { ErrorResponse } from "@presage/contract";
 import { presageBefore } from "./support/presage-before.ts";
 import { goodAnswer, httpAnswer } from "./support/raw-upstream.ts";
 import { completion } from "./support/upstream.ts";
@@ -111,7 +112,7 @@ for (const [how, echo] of echoes) {
     );
     for (const upstreamStatus of [401, 200]) {
       const response = await server.predict();
-      const answer = await response.json();
+      const answer = ErrorResponse.parse(await response.json());
       expect(response.status).toBe(502);
       expect(answer).toMatchObject({ category: "upstream", upstream_status: upstreamStatus });
       expect(answer.upstream_body).not.toMatch(/secret|0123456789|sk-up/);

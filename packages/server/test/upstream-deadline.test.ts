@@ -78,7 +78,7 @@ test("at the deadline the upstream is let go of", async () => {
     environment,
   );
   await expectTimeout(server.predict);
-  expect(await Promise.race([closed.promise, Bun.sleep(5_000, "still open")])).toBe("closed");
+  expect(await Promise.race([closed.promise, Bun.sleep(5_000).then(() => "still open")])).toBe("closed");
 });
 
 for (const [what, behave] of [

@@ -3,6 +3,7 @@ import { composeStore, type Store } from "../compose.ts";
 import type { Config } from "../config.ts";
 import { type ApiKey, markRevoked, selectApiKeys } from "../identity/api-keys/api-keys-store.ts";
 import { createApiKey } from "../identity/api-keys/create-api-key.ts";
+import { parseExpiry } from "../identity/api-keys/parse-expiry.ts";
 import { createLog } from "../observability/logger.ts";
 import { nowMicros, toIsoInstant } from "../storage/columns.ts";
 import { CommandError } from "./command-error.ts";
@@ -14,7 +15,7 @@ export async function createKey(
   const { name, expiresAt } = options;
   const request = ApiKeyCreateRequest.safeParse({ name, expires_at: expiresAt });
   if (!request.success) throw new CommandError("--name takes 1 to 120 characters, --expires-at a date-time");
-  const expiry = expiresAt === undefined ? null : new Date(expiresAt);
+  const expiry = expiresAt === undefined ? null : parseExpiry(expiresAt);
   if (expiry !== null && expiry.getTime() <= Date.now())
     throw new CommandError("--expires-at is in the past");
   await withStore(config, async ({ database, owner, digestOf }) => {

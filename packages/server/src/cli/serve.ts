@@ -5,11 +5,12 @@ import { createLog } from "../observability/logger.ts";
 
 /** Runs the server until it is told to stop. Returns once everything is written and closed. */
 export async function serve(config: Config, unknownVariables: string[]): Promise<void> {
-  const { logger, flush } = createLog(config.logLevel);
+  const log = createLog(config.logLevel);
+  const { logger } = log;
   for (const name of unknownVariables)
     logger.warn({ name }, "this PRESAGE_ variable is not known and has no effect");
-  const presage = await compose(config, logger);
-  const server = listen(config.listen, presage);
+  const presage = await compose(config, log);
+  const server = listen(config.listen, presage.app);
   presage.setPhase("ready");
   logger.info({ address: server.address }, "ready");
   if (!server.isLoopback)
@@ -22,7 +23,7 @@ export async function serve(config: Config, unknownVariables: string[]): Promise
   await server.drain();
   await presage.dispose();
   logger.info("stopped");
-  flush();
+  log.flush();
 }
 
 /** Beside the log, not in it: logs are kept and copied. */

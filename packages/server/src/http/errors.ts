@@ -5,6 +5,17 @@ import { isStoreUnavailable } from "../storage/store-failure.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { ValidationFailure } from "./validation.ts";
 
+/** A known path that was asked with a method that it does not have. */
+export class MethodNotAllowedError extends ServiceError {
+  readonly allow: string;
+
+  constructor(methods: string[]) {
+    const allow = methods.join(", ");
+    super("method_not_allowed", `This path takes ${allow}.`);
+    this.allow = allow;
+  }
+}
+
 /** nginx's status for a caller that hung up. Nobody receives it; logs and metrics do. */
 const callerGoneStatus = 499;
 
@@ -72,7 +83,8 @@ function answerToService(error: ServiceError): ErrorAnswer {
     headers: {
       ...(error.retryAfterS === undefined ? {} : { "retry-after": String(error.retryAfterS) }),
       ...(error.code === "unauthenticated" ? { "www-authenticate": "Bearer" } : {}),
-      ...(error instanceof RateLimitError ? rateHeaders(error.rate) : {}),
+      ...(error instanceof MethodNotAllowedError ? { allow: error.allow } : {}),
+      ...(error instanceof RateLimitError ? Object.fromEntries(rateHeaders(error.rate)) : {}),
     },
     category,
   };

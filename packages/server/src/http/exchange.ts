@@ -1,24 +1,18 @@
-import type { Context } from "hono";
-import type { Caller } from "../identity/api-keys/verify-api-key.ts";
+import type { RateStatus } from "../identity/admission.ts";
 import type { RequestSpan } from "../observability/tracing.ts";
 
 /** What is learnt about one request while it is served, for its log line, its metrics and its headers. */
 export interface Exchange {
-  requestId: string;
-  startedAtMs: number;
-  keyId?: string;
-  upstreamMs?: number;
-  promptTokens?: number;
-  completionTokens?: number;
-  /** Why it failed, if it did. */
-  category?: string;
+  readonly requestId: string;
+  readonly startedAtMs: number;
   /** Its trace, where traces are made. */
-  span?: RequestSpan;
+  readonly span: RequestSpan | undefined;
+  keyId: string | undefined;
+  /** What the key has left of its rate, if it has a limit. */
+  rate: RateStatus | undefined;
+  upstreamMs: number | undefined;
+  promptTokens: number | undefined;
+  completionTokens: number | undefined;
+  /** Why it failed, if it did. */
+  category: string | undefined;
 }
-
-export type HttpEnv = {
-  Bindings: { server: Bun.Server<undefined> };
-  Variables: { exchange: Exchange; caller: Caller };
-};
-
-export type HttpContext = Context<HttpEnv>;

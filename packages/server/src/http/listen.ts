@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { HttpEnv } from "./exchange.ts";
+import type { App } from "./app.ts";
 
 /** A connection on which nothing moves for so long is closed; one that sends less than 16 KB in that time as well. */
 const idleTimeoutS = 30;
@@ -19,20 +19,14 @@ export interface Listening {
   drain(): Promise<void>;
 }
 
-export function listen(
-  { host, port }: { host: string; port: number },
-  app: { fetch(request: Request, env: HttpEnv["Bindings"]): Response | Promise<Response> },
-): Listening {
-  let lastRequestAtMs = 0;
+export function listen({ host, port }: { host: string; port: number }, app: App): Listening {
   const server = Bun.serve({
     hostname: host,
     port,
     idleTimeout: idleTimeoutS,
     maxRequestBodySize: noLimitOfBuns,
-    fetch(request, self) {
-      lastRequestAtMs = performance.now();
-      return app.fetch(request, { server: self });
-    },
+    routes: app.routes,
+    fetch: app.fetch,
   });
 
   /** Bun's stop closes idle connections at once; a request that is on its way on one of them would be lost. */
@@ -40,7 +34,8 @@ export function listen(
     let quietSinceMs = startedAtMs;
     while (performance.now() - startedAtMs < farewellMs && performance.now() - quietSinceMs < quietMs) {
       await sleep(10);
-      quietSinceMs = server.pendingRequests > 0 ? performance.now() : Math.max(startedAtMs, lastRequestAtMs);
+      quietSinceMs =
+        server.pendingRequests > 0 ? performance.now() : Math.max(startedAtMs, app.lastRequestAtMs());
     }
   }
 

@@ -3,27 +3,44 @@ import pretty from "pino-pretty";
 
 export type { Logger };
 
-/** Bytes that are gathered before they are written; a partly filled buffer is written every second. */
-const bufferBytes = 8 * 1024;
+/** Characters of request lines that are gathered before they are written; what there is is written every second. */
+const batchCharacters = 16 * 1024;
 const flushIntervalMs = 1_000;
 
 export interface Log {
   logger: Logger;
-  /** Writes what is still in the buffer. */
+  /** Writes one line of level info about a request. There are too many of them to write each one by itself. */
+  request(record: Readonly<Record<string, unknown>>): void;
+  /** Writes what is still gathered. */
   flush(): void;
 }
 
 /** One JSON object a line on standard output, or readable lines if that is a terminal. */
 export function createLog(level: string): Log {
-  const options = { level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  if (process.stdout.isTTY) {
-    return { logger: pino(options, pretty({ sync: true, translateTime: "SYS:HH:MM:ss.l" })), flush() {} };
+  const isReadable = process.stdout.isTTY;
+  const destination = isReadable
+    ? pretty({ sync: true, translateTime: "SYS:HH:MM:ss.l" })
+    : pino.destination({ fd: 1, sync: true });
+  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const infoLevel = pino.levels.values.info;
+  let batch = "";
+
+  function flush(): void {
+    if (batch === "") return;
+    const lines = batch;
+    batch = "";
+    destination.write(lines);
   }
-  const destination = pino.destination({
-    fd: 1,
-    sync: false,
-    minLength: bufferBytes,
-    periodicFlush: flushIntervalMs,
-  });
-  return { logger: pino(options, destination), flush: () => destination.flushSync() };
+
+  setInterval(flush, flushIntervalMs).unref();
+  return {
+    logger,
+    request(record) {
+      if (!logger.isLevelEnabled("info")) return;
+      const line = { level: infoLevel, time: new Date().toISOString(), ...record, msg: "request" };
+      batch += `${JSON.stringify(line)}\n`;
+      if (isReadable || batch.length >= batchCharacters) flush();
+    },
+    flush,
+  };
 }

@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { Gauge, Histogram, Registry } from "prom-client";
+import { createTally } from "./tally.ts";
 
 const secondsFromSubMillisecond = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const secondsOfGeneration = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
@@ -9,20 +10,13 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
-  const metrics = {
+  addProcessMetrics(registry);
+  return {
     registry,
-    requests: new Counter({
+    requests: createTally(registry, {
       name: "presage_http_requests_total",
       help: "Requests answered, by route and status.",
       labelNames: ["route", "status"],
-      registers,
-    }),
-    requestSeconds: new Histogram({
-      name: "presage_http_request_duration_seconds",
-      help: "Time from the first byte of a request's handling to its answer, by route.",
-      labelNames: ["route"],
-      buckets: secondsOfGeneration,
-      registers,
     }),
     upstreamSeconds: new Histogram({
       name: "presage_upstream_duration_seconds",
@@ -36,23 +30,20 @@ export function createMetrics() {
       buckets: secondsFromSubMillisecond,
       registers,
     }),
-    tokens: new Counter({
+    tokens: createTally(registry, {
       name: "presage_tokens_total",
       help: "Tokens that the upstream reported, by kind (prompt or completion).",
       labelNames: ["kind"],
-      registers,
     }),
-    failures: new Counter({
-      name: "presage_prediction_failures_total",
-      help: "Predictions that failed, by the error's category.",
+    failures: createTally(registry, {
+      name: "presage_failures_total",
+      help: "Requests that failed, by the error's category.",
       labelNames: ["category"],
-      registers,
     }),
-    keyVerifications: new Counter({
+    keyVerifications: createTally(registry, {
       name: "presage_key_verifications_total",
       help: "API keys checked, by outcome: cached (a cache hit), looked_up, refused, unavailable.",
       labelNames: ["outcome"],
-      registers,
     }),
     /** Reads the number of predictions under way whenever the metrics are asked for. */
     watchInFlight(count: () => number) {
@@ -66,8 +57,6 @@ export function createMetrics() {
       });
     },
   };
-  addProcessMetrics(registry);
-  return metrics;
 }
 
 function addProcessMetrics(registry: Registry): void {

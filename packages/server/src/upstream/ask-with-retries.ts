@@ -16,7 +16,13 @@ export async function askWithRetries<Answer>(
   signal: AbortSignal,
   ask: (isLastTry: boolean) => Promise<Answer>,
 ): Promise<Answer> {
-  return await pRetry((tryNumber) => ask(retries > 0 && tryNumber > retries), {
+  const firstTry = ask(false);
+  try {
+    return await firstTry;
+  } catch {
+    // Only a call that failed pays for the loop, which takes the failed try as its first.
+  }
+  return await pRetry((tryNumber) => (tryNumber === 1 ? firstTry : ask(tryNumber > retries)), {
     retries,
     signal,
     minTimeout: firstPauseMs,

@@ -21,8 +21,8 @@ export async function startPresage(environment: RawEnvironment): Promise<TestPre
     PRESAGE_LOG_LEVEL: "silent",
     ...environment,
   });
-  const presage = await compose(config, createLog(config.logLevel).logger);
-  const server = listen(config.listen, presage);
+  const presage = await compose(config, createLog(config.logLevel));
+  const server = listen(config.listen, presage.app);
   presage.setPhase("ready");
   return {
     url: server.address,

@@ -29,7 +29,7 @@ export async function launchPresage(environment: Record<string, string>): Promis
     cwd: directory,
     env: {
       PATH: process.env.PATH ?? "",
-      BUN_CONFIG_MAX_HTTP_REQUESTS: "65536",
+      BUN_CONFIG_MAX_HTTP_REQUESTS: "65535",
       PRESAGE_PORT: String(port),
       PRESAGE_BOOTSTRAP_KEY: testKey,
       ...environment,
@@ -38,6 +38,9 @@ export async function launchPresage(environment: Record<string, string>): Promis
     stdout: Bun.file(out),
     stderr: Bun.file(err),
   });
+  // A test that runs out of time disposes of nothing.
+  const killAtExit = () => child.kill("SIGKILL");
+  process.once("exit", killAtExit);
   const url = `http://127.0.0.1:${port}`;
   return {
     url,
@@ -50,6 +53,7 @@ export async function launchPresage(environment: Record<string, string>): Promis
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await child.exited;
+      process.off("exit", killAtExit);
       await rm(directory, { recursive: true, force: true });
     },
   };

@@ -4,12 +4,12 @@ import {
   ApiKeyPath,
   type ApiKeyResponse,
 } from "@presage/contract";
-import { Hono } from "hono";
 import type { ApiKey } from "../../identity/api-keys/api-keys-store.ts";
 import type { NewApiKey } from "../../identity/api-keys/create-api-key.ts";
+import { parseExpiry } from "../../identity/api-keys/parse-expiry.ts";
 import { toIsoInstant } from "../../storage/columns.ts";
-import type { HttpEnv } from "../exchange.ts";
 import { readJsonBody } from "../read-json-body.ts";
+import { type Route, withKey } from "../route.ts";
 import { ValidationFailure, validate } from "../validation.ts";
 
 export interface ApiKeysArea {
@@ -18,34 +18,36 @@ export interface ApiKeysArea {
   revokeApiKey(userId: string, keyId: string): Promise<void>;
 }
 
-export function apiKeyRoutes({ createApiKey, listApiKeys, revokeApiKey }: ApiKeysArea, maxBodyBytes: number) {
-  return new Hono<HttpEnv>()
-    .get("/v1/api-keys", async (c) => {
-      const apiKeys = await listApiKeys(c.get("caller").userId);
+export function apiKeyRoutes(
+  { createApiKey, listApiKeys, revokeApiKey }: ApiKeysArea,
+  maxBodyBytes: number,
+): Route[] {
+  return [
+    withKey("GET", "/v1/api-keys", async ({ caller }) => {
+      const apiKeys = await listApiKeys(caller.userId);
       return Response.json({ data: apiKeys.map(toResponse) } satisfies ApiKeyListResponse);
-    })
-    .post("/v1/api-keys", async (c) => {
+    }),
+    withKey("POST", "/v1/api-keys", async ({ request, caller }) => {
       const { name, expires_at } = validate(
         ApiKeyCreateRequest,
-        await readJsonBody(c.req.raw, maxBodyBytes),
+        await readJsonBody(request, maxBodyBytes),
         "body",
       );
       const expiresAt = readExpiry(expires_at);
-      const { key, ...apiKey } = await createApiKey({ userId: c.get("caller").userId, name, expiresAt });
+      const { key, ...apiKey } = await createApiKey({ userId: caller.userId, name, expiresAt });
       return Response.json({ ...toResponse(apiKey), key }, { status: 201 });
-    })
-    .delete("/v1/api-keys/:key_id", async (c) => {
-      const { key_id } = validate(ApiKeyPath, c.req.param(), "path");
-      await revokeApiKey(c.get("caller").userId, key_id.toLowerCase());
+    }),
+    withKey("DELETE", "/v1/api-keys/:key_id", async ({ request, caller }) => {
+      const { key_id } = validate(ApiKeyPath, request.params, "path");
+      await revokeApiKey(caller.userId, key_id.toLowerCase());
       return new Response(null, { status: 204 });
-    });
+    }),
+  ];
 }
 
-/** A date-time without an offset is read as UTC. */
 function readExpiry(text: string | null | undefined): Date | null {
   if (text === null || text === undefined) return null;
-  const hasOffset = /(Z|[+-]\d{2}:?\d{2})$/.test(text);
-  const expiresAt = new Date(hasOffset ? text : `${text}Z`);
+  const expiresAt = parseExpiry(text);
   if (expiresAt.getTime() > Date.now()) return expiresAt;
   const loc = ["body", "expires_at"];
   throw new ValidationFailure([

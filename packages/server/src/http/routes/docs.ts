@@ -1,8 +1,7 @@
-import { Hono } from "hono";
 import stylesPath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
-import type { HttpEnv } from "../exchange.ts";
 import { openApiDocument } from "../openapi/document.ts";
+import { open, type Route } from "../route.ts";
 
 const page = `<!doctype html>
 <html lang="en">
@@ -37,17 +36,24 @@ const contentSecurityPolicy = [
 ].join("; ");
 
 /** The interface as a document and as a page whose every part this process serves. */
-export function docsRoutes() {
+export function docsRoutes(): Route[] {
   let document: string | undefined;
-  return new Hono<HttpEnv>()
-    .get("/openapi.json", () => {
+  return [
+    open("GET", "/openapi.json", () => {
       document ??= JSON.stringify(openApiDocument());
       return new Response(document, { headers: { "content-type": "application/json" } });
-    })
-    .get("/docs", (c) => c.html(page, 200, { "content-security-policy": contentSecurityPolicy }))
-    .get("/docs/start.js", () => asset(startScript, "text/javascript"))
-    .get("/docs/swagger-ui-bundle.js", () => asset(Bun.file(bundlePath), "text/javascript"))
-    .get("/docs/swagger-ui.css", () => asset(Bun.file(stylesPath), "text/css"));
+    }),
+    open("GET", "/docs", () => {
+      const headers = {
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": contentSecurityPolicy,
+      };
+      return new Response(page, { headers });
+    }),
+    open("GET", "/docs/start.js", () => asset(startScript, "text/javascript")),
+    open("GET", "/docs/swagger-ui-bundle.js", () => asset(Bun.file(bundlePath), "text/javascript")),
+    open("GET", "/docs/swagger-ui.css", () => asset(Bun.file(stylesPath), "text/css")),
+  ];
 }
 
 function asset(content: string | Bun.BunFile, contentType: string): Response {

@@ -9,14 +9,13 @@ import {
   ErrorTaxonomySetLabelsRequest,
   isTrueWord,
 } from "@presage/contract";
-import { Hono } from "hono";
 import { ServiceError } from "../../errors.ts";
 import type { NewRevision } from "../../evaluation/taxonomies/create-revision.ts";
 import type { RevisionFilter, TaxonomyRevision } from "../../evaluation/taxonomies/error-taxonomies-store.ts";
 import { toIsoInstant } from "../../storage/columns.ts";
-import type { HttpContext, HttpEnv } from "../exchange.ts";
 import { parseJson } from "../parse-json.ts";
 import { readJsonBody } from "../read-json-body.ts";
+import { type CallWithKey, type Route, withKey } from "../route.ts";
 import { ValidationFailure, validate } from "../validation.ts";
 
 export interface ErrorTaxonomiesArea {
@@ -32,39 +31,41 @@ type ChangeLabels = (accountId: string, revisionId: string, labels: string[]) =>
 const path = "/v1/error-taxonomy-revision";
 const defaultLimit = 50;
 
-export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: number) {
-  return new Hono<HttpEnv>()
-    .get(path, async (c) => {
-      const query = validate(ErrorTaxonomyRevisionListQuery, c.req.query(), "query");
-      const revisions = await area.listRevisions(c.get("caller").accountId, toFilter(query));
+export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: number): Route[] {
+  return [
+    withKey("GET", path, async ({ request, caller }) => {
+      const given = Object.fromEntries(new URL(request.url).searchParams);
+      const query = validate(ErrorTaxonomyRevisionListQuery, given, "query");
+      const revisions = await area.listRevisions(caller.accountId, toFilter(query));
       return Response.json({ data: revisions.map(toResponse) } satisfies ErrorTaxonomyRevisionListResponse);
-    })
-    .post(path, async (c) => {
-      const body = await readJsonBody(c.req.raw, maxBodyBytes);
-      const request = validate(ErrorTaxonomyRevisionCreateRequest, body, "body");
-      const revision = await area.createRevision(toNewRevision(request, c.get("caller").accountId));
+    }),
+    withKey("POST", path, async ({ request, caller }) => {
+      const body = await readJsonBody(request, maxBodyBytes);
+      const given = validate(ErrorTaxonomyRevisionCreateRequest, body, "body");
+      const revision = await area.createRevision(toNewRevision(given, caller.accountId));
       const answer = { error_taxonomy_revision: toResponse(revision) };
       return Response.json(answer satisfies ErrorTaxonomyRevisionCreateResponse, { status: 201 });
-    })
-    .get(`${path}/:revision_id`, async (c) => {
-      const revision = await area.findRevision(c.get("caller").accountId, revisionIdOf(c));
+    }),
+    withKey("GET", `${path}/:revision_id`, async (call) => {
+      const revision = await area.findRevision(call.caller.accountId, revisionIdOf(call));
       return Response.json(toResponse(revision));
-    })
-    .post(`${path}/:revision_id/set-labels`, (c) =>
-      changeLabels(c, ErrorTaxonomySetLabelsRequest, area.setLabels),
-    )
-    .post(`${path}/:revision_id/remove-labels`, (c) =>
-      changeLabels(c, ErrorTaxonomyRemoveLabelsRequest, area.removeLabels),
-    );
+    }),
+    withKey("POST", `${path}/:revision_id/set-labels`, (call) =>
+      changeLabels(call, ErrorTaxonomySetLabelsRequest, area.setLabels),
+    ),
+    withKey("POST", `${path}/:revision_id/remove-labels`, (call) =>
+      changeLabels(call, ErrorTaxonomyRemoveLabelsRequest, area.removeLabels),
+    ),
+  ];
 
   async function changeLabels(
-    c: HttpContext,
+    call: CallWithKey,
     schema: typeof ErrorTaxonomyRemoveLabelsRequest,
     change: ChangeLabels,
   ): Promise<Response> {
-    const revisionId = revisionIdOf(c);
-    const { account_id, labels } = validate(schema, await readJsonBody(c.req.raw, maxBodyBytes), "body");
-    const { accountId } = c.get("caller");
+    const revisionId = revisionIdOf(call);
+    const { account_id, labels } = validate(schema, await readJsonBody(call.request, maxBodyBytes), "body");
+    const { accountId } = call.caller;
     if ((account_id ?? accountId).toLowerCase() !== accountId) {
       throw new ServiceError("not_found", "There is no such account.");
     }
@@ -72,8 +73,8 @@ export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: num
   }
 }
 
-function revisionIdOf(c: HttpContext): string {
-  return validate(ErrorTaxonomyRevisionPath, c.req.param(), "path").revision_id.toLowerCase();
+function revisionIdOf({ request }: CallWithKey): string {
+  return validate(ErrorTaxonomyRevisionPath, request.params, "path").revision_id.toLowerCase();
 }
 
 function toFilter(query: ErrorTaxonomyRevisionListQuery): RevisionFilter {

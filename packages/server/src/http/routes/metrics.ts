@@ -1,10 +1,7 @@
-import { Hono } from "hono";
 import type { Registry } from "prom-client";
-import type { HttpEnv } from "../exchange.ts";
+import { open, type Route } from "../route.ts";
 
-export function metricsRoutes(registry: Registry) {
-  return new Hono<HttpEnv>().get(
-    "/metrics",
-    async () => new Response(await registry.metrics(), { headers: { "content-type": registry.contentType } }),
-  );
+export function metricsRoutes(registry: Registry): Route[] {
+  const headers = { "content-type": registry.contentType };
+  return [open("GET", "/metrics", async () => new Response(await registry.metrics(), { headers }))];
 }

@@ -1,10 +1,11 @@
-import { Hono } from "hono";
 import type { Upstream } from "../../upstream/upstream.ts";
-import type { HttpEnv } from "../exchange.ts";
+import { type Route, withKey } from "../route.ts";
 
-export function modelRoutes(listModels: Upstream["listModels"]) {
-  return new Hono<HttpEnv>().get("/v1/models", async (c) => {
-    const { bytes } = await listModels(c.req.raw.signal);
-    return new Response(bytes, { headers: { "content-type": "application/json" } });
-  });
+export function modelRoutes(listModels: Upstream["listModels"]): Route[] {
+  return [
+    withKey("GET", "/v1/models", async ({ request }) => {
+      const { bytes } = await listModels(request.signal);
+      return new Response(bytes, { headers: { "content-type": "application/json" } });
+    }),
+  ];
 }

@@ -1,13 +1,11 @@
 import { ChatCompletionRequest, WorldModelRequest } from "@presage/contract";
-import { Hono } from "hono";
 import { ServiceError } from "../../errors.ts";
 import type { Admission } from "../../identity/admission.ts";
 import { completeChat } from "../../prediction/complete-chat.ts";
 import { type Complete, predict } from "../../prediction/predict.ts";
-import { admit } from "../admit.ts";
-import type { HttpContext, HttpEnv } from "../exchange.ts";
 import { measureCompletion } from "../measure-completion.ts";
 import { readJsonBody } from "../read-json-body.ts";
+import { type Call, type CallWithKey, type Route, withKey } from "../route.ts";
 import { ValidationFailure, validate } from "../validation.ts";
 
 export interface PredictionParts {
@@ -26,29 +24,41 @@ export function predictionRoutes({
   debugFields,
   maxBodyBytes,
   timeoutMs,
-}: PredictionParts) {
-  return new Hono<HttpEnv>()
-    .post("/v1/predict", admit(admission), async (c) => {
-      const request = validate(WorldModelRequest, await readJsonBody(c.req.raw, maxBodyBytes), "body");
-      keepOpen(c, timeoutMs);
-      const { prediction, messages } = await predict(
-        measureCompletion(complete, c.get("exchange")),
-        request,
-        c.req.raw.signal,
-      );
-      return Response.json(debugFields ? { ...prediction, messages } : prediction);
-    })
-    .post("/v1/chat/completions", admit(admission), async (c) => {
-      const request = validate(ChatCompletionRequest, await readJsonBody(c.req.raw, maxBodyBytes), "body");
-      refuseUnanswerable(request);
-      keepOpen(c, timeoutMs);
-      const { bytes } = await completeChat(
-        measureCompletion(complete, c.get("exchange")),
-        request,
-        c.req.raw.signal,
-      );
-      return new Response(bytes, { headers: { "content-type": "application/json" } });
-    });
+}: PredictionParts): Route[] {
+  return [
+    withKey("POST", "/v1/predict", (call) =>
+      admitted(call, async ({ request, server, exchange }) => {
+        const body = validate(WorldModelRequest, await readJsonBody(request, maxBodyBytes), "body");
+        keepOpen(server, request, timeoutMs);
+        const { prediction, messages } = await predict(
+          measureCompletion(complete, exchange),
+          body,
+          request.signal,
+        );
+        return Response.json(debugFields ? { ...prediction, messages } : prediction);
+      }),
+    ),
+    withKey("POST", "/v1/chat/completions", (call) =>
+      admitted(call, async ({ request, server, exchange }) => {
+        const body = validate(ChatCompletionRequest, await readJsonBody(request, maxBodyBytes), "body");
+        refuseUnanswerable(body);
+        keepOpen(server, request, timeoutMs);
+        const { bytes } = await completeChat(measureCompletion(complete, exchange), body, request.signal);
+        return new Response(bytes, { headers: { "content-type": "application/json" } });
+      }),
+    ),
+  ];
+
+  /** Lets a prediction in within the limits, and counts it as under way until it is answered. */
+  async function admitted(call: CallWithKey, work: (call: Call) => Promise<Response>): Promise<Response> {
+    const rate = admission.admit(call.caller.keyId);
+    if (rate !== undefined) call.exchange.rate = rate;
+    try {
+      return await work(call);
+    } finally {
+      admission.leave();
+    }
+  }
 }
 
 /** What the schema cannot say: which fields each of the two modes needs. */
@@ -67,8 +77,8 @@ function isGiven(value: unknown): boolean {
 }
 
 /** Bun closes a connection on which nothing moves; one that waits for the upstream may wait until the deadline. */
-function keepOpen(c: HttpContext, timeoutMs: number): void {
+function keepOpen(server: Call["server"], request: Request, timeoutMs: number): void {
   const seconds = Math.ceil(timeoutMs / 1000) + 5;
   const longestBunKnowsS = 255;
-  c.env.server.timeout(c.req.raw, seconds > longestBunKnowsS ? 0 : seconds);
+  server.timeout(request, seconds > longestBunKnowsS ? 0 : seconds);
 }

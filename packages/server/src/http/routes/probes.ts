@@ -1,12 +1,14 @@
-import { Hono } from "hono";
-import type { HttpEnv } from "../exchange.ts";
+import { open, type Route } from "../route.ts";
 
 /** What the process is doing with its life, as far as its callers care. */
 export type Phase = "starting" | "ready" | "stopping";
 
 /** Neither probe asks the database or the upstream: a fault there must not get the process restarted. */
-export function probeRoutes(phase: () => Phase) {
-  return new Hono<HttpEnv>()
-    .get("/health", () => Response.json({ status: "ok" }))
-    .get("/ready", () => Response.json({ status: phase() }, { status: phase() === "ready" ? 200 : 503 }));
+export function probeRoutes(phase: () => Phase): Route[] {
+  return [
+    open("GET", "/health", () => Response.json({ status: "ok" })),
+    open("GET", "/ready", () =>
+      Response.json({ status: phase() }, { status: phase() === "ready" ? 200 : 503 }),
+    ),
+  ];
 }

@@ -10,6 +10,10 @@ const refreshAfterMs = 2_000;
 const trustForMs = 4_500;
 /** How long an entry goes on answering while the store cannot be asked. */
 const graceMs = 15 * 60_000;
+/** How long a known entry waits for the store's word before the store counts as one that cannot be asked. */
+const patienceMs = 500;
+/** How long a failure of the store is taken to last; then it is asked again before a known entry answers. */
+const outageMs = 4_500;
 const maxEntries = 50_000;
 
 /** The user behind a call, and the key that said so. */
@@ -32,7 +36,8 @@ export interface KeyVerifier {
 interface Entry {
   record: KeyRecord;
   caller: Caller;
-  checkedAtMs: number;
+  /** When the store was asked, by the clock that nobody sets: what it answered may be as old as that. */
+  askedAtMs: number;
 }
 
 export interface KeyVerifierOptions {
@@ -46,7 +51,7 @@ export function createKeyVerifier({ digestOf, find, noteUse, count }: KeyVerifie
   const entries = new LRUCache<string, Entry>({ max: maxEntries });
   const lookups = new Map<string, Promise<Entry | undefined>>();
   let forgotten = 0;
-  let storeIsDown = false;
+  let storeFailedAtMs = Number.NEGATIVE_INFINITY;
 
   /** One look-up at a time for each digest; its outcome replaces the entry. */
   function lookUp(digest: string): Promise<Entry | undefined> {
@@ -58,52 +63,77 @@ export function createKeyVerifier({ digestOf, find, noteUse, count }: KeyVerifie
   }
 
   async function load(digest: string): Promise<Entry | undefined> {
+    const askedAtMs = performance.now();
     const forgottenBefore = forgotten;
     const previous = entries.peek(digest);
     try {
       const record = await find(digest);
-      storeIsDown = false;
+      storeFailedAtMs = Number.NEGATIVE_INFINITY;
       // A revocation that was committed while the store answered must not be undone by that older answer.
       if (forgotten !== forgottenBefore) return await load(digest);
       const entry =
-        record === undefined || record.revoked_at !== null ? undefined : toEntry(record, previous);
+        record === undefined || record.revoked_at !== null ? undefined : toEntry(record, previous, askedAtMs);
       if (entry === undefined) entries.delete(digest);
       else entries.set(digest, entry);
       return entry;
     } catch (error) {
-      storeIsDown = true;
+      storeFailedAtMs = performance.now();
       throw error;
     }
   }
 
-  async function entryFor(digest: string): Promise<{ entry: Entry | undefined; how: Verification }> {
-    const known = entries.get(digest);
-    const ageMs = known === undefined ? Number.POSITIVE_INFINITY : Date.now() - known.checkedAtMs;
-    if (ageMs < refreshAfterMs) return { entry: known, how: "cached" };
-    if (ageMs < trustForMs || (ageMs < graceMs && storeIsDown)) {
+  /** A store that is silent, and not gone, fails only when its statement times out: too late for a caller to wait for. */
+  async function withPatience(lookup: Promise<Entry | undefined>): Promise<Entry | undefined> {
+    const silence = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      storeFailedAtMs = performance.now();
+      silence.reject(new Error(`The store did not answer within ${patienceMs} ms.`));
+    }, patienceMs);
+    return await Promise.race([lookup, silence.promise]).finally(() => clearTimeout(timer));
+  }
+
+  async function entryFor(
+    digest: string,
+    known: Entry | undefined,
+  ): Promise<{ entry: Entry | undefined; how: Verification }> {
+    const nowMs = performance.now();
+    const ageMs = known === undefined ? Number.POSITIVE_INFINITY : nowMs - known.askedAtMs;
+    const isInGrace = ageMs < graceMs;
+    if (ageMs < trustForMs || (isInGrace && nowMs - storeFailedAtMs < outageMs)) {
       lookUp(digest).catch(() => {});
       return { entry: known, how: "cached" };
     }
     try {
-      return { entry: await lookUp(digest), how: "looked_up" };
+      const lookup = lookUp(digest);
+      return { entry: await (isInGrace ? withPatience(lookup) : lookup), how: "looked_up" };
     } catch (cause) {
-      if (ageMs < graceMs) return { entry: known, how: "cached" };
+      if (isInGrace) return { entry: known, how: "cached" };
       count("unavailable");
       throw new ServiceError("store_unavailable", "The key cannot be checked right now.", { cause });
     }
   }
 
+  function accept(entry: Entry | undefined, how: Verification): Caller | undefined {
+    if (entry === undefined || isExpired(entry.record)) {
+      count("refused");
+      return undefined;
+    }
+    count(how);
+    noteUse(entry.record.id, entry.record.last_used_at === null);
+    entry.record.last_used_at ??= Date.now() * microsPerMs;
+    return entry.caller;
+  }
+
   return {
     async verify(key) {
-      const { entry, how } = await entryFor(digestOf(key));
-      if (entry === undefined || isExpired(entry.record)) {
-        count("refused");
-        return undefined;
+      const digest = digestOf(key);
+      const known = entries.get(digest);
+      // The way of nearly every call: nothing to wait for.
+      if (known !== undefined && performance.now() - known.askedAtMs < refreshAfterMs) {
+        return accept(known, "cached");
       }
-      count(how);
-      noteUse(entry.record.id, entry.record.last_used_at === null);
-      if (entry.record.last_used_at === null) entry.record.last_used_at = Date.now() * microsPerMs;
-      return entry.caller;
+      const { entry, how } = await entryFor(digest, known);
+      return accept(entry, how);
     },
     forget(digest) {
       forgotten += 1;
@@ -112,11 +142,11 @@ export function createKeyVerifier({ digestOf, find, noteUse, count }: KeyVerifie
   };
 }
 
-function toEntry(record: KeyRecord, previous: Entry | undefined): Entry {
+function toEntry(record: KeyRecord, previous: Entry | undefined, askedAtMs: number): Entry {
   // The first use may be noted but not yet written.
   record.last_used_at ??= previous?.record.last_used_at ?? null;
   const caller = { keyId: record.id, userId: record.user_id, accountId: record.account_id };
-  return { record, caller, checkedAtMs: Date.now() };
+  return { record, caller, askedAtMs };
 }
 
 function isExpired(record: KeyRecord): boolean {

@@ -1,0 +1,246 @@
+import { describe, expect, test } from "bun:test";
+import { ConfigError, describeConfig, type RawEnvironment, readConfig, unknownVariables } from "./config.ts";
+
+const oidc = {
+  PRESAGE_OIDC_ISSUER: "https://login.example",
+  PRESAGE_OIDC_CLIENT_ID: "presage",
+  PRESAGE_OIDC_CLIENT_SECRET: "the-oidc-secret",
+};
+
+/** The lines with which the environment is refused. */
+function faultsOf(environment: RawEnvironment): string[] {
+  try {
+    readConfig(environment);
+    return [];
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return error instanceof ConfigError ? error.message.split("\n") : [];
+  }
+}
+
+describe("An empty environment", () => {
+  test("is the defaults of the documentation", () => {
+    expect(readConfig({})).toStrictEqual({
+      listen: { host: "127.0.0.1", port: 8080, publicUrl: undefined, maxBodyBytes: 16_777_216 },
+      databaseUrl: "sqlite:data/presage.db",
+      upstream: { url: undefined, apiKey: undefined, model: undefined, timeoutMs: 120_000, retries: 2 },
+      prediction: { debugFields: false, ratePerMinute: 0, maxInFlight: 10_000 },
+      identity: { bootstrapKey: undefined, oidc: undefined },
+      judge: { url: undefined, apiKey: undefined, model: undefined },
+      logLevel: "info",
+      otlpEndpoint: undefined,
+      clientApiKey: undefined,
+    });
+  });
+
+  test("is what an environment of empty variables is, and what others there are does not count", () => {
+    const names = describeConfig({}).map(({ name }) => name);
+    const empty = Object.fromEntries(names.map((name) => [name, ""]));
+    expect(readConfig({ ...empty, HOME: "/root", PORT: "1" })).toEqual(readConfig({}));
+    expect(describeConfig(empty).every(({ from }) => from === "default")).toBe(true);
+  });
+});
+
+describe("Each variable", () => {
+  test("is read", () => {
+    const config = readConfig({
+      PRESAGE_HOST: "0.0.0.0",
+      PRESAGE_PORT: "0",
+      PRESAGE_DATABASE_URL: "postgres://me:password@db/presage",
+      PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1/",
+      PRESAGE_UPSTREAM_API_KEY: "upstream-key",
+      PRESAGE_UPSTREAM_MODEL: "world-model",
+      PRESAGE_UPSTREAM_TIMEOUT_MS: "5000",
+      PRESAGE_UPSTREAM_RETRIES: "0",
+      PRESAGE_DEBUG_FIELDS: "true",
+      PRESAGE_RATE_LIMIT_RPM: "600",
+      PRESAGE_MAX_IN_FLIGHT: "1",
+      PRESAGE_MAX_BODY_BYTES: "1000",
+      PRESAGE_BOOTSTRAP_KEY: "k".repeat(32),
+      PRESAGE_PUBLIC_URL: "https://presage.example",
+      PRESAGE_JUDGE_URL: "https://judge.example/v1",
+      PRESAGE_JUDGE_API_KEY: "judge-key",
+      PRESAGE_JUDGE_MODEL: "judge-model",
+      PRESAGE_LOG_LEVEL: "warn",
+      PRESAGE_API_KEY: "client-key",
+      OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
+      ...oidc,
+    });
+    expect(config).toStrictEqual({
+      listen: { host: "0.0.0.0", port: 0, publicUrl: "https://presage.example", maxBodyBytes: 1_000 },
+      databaseUrl: "postgres://me:password@db/presage",
+      upstream: {
+        url: "http://gpu:8000/v1",
+        apiKey: "upstream-key",
+        model: "world-model",
+        timeoutMs: 5_000,
+        retries: 0,
+      },
+      prediction: { debugFields: true, ratePerMinute: 600, maxInFlight: 1 },
+      identity: {
+        bootstrapKey: "k".repeat(32),
+        oidc: { issuer: "https://login.example", clientId: "presage", clientSecret: "the-oidc-secret" },
+      },
+      judge: { url: "https://judge.example/v1", apiKey: "judge-key", model: "judge-model" },
+      logLevel: "warn",
+      otlpEndpoint: "http://collector:4318",
+      clientApiKey: "client-key",
+    });
+  });
+
+  test("is fixed once it was read, however deep it lies", () => {
+    const unfrozen = (value: unknown): boolean =>
+      typeof value === "object" &&
+      value !== null &&
+      (!Object.isFrozen(value) || Object.values(value).some(unfrozen));
+    expect(unfrozen(readConfig(oidc))).toBe(false);
+    expect(unfrozen({ a: Object.freeze({}) })).toBe(true);
+  });
+
+  test("that is no variable of ours but looks like one is named", () => {
+    expect(unknownVariables({ PRESAGE_PROT: "1", PRESAGE_PORT: "1", HOME: "/" })).toEqual(["PRESAGE_PROT"]);
+  });
+});
+
+describe("A wrong value", () => {
+  const wrong: [string, string[], string][] = [
+    ["PRESAGE_PORT", ["x", "-1", "65536", "80.5", "1e3", " 80", "0x50"], "a whole number from 0 to 65535"],
+    [
+      "PRESAGE_DATABASE_URL",
+      ["presage.db", "sqlite:", "mysql://h/db", "postgres:db"],
+      "sqlite:PATH, sqlite::memory: or postgres://…",
+    ],
+    [
+      "PRESAGE_UPSTREAM_URL",
+      ["gpu", "gpu:8000", "ftp://gpu/v1", "http://", "/v1"],
+      "an http or https address without a user or a password in it",
+    ],
+    [
+      "PRESAGE_UPSTREAM_TIMEOUT_MS",
+      ["0", "86400001", "2m"],
+      "a whole number of milliseconds from 1 to 86400000",
+    ],
+    ["PRESAGE_UPSTREAM_RETRIES", ["-1", "21"], "a whole number from 0 to 20"],
+    ["PRESAGE_DEBUG_FIELDS", ["maybe", "2"], "true or false"],
+    ["PRESAGE_RATE_LIMIT_RPM", ["-1", "1.5", "9007199254740993"], "a whole number, 0 for no limit"],
+    ["PRESAGE_MAX_IN_FLIGHT", ["0", "many"], "a whole number above 0"],
+    ["PRESAGE_MAX_BODY_BYTES", ["0", "16MB", "1073741825"], "a whole number of bytes from 1 to 1073741824"],
+    [
+      "PRESAGE_BOOTSTRAP_KEY",
+      ["k".repeat(31), `${"k".repeat(32)} k`, "ключ".repeat(10)],
+      "32 to 512 visible ASCII characters",
+    ],
+    [
+      "PRESAGE_PUBLIC_URL",
+      ["presage.example"],
+      "an http or https address without a user or a password in it",
+    ],
+    ["PRESAGE_JUDGE_URL", ["judge"], "an http or https address without a user or a password in it"],
+    ["PRESAGE_LOG_LEVEL", ["loud", "INFO"], "trace, debug, info, warn, error, fatal, silent"],
+    [
+      "OTEL_EXPORTER_OTLP_ENDPOINT",
+      ["collector"],
+      "an http or https address without a user or a password in it",
+    ],
+  ];
+  for (const [name, values, takes] of wrong) {
+    test(`of ${name} is refused by one line: its name, what it got, what it takes`, () => {
+      const isSecret = ["PRESAGE_DATABASE_URL", "PRESAGE_BOOTSTRAP_KEY"].includes(name);
+      for (const value of values) {
+        const got = isSecret ? "a value that is not shown" : JSON.stringify(value);
+        expect(faultsOf({ [name]: value })).toEqual([`${name}: got ${got}; takes ${takes}`]);
+      }
+    });
+  }
+
+  test("does not hide another: there is one line for each of all the wrong ones", () => {
+    const all = Object.fromEntries(wrong.map(([name, values]) => [name, values[0]]));
+    const lines = faultsOf({ ...all, PRESAGE_OIDC_ISSUER: "login", PRESAGE_OIDC_CLIENT_ID: "presage" });
+    expect(lines.map((line) => line.split(":")[0]).sort()).toEqual(
+      [...wrong.map(([name]) => name), "PRESAGE_OIDC_CLIENT_SECRET", "PRESAGE_OIDC_ISSUER"].sort(),
+    );
+  });
+
+  test("of an address is shown without the password that it carries", () => {
+    for (const address of [
+      "http://me:hunter2@gpu/v1",
+      "http://me:hun/ter2@gpu/v1",
+      "https://hunter2@gpu",
+      "http:me:hunter2@gpu/v1",
+      "me:hunter2@gpu:8000",
+      "ftp://me:hun@ter2@gpu/v1",
+      "ftp://gpu/v1?user=me&password=hunter2",
+      "ftp://gpu/v1?api_key=hunter2",
+    ]) {
+      for (const name of [
+        "PRESAGE_UPSTREAM_URL",
+        "PRESAGE_JUDGE_URL",
+        "PRESAGE_PUBLIC_URL",
+        "OTEL_EXPORTER_OTLP_ENDPOINT",
+      ]) {
+        const [line = "", ...others] = faultsOf({ [name]: address });
+        expect(line).toStartWith(`${name}: got "`);
+        expect(line).toContain("gpu");
+        expect(line).not.toMatch(/hun|ter2/);
+        expect(others).toEqual([]);
+      }
+    }
+  });
+});
+
+describe("The three variables of sign-in", () => {
+  test("go together: each one that is missing has its line", () => {
+    const names = Object.keys(oidc) as (keyof typeof oidc)[];
+    for (const set of names) {
+      const others = names.filter((name) => name !== set);
+      const line = (name: string) => `${name}: not set; ${names.join(", ")} go together`;
+      expect(faultsOf({ [set]: oidc[set] })).toEqual(others.map(line));
+      expect(faultsOf({ ...oidc, [set]: "" })).toEqual([line(set)]);
+    }
+    expect(faultsOf(oidc)).toEqual([]);
+  });
+});
+
+describe("What is shown of the configuration", () => {
+  test("has every variable, its value, and whether it was set", () => {
+    const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
+    const of = (name: string) => shown.find((variable) => variable.name === name);
+    expect(shown).toHaveLength(23);
+    expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
+    expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
+    expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");
+    expect(of("PRESAGE_UPSTREAM_API_KEY")).toEqual({
+      name: "PRESAGE_UPSTREAM_API_KEY",
+      value: "",
+      from: "default",
+    });
+  });
+
+  test("hides the secrets, and of the database the password only", () => {
+    const secrets = {
+      PRESAGE_UPSTREAM_API_KEY: "secret-of-the-upstream",
+      PRESAGE_BOOTSTRAP_KEY: "secret-that-is-a-bootstrap-key-0123",
+      PRESAGE_JUDGE_API_KEY: "secret-of-the-judge",
+      PRESAGE_API_KEY: "secret-of-the-client",
+      ...oidc,
+      PRESAGE_OIDC_CLIENT_SECRET: "secret-of-sign-in",
+    };
+    const shownOf = (databaseUrl: string) =>
+      describeConfig({ ...secrets, PRESAGE_DATABASE_URL: databaseUrl }).map(
+        ({ name, value }) => `${name}=${value}`,
+      );
+    expect(shownOf("sqlite:/data/presage.db")).toContain("PRESAGE_DATABASE_URL=sqlite:/data/presage.db");
+    expect(shownOf("postgres://me:secret@db:5432/presage")).toContain(
+      "PRESAGE_DATABASE_URL=postgres://***@db:5432/presage",
+    );
+    expect(shownOf("postgres://me:sec/ret@db/presage")).toContain(
+      "PRESAGE_DATABASE_URL=postgres://***@db/presage",
+    );
+    expect(shownOf("postgres://db/presage?user=me&password=secret&sslmode=require")).toContain(
+      "PRESAGE_DATABASE_URL=postgres://db/presage?user=me&password=***&sslmode=require",
+    );
+    const lines = shownOf("postgres://me:secret@db/presage");
+    expect(lines.filter((line) => /secret/.test(line))).toEqual([]);
+    expect(lines.filter((line) => line.endsWith("=***"))).toHaveLength(5);
+  });
+});

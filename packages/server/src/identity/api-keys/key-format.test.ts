@@ -1,0 +1,65 @@
+import { describe, expect, test } from "bun:test";
+import { crc32 } from "node:zlib";
+import { generateKey, looksLikeKey, visibleParts } from "./key-format.ts";
+
+const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/** The number that base-62 digits stand for. */
+function fromBase62(text: string): number {
+  return [...text].reduce((number, digit) => number * 62 + digits.indexOf(digit), 0);
+}
+
+describe("A made key", () => {
+  test("is psg_, 32 random digits, and the CRC-32 of what stands before it in six more", () => {
+    for (let round = 0; round < 200; round++) {
+      const key = generateKey();
+      expect(key).toMatch(/^psg_[0-9A-Za-z]{38}$/);
+      expect(fromBase62(key.slice(-6))).toBe(crc32(key.slice(0, -6)));
+      expect(looksLikeKey(key)).toBe(true);
+    }
+  });
+
+  test("carries at least 190 random bits: each place takes each of the 62 digits about equally often", () => {
+    const keys = Array.from({ length: 5_000 }, generateKey);
+    expect(new Set(keys).size).toBe(keys.length);
+    expect(32 * Math.log2(62)).toBeGreaterThan(190);
+    const counts = new Map<string, number>();
+    for (const key of keys)
+      for (const digit of key.slice(4, 36)) counts.set(digit, (counts.get(digit) ?? 0) + 1);
+    const expected = (keys.length * 32) / 62;
+    // Eight standard deviations: by chance never, by a digit that is drawn 5 in 256 times instead of 4 always.
+    for (const digit of digits)
+      expect(Math.abs((counts.get(digit) ?? 0) - expected)).toBeLessThan(8 * Math.sqrt(expected));
+    for (let place = 4; place < 36; place++) expect(new Set(keys.map((key) => key[place])).size).toBe(62);
+  });
+
+  test("shows its first eight and its last four characters", () => {
+    const key = generateKey();
+    expect(visibleParts(key)).toEqual({ prefix: key.slice(0, 8), lastFour: key.slice(38) });
+  });
+});
+
+describe("A look-alike", () => {
+  test("with any one character changed is told from a key", () => {
+    const key = generateKey();
+    for (let place = 0; place < key.length; place++) {
+      const other = key[place] === "0" ? "1" : "0";
+      expect(looksLikeKey(key.slice(0, place) + other + key.slice(place + 1))).toBe(false);
+    }
+  });
+
+  test("that is shorter, longer, of another scheme, or nothing is told from a key", () => {
+    const key = generateKey();
+    for (const text of [
+      "",
+      "psg_",
+      key.slice(1),
+      key.slice(0, -1),
+      `${key}0`,
+      ` ${key}`,
+      key.toUpperCase(),
+      key.replace("psg", "sk"),
+    ])
+      expect(looksLikeKey(text)).toBe(false);
+  });
+});

@@ -1,0 +1,37 @@
+import { Counter, type Registry } from "prom-client";
+
+/** Adds one, or more, to the series with these label values, in the order of the label names. */
+export type Tally = (labelValues: readonly string[], amount?: number) => void;
+
+/**
+ * A counter that is kept here and handed to prom-client when the metrics are read. prom-client's own `inc` validates
+ * and hashes its labels each time; a prediction counts five things, which was 4 % of its processor time.
+ */
+export function createTally(
+  registry: Registry,
+  { name, help, labelNames }: { name: string; help: string; labelNames: readonly string[] },
+): Tally {
+  const series = new Map<string, { labels: Record<string, string>; value: number }>();
+  new Counter({
+    name,
+    help,
+    labelNames: [...labelNames],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { labels, value } of series.values()) this.inc(labels, value);
+    },
+  });
+  return (labelValues, amount = 1) => {
+    const key = labelValues.join("\n");
+    const known = series.get(key);
+    if (known !== undefined) {
+      known.value += amount;
+      return;
+    }
+    const labels = Object.fromEntries(
+      labelNames.map((labelName, place) => [labelName, labelValues[place] ?? ""]),
+    );
+    series.set(key, { labels, value: amount });
+  };
+}
