@@ -20,7 +20,7 @@ import type { Log, Logger } from "./observability/logger.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { openTracing } from "./observability/tracing.ts";
 import { openDatabase } from "./storage/open-database.ts";
-import { sharedSecret } from "./storage/shared-secret.ts";
+import { claimOnce, sharedSecret } from "./storage/settings-store.ts";
 import type { Database } from "./storage/tables.ts";
 import { createUpstream } from "./upstream/create-upstream.ts";
 import { startSandbox } from "./upstream/sandbox/start-sandbox.ts";
@@ -144,11 +144,11 @@ async function ensureFirstKey(
     await ensureBootstrapKey(database, digestOf, { userId: owner.id, key: bootstrapKey });
     return undefined;
   }
-  if (oidc !== undefined || (await selectApiKeys(database, owner.id)).length > 0) return undefined;
-  const { key } = await createApiKey(database, digestOf, {
-    userId: owner.id,
-    name: "first key",
-    expiresAt: null,
+  if (oidc !== undefined) return undefined;
+  // Of several processes that start at once on an empty database, one makes the key.
+  return await database.transaction().execute(async (transaction) => {
+    if (!(await claimOnce(transaction, "first_key"))) return undefined;
+    const newKey = { userId: owner.id, name: "first key", expiresAt: null };
+    return (await createApiKey(transaction, digestOf, newKey)).key;
   });
-  return key;
 }

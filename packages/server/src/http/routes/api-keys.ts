@@ -18,6 +18,9 @@ export interface ApiKeysArea {
   revokeApiKey(userId: string, keyId: string): Promise<void>;
 }
 
+/** The last year that a date-time can name with four digits; an offset can reach past it. */
+const lastYear = 9999;
+
 export function apiKeyRoutes(
   { createApiKey, listApiKeys, revokeApiKey }: ApiKeysArea,
   maxBodyBytes: number,
@@ -48,8 +51,14 @@ export function apiKeyRoutes(
 function readExpiry(text: string | null | undefined): Date | null {
   if (text === null || text === undefined) return null;
   const expiresAt = parseExpiry(text);
-  if (expiresAt.getTime() > Date.now()) return expiresAt;
   const loc = ["body", "expires_at"];
+  if (expiresAt.getUTCFullYear() > lastYear) {
+    const ctx = { error: `the year is after ${lastYear}` };
+    throw new ValidationFailure([
+      { type: "datetime_parsing", loc, msg: "Input should be a valid datetime", input: text, ctx },
+    ]);
+  }
+  if (expiresAt.getTime() > Date.now()) return expiresAt;
   throw new ValidationFailure([
     { type: "datetime_future", loc, msg: "Input should be in the future", input: text },
   ]);

@@ -15,3 +15,14 @@ export async function sharedSecret(database: Database, name: string): Promise<st
     .executeTakeFirstOrThrow();
   return setting.value;
 }
+
+/** True for exactly one caller on this database, whichever comes first. */
+export async function claimOnce(database: Database, name: string): Promise<boolean> {
+  const claimed = await database
+    .insertInto("settings")
+    .values({ name, value: "claimed" })
+    .onConflict((conflict) => conflict.column("name").doNothing())
+    .returning("name")
+    .executeTakeFirst();
+  return claimed !== undefined;
+}
