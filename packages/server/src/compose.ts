@@ -23,7 +23,6 @@ import { openDatabase } from "./storage/open-database.ts";
 import { claimOnce, sharedSecret } from "./storage/settings-store.ts";
 import type { Database } from "./storage/tables.ts";
 import { createUpstream } from "./upstream/create-upstream.ts";
-import { startSandbox } from "./upstream/sandbox/start-sandbox.ts";
 import type { Upstream } from "./upstream/upstream.ts";
 
 export interface Presage {
@@ -43,7 +42,7 @@ export async function compose(config: Config, log: Log): Promise<Presage> {
   const tracing = config.otlpEndpoint === undefined ? undefined : await openTracing(config.otlpEndpoint);
   const { database, owner, digestOf } = await composeStore(config, logger);
   const firstKey = await ensureFirstKey(config, database, owner, digestOf);
-  const { upstream, stopSandbox } = composeUpstream(config, logger);
+  const { upstream, stopSandbox } = await composeUpstream(config, logger);
 
   const lastUses = collectLastUses(
     (batch) => writeLastUses(database, batch),
@@ -117,13 +116,14 @@ export async function composeStore(config: Config, logger: Logger): Promise<Stor
 }
 
 /** The configured deployment, or the sandbox where none is configured. */
-export function composeUpstream(
+export async function composeUpstream(
   config: Config,
   logger: Logger,
-): { upstream: Upstream; stopSandbox(): Promise<void> } {
+): Promise<{ upstream: Upstream; stopSandbox(): Promise<void> }> {
   const { url, ...options } = config.upstream;
   if (url !== undefined)
     return { upstream: createUpstream({ url, ...options }), stopSandbox: async () => {} };
+  const { startSandbox } = await import("./upstream/sandbox/start-sandbox.ts");
   const sandbox = startSandbox();
   logger.warn(
     "PRESAGE_UPSTREAM_URL is not set: predictions come from the built-in sandbox, a rule-based simulator and no language model",

@@ -4,13 +4,14 @@ import { eventually } from "./support/eventually.ts";
 import { readMetric } from "./support/metric.ts";
 import { testKey } from "./support/presage.ts";
 import { prediction } from "./support/presage-before.ts";
+import { goodAnswer, httpAnswer, startRawUpstream } from "./support/raw-upstream.ts";
 import { type SpawnedPresage, spawnPresage } from "./support/spawn-presage.ts";
-import { completion, startUpstream } from "./support/upstream.ts";
 
 const ofEachKind = 500;
 /** Longer than the server lets a connection be idle. */
-const longPredictionMs = 33_000;
+const longAnswerMs = 37_000;
 
+const models = httpAnswer(200, { object: "list", data: [{ id: "test-model", object: "model" }] });
 const unfinishedHead = "POST /v1/predict HTTP/1.1\r\nhost: presage\r\nx-slow: ";
 const unfinishedBody = `POST /v1/predict HTTP/1.1\r\nhost: presage\r\nx-api-key: ${testKey}\r\ncontent-length: 100000\r\n\r\n{"`;
 
@@ -34,18 +35,20 @@ async function openSlowClients(presage: SpawnedPresage, start: string): Promise<
 }
 
 test("clients that send a byte a second are closed in time and do not keep others from being served", async () => {
-  const upstream = startUpstream(async ({ text }) => {
-    if (text.includes("long")) await Bun.sleep(longPredictionMs);
-    return Response.json(completion("The door is open."));
+  const upstream = await startRawUpstream(({ socket, head, body }) => {
+    const asksForModels = head.startsWith("GET ");
+    const isLong = asksForModels || body.includes("long");
+    setTimeout(() => socket.write(asksForModels ? models : goodAnswer), isLong ? longAnswerMs : 0);
   });
   await using presage = await spawnPresage({
     PRESAGE_DATABASE_URL: "sqlite::memory:",
     PRESAGE_UPSTREAM_URL: upstream.url,
     PRESAGE_UPSTREAM_MODEL: "test-model",
   });
-  const longCall = presage.call("POST", "/v1/predict", {
-    interaction: { state: "A long night.", action: "sleep" },
-  });
+  const longCalls = [
+    presage.call("POST", "/v1/predict", { interaction: { state: "A long night.", action: "sleep" } }),
+    presage.call("GET", "/v1/models"),
+  ];
   const inHead = await openSlowClients(presage, unfinishedHead);
   const inBody = await openSlowClients(presage, unfinishedBody);
   const readInFlight = () => readMetric(presage, "presage_predictions_in_flight");
@@ -64,8 +67,8 @@ test("clients that send a byte a second are closed in time and do not keep other
   expect(inBody.size).toBe(0);
   expect(statuses.filter((status) => status !== 200)).toStrictEqual([]);
   expect(statuses.length).toBeGreaterThan(100);
-  // Whoever waits for a prediction is idle too, and is not closed for it.
-  expect((await longCall).status).toBe(200);
+  // Whoever waits for the upstream is idle too, and is not closed for it.
+  for (const call of longCalls) expect((await call).status).toBe(200);
   expect(await eventually(readInFlight, (count) => count === 0)).toBe(0);
   await upstream.stop();
 }, 100_000);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
+import { noteChild } from "./support/children.ts";
 import { eventually } from "./support/eventually.ts";
 import { freePort } from "./support/free-port.ts";
 import { readMetric } from "./support/metric.ts";
@@ -17,6 +18,7 @@ let upstreamUrl: string;
 beforeAll(async () => {
   const port = await freePort();
   upstream = Bun.spawn([process.execPath, join(import.meta.dir, "support/light-upstream.ts"), String(port)]);
+  noteChild(upstream);
   upstreamUrl = `http://127.0.0.1:${port}/v1`;
   const isUp = () =>
     fetch(`${upstreamUrl}/models`).then(

@@ -22,7 +22,7 @@ export interface PredictOptions {
 }
 
 export async function predictCommand(config: Config, options: PredictOptions): Promise<void> {
-  const { predict, stop } = openPredictor(config, options.server);
+  const { predict, stop } = await openPredictor(config, options.server);
   try {
     if (options.file === undefined) {
       const { response } = await predict(requestOf(options));
@@ -39,15 +39,15 @@ export async function predictCommand(config: Config, options: PredictOptions): P
 }
 
 /** Another Presage's predictions, or those of the configured upstream without a server in between. */
-function openPredictor(
+async function openPredictor(
   config: Config,
   server: string | undefined,
-): { predict: Predict; stop(): Promise<void> } {
+): Promise<{ predict: Predict; stop(): Promise<void> }> {
   if (server !== undefined) {
     if (config.clientApiKey === undefined) throw new CommandError("--server needs a key in PRESAGE_API_KEY");
     return { predict: predictRemotely(server, config.clientApiKey), stop: async () => {} };
   }
-  const { upstream, stopSandbox } = composeUpstream(config, createLog("silent").logger);
+  const { upstream, stopSandbox } = await composeUpstream(config, createLog("silent").logger);
   if (config.upstream.url === undefined) {
     process.stderr.write(
       "PRESAGE_UPSTREAM_URL is not set: the built-in simulator answers, which is no language model.\n",
@@ -55,7 +55,7 @@ function openPredictor(
   }
   const nobodyHangsUp = new AbortController().signal;
   return {
-    predict: async (request) => (await predict(upstream.complete, request, nobodyHangsUp)).prediction,
+    predict: (request) => predict(upstream.complete, request, nobodyHangsUp).prediction,
     stop: stopSandbox,
   };
 }

@@ -36,7 +36,7 @@ export function createApp(parts: AppParts): App {
     ...metricsRoutes(parts.observers.metrics.registry),
     ...docsRoutes(),
     ...predictionRoutes(parts.predictions),
-    ...modelRoutes(parts.listModels),
+    ...modelRoutes(parts.listModels, parts.predictions.timeoutMs),
     ...meRoutes(parts.findUser),
     ...apiKeyRoutes(parts.apiKeys, maxBodyBytes),
     ...errorTaxonomyRoutes(parts.errorTaxonomies, maxBodyBytes),

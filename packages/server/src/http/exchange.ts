@@ -13,6 +13,8 @@ export interface Exchange {
   upstreamMs: number | undefined;
   promptTokens: number | undefined;
   completionTokens: number | undefined;
+  /** Called once the request is answered. */
+  atEnd: (() => void) | undefined;
   /** Why it failed, if it did. */
   category: string | undefined;
 }

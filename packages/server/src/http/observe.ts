@@ -23,6 +23,7 @@ export function openExchange({ tracing }: Observers, { method, headers }: Reques
     upstreamMs: undefined,
     promptTokens: undefined,
     completionTokens: undefined,
+    atEnd: undefined,
     category: undefined,
   };
 }

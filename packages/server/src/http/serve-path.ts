@@ -5,7 +5,7 @@ import { answerTo, MethodNotAllowedError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Observers, openExchange, recordExchange } from "./observe.ts";
 import { rateHeaders } from "./rate-headers.ts";
-import type { Call, Route, RoutedRequest } from "./route.ts";
+import type { Route, RoutedRequest } from "./route.ts";
 
 export interface Surroundings {
   verifier: KeyVerifier;
@@ -38,22 +38,23 @@ export function servePath(
     return route;
   }
 
-  async function handle(call: Call): Promise<Response> {
-    try {
-      const route = routeFor(call.request.method);
-      if (route.access === "open") return await route.handle(call);
-      const caller = await authenticate(verifier, call.request.headers);
-      call.exchange.keyId = caller.keyId;
-      return await route.handle({ ...call, caller });
-    } catch (error) {
-      return answerError(error, call.exchange, observers);
-    }
-  }
-
   return async (request, server) => {
     const exchange = openExchange(observers, request);
     noteRequest(exchange.startedAtMs);
-    const response = await handle({ request, server, exchange });
+    let response: Response;
+    try {
+      const route = routeFor(request.method);
+      if (route.access === "open") {
+        response = await route.handle({ request, server, exchange });
+      } else {
+        const caller = await authenticate(verifier, request.headers);
+        exchange.keyId = caller.keyId;
+        response = await route.handle({ request, server, exchange, caller });
+      }
+    } catch (error) {
+      response = answerError(error, exchange, observers);
+    }
+    exchange.atEnd?.();
     const totalMs = performance.now() - exchange.startedAtMs;
     setHeaders(response.headers, exchange, totalMs);
     // The caller takes its next request elsewhere.

@@ -5,12 +5,12 @@ import type { Complete } from "./predict.ts";
 import { upstreamFields } from "./upstream-fields.ts";
 
 /** Asks for a chat completion, from an interaction (structured mode) or from the caller's own messages. */
-export async function completeChat(
+export function completeChat(
   complete: Complete,
   request: ChatCompletionRequest,
   callerGone: AbortSignal,
 ): Promise<UpstreamCompletion> {
-  return await complete(toCompletionRequest(request), callerGone);
+  return complete(toCompletionRequest(request), callerGone);
 }
 
 function toCompletionRequest(request: ChatCompletionRequest): CompletionRequest {

@@ -7,19 +7,19 @@ import { upstreamFields } from "./upstream-fields.ts";
 /** Asks the upstream for one completion. */
 export type Complete = (request: CompletionRequest, callerGone: AbortSignal) => Promise<UpstreamCompletion>;
 
-export interface Predicted {
-  prediction: WorldModelPrediction;
-  /** The prompt as it was sent. */
+export interface Predicting {
+  /** The prompt as it is sent. */
   messages: PromptMessage[];
+  prediction: Promise<WorldModelPrediction>;
 }
 
-/** Predicts the next state of the environment. */
-export async function predict(
+/** Predicts the next state of the environment. While it waits, nothing of the caller's request is held. */
+export function predict(
   complete: Complete,
   { context, interaction, params }: WorldModelRequest,
   callerGone: AbortSignal,
-): Promise<Predicted> {
+): Predicting {
   const messages = composePrompt(context, interaction);
-  const completion = await complete({ messages, ...upstreamFields(params ?? {}) }, callerGone);
-  return { prediction: readPrediction(completion.body), messages };
+  const completion = complete({ messages, ...upstreamFields(params ?? {}) }, callerGone);
+  return { messages, prediction: completion.then(({ body }) => readPrediction(body)) };
 }

@@ -1,6 +1,5 @@
 import { Kysely } from "kysely";
 import { migrate, NewerSchemaError } from "./migrate.ts";
-import { postgresDialect } from "./postgres-dialect.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
 import type { Database, Tables } from "./tables.ts";
 
@@ -42,6 +41,7 @@ async function connectAndMigrate(
     const database = new Kysely<Tables>({ dialect: sqliteDialect(url.slice(sqliteScheme.length)) });
     return { database, migrated: await migrate(database) };
   }
+  const { postgresDialect } = await import("./postgres-dialect.ts");
   // A migration of a large table may take longer than any other statement should.
   const migrating = new Kysely<Tables>({ dialect: postgresDialect(url, { onConnectionLost }) });
   const migrated = await migrate(migrating).finally(() => migrating.destroy());

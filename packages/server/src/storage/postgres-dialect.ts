@@ -25,7 +25,8 @@ export function postgresDialect(url: string, options: PostgresOptions): Postgres
       getTypeParser: (oid, format) => (oid === bigintOid ? Number : pg.types.getTypeParser(oid, format)),
     },
   });
-  pool.on("error", options.onConnectionLost);
+  // The pool hangs its whole client onto the error, which is nothing for a log.
+  pool.on("error", (error) => options.onConnectionLost(Object.assign(error, { client: undefined })));
   // The pool listens only to connections that nobody uses. One that dies in use fails the statement that uses it; without
   // a listener of its own it would end the process as well.
   pool.on("connect", (client) => client.on("error", () => {}));

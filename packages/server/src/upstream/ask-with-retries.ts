@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
 import { UpstreamError } from "../errors.ts";
-import { NotAnsweredError } from "./send-once.ts";
+import { type Answer, NotAnsweredError, type Send, type UpstreamCall } from "./send-once.ts";
 
 const firstPauseMs = 50;
 const longestPauseMs = 2_000;
@@ -11,18 +11,23 @@ const longestPauseMs = 2_000;
  * pauses, and not before the upstream's `Retry-After`. One that asks for a longer pause than ours is left alone; its
  * `Retry-After` goes to the caller.
  */
-export async function askWithRetries<Answer>(
+export function askWithRetries(send: Send, call: UpstreamCall, retries: number): Promise<Answer> {
+  const firstTry = send(call);
+  // Only a call that failed pays for the loop, which takes the failed try as its first.
+  return retries === 0 ? firstTry : firstTry.catch(() => askAgain(send, call, retries, firstTry));
+}
+
+function askAgain(
+  send: Send,
+  call: UpstreamCall,
   retries: number,
-  signal: AbortSignal,
-  ask: (isLastTry: boolean) => Promise<Answer>,
+  firstTry: Promise<Answer>,
 ): Promise<Answer> {
-  const firstTry = ask(false);
-  try {
-    return await firstTry;
-  } catch {
-    // Only a call that failed pays for the loop, which takes the failed try as its first.
-  }
-  return await pRetry((tryNumber) => (tryNumber === 1 ? firstTry : ask(tryNumber > retries)), {
+  const { signal } = call;
+  const ask = (tryNumber: number) =>
+    // Every pooled connection may be a dead one; the last try does not depend on them.
+    tryNumber === 1 ? firstTry : send({ ...call, freshConnection: tryNumber > retries });
+  return pRetry(ask, {
     retries,
     signal,
     minTimeout: firstPauseMs,

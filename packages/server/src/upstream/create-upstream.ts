@@ -1,9 +1,9 @@
 import { UpstreamError } from "../errors.ts";
 import { askWithRetries } from "./ask-with-retries.ts";
 import { checkCompletion, checkModelList } from "./check-answer.ts";
+import { startDeadline } from "./deadline.ts";
 import { createSendOnce } from "./send-once.ts";
 import { createServedModel } from "./served-model.ts";
-import { underDeadline } from "./under-deadline.ts";
 import type {
   CompletionRequest,
   ModelList,
@@ -12,43 +12,39 @@ import type {
   UpstreamOptions,
 } from "./upstream.ts";
 
-const nobodyHangsUp = new AbortController().signal;
-
 /** A client of one chat-completions deployment. */
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { timeoutMs, retries } = options;
   const send = createSendOnce(options);
-  const servedModel = createServedModel(options.model, () => listModels(nobodyHangsUp));
+  // Many callers wait for the one answer, so none of them can call it off.
+  const servedModel = createServedModel(options.model, () => listModels(new AbortController().signal));
 
   async function listModels(callerGone: AbortSignal): Promise<ModelList> {
-    return await underDeadline(timeoutMs, callerGone, (signal) =>
-      askWithRetries(retries, signal, async (isLastTry) =>
-        checkModelList(await send({ method: "GET", path: "/models", signal, freshConnection: isLastTry })),
-      ),
-    );
+    const { signal, end } = startDeadline(timeoutMs, callerGone);
+    try {
+      return checkModelList(await askWithRetries(send, { method: "GET", path: "/models", signal }, retries));
+    } finally {
+      end();
+    }
   }
 
-  async function complete(request: CompletionRequest, signal: AbortSignal): Promise<UpstreamCompletion> {
-    const model = request.model ?? (await servedModel.name(signal));
-    const body = JSON.stringify({ ...request, model });
-    return await askWithRetries(retries, signal, async (isLastTry) =>
-      checkCompletion(
-        await send({ method: "POST", path: "/chat/completions", body, signal, freshConnection: isLastTry }),
-      ),
-    );
+  // Thousands of these wait at once; what it holds meanwhile is the body, for another try.
+  async function complete(request: CompletionRequest, callerGone: AbortSignal): Promise<UpstreamCompletion> {
+    const { signal, end } = startDeadline(timeoutMs, callerGone);
+    const namesNoModel = request.model === undefined;
+    try {
+      const model = request.model ?? servedModel.known() ?? (await servedModel.find(signal));
+      const body = JSON.stringify({ ...request, model });
+      const call = { method: "POST", path: "/chat/completions", body, signal } as const;
+      return checkCompletion(await askWithRetries(send, call, retries));
+    } catch (error) {
+      // The deployment may have been restarted with another model.
+      if (namesNoModel && error instanceof UpstreamError && error.status === 404) servedModel.forget();
+      throw error;
+    } finally {
+      end();
+    }
   }
 
-  return {
-    listModels,
-    async complete(request, callerGone) {
-      try {
-        return await underDeadline(timeoutMs, callerGone, (signal) => complete(request, signal));
-      } catch (error) {
-        // The deployment may have been restarted with another model.
-        const isUnknownModel = error instanceof UpstreamError && error.status === 404;
-        if (isUnknownModel && request.model === undefined) servedModel.forget();
-        throw error;
-      }
-    },
-  };
+  return { complete, listModels };
 }

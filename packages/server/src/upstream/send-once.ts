@@ -13,7 +13,7 @@ export interface UpstreamCall {
   body?: string;
   signal: AbortSignal;
   /** Do not take a connection from the pool: one may have been closed by the other side without our knowing yet. */
-  freshConnection: boolean;
+  freshConnection?: boolean;
 }
 
 /** A 2xx answer. */
@@ -46,34 +46,44 @@ export function createSendOnce({ url, apiKey }: Pick<UpstreamOptions, "url" | "a
     credentials.reduce((rest, credential) => rest.replaceAll(credential, "[redacted]"), text);
 
   return async ({ method, path, body, signal, freshConnection }) => {
-    const response = await fetch(url + path, {
-      method,
-      headers,
-      signal,
-      // A redirect would carry the credential to a host that nobody configured.
-      redirect: "manual",
-      // Bun ends a silent answer after 300 s by itself; the deadline is ours to set.
-      timeout: false,
-      ...(body === undefined ? {} : { body }),
-      ...(freshConnection ? { keepalive: false } : {}),
-    }).catch((error: unknown) => {
-      throw signal.aborted ? signal.reason : toConnectionError(error);
-    });
-    const bytes = await readBodyWithin(response, maxAnswerBytes).catch((error: unknown) => {
-      throw signal.aborted ? signal.reason : toBrokenAnswer(error);
-    });
-    if (bytes === undefined) {
-      // What is not read must not keep the upstream busy until the garbage collector comes by.
-      await response.body?.cancel().catch(() => {});
-      throw new UpstreamError("upstream", `The upstream's answer is larger than ${maxAnswerBytes} bytes.`, {
-        status: response.status,
+    let response: Response;
+    try {
+      response = await fetch(url + path, {
+        method,
+        headers,
+        signal,
+        // A redirect would carry the credential to a host that nobody configured.
+        redirect: "manual",
+        // Bun ends a silent answer after 300 s by itself; the deadline is ours to set.
+        timeout: false,
+        ...(body === undefined ? {} : { body }),
+        ...(freshConnection === true ? { keepalive: false } : {}),
       });
+    } catch (error) {
+      throw signal.aborted ? signal.reason : toConnectionError(error);
     }
+    const { status, ok: isSuccess } = response;
+    const bytes = await readAnswer(response, signal);
     const text = () => withoutCredential(new TextDecoder().decode(bytes));
-    if (response.ok) return { status: response.status, bytes, text };
+    if (isSuccess) return { status, bytes, text };
     const retryAfter = response.headers.get("retry-after") ?? undefined;
-    throw classifyFailure({ status: response.status, body: text(), retryAfter });
+    throw classifyFailure({ status, body: text(), retryAfter });
   };
+}
+
+async function readAnswer(response: Response, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  let bytes: Uint8Array<ArrayBuffer> | undefined;
+  try {
+    bytes = await readBodyWithin(response, maxAnswerBytes);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : toBrokenAnswer(error);
+  }
+  if (bytes !== undefined) return bytes;
+  // What is not read must not keep the upstream busy until the garbage collector comes by.
+  await response.body?.cancel().catch(() => {});
+  throw new UpstreamError("upstream", `The upstream's answer is larger than ${maxAnswerBytes} bytes.`, {
+    status: response.status,
+  });
 }
 
 /** A credential as it stands, and as servers write it into JSON: some escape slashes, some do not. */

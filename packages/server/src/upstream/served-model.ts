@@ -2,8 +2,10 @@ import { UpstreamError } from "../errors.ts";
 import type { ModelList } from "./upstream.ts";
 
 export interface ServedModel {
-  /** The name to send where the caller names no model. */
-  name(signal: AbortSignal): Promise<string>;
+  /** The name to send where the caller names no model, if it is known already. */
+  known(): string | undefined;
+  /** Asks the upstream for it. */
+  find(signal: AbortSignal): Promise<string>;
   /** The upstream does not know the name any more: ask again next time. */
   forget(): void;
 }
@@ -28,10 +30,10 @@ export function createServedModel(
   }
 
   return {
-    async name(signal) {
-      if (known !== undefined) return known;
+    known: () => known,
+    find(signal) {
       asking ??= ask();
-      return await orAborted(asking, signal);
+      return orAborted(asking, signal);
     },
     forget() {
       known = configured;

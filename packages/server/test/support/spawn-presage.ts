@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { noteChild } from "./children.ts";
 import { eventually } from "./eventually.ts";
 import { freePort } from "./free-port.ts";
 import { callWithKey, testKey } from "./presage.ts";
@@ -38,9 +39,7 @@ export async function launchPresage(environment: Record<string, string>): Promis
     stdout: Bun.file(out),
     stderr: Bun.file(err),
   });
-  // A test that runs out of time disposes of nothing.
-  const killAtExit = () => child.kill("SIGKILL");
-  process.once("exit", killAtExit);
+  noteChild(child);
   const url = `http://127.0.0.1:${port}`;
   return {
     url,
@@ -53,7 +52,6 @@ export async function launchPresage(environment: Record<string, string>): Promis
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await child.exited;
-      process.off("exit", killAtExit);
       await rm(directory, { recursive: true, force: true });
     },
   };

@@ -1,6 +1,5 @@
 import stylesPath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
-import { openApiDocument } from "../openapi/document.ts";
 import { open, type Route } from "../route.ts";
 
 const page = `<!doctype html>
@@ -39,7 +38,9 @@ const contentSecurityPolicy = [
 export function docsRoutes(): Route[] {
   let document: string | undefined;
   return [
-    open("GET", "/openapi.json", () => {
+    open("GET", "/openapi.json", async () => {
+      // What makes the document is loaded for those who ask for it.
+      const { openApiDocument } = await import("../openapi/document.ts");
       document ??= JSON.stringify(openApiDocument());
       return new Response(document, { headers: { "content-type": "application/json" } });
     }),

@@ -1,9 +1,11 @@
 import type { Upstream } from "../../upstream/upstream.ts";
+import { keepOpen } from "../keep-open.ts";
 import { type Route, withKey } from "../route.ts";
 
-export function modelRoutes(listModels: Upstream["listModels"]): Route[] {
+export function modelRoutes(listModels: Upstream["listModels"], timeoutMs: number): Route[] {
   return [
-    withKey("GET", "/v1/models", async ({ request }) => {
+    withKey("GET", "/v1/models", async ({ request, server }) => {
+      keepOpen({ server, request }, timeoutMs);
       const { bytes } = await listModels(request.signal);
       return new Response(bytes, { headers: { "content-type": "application/json" } });
     }),
