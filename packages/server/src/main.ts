@@ -4,9 +4,9 @@ import packageJson from "../package.json" with { type: "json" };
 import { environmentHelp } from "./cli/environment-help.ts";
 import { explainFailure } from "./cli/explain-failure.ts";
 import { readConfig, unknownVariables } from "./config.ts";
-import { raiseRuntimeLimits } from "./runtime-limits.ts";
+import { settleRuntime } from "./settle-runtime.ts";
 
-raiseRuntimeLimits();
+settleRuntime();
 
 const program = new Command("presage")
   .description(
