@@ -7,18 +7,19 @@ const maxDepth = 256;
  */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  if (isDeeperThan(maxDepth, value)) throw new SyntaxError(`nested deeper than ${maxDepth} levels`);
-  return hasLongInteger(value) ? JSON.parse(text, keepLongInteger) : value;
+  return hasLongInteger(value, 0) ? JSON.parse(text, keepLongInteger) : value;
 }
 
-function isDeeperThan(limit: number, value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return limit === 0 || Object.values(value).some((part) => isDeeperThan(limit - 1, part));
-}
-
-function hasLongInteger(value: unknown): boolean {
+/** Goes through the whole value, no deeper than it may be. Plain loops: this is done for every request. */
+function hasLongInteger(value: unknown, depth: number): boolean {
   if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value);
-  return typeof value === "object" && value !== null && Object.values(value).some(hasLongInteger);
+  if (typeof value !== "object" || value === null) return false;
+  if (depth === maxDepth) throw new SyntaxError(`nested deeper than ${maxDepth} levels`);
+  let found = false;
+  for (const key in value) {
+    if (hasLongInteger((value as Record<string, unknown>)[key], depth + 1)) found = true;
+  }
+  return found;
 }
 
 /** `JSON.rawJSON` and the reviver's source text are in the runtime, not yet in TypeScript's library. */
