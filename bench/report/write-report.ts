@@ -47,6 +47,8 @@ const writeConditions = ({ plan }: BenchResult): string => `
 - One run, one machine; upstream, target and load share its cores. Everything is on loopback.
 - Presage: key check, rate limit (too high to refuse), metrics and a log line for each request, SQLite. nginx: one
   worker, HTTP/1.1 with kept-alive connections on both sides, access log on. Portkey: headless, in production mode.
+- The bare Bun proxy reads, parses, writes, asks and writes again, with \`Bun.serve\` and \`fetch\`, and does nothing else:
+  it is what the runtime costs.
 - The request is one prediction of ${(predictBody.length / 1000).toFixed(1)} KB: \`/v1/predict\` for Presage, the same prompt already composed to
   \`/v1/chat/completions\` for the others. Before the load, one request to each target proves that the same prompt
   reaches the upstream.

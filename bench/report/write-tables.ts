@@ -29,6 +29,7 @@ export const writeRatioTable = ({ samples, plan }: BenchResult): string => {
       "delay, ms",
       "connections",
       "CPU to nginx's",
+      "CPU to the bare Bun proxy's",
       "Portkey's CPU to Presage's",
       "p50 above direct, ms",
       "p50 above nginx, ms",
@@ -38,6 +39,9 @@ export const writeRatioTable = ({ samples, plan }: BenchResult): string => {
       String(scenario.connections),
       showFigure(
         compareRounds(samples, { target: "presage", with: "nginx" }, scenario, "cpuUsPerRequest", divide),
+      ),
+      showFigure(
+        compareRounds(samples, { target: "presage", with: "bun" }, scenario, "cpuUsPerRequest", divide),
       ),
       showFigure(
         compareRounds(samples, { target: "portkey", with: "presage" }, scenario, "cpuUsPerRequest", divide),

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Subprocess } from "bun";
 import { findFreePort } from "../host/free-port.ts";
 import type { ProcessGroup } from "../processes.ts";
+import { prepareBareProxy } from "./prepare-bare-proxy.ts";
 import { prepareNginx } from "./prepare-nginx.ts";
 import { preparePortkey } from "./prepare-portkey.ts";
 import { preparePresage } from "./prepare-presage.ts";
@@ -18,6 +19,7 @@ export interface StartedTarget {
 
 const prepareLaunch: Readonly<Record<StartedName, PrepareLaunch>> = {
   nginx: prepareNginx,
+  bun: prepareBareProxy,
   portkey: preparePortkey,
   presage: preparePresage,
 };

@@ -1,10 +1,11 @@
 /** In the order of the tables. */
-export const targetNames = ["direct", "nginx", "portkey", "presage"] as const;
+export const targetNames = ["direct", "nginx", "bun", "portkey", "presage"] as const;
 export type TargetName = (typeof targetNames)[number];
 
 export const targetTitles: Readonly<Record<TargetName, string>> = {
   direct: "the upstream itself",
   nginx: "nginx",
+  bun: "a bare Bun proxy",
   portkey: "Portkey",
   presage: "**Presage**",
 };
