@@ -17,13 +17,14 @@ export function ensureInstalled({ forDevelopment }) {
   process.stderr.write("Installing the packages that package-lock.json names …\n");
   const omitted =
     forDevelopment || existsSync(join(root, "node_modules", "typescript")) ? [] : ["--omit=dev"];
-  const { status } = spawnSync("npm", ["ci", "--no-fund", "--no-audit", ...omitted], {
+  // Not `npm ci`: it refuses a lock file that lacks packages of other platforms, which not every registry offers.
+  const { status } = spawnSync("npm", ["install", "--no-save", "--no-fund", "--no-audit", ...omitted], {
     cwd: root,
     stdio: ["ignore", "ignore", "inherit"],
     shell: process.platform === "win32",
   });
   if (status !== 0) {
-    process.stderr.write("npm ci failed; see above.\n");
+    process.stderr.write("npm install failed; see above.\n");
     process.exit(1);
   }
 }
