@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
-export const bun = join(root, "node_modules", ".bin", process.platform === "win32" ? "bun.exe" : "bun");
+/** Bun's npm package calls it so on every platform. */
+export const bun = join(root, "node_modules", "bun", "bin", "bun.exe");
 
 /**
  * Installs what package-lock.json names, if it is not there yet or the lock file is newer than what is there.
