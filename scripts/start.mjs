@@ -9,6 +9,16 @@ const server = spawn(bun, [join(root, "packages/server/src/main.ts"), "serve", .
   stdio: "inherit",
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => server.kill(signal));
+// npm hands a signal to the shell between it and this process, and the shell does not always hand it on.
+const { ppid } = process;
+if (process.env.npm_lifecycle_event !== undefined) {
+  const watch = setInterval(() => {
+    if (process.ppid === ppid) return;
+    clearInterval(watch);
+    server.kill("SIGTERM");
+  }, 250);
+  watch.unref();
+}
 server.on("error", (error) => {
   process.stderr.write(`${error.message}\n`);
   process.exitCode = 1;

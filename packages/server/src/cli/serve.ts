@@ -45,8 +45,9 @@ function showFirstKey(key: string, address: string): void {
   );
 }
 
+/** A terminal sends its signal to every process of `npm start`, which also hands it on: only the first one counts. */
 function nextSignal(): Promise<string> {
   return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve(signal));
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => resolve(signal));
   });
 }
