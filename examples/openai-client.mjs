@@ -1,10 +1,10 @@
-// The openai client against Presage. Needs a running server, its key in PRESAGE_KEY, and `npm install openai`.
+// The openai client against Presage. Needs a running server, its key in PRESAGE_API_KEY, and `npm install openai`.
 import process from "node:process";
 import OpenAI from "openai";
 
 const client = new OpenAI({
-  baseURL: `${process.env.PRESAGE_URL ?? "http://127.0.0.1:8080"}/v1`,
-  apiKey: process.env.PRESAGE_KEY,
+  baseURL: `${process.argv[2] ?? "http://127.0.0.1:8080"}/v1`,
+  apiKey: process.env.PRESAGE_API_KEY,
 });
 
 const completion = await client.chat.completions.create({

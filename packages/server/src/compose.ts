@@ -92,7 +92,9 @@ export async function compose(config: Config, log: Log): Promise<Presage> {
     firstKey,
     async dispose() {
       await lastUses.stop();
-      await tracing?.stop();
+      await tracing
+        ?.stop()
+        .catch((error: unknown) => logger.warn({ err: error }, "the last traces are lost"));
       await stopSandbox();
       await database.destroy();
     },

@@ -87,7 +87,7 @@ export const environment = z.object({
     .regex(/^[!-~]{32,512}$/)
     .optional()
     .meta({
-      description: "an API key that exists from the first start, for scripts and containers",
+      description: "an API key of 32 characters or more that exists from the first start",
       takes: "32 to 512 visible ASCII characters",
     }),
   PRESAGE_OIDC_ISSUER: httpUrl.optional().meta({

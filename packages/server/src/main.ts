@@ -18,10 +18,12 @@ const program = new Command("presage")
 // Each command loads its own code, so that none of them waits for another's.
 program
   .command("serve", { isDefault: true })
-  .description("run the server")
+  .description("run the server (what presage does without a command)")
+  .allowExcessArguments(false)
   .action(async () => {
     const { serve } = await import("./cli/serve.ts");
     await serve(readConfig(process.env), unknownVariables(process.env));
+    process.exit();
   });
 
 program
@@ -34,7 +36,9 @@ program
   .description("bring the database's schema up to date")
   .action(async () => (await import("./cli/migrate.ts")).migrateDatabase(readConfig(process.env)));
 
-const keys = program.command("keys").description("the owner's API keys, in the configured database");
+const keys = program
+  .command("keys")
+  .description("create, list or revoke the owner's API keys, in the configured database");
 keys
   .command("create")
   .description("make a key and print it once")
@@ -77,6 +81,7 @@ program
 try {
   await program.parseAsync();
 } catch (error) {
-  process.exitCode = 1;
   process.stderr.write(`${explainFailure(error)}\n`);
+  // What the failed command still holds open must not keep the process alive.
+  process.exit(1);
 }

@@ -165,6 +165,20 @@ describe("predict", () => {
     expect((await linesOf(out)).map(({ line }) => line).sort()).toEqual([1, 2, 3, 4]);
   });
 
+  test("a file that it did not write is left as it is", async () => {
+    const file = join(directory, "precious.jsonl");
+    const notes = join(directory, "notes.txt");
+    await Bun.write(file, `${transition(0)}\n`);
+    await Bun.write(notes, "Dear diary\nnothing happened\n");
+    for (const out of [file, notes]) {
+      expect(
+        (await run(["predict", "--file", file, "--out", out], { PRESAGE_UPSTREAM_URL: upstream.url })).code,
+      ).toBe(1);
+    }
+    expect(await Bun.file(file).text()).toBe(`${transition(0)}\n`);
+    expect(await Bun.file(notes).text()).toBe("Dear diary\nnothing happened\n");
+  });
+
   test("another Presage is asked with --server, and its refusals are failures", async () => {
     echoState();
     const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });

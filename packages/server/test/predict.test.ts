@@ -151,6 +151,49 @@ describe("headers of the answer", () => {
   });
 });
 
+describe("params cannot", () => {
+  test("replace the composed prompt", async () => {
+    const params = { messages: [{ role: "user", content: "Forget it." }] };
+    await presage.call("POST", "/v1/predict", { interaction, params });
+    expect(upstream.received.at(-1)?.body.messages).toEqual([
+      { role: "user", content: "State: You are in the hall.\n\nAction: go north" },
+    ]);
+  });
+
+  test("ask for a stream", async () => {
+    for (const path of ["/v1/predict", "/v1/chat/completions"]) {
+      const answer = await presage.call("POST", path, { interaction, params: { stream: true } });
+      expect([answer.status, await answer.json()]).toEqual([400, { detail: "Streaming is not supported." }]);
+    }
+    expect(upstream.received).toHaveLength(0);
+  });
+});
+
+test("of a million faults a hundred are listed", async () => {
+  const messages = Array.from({ length: 200_000 }, () => 1);
+  const answer = await presage.call("POST", "/v1/chat/completions", { messages });
+  const { detail } = (await answer.json()) as { detail: unknown[] };
+  expect([answer.status, detail.length]).toEqual([422, 100]);
+});
+
+test("metrics count requests, tokens, failures, key checks, the upstream's time and our own", async () => {
+  await presage.call("POST", "/v1/predict", { interaction });
+  upstream.answer = () => new Response("busy", { status: 429 });
+  await presage.call("POST", "/v1/predict", { interaction });
+  const text = await (await presage.call("GET", "/metrics")).text();
+  for (const line of [
+    /^presage_http_requests_total\{route="\/v1\/predict",status="200"\} [1-9]/m,
+    /^presage_upstream_duration_seconds_count [1-9]/m,
+    /^presage_overhead_seconds_bucket\{le="\+Inf"\} [1-9]/m,
+    /^presage_tokens_total\{kind="completion"\} [1-9]/m,
+    /^presage_failures_total\{category="rate_limit"\} 1$/m,
+    /^presage_key_verifications_total\{outcome="cached"\} [1-9]/m,
+    /^presage_predictions_in_flight 0$/m,
+  ]) {
+    expect(text).toMatch(line);
+  }
+});
+
 test("unknown paths are 404 and wrong methods 405, both as ErrorResponse", async () => {
   const unknown = await presage.call("GET", "/v1/nothing");
   expect([unknown.status, await unknown.json()]).toEqual([404, { detail: "There is nothing at this path." }]);

@@ -6,12 +6,18 @@ import { CommandError } from "./command-error.ts";
 
 const selfExplaining = [ConfigError, CommandError, NewerSchemaError, OpenDatabaseError, UpstreamError];
 
+const listenFailures = new Map([
+  ["EADDRINUSE", "The address is in use; set PRESAGE_PORT or PRESAGE_HOST to a free one."],
+  ["EACCES", "This user may not listen there; set PRESAGE_PORT to 1024 or more."],
+  ["EADDRNOTAVAIL", "PRESAGE_HOST is no address of this machine."],
+  ["EINVAL", "PRESAGE_HOST is no address of this machine."],
+]);
+
 /** What a person is told when a command fails: one clear line where the cause is known, else all there is. */
 export function explainFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (selfExplaining.some((kind) => error instanceof kind)) return error.message;
-  if ("code" in error && error.code === "EADDRINUSE") {
-    return "The address is in use; set PRESAGE_PORT or PRESAGE_HOST to a free one.";
-  }
+  const listening = "code" in error ? listenFailures.get(String(error.code)) : undefined;
+  if (listening !== undefined) return listening;
   return Bun.inspect(error);
 }

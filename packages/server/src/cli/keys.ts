@@ -3,7 +3,7 @@ import { composeStore, type Store } from "../compose.ts";
 import type { Config } from "../config.ts";
 import { type ApiKey, markRevoked, selectApiKeys } from "../identity/api-keys/api-keys-store.ts";
 import { createApiKey } from "../identity/api-keys/create-api-key.ts";
-import { parseExpiry } from "../identity/api-keys/parse-expiry.ts";
+import { ExpiryError, parseExpiry } from "../identity/api-keys/parse-expiry.ts";
 import { createLog } from "../observability/logger.ts";
 import { nowMicros, toIsoInstant } from "../storage/columns.ts";
 import { CommandError } from "./command-error.ts";
@@ -15,14 +15,20 @@ export async function createKey(
   const { name, expiresAt } = options;
   const request = ApiKeyCreateRequest.safeParse({ name, expires_at: expiresAt });
   if (!request.success) throw new CommandError("--name takes 1 to 120 characters, --expires-at a date-time");
-  const expiry = expiresAt === undefined ? null : parseExpiry(expiresAt);
-  if (expiry !== null && expiry.getTime() <= Date.now())
-    throw new CommandError("--expires-at is in the past");
+  const expiry = expiresAt === undefined ? null : readExpiry(expiresAt);
   await withStore(config, async ({ database, owner, digestOf }) => {
     const { key, id } = await createApiKey(database, digestOf, { userId: owner.id, name, expiresAt: expiry });
     process.stdout.write(`${key}\n`);
     process.stderr.write(`Its id is ${id}. The key is not shown again.\n`);
   });
+}
+
+function readExpiry(text: string): Date {
+  try {
+    return parseExpiry(text);
+  } catch (error) {
+    throw error instanceof ExpiryError ? new CommandError(`--expires-at: ${error.message}`) : error;
+  }
 }
 
 export async function listKeys(config: Config): Promise<void> {
@@ -61,7 +67,14 @@ function describeKey({
 }: ApiKey): string {
   const state = revoked_at !== null ? "revoked" : isPast(expires_at) ? "expired" : "active";
   const used = last_used_at === null ? "never used" : `last used ${toIsoInstant(last_used_at)}`;
-  return [id, `${prefix}…${last_four}`, state, `created ${toIsoInstant(created_at)}`, used, name].join("  ");
+  return [
+    id,
+    `${prefix}…${last_four}`,
+    state,
+    `created ${toIsoInstant(created_at)}`,
+    used,
+    JSON.stringify(name),
+  ].join("  ");
 }
 
 function isPast(instant: number | null): boolean {

@@ -61,7 +61,9 @@ async function lineIds(file: string): Promise<Set<string>> {
 
 function startProgress(total: number): SingleBar | undefined {
   if (!process.stderr.isTTY) return undefined;
-  const bar = new SingleBar({ format: "{bar} {value}/{total} predictions, {eta_formatted} to go" });
+  // `gracefulExit` gives the terminal back as it was when Ctrl-C ends the run; what is written stays and is not asked again.
+  const format = "{bar} {value}/{total} predictions, {eta_formatted} to go";
+  const bar = new SingleBar({ format, gracefulExit: true, etaBuffer: 100 });
   bar.start(total, 0);
   return bar;
 }

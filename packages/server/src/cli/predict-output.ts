@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { appendFile, rename, writeFile } from "node:fs/promises";
+import { CommandError } from "./command-error.ts";
 import { lineId, type OutputLine } from "./predict-line.ts";
 import { readLines } from "./read-lines.ts";
 
@@ -13,6 +14,7 @@ export async function keepFinishedLines(
 ): Promise<Map<string, OutputLine>> {
   const finished = new Map<string, OutputLine>();
   if (!existsSync(path)) return finished;
+  await refuseForeignFile(path);
   const kept = `${path}.kept`;
   await writeFile(kept, "");
   for await (const { text } of readLines(path)) {
@@ -25,6 +27,21 @@ export async function keepFinishedLines(
   }
   await rename(kept, path);
   return finished;
+}
+
+/** A file that this command did not write is not its to change. Only the last line may have been cut off. */
+async function refuseForeignFile(path: string): Promise<void> {
+  let cutOffAt: number | undefined;
+  for await (const { number, text } of readLines(path)) {
+    const line = parse(text);
+    const isOurs = typeof line?.line === "number" && typeof line.digest === "string";
+    if (cutOffAt !== undefined || (line !== undefined && !isOurs)) {
+      throw new CommandError(
+        `${path} holds something else than predictions (line ${cutOffAt ?? number}); nothing was changed.`,
+      );
+    }
+    if (line === undefined) cutOffAt = number;
+  }
 }
 
 function parse(text: string): OutputLine | undefined {

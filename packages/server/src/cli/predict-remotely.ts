@@ -1,4 +1,4 @@
-import type { ErrorResponse, WorldModelPrediction } from "@presage/contract";
+import { ErrorCategory, type ErrorResponse, type WorldModelPrediction } from "@presage/contract";
 import { UpstreamError } from "../errors.ts";
 import type { Predict } from "./predict.ts";
 
@@ -12,7 +12,11 @@ export function predictRemotely(server: string, apiKey: string): Predict {
       throw new UpstreamError("unavailable", `${server} cannot be reached.`, { cause });
     });
     if (response.ok) return (await response.json()) as WorldModelPrediction;
-    const { detail } = (await response.json().catch(() => ({}))) as Partial<ErrorResponse>;
-    throw new UpstreamError("upstream", `${server} answered ${response.status}: ${JSON.stringify(detail)}`);
+    const { detail, category } = (await response.json().catch(() => ({}))) as Partial<ErrorResponse>;
+    const known = ErrorCategory.safeParse(category);
+    throw new UpstreamError(
+      known.success ? known.data : "upstream",
+      `${server} answered ${response.status}: ${JSON.stringify(detail)}`,
+    );
   };
 }

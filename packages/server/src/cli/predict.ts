@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { type WorldModelPrediction, WorldModelRequest } from "@presage/contract";
 import { composeUpstream } from "../compose.ts";
 import type { Config } from "../config.ts";
@@ -24,12 +25,15 @@ export interface PredictOptions {
 export async function predictCommand(config: Config, options: PredictOptions): Promise<void> {
   const { predict, stop } = await openPredictor(config, options.server);
   try {
+    if (options.file !== undefined && (options.state !== undefined || options.action !== undefined)) {
+      throw new CommandError("--file goes without --state and --action");
+    }
     if (options.file === undefined) {
       const { response } = await predict(requestOf(options));
       process.stdout.write(`${response.content}\n`);
       return;
     }
-    if (!existsSync(options.file)) throw new CommandError(`There is no file ${options.file}`);
+    checkFiles(options.file, options.out);
     const concurrency = readConcurrency(options.concurrency);
     const failures = await predictFile(predict, { file: options.file, out: options.out, concurrency });
     if (failures > 0) process.exitCode = 1;
@@ -82,6 +86,16 @@ function readJson(option: string, text: string | undefined): unknown {
     return JSON.parse(text);
   } catch {
     throw new CommandError(`${option} takes JSON`);
+  }
+}
+
+function checkFiles(file: string, out: string | undefined): void {
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
+    throw new CommandError(`There is no file ${file}`);
+  if (out === undefined) return;
+  if (!existsSync(dirname(resolve(out)))) throw new CommandError(`There is no directory for ${out}`);
+  if (existsSync(out) && realpathSync(out) === realpathSync(file)) {
+    throw new CommandError("--out would overwrite --file");
   }
 }
 

@@ -9,8 +9,9 @@ export async function serve(config: Config, unknownVariables: string[]): Promise
   const { logger } = log;
   for (const name of unknownVariables)
     logger.warn({ name }, "this PRESAGE_ variable is not known and has no effect");
+  const server = listen(config.listen);
   const presage = await compose(config, log);
-  const server = listen(config.listen, presage.app);
+  server.use(presage.app);
   presage.setPhase("ready");
   logger.info({ address: server.address }, "ready");
   if (!server.isLoopback)

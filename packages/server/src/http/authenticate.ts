@@ -16,7 +16,7 @@ export async function authenticate(verifier: KeyVerifier, headers: Headers): Pro
 function presentedKey(headers: Headers): string | undefined {
   const apiKey = headers.get("x-api-key");
   const authorization = headers.get("authorization");
-  const bearer = authorization === null ? undefined : /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
+  const bearer = authorization === null ? undefined : /^Bearer +(.*)$/i.exec(authorization)?.[1];
   if (apiKey !== null && bearer !== undefined && apiKey !== bearer) return undefined;
   return apiKey ?? bearer;
 }

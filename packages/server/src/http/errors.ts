@@ -64,6 +64,11 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   return { ...plain(500, { detail }), isUnexpected: true };
 }
 
+/** Whether the store could not be asked, by whatever name that came. */
+export function isStoreFailure(error: unknown): boolean {
+  return error instanceof ServiceError ? error.code === "store_unavailable" : isStoreUnavailable(error);
+}
+
 function answerToUpstream(error: UpstreamError): ErrorAnswer {
   const { category, status, body, retryAfter } = error;
   const answer: ErrorResponse = {

@@ -1,10 +1,16 @@
 import type { Call } from "./route.ts";
 
+/** A connection on which nothing moves for so long is closed; one that sends less than 16 KB in that time as well. */
+export const idleTimeoutS = 30;
 /** The longest time that Bun takes; beyond it a connection is kept without a limit. */
 const longestBunKnowsS = 255;
 
-/** Bun closes a connection on which nothing moves; one that waits for the upstream may wait until the deadline. */
-export function keepOpen({ server, request }: Pick<Call, "server" | "request">, timeoutMs: number): void {
+/**
+ * Keeps the connection of a request that waits for the upstream open until the deadline. Once it is answered the usual
+ * limit holds again: Bun remembers the other one for as long as the connection lives.
+ */
+export function keepOpen({ server, request, exchange }: Call, timeoutMs: number): void {
   const seconds = Math.ceil(timeoutMs / 1000) + 5;
   server.timeout(request, seconds > longestBunKnowsS ? 0 : seconds);
+  exchange.isKeptOpen = true;
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { App } from "./app.ts";
+import { idleTimeoutS } from "./keep-open.ts";
+import { startingApp } from "./starting-app.ts";
 
-/** A connection on which nothing moves for so long is closed; one that sends less than 16 KB in that time as well. */
-const idleTimeoutS = 30;
 /** Bodies are bounded by our own check, which answers in our own words. */
 const noLimitOfBuns = Number.MAX_SAFE_INTEGER;
 /** How long predictions under way may take once the server is told to stop. */
@@ -15,11 +15,15 @@ const quietMs = 250;
 export interface Listening {
   address: string;
   isLoopback: boolean;
+  /** Serves this from now on. */
+  use(app: App): void;
   /** Takes no new connections after a second at most, and returns once the requests under way are answered, or after 30 s. */
   drain(): Promise<void>;
 }
 
-export function listen({ host, port }: { host: string; port: number }, app: App): Listening {
+/** Takes the address at once, and answers that it is starting until it is given something to serve. */
+export function listen({ host, port }: { host: string; port: number }): Listening {
+  let app = startingApp();
   const server = Bun.serve({
     hostname: host,
     port,
@@ -42,6 +46,10 @@ export function listen({ host, port }: { host: string; port: number }, app: App)
   return {
     address: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
     isLoopback: host === "localhost" || host === "::1" || host.startsWith("127."),
+    use(next) {
+      app = next;
+      server.reload({ routes: app.routes, fetch: app.fetch });
+    },
     async drain() {
       const startedAtMs = performance.now();
       await sayFarewell(startedAtMs);

@@ -23,6 +23,7 @@ export function openExchange({ tracing }: Observers, { method, headers }: Reques
     upstreamMs: undefined,
     promptTokens: undefined,
     completionTokens: undefined,
+    isKeptOpen: false,
     atEnd: undefined,
     category: undefined,
   };
@@ -50,12 +51,16 @@ export function recordExchange(
     method,
     route,
     status,
-    totalMs,
-    upstreamMs,
+    totalMs: toHundredths(totalMs),
+    upstreamMs: upstreamMs === undefined ? undefined : toHundredths(upstreamMs),
     promptTokens,
     completionTokens,
     category,
   });
+}
+
+function toHundredths(value: number): number {
+  return Math.round(value * 100) / 100;
 }
 
 function requestIdOf(headers: Headers): string {

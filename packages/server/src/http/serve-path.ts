@@ -1,8 +1,9 @@
 import { ServiceError } from "../errors.ts";
 import type { KeyVerifier } from "../identity/api-keys/verify-api-key.ts";
 import { authenticate } from "./authenticate.ts";
-import { answerTo, MethodNotAllowedError } from "./errors.ts";
+import { answerTo, isStoreFailure, MethodNotAllowedError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
+import { idleTimeoutS } from "./keep-open.ts";
 import { type Observers, openExchange, recordExchange } from "./observe.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import type { Route, RoutedRequest } from "./route.ts";
@@ -55,6 +56,7 @@ export function servePath(
       response = answerError(error, exchange, observers);
     }
     exchange.atEnd?.();
+    if (exchange.isKeptOpen) server.timeout(request, idleTimeoutS);
     const totalMs = performance.now() - exchange.startedAtMs;
     setHeaders(response.headers, exchange, totalMs);
     // The caller takes its next request elsewhere.
@@ -74,6 +76,7 @@ function answerError(error: unknown, exchange: Exchange, { log }: Observers): Re
   const { status, body, headers, category, isUnexpected } = answerTo(error, requestId);
   if (category !== undefined) exchange.category = category;
   if (isUnexpected) log.logger.error({ requestId, err: error }, "unexpected fault");
+  if (isStoreFailure(error)) log.storeFailed(error);
   return Response.json(body, { status, headers });
 }
 

@@ -6,11 +6,14 @@ export type { Logger };
 /** Characters of request lines that are gathered before they are written; what there is is written every second. */
 const batchCharacters = 16 * 1024;
 const flushIntervalMs = 1_000;
+const storeFailurePauseMs = 1_000;
 
 export interface Log {
   logger: Logger;
   /** Writes one line of level info about a request. There are too many of them to write each one by itself. */
   request(record: Readonly<Record<string, unknown>>): void;
+  /** Says why the store could not be asked, once a second at most: in an outage every call fails. */
+  storeFailed(error: unknown): void;
   /** Writes what is still gathered. */
   flush(): void;
 }
@@ -51,6 +54,7 @@ export function createLog(level: string): Log {
     return head.text;
   }
 
+  let lastStoreFailureAtMs = Number.NEGATIVE_INFINITY;
   setInterval(writeBatch, flushIntervalMs).unref();
   return {
     logger,
@@ -58,6 +62,12 @@ export function createLog(level: string): Log {
       if (!logger.isLevelEnabled("info")) return;
       batch += `${lineHead()}"msg":"request",${JSON.stringify(record).slice(1)}\n`;
       if (isReadable || batch.length >= batchCharacters) writeBatch();
+    },
+    storeFailed(error) {
+      const nowMs = performance.now();
+      if (nowMs - lastStoreFailureAtMs < storeFailurePauseMs) return;
+      lastStoreFailureAtMs = nowMs;
+      logger.warn({ err: error }, "the store cannot be asked");
     },
     flush() {
       writeBatch();

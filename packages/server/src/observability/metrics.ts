@@ -37,7 +37,7 @@ export function createMetrics() {
     }),
     failures: createTally(registry, {
       name: "presage_failures_total",
-      help: "Requests that failed, by the error's category.",
+      help: "Requests whose error has a category (context_exceeded, rate_limit, upstream, unavailable, timeout), by it.",
       labelNames: ["category"],
     }),
     keyVerifications: createTally(registry, {

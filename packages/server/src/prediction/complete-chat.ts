@@ -25,7 +25,7 @@ function toCompletionRequest(request: ChatCompletionRequest): CompletionRequest 
   const fields = params ? { ...unknownFields, ...params } : topLevel;
   return {
     ...(model ? { model } : {}),
-    messages: interaction ? composePrompt(context, interaction) : messages,
     ...upstreamFields(fields),
+    messages: interaction ? composePrompt(context, interaction) : messages,
   };
 }

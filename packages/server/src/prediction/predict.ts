@@ -20,6 +20,6 @@ export function predict(
   callerGone: AbortSignal,
 ): Predicting {
   const messages = composePrompt(context, interaction);
-  const completion = complete({ messages, ...upstreamFields(params ?? {}) }, callerGone);
+  const completion = complete({ ...upstreamFields(params ?? {}), messages }, callerGone);
   return { messages, prediction: completion.then(({ body }) => readPrediction(body)) };
 }

@@ -3,7 +3,7 @@ import type { Micros } from "./tables.ts";
 export const microsPerMs = 1000;
 
 export function nowMicros(): Micros {
-  return Math.round((performance.timeOrigin + performance.now()) * microsPerMs);
+  return Date.now() * microsPerMs;
 }
 
 export function toMicros(instant: Date): Micros {

@@ -21,7 +21,7 @@ export async function migrate(database: Database): Promise<string[]> {
   const migrator = new Migrator({ db: database, provider: { getMigrations: async () => migrations } });
   const { error, results } = await migrator.migrateToLatest();
   if (error !== undefined) {
-    const unknown = await unknownMigrations(database);
+    const unknown = await unknownMigrations(database).catch(() => []);
     throw unknown.length > 0 ? new NewerSchemaError(unknown) : error;
   }
   return (results ?? []).map((result) => result.migrationName);

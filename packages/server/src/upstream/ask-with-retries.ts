@@ -35,7 +35,9 @@ function askAgain(
     randomize: true,
     async shouldRetry({ error }) {
       if (error instanceof NotAnsweredError) return true;
-      if (!(error instanceof UpstreamError) || error.status !== 503) return false;
+      // A context overflow may come as a 503 as well; no other try will make it fit.
+      if (!(error instanceof UpstreamError) || error.status !== 503 || error.category !== "unavailable")
+        return false;
       const pauseMs = askedPauseMs(error.retryAfter);
       if (pauseMs > longestPauseMs) return false;
       await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());

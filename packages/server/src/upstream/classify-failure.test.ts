@@ -29,6 +29,12 @@ const cases: [name: string, status: number, body: unknown, category: string][] =
     "context_exceeded",
   ],
   [
+    "Gemini puts its error into a list",
+    400,
+    [{ error: { message: "maximum context length is 8 tokens" } }],
+    "context_exceeded",
+  ],
+  [
     "OpenAI gives only the code",
     400,
     { error: { message: "Too much.", code: "context_length_exceeded" } },

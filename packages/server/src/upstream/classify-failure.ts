@@ -95,7 +95,9 @@ function saysContextOverflow({ message, code, type }: StatedError): boolean {
 function parseObject(text: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
+    // Gemini puts its one error into a list.
+    const body: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+    return isObject(body) ? body : undefined;
   } catch {
     return undefined;
   }

@@ -22,7 +22,8 @@ export async function startPresage(environment: RawEnvironment): Promise<TestPre
     ...environment,
   });
   const presage = await compose(config, createLog(config.logLevel));
-  const server = listen(config.listen, presage.app);
+  const server = listen(config.listen);
+  server.use(presage.app);
   presage.setPhase("ready");
   return {
     url: server.address,

@@ -7,12 +7,25 @@ import {
   MeResponse,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { answer, body, notValid, operation, storeUnavailable, unauthenticated } from "./describe.ts";
+import {
+  answer,
+  body,
+  notValid,
+  operation,
+  storeUnavailable,
+  tooLarge,
+  unauthenticated,
+} from "./describe.ts";
 
 export const dashboardPaths: ZodOpenApiPathsObject = {
   "/v1/me": {
     get: operation("getMe", "dashboard", "Show the calling user", {
-      responses: { "200": answer("The user", MeResponse), ...unauthenticated, ...storeUnavailable },
+      responses: {
+        "200": answer("The user", MeResponse),
+        ...unauthenticated,
+        "404": answer("The key's user does not exist any more", ErrorResponse),
+        ...storeUnavailable,
+      },
     }),
   },
   "/v1/api-keys": {
@@ -28,6 +41,7 @@ export const dashboardPaths: ZodOpenApiPathsObject = {
       responses: {
         "201": answer("The key, shown this once", ApiKeyCreateResponse),
         ...unauthenticated,
+        ...tooLarge,
         ...notValid,
         ...storeUnavailable,
       },

@@ -51,6 +51,8 @@ export const predictionPaths: ZodOpenApiPathsObject = {
       responses: {
         "200": answer("The upstream's list as it came", ModelListResponse),
         ...unauthenticated,
+        "413": answer("The upstream's own 413 (context_exceeded)", ErrorResponse),
+        "429": answer("The upstream's rate limit (rate_limit)", ErrorResponse),
         "502": answer("The upstream failed", ErrorResponse),
         "503": answer("The upstream is temporarily unavailable", ErrorResponse),
         "504": answer("The upstream timed out", ErrorResponse),

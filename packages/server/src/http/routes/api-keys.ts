@@ -6,7 +6,7 @@ import {
 } from "@presage/contract";
 import type { ApiKey } from "../../identity/api-keys/api-keys-store.ts";
 import type { NewApiKey } from "../../identity/api-keys/create-api-key.ts";
-import { parseExpiry } from "../../identity/api-keys/parse-expiry.ts";
+import { ExpiryError, parseExpiry } from "../../identity/api-keys/parse-expiry.ts";
 import { toIsoInstant } from "../../storage/columns.ts";
 import { readJsonBody } from "../read-json-body.ts";
 import { type Route, withKey } from "../route.ts";
@@ -17,9 +17,6 @@ export interface ApiKeysArea {
   listApiKeys(userId: string): Promise<ApiKey[]>;
   revokeApiKey(userId: string, keyId: string): Promise<void>;
 }
-
-/** The last year that a date-time can name with four digits; an offset can reach past it. */
-const lastYear = 9999;
 
 export function apiKeyRoutes(
   { createApiKey, listApiKeys, revokeApiKey }: ApiKeysArea,
@@ -50,18 +47,15 @@ export function apiKeyRoutes(
 
 function readExpiry(text: string | null | undefined): Date | null {
   if (text === null || text === undefined) return null;
-  const expiresAt = parseExpiry(text);
-  const loc = ["body", "expires_at"];
-  if (expiresAt.getUTCFullYear() > lastYear) {
-    const ctx = { error: `the year is after ${lastYear}` };
-    throw new ValidationFailure([
-      { type: "datetime_parsing", loc, msg: "Input should be a valid datetime", input: text, ctx },
-    ]);
+  try {
+    return parseExpiry(text);
+  } catch (error) {
+    if (!(error instanceof ExpiryError)) throw error;
+    const fault = error.isPast
+      ? { type: "datetime_future", msg: "Input should be in the future" }
+      : { type: "datetime_parsing", msg: "Input should be a valid datetime", ctx: { error: error.message } };
+    throw new ValidationFailure([{ ...fault, loc: ["body", "expires_at"], input: text }]);
   }
-  if (expiresAt.getTime() > Date.now()) return expiresAt;
-  throw new ValidationFailure([
-    { type: "datetime_future", loc, msg: "Input should be in the future", input: text },
-  ]);
 }
 
 function toResponse({ created_at, expires_at, revoked_at, last_used_at, ...rest }: ApiKey): ApiKeyResponse {

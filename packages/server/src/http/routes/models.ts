@@ -4,8 +4,8 @@ import { type Route, withKey } from "../route.ts";
 
 export function modelRoutes(listModels: Upstream["listModels"], timeoutMs: number): Route[] {
   return [
-    withKey("GET", "/v1/models", async ({ request, server }) => {
-      keepOpen({ server, request }, timeoutMs);
+    withKey("GET", "/v1/models", async ({ request, server, exchange }) => {
+      keepOpen({ server, request, exchange }, timeoutMs);
       const { bytes } = await listModels(request.signal);
       return new Response(bytes, { headers: { "content-type": "application/json" } });
     }),

@@ -32,7 +32,8 @@ export function predictionRoutes({
     withKey("POST", "/v1/predict", async ({ request, server, exchange, caller }) => {
       admit(admission, exchange, caller);
       const body = validate(WorldModelRequest, await readJsonBody(request, maxBodyBytes), "body");
-      keepOpen({ server, request }, timeoutMs);
+      refuseStreaming(body.params?.stream);
+      keepOpen({ server, request, exchange }, timeoutMs);
       const measured = measureCompletion(complete, exchange);
       const { prediction, messages } = predict(measured, body, request.signal);
       return Response.json(debugFields ? { ...(await prediction), messages } : await prediction);
@@ -40,8 +41,10 @@ export function predictionRoutes({
     withKey("POST", "/v1/chat/completions", async ({ request, server, exchange, caller }) => {
       admit(admission, exchange, caller);
       const body = validate(ChatCompletionRequest, await readJsonBody(request, maxBodyBytes), "body");
+      refuseStreaming(body.stream);
+      refuseStreaming(body.params?.stream);
       refuseUnanswerable(body);
-      keepOpen({ server, request }, timeoutMs);
+      keepOpen({ server, request, exchange }, timeoutMs);
       const { bytes } = await completeChat(measureCompletion(complete, exchange), body, request.signal);
       return new Response(bytes, { headers: { "content-type": "application/json" } });
     }),
@@ -54,9 +57,12 @@ function admit(admission: Admission, exchange: Exchange, { keyId }: Caller): voi
   exchange.atEnd = admission.leave;
 }
 
+function refuseStreaming(stream: unknown): void {
+  if (stream === true) throw new ServiceError("unsupported", "Streaming is not supported.");
+}
+
 /** What the schema cannot say: which fields each of the two modes needs. */
 function refuseUnanswerable(request: ChatCompletionRequest): void {
-  if (request.stream === true) throw new ServiceError("unsupported", "Streaming is not supported.");
   const isStructured = isGiven(request.context) || isGiven(request.interaction);
   const needed = isStructured ? "interaction" : "messages";
   const isThere = isStructured ? isGiven(request.interaction) : (request.messages ?? []).length > 0;

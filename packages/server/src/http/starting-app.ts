@@ -1,0 +1,17 @@
+import type { App } from "./app.ts";
+
+const retryAfterS = 1;
+
+/** What is served while the rest is still being built: the process is up, and takes no requests yet. */
+export function startingApp(): App {
+  const refusal = { detail: "The server is starting.", category: "unavailable" };
+  const headers = { "retry-after": String(retryAfterS) };
+  return {
+    routes: {
+      "/health": async () => Response.json({ status: "ok" }),
+      "/ready": async () => Response.json({ status: "starting" }, { status: 503, headers }),
+    },
+    fetch: async () => Response.json(refusal, { status: 503, headers }),
+    lastRequestAtMs: () => 0,
+  };
+}
