@@ -9,6 +9,7 @@ import type { Phase } from "./http/routes/probes.ts";
 import { createAdmission } from "./identity/admission.ts";
 import { selectApiKeys, selectKeyRecord, writeLastUses } from "./identity/api-keys/api-keys-store.ts";
 import { createApiKey } from "./identity/api-keys/create-api-key.ts";
+import { createFirstKey } from "./identity/api-keys/create-first-key.ts";
 import { ensureBootstrapKey } from "./identity/api-keys/ensure-bootstrap-key.ts";
 import { createKeyDigest, type KeyDigest } from "./identity/api-keys/key-digest.ts";
 import { collectLastUses } from "./identity/api-keys/last-uses.ts";
@@ -20,7 +21,7 @@ import type { Log, Logger } from "./observability/logger.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { openTracing } from "./observability/tracing.ts";
 import { openDatabase } from "./storage/open-database.ts";
-import { claimOnce, sharedSecret } from "./storage/settings-store.ts";
+import { sharedSecret } from "./storage/settings-store.ts";
 import type { Database } from "./storage/tables.ts";
 import { createUpstream } from "./upstream/create-upstream.ts";
 import type { Upstream } from "./upstream/upstream.ts";
@@ -40,8 +41,9 @@ export async function compose(config: Config, log: Log): Promise<Presage> {
   let phase: Phase = "starting";
   const metrics = createMetrics();
   const tracing = config.otlpEndpoint === undefined ? undefined : await openTracing(config.otlpEndpoint);
-  const { database, owner, digestOf } = await composeStore(config, logger);
-  const firstKey = await ensureFirstKey(config, database, owner, digestOf);
+  const store = await composeStore(config, logger);
+  const { database, digestOf } = store;
+  const firstKey = await composeFirstKey(config, store);
   const { upstream, stopSandbox } = await composeUpstream(config, logger);
 
   const lastUses = collectLastUses(
@@ -135,22 +137,14 @@ export async function composeUpstream(
 }
 
 /** Someone must be able to make the first call: the bootstrap key, or in local mode a key that is printed once. */
-async function ensureFirstKey(
+async function composeFirstKey(
   config: Config,
-  database: Database,
-  owner: User,
-  digestOf: KeyDigest,
+  { database, owner, digestOf }: Store,
 ): Promise<string | undefined> {
   const { bootstrapKey, oidc } = config.identity;
-  if (bootstrapKey !== undefined) {
-    await ensureBootstrapKey(database, digestOf, { userId: owner.id, key: bootstrapKey });
-    return undefined;
+  if (bootstrapKey === undefined) {
+    return oidc === undefined ? await createFirstKey(database, digestOf, owner.id) : undefined;
   }
-  if (oidc !== undefined) return undefined;
-  // Of several processes that start at once on an empty database, one makes the key.
-  return await database.transaction().execute(async (transaction) => {
-    if (!(await claimOnce(transaction, "first_key"))) return undefined;
-    const newKey = { userId: owner.id, name: "first key", expiresAt: null };
-    return (await createApiKey(transaction, digestOf, newKey)).key;
-  });
+  await ensureBootstrapKey(database, digestOf, { userId: owner.id, key: bootstrapKey });
+  return undefined;
 }

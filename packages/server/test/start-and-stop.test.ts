@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { noteChild } from "./support/children.ts";
 import { eventually } from "./support/eventually.ts";
 import { freePort } from "./support/free-port.ts";
 import { callWithKey, testKey } from "./support/presage.ts";
@@ -23,7 +24,7 @@ afterAll(async () => {
 
 function start(argv: string[], environment: Record<string, string> = {}, detached = false) {
   const { PATH = "" } = process.env;
-  return Bun.spawn(argv, {
+  const child = Bun.spawn(argv, {
     cwd: repository,
     env: {
       PATH,
@@ -36,6 +37,8 @@ function start(argv: string[], environment: Record<string, string> = {}, detache
     stderr: "pipe",
     detached,
   });
+  noteChild(child);
+  return child;
 }
 
 async function isReady(url: string): Promise<boolean> {

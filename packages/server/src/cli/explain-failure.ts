@@ -1,10 +1,17 @@
 import { ConfigError } from "../config.ts";
-import { UpstreamError } from "../errors.ts";
+import { ServiceError, UpstreamError } from "../errors.ts";
 import { NewerSchemaError } from "../storage/migrate.ts";
 import { OpenDatabaseError } from "../storage/open-database.ts";
 import { CommandError } from "./command-error.ts";
 
-const selfExplaining = [ConfigError, CommandError, NewerSchemaError, OpenDatabaseError, UpstreamError];
+const selfExplaining = [
+  ConfigError,
+  CommandError,
+  NewerSchemaError,
+  OpenDatabaseError,
+  ServiceError,
+  UpstreamError,
+];
 
 const listenFailures = new Map([
   ["EADDRINUSE", "The address is in use; set PRESAGE_PORT or PRESAGE_HOST to a free one."],

@@ -1,9 +1,10 @@
 import { ApiKeyCreateRequest } from "@presage/contract";
 import { composeStore, type Store } from "../compose.ts";
 import type { Config } from "../config.ts";
-import { type ApiKey, markRevoked, selectApiKeys } from "../identity/api-keys/api-keys-store.ts";
+import { type ApiKey, selectApiKeys } from "../identity/api-keys/api-keys-store.ts";
 import { createApiKey } from "../identity/api-keys/create-api-key.ts";
 import { ExpiryError, parseExpiry } from "../identity/api-keys/parse-expiry.ts";
+import { revokeApiKey } from "../identity/api-keys/revoke-api-key.ts";
 import { createLog } from "../observability/logger.ts";
 import { nowMicros, toIsoInstant } from "../storage/columns.ts";
 import { CommandError } from "./command-error.ts";
@@ -40,8 +41,8 @@ export async function listKeys(config: Config): Promise<void> {
 
 export async function revokeKey(config: Config, id: string): Promise<void> {
   await withStore(config, async ({ database, owner }) => {
-    const digest = await markRevoked(database, owner.id, id.toLowerCase(), nowMicros());
-    if (digest === undefined) throw new CommandError(`There is no key with the id ${id}.`);
+    // This process remembers no key; running servers notice by themselves.
+    await revokeApiKey(database, { forget() {} }, owner.id, id.toLowerCase());
     process.stdout.write("Revoked.\n");
   });
 }

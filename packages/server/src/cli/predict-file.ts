@@ -6,6 +6,9 @@ import { digestOf, lineId, type OutputLine, predictLine } from "./predict-line.t
 import { keepFinishedLines } from "./predict-output.ts";
 import { readLines } from "./read-lines.ts";
 
+/** 128 and the number of SIGINT, as shells count. */
+const interruptedExitCode = 130;
+
 export interface PredictFileOptions {
   file: string;
   /** Absent: predictions go to standard output. */
@@ -61,10 +64,17 @@ async function lineIds(file: string): Promise<Set<string>> {
 
 function startProgress(total: number): SingleBar | undefined {
   if (!process.stderr.isTTY) return undefined;
-  // `gracefulExit` gives the terminal back as it was when Ctrl-C ends the run; what is written stays and is not asked again.
-  const format = "{bar} {value}/{total} predictions, {eta_formatted} to go";
-  const bar = new SingleBar({ format, gracefulExit: true, etaBuffer: 100 });
+  const bar = new SingleBar({
+    format: "{bar} {value}/{total} predictions, {eta_formatted} to go",
+    etaBuffer: 100,
+  });
   bar.start(total, 0);
+  // The bar changes the terminal's settings; Ctrl-C must give it back as it was.
+  process.once("SIGINT", () => {
+    bar.stop();
+    process.stderr.write("Stopped. What is written stays, and the same command goes on from there.\n");
+    process.exit(interruptedExitCode);
+  });
   return bar;
 }
 

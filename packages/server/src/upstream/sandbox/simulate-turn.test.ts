@@ -127,7 +127,7 @@ describe("the rest", () => {
     expect(inPantry("focus on plum")).toBe("You focus on the plum.");
   });
 
-  test("what the world does not know it refuses, in its own words if it has any", () => {
+  test("what the world does not know it refuses, in its own words where it has them", () => {
     const knowledge = 'When action is invalid or object not present: respond "You cannot."';
     expect(inPantry("dance")).toBe(REFUSED);
     expect(ask({ state: IN_PANTRY, action: "dance", knowledge })).toBe("You cannot.");
