@@ -31,3 +31,14 @@ export function queryBoolean() {
 export function isTrueWord(word: string): boolean {
   return trueWord.test(word);
 }
+
+/** A number in a query string. `Number` reads what passes. */
+export function queryNumber() {
+  return z
+    .string()
+    .check(({ value, issues }) => {
+      if (value.trim() !== "" && Number.isFinite(Number(value))) return;
+      issues.push({ code: "invalid_format", format: "float", input: value });
+    })
+    .meta({ type: "number" });
+}

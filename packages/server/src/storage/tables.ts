@@ -69,6 +69,130 @@ export interface ErrorTaxonomyLabelsTable {
   position: number;
 }
 
+export interface EvaluatorProfilesTable {
+  public_id: string;
+  account_id: string;
+  evaluator_family: string;
+  name: string;
+  /** The highest number that a revision of it has. */
+  last_revision: number;
+  archived_at: Micros | null;
+  created_at: Micros;
+}
+
+export interface EvaluatorProfileRevisionsTable {
+  public_id: string;
+  revision: number;
+  /** JSON. */
+  config: string;
+  description: string | null;
+  created_at: Micros;
+}
+
+/** One row: the last result's number and time. Whoever adds results holds it, so that both only ever grow. */
+export interface EvaluationClockTable {
+  last_id: number;
+  last_created_at: Micros;
+}
+
+/** What results are searched and listed by. Only the `counted_` columns and `score_mille` ever change, by a correction. */
+export interface EvaluationResultsTable {
+  id: number;
+  account_id: string;
+  created_at: Micros;
+  app: string;
+  evaluator_id: string;
+  evaluator_family: string | null;
+  profile_name: string | null;
+  profile_public_id: string | null;
+  profile_revision: number | null;
+  /** success, validation_error or failed. */
+  status: string;
+  explain_strategy: string;
+  dataset_id: string | null;
+  run_id: string | null;
+  is_external: number;
+  /** The evaluator's verdict. */
+  pass: number | null;
+  score: number | null;
+  /** The verdict that counts: the latest correction's, else the evaluator's. */
+  counted_pass: number | null;
+  counted_score: number | null;
+  /** The counted score in thousandths, rounded; the searches' and summaries' grain. */
+  score_mille: number | null;
+}
+
+/** The rest of a result: what is only shown. */
+export interface EvaluationPayloadsTable {
+  result_id: number;
+  system_prompt: string | null;
+  /** JSON, a list of texts. */
+  retrieved_context: string | null;
+  input: string | null;
+  output: string | null;
+  gold_answer: string | null;
+  error_message: string | null;
+  explanation: string | null;
+  evaluation_micros: number | null;
+  explanation_micros: number | null;
+  /** JSON: positions, extra, confidence_interval. */
+  additional_info: string | null;
+  /** JSON, a number or a text. */
+  dataset_sample_id: string | null;
+  run_project_id: string | null;
+  /** JSON: id, name, provider, params, selected_model of the evaluated model. */
+  evaluated_model: string | null;
+  /** JSON, texts by name. */
+  tags: string | null;
+}
+
+export interface EvaluationTagsTable {
+  account_id: string;
+  name: string;
+  value: string;
+  result_id: number;
+}
+
+/** What people said about results; of several corrections of one result the last counts. */
+export interface EvaluationCorrectionsTable {
+  id: string;
+  result_id: number;
+  account_id: string;
+  user_id: string;
+  pass: number;
+  score: number | null;
+  comment: string | null;
+  created_at: Micros;
+}
+
+/** Results that are counted together: all that a summary can filter and split by, but the day. */
+export interface EvaluationSeriesTable {
+  id: string;
+  account_id: string;
+  app: string;
+  evaluator_id: string;
+  /** Here and below, an empty text or a 0 stands for none. */
+  evaluator_family: string;
+  profile_name: string;
+  profile_public_id: string;
+  profile_revision: number;
+  run_id: string;
+}
+
+/** How many results of a series a day had, by verdict and score: the rollup that summaries read. */
+export interface EvaluationCountsTable {
+  series_id: string;
+  /** Days since 1970-01-01 UTC. */
+  day: number;
+  /** pass, fail, none (a result without a pass), validation_error or failed. */
+  verdict: string;
+  /** In thousandths, rounded; -1 without a score. */
+  score_mille: number;
+  count: number;
+  score_sum: number;
+  score_sum_of_squares: number;
+}
+
 export interface Tables {
   settings: SettingsTable;
   accounts: AccountsTable;
@@ -77,6 +201,15 @@ export interface Tables {
   error_taxonomies: ErrorTaxonomiesTable;
   error_taxonomy_revisions: ErrorTaxonomyRevisionsTable;
   error_taxonomy_labels: ErrorTaxonomyLabelsTable;
+  evaluator_profiles: EvaluatorProfilesTable;
+  evaluator_profile_revisions: EvaluatorProfileRevisionsTable;
+  evaluation_clock: EvaluationClockTable;
+  evaluation_results: EvaluationResultsTable;
+  evaluation_payloads: EvaluationPayloadsTable;
+  evaluation_tags: EvaluationTagsTable;
+  evaluation_corrections: EvaluationCorrectionsTable;
+  evaluation_series: EvaluationSeriesTable;
+  evaluation_counts: EvaluationCountsTable;
 }
 
 export type Database = Kysely<Tables>;

@@ -1,0 +1,69 @@
+import { z } from "zod";
+import {
+  DeprecatedExplain,
+  deprecated,
+  EvaluationResult,
+  EvaluationStatus,
+  ExplainStrategy,
+  evaluatedModelFields,
+  filingFields,
+  sampleFields,
+} from "./evaluation-result.ts";
+import { shortText } from "./text.ts";
+
+/** One evaluator to run. */
+export const EvaluatorReference = z
+  .object({
+    evaluator: shortText(200)
+      .nullish()
+      .meta({ description: "An evaluator's id, or its alias, which is the family's name." }),
+    profile_name: shortText(200)
+      .nullish()
+      .meta({ description: "Absent: the family's default profile, if it has one." }),
+    criteria: shortText(200).nullish().meta({ description: "The same as profile_name." }),
+    explain_strategy: ExplainStrategy.nullish().meta({ default: "always" }),
+    evaluator_id: deprecated(shortText(200).nullish(), "evaluator"),
+    criterion_id: deprecated(shortText(200).nullish(), "evaluator"),
+    explain: deprecated(DeprecatedExplain.nullish(), "explain_strategy"),
+  })
+  .meta({ id: "EvaluatorReference" });
+export type EvaluatorReference = z.infer<typeof EvaluatorReference>;
+
+const references = z.array(EvaluatorReference).min(1).max(20);
+
+/** Body of `POST /v1/evaluate`. Nulls are as good as absent; of an old and a new name the new one counts. */
+export const EvaluateRequest = z
+  .object({
+    evaluators: references.nullish(),
+    criteria: deprecated(references.nullish(), "evaluators"),
+    ...sampleFields,
+    ...evaluatedModelFields,
+    ...filingFields,
+    capture: z.enum(["all", "fails-only", "none"]).nullish().meta({
+      default: "all",
+      description: "What is kept: everything, all but what passed, or nothing.",
+    }),
+    confidence_interval_strategy: z.enum(["none", "full-history"]).nullish().meta({ default: "none" }),
+    explain: deprecated(DeprecatedExplain.nullish(), "evaluators[].explain_strategy"),
+  })
+  .meta({ id: "EvaluateRequest" });
+export type EvaluateRequest = z.infer<typeof EvaluateRequest>;
+
+/** What one evaluator made of the request. Without success there is a coded message and no result. */
+export const EvaluateItem = z
+  .object({
+    evaluator_id: z.string(),
+    profile_name: z.string(),
+    criteria: z.string().meta({ description: "The same as profile_name." }),
+    status: EvaluationStatus,
+    error_message: z.string().nullable().meta({ description: "A code, a colon and a sentence." }),
+    evaluation_result: EvaluationResult.nullable(),
+    criterion_id: deprecated(z.string(), "evaluator_id"),
+    result: deprecated(EvaluationResult.nullable(), "evaluation_result"),
+  })
+  .meta({ id: "EvaluateItem" });
+export type EvaluateItem = z.infer<typeof EvaluateItem>;
+
+/** Answer of `POST /v1/evaluate`, in the order of the request's evaluators. */
+export const EvaluateResponse = z.object({ results: z.array(EvaluateItem) }).meta({ id: "EvaluateResponse" });
+export type EvaluateResponse = z.infer<typeof EvaluateResponse>;

@@ -1,0 +1,79 @@
+import { z } from "zod";
+import { deprecated } from "./evaluation-result.ts";
+import { queryBoolean, queryInteger } from "./query.ts";
+import { shortText, storableText } from "./text.ts";
+
+const uuid = z.guid().meta({ format: "uuid" });
+const instant = z.iso.datetime({ offset: true });
+const config = z.record(z.string(), z.unknown());
+
+/** How a family of evaluators is set up: one revision of a named profile. */
+export const EvaluatorProfile = z
+  .object({
+    public_id: z.uuid().meta({ description: "The same for every revision of the profile." }),
+    evaluator_family: z.string(),
+    name: z.string(),
+    revision: z.int().meta({ description: "Counts up from 1." }),
+    config: config.meta({ description: "As the family's schema has it." }),
+    description: z.string().nullable(),
+    is_managed: z.boolean().meta({ description: "Whether it comes with Presage and cannot be changed." }),
+    created_at: instant,
+    archived_at: instant.nullable(),
+    evaluator_id: deprecated(z.string(), "evaluator_family"),
+    is_patronus_managed: deprecated(z.boolean(), "is_managed"),
+  })
+  .meta({ id: "EvaluatorProfile" });
+export type EvaluatorProfile = z.infer<typeof EvaluatorProfile>;
+
+/** Body of `POST /v1/evaluator-profiles`. */
+export const EvaluatorProfileCreateRequest = z
+  .object({
+    evaluator_family: shortText(200).nullish().meta({ description: "The family's name." }),
+    evaluator_id: deprecated(shortText(200).nullish(), "evaluator_family"),
+    name: shortText(200),
+    config,
+    description: storableText().nullish(),
+  })
+  .meta({ id: "EvaluatorProfileCreateRequest" });
+export type EvaluatorProfileCreateRequest = z.infer<typeof EvaluatorProfileCreateRequest>;
+
+/** Body of `POST /v1/evaluator-profiles/{public_id}/revision`: the whole new config. */
+export const EvaluatorProfileRevisionRequest = z
+  .object({
+    evaluator_family: shortText(200).nullish().meta({ description: "The profile's own, if given." }),
+    evaluator_id: deprecated(shortText(200).nullish(), "evaluator_family"),
+    config,
+    description: storableText().nullish().meta({ description: "Absent: as it was." }),
+  })
+  .meta({ id: "EvaluatorProfileRevisionRequest" });
+export type EvaluatorProfileRevisionRequest = z.infer<typeof EvaluatorProfileRevisionRequest>;
+
+export const EvaluatorProfilePath = z.object({ public_id: uuid });
+
+export const EvaluatorProfileResponse = z
+  .object({ evaluator_profile: EvaluatorProfile })
+  .meta({ id: "EvaluatorProfileResponse" });
+export type EvaluatorProfileResponse = z.infer<typeof EvaluatorProfileResponse>;
+
+/** Query of `GET /v1/evaluator-profiles`. A revision is listed if everything that is given fits it. */
+export const EvaluatorProfileListQuery = z.object({
+  public_id: uuid.optional(),
+  evaluator_family: storableText().optional(),
+  evaluator_id: deprecated(storableText().optional(), "evaluator_family"),
+  name: storableText().optional(),
+  revision: queryInteger({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }).optional(),
+  get_last_revision: queryBoolean()
+    .optional()
+    .meta({ default: false, description: "Of each profile only its last revision." }),
+  is_managed: queryBoolean().optional(),
+  is_patronus_managed: deprecated(queryBoolean().optional(), "is_managed"),
+  include_archived: queryBoolean().optional().meta({ default: false }),
+  limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({ default: 50 }),
+  offset: queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }).optional().meta({ default: 0 }),
+});
+export type EvaluatorProfileListQuery = z.infer<typeof EvaluatorProfileListQuery>;
+
+export const EvaluatorProfileListResponse = z
+  .object({ evaluator_profiles: z.array(EvaluatorProfile) })
+  .meta({ id: "EvaluatorProfileListResponse" });
+export type EvaluatorProfileListResponse = z.infer<typeof EvaluatorProfileListResponse>;

@@ -1,0 +1,105 @@
+import type { z } from "zod";
+import type { Sample, SampleField } from "../sample.ts";
+
+/** A stretch of the output: first character and the one after the last, in Unicode code points from 0. */
+export type Position = readonly [start: number, end: number];
+
+/** What an evaluator says of a sample. */
+export interface Verdict {
+  pass: boolean;
+  /** From 0 to 1, and 1 is best. */
+  score: number;
+  /** Where in the output the verdict comes from. */
+  positions?: readonly Position[];
+  /** Figures and findings of the family's own, as JSON. */
+  extra?: Record<string, unknown>;
+  /** Says where and why, for a person. Asked for only if somebody wants to know. */
+  explain(): string;
+}
+
+/** A profile that comes with Presage. Its name begins with `system:`. */
+export interface SystemProfile<Config> {
+  name: `system:${string}`;
+  description: string;
+  config: Config;
+}
+
+interface FamilyParts<Config> {
+  /** Also the alias of its newest evaluator. */
+  name: string;
+  /** One sentence for people who choose among families. */
+  description: string;
+  /** Dates of its versions (YYYY-MM-DD), the newest first. A version that changes scores is a new one. */
+  versions: readonly [string, ...string[]];
+  /** Without these a sample cannot be evaluated. */
+  needs: readonly SampleField[];
+  /** These are looked at if they are there. */
+  takes?: readonly SampleField[];
+  /** Checks a profile's config and fills in its defaults. Strict: what it does not know is a mistake. */
+  config: z.ZodType<Config>;
+  systemProfiles: readonly SystemProfile<Config>[];
+}
+
+/** A family whose verdict follows from the sample and the profile alone. */
+export interface RuleFamily<Config> extends FamilyParts<Config> {
+  kind: "rule";
+  /** Reads a config once for many samples. */
+  prepare(config: Config): (sample: Sample) => Verdict;
+  /** Whether this sample takes longer than a millisecond or so: it then runs beside the main thread, under a deadline. */
+  isHeavy?(sample: Sample, config: Config): boolean;
+}
+
+/** What a model-backed evaluation is told beside the sample. */
+export interface ModelCall<Config> {
+  config: Config;
+  accountId: string;
+  profilePublicId: string;
+  /** Aborted at the evaluation's deadline, and when the caller hangs up. */
+  signal: AbortSignal;
+}
+
+/** A family that asks a model. */
+export interface ModelFamily<Config> extends FamilyParts<Config> {
+  kind: "model";
+  evaluate(sample: Sample, call: ModelCall<Config>): Promise<Verdict>;
+}
+
+/** Any family. Its config must have gone through its own schema. */
+export type Family = RuleFamily<unknown> | ModelFamily<unknown>;
+
+/** The profile that a family uses when none is named. */
+export const defaultProfileName = "system:default";
+
+/** Why an evaluation came to no verdict: a word for programs and a sentence for people. */
+export type FailureCode =
+  | "timeout"
+  | "overloaded"
+  | "internal_error"
+  | "needs_model"
+  | "judge_unreachable"
+  | "judge_rate_limited"
+  | "judge_refused"
+  | "judge_truncated"
+  | "judge_invalid_verdict"
+  | "judge_context_exceeded"
+  | "judge_error"
+  | "no_such_taxonomy";
+
+/** An evaluation that came to no verdict. It is never a fail. */
+export class EvaluationFailure extends Error {
+  readonly code: FailureCode;
+
+  constructor(code: FailureCode, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = "EvaluationFailure";
+    this.code = code;
+  }
+}
+
+/** A sample that has what the family needs, but not in a form that it can use; for example a gold answer that is no JSON. */
+export class UnusableSampleError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = "UnusableSampleError";
+  }
+}

@@ -1,0 +1,35 @@
+import { exactMatch } from "./exact-match.ts";
+import type { Family, RuleFamily } from "./family.ts";
+
+/** Families whose verdicts follow from the sample and the profile alone. A new family is a file and a line here. */
+export const ruleFamilies: readonly RuleFamily<unknown>[] = [exactMatch];
+
+/** One version of a family, as callers name it. */
+export interface RegisteredEvaluator {
+  id: string;
+  family: Family;
+}
+
+export interface Registry {
+  families: readonly Family[];
+  /** Every version of every family; of each family the newest first. */
+  evaluators: readonly RegisteredEvaluator[];
+  /** By id, or by the family's name for its newest. */
+  find(idOrAlias: string): RegisteredEvaluator | undefined;
+  findFamily(name: string): Family | undefined;
+}
+
+export function createRegistry(families: readonly Family[]): Registry {
+  const evaluators = families.flatMap((family) =>
+    family.versions.map((version) => ({ id: `${family.name}-${version}`, family })),
+  );
+  const byName = new Map(evaluators.map((evaluator) => [evaluator.id, evaluator]));
+  for (const evaluator of evaluators.toReversed()) byName.set(evaluator.family.name, evaluator);
+  const familiesByName = new Map(families.map((family) => [family.name, family]));
+  return {
+    families,
+    evaluators,
+    find: (idOrAlias) => byName.get(idOrAlias),
+    findFamily: (name) => familiesByName.get(name),
+  };
+}

@@ -1,0 +1,25 @@
+import { codePointPositions } from "./code-points.ts";
+
+const shownCharacters = 40;
+
+/** Where two texts begin to differ, in UTF-16 units; undefined if they are equal. */
+export function firstDifference(one: string, other: string): number | undefined {
+  if (one === other) return undefined;
+  const shorter = Math.min(one.length, other.length);
+  let at = 0;
+  while (at < shorter && one[at] === other[at]) at += 1;
+  // Never in the middle of a surrogate pair.
+  return at > 0 && /[\uD800-\uDBFF]/.test(one[at - 1] ?? "") ? at - 1 : at;
+}
+
+/** Says where and how an output differs from what it should have been. */
+export function describeDifference(output: string, gold: string, at: number): string {
+  const [position] = codePointPositions(output, [[at, at]]);
+  return `The output differs from character ${position?.[0] ?? at} on: it has ${excerpt(output, at)}, the gold answer ${excerpt(gold, at)}.`;
+}
+
+function excerpt(text: string, at: number): string {
+  if (at >= text.length) return "ended there";
+  const shown = [...text.slice(at, at + 2 * shownCharacters)].slice(0, shownCharacters).join("");
+  return JSON.stringify(at + shown.length < text.length ? `${shown}…` : shown);
+}
