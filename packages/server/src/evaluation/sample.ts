@@ -8,3 +8,20 @@ export interface Sample {
 }
 
 export type SampleField = keyof Sample;
+
+/** What callers call the fields, for messages and for the list of families. */
+export const sampleFieldNames: Readonly<Record<SampleField, string>> = {
+  systemPrompt: "evaluated_model_system_prompt",
+  retrievedContext: "evaluated_model_retrieved_context",
+  input: "evaluated_model_input",
+  output: "evaluated_model_output",
+  goldAnswer: "evaluated_model_gold_answer",
+};
+
+/** The fields of a list that a sample lacks. An empty text is a text; an empty list of texts is none. */
+export function missingFields(sample: Sample, needed: readonly SampleField[]): SampleField[] {
+  return needed.filter((field) => {
+    const value = sample[field];
+    return value === undefined || (Array.isArray(value) && value.length === 0);
+  });
+}

@@ -19,4 +19,13 @@ export interface Exchange {
   atEnd: (() => void) | undefined;
   /** Why it failed, if it did. */
   category: string | undefined;
+  /** Whether it uses names that others have replaced. */
+  usesOldNames: boolean;
+}
+
+/** For readers of old names to say that they met one. */
+export function noteOldName(exchange: Exchange): () => void {
+  return () => {
+    exchange.usesOldNames = true;
+  };
 }

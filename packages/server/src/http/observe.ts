@@ -26,6 +26,7 @@ export function openExchange({ tracing }: Observers, { method, headers }: Reques
     isKeptOpen: false,
     atEnd: undefined,
     category: undefined,
+    usesOldNames: false,
   };
 }
 
@@ -44,6 +45,7 @@ export function recordExchange(
   if (promptTokens !== undefined) metrics.tokens(["prompt"], promptTokens);
   if (completionTokens !== undefined) metrics.tokens(["completion"], completionTokens);
   if (category !== undefined) metrics.failures([category]);
+  if (exchange.usesOldNames) metrics.oldNames([keyId ?? "none"]);
   span?.end(route, status);
   log.request({
     requestId,

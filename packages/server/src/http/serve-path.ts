@@ -1,6 +1,7 @@
 import { ServiceError } from "../errors.ts";
 import type { KeyVerifier } from "../identity/api-keys/verify-api-key.ts";
 import { authenticate } from "./authenticate.ts";
+import { deprecationHeader } from "./deprecations.ts";
 import { answerTo, isStoreFailure, MethodNotAllowedError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { idleTimeoutS } from "./keep-open.ts";
@@ -80,13 +81,15 @@ function answerError(error: unknown, exchange: Exchange, { log }: Observers): Re
   return Response.json(body, { status, headers });
 }
 
-function setHeaders(headers: Headers, { requestId, upstreamMs, rate }: Exchange, totalMs: number): void {
+function setHeaders(headers: Headers, exchange: Exchange, totalMs: number): void {
+  const { requestId, upstreamMs, rate, usesOldNames } = exchange;
   const total = `total;dur=${totalMs.toFixed(2)}`;
   headers.set("x-request-id", requestId);
   headers.set(
     "server-timing",
     upstreamMs === undefined ? total : `upstream;dur=${upstreamMs.toFixed(2)}, ${total}`,
   );
+  if (usesOldNames) headers.set("deprecation", deprecationHeader);
   if (rate === undefined) return;
   for (const [name, value] of rateHeaders(rate)) headers.set(name, value);
 }

@@ -40,6 +40,11 @@ export function createMetrics() {
       help: "Requests whose error has a category (context_exceeded, rate_limit, upstream, unavailable, timeout), by it.",
       labelNames: ["category"],
     }),
+    oldNames: createTally(registry, {
+      name: "presage_deprecated_requests_total",
+      help: "Requests that use field names which others have replaced, by the id of their API key.",
+      labelNames: ["key_id"],
+    }),
     keyVerifications: createTally(registry, {
       name: "presage_key_verifications_total",
       help: "API keys checked, by outcome: cached (a cache hit), looked_up, refused, unavailable.",

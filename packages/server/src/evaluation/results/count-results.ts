@@ -1,0 +1,61 @@
+import type { EvaluationCountsTable, EvaluationSeriesTable } from "../../storage/tables.ts";
+import type { KeptResult } from "./evaluation-record.ts";
+import { toMille } from "./score-mille.ts";
+
+const microsPerDay = 86_400_000_000;
+/** Of the names of series; any fixed UUID serves. */
+const seriesNamespace = "5d0cf7a4-3c4b-4d5e-9b0a-6a4f6f1f2c11";
+
+export interface Counted {
+  series: EvaluationSeriesTable[];
+  counts: EvaluationCountsTable[];
+}
+
+/** The verdict of a result as the rollup spells it. */
+export function verdictOf(status: string, pass: boolean | undefined): string {
+  if (status !== "success") return status;
+  if (pass === undefined) return "none";
+  return pass ? "pass" : "fail";
+}
+
+/** What some results add to the rollup. */
+export function countResults(results: readonly KeptResult[]): Counted {
+  const series = new Map<string, EvaluationSeriesTable>();
+  const counts = new Map<string, EvaluationCountsTable>();
+  for (const result of results) {
+    const { finding, createdAt } = result;
+    const { id } = noteSeries(series, result);
+    const cell = {
+      series_id: id,
+      day: Math.floor(createdAt / microsPerDay),
+      verdict: verdictOf(finding.status, finding.pass),
+      score_mille: finding.score === undefined ? -1 : toMille(finding.score),
+    };
+    const key = `${cell.series_id} ${cell.day} ${cell.verdict} ${cell.score_mille}`;
+    const count = counts.get(key) ?? { ...cell, count: 0, score_sum: 0, score_sum_of_squares: 0 };
+    const score = finding.score ?? 0;
+    count.count += 1;
+    count.score_sum += score;
+    count.score_sum_of_squares += score * score;
+    counts.set(key, count);
+  }
+  return { series: [...series.values()], counts: [...counts.values()] };
+}
+
+function noteSeries(known: Map<string, EvaluationSeriesTable>, result: KeptResult): EvaluationSeriesTable {
+  const dimensions = {
+    account_id: result.accountId,
+    app: result.filing.app,
+    evaluator_id: result.evaluatorId,
+    evaluator_family: result.evaluatorFamily ?? "",
+    profile_name: result.profile?.name ?? "",
+    profile_public_id: result.profile?.publicId ?? "",
+    profile_revision: result.profile?.revision ?? 0,
+    run_id: result.filing.runId ?? "",
+  };
+  const key = JSON.stringify(Object.values(dimensions));
+  // Named after what it counts, so that no process has to ask another for its id.
+  const series = known.get(key) ?? { id: Bun.randomUUIDv5(key, seriesNamespace), ...dimensions };
+  known.set(key, series);
+  return series;
+}

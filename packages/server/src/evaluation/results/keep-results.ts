@@ -1,0 +1,95 @@
+import { ServiceError } from "../../errors.ts";
+import { isStoreUnavailable } from "../../storage/store-failure.ts";
+import type { Database } from "../../storage/tables.ts";
+import { countResults } from "./count-results.ts";
+import type { EvaluationRecord, KeptResult } from "./evaluation-record.ts";
+import { addCounts, advanceClock, insertResults } from "./results-store.ts";
+
+/** One transaction takes at most so many results; SQLite takes 32,766 parameters in a statement. */
+const maxResultsAtOnce = 500;
+/** Results that wait for their commit; past it the store is too slow for what is asked. */
+const maxWaiting = 20_000;
+
+export interface ResultsKeeper {
+  /** Returns once the results are on disk. Those of one call are kept together or not at all. */
+  keep(records: readonly EvaluationRecord[]): Promise<KeptResult[]>;
+}
+
+interface Waiting {
+  records: readonly EvaluationRecord[];
+  kept: PromiseWithResolvers<KeptResult[]>;
+}
+
+/** Keeps results so that many calls share one commit: while one is under way, the next one gathers. */
+export function createResultsKeeper(database: Database): ResultsKeeper {
+  let waiting: Waiting[] = [];
+  let waitingResults = 0;
+  let isWriting = false;
+
+  async function writeWaiting(): Promise<void> {
+    if (isWriting) return;
+    isWriting = true;
+    // Those who come in the same turn of the event loop go along.
+    await Promise.resolve();
+    while (waiting.length > 0) await writeOrSplit(takeBatch());
+    isWriting = false;
+  }
+
+  function takeBatch(): Waiting[] {
+    let results = 0;
+    const size = waiting.findIndex(({ records }) => {
+      results += records.length;
+      return results > maxResultsAtOnce;
+    });
+    const batch = size < 0 ? waiting : waiting.slice(0, Math.max(size, 1));
+    waiting = waiting.slice(batch.length);
+    for (const { records } of batch) waitingResults -= records.length;
+    return batch;
+  }
+
+  /** A batch that the store refuses is tried call by call, so that nobody fails for another's fault. */
+  async function writeOrSplit(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const kept = await write(
+        database,
+        batch.flatMap(({ records }) => records),
+      );
+      let at = 0;
+      for (const { records, kept: answer } of batch) {
+        answer.resolve(kept.slice(at, at + records.length));
+        at += records.length;
+      }
+    } catch (error) {
+      const [only] = batch;
+      if (only !== undefined && (batch.length === 1 || isStoreUnavailable(error))) {
+        for (const { kept } of batch) kept.reject(error);
+        return;
+      }
+      for (const one of batch) await writeOrSplit([one]);
+    }
+  }
+
+  return {
+    async keep(records) {
+      if (records.length === 0) return [];
+      if (waitingResults + records.length > maxWaiting) {
+        throw new ServiceError("overloaded", "Too many results wait to be stored.", { retryAfterS: 1 });
+      }
+      const kept = Promise.withResolvers<KeptResult[]>();
+      waiting.push({ records, kept });
+      waitingResults += records.length;
+      void writeWaiting();
+      return await kept.promise;
+    },
+  };
+}
+
+async function write(database: Database, records: readonly EvaluationRecord[]): Promise<KeptResult[]> {
+  return await database.transaction().execute(async (transaction) => {
+    const { firstId, createdAt } = await advanceClock(transaction, records.length);
+    const results = records.map((record, index) => ({ ...record, id: firstId + index, createdAt }));
+    await insertResults(transaction, results);
+    await addCounts(transaction, countResults(results));
+    return results;
+  });
+}

@@ -1,0 +1,114 @@
+import type { ExplainStrategy } from "@presage/contract";
+import { CallerGoneError } from "../errors.ts";
+import {
+  EvaluationFailure,
+  type Family,
+  type ModelFamily,
+  UnusableSampleError,
+  type Verdict,
+} from "./evaluators/family.ts";
+import type { UsableProfile } from "./resolve-evaluators.ts";
+import type { Finding } from "./results/evaluation-record.ts";
+import type { RuleRunner } from "./run-rule.ts";
+import { missingFields, type Sample, sampleFieldNames } from "./sample.ts";
+
+export interface EvaluatorRun {
+  family: Family;
+  profile: UsableProfile;
+  sample: Sample;
+  accountId: string;
+  explainStrategy: ExplainStrategy;
+}
+
+/** Runs one evaluator. Whatever goes wrong in it is its finding; only a caller's hang-up is thrown. */
+export type RunEvaluator = (run: EvaluatorRun, callerGone: AbortSignal) => Promise<Finding>;
+
+export interface EvaluatorRunnerParts {
+  rules: RuleRunner;
+  /** Deadline of an evaluation that asks a model, in milliseconds. */
+  modelTimeoutMs: number;
+  /** Hears of faults that are ours. */
+  onFault(error: unknown): void;
+}
+
+export function createEvaluatorRunner({
+  rules,
+  modelTimeoutMs,
+  onFault,
+}: EvaluatorRunnerParts): RunEvaluator {
+  return async ({ family, profile, sample, accountId, explainStrategy }, callerGone) => {
+    const missing = missingFields(sample, family.needs).map((field) => sampleFieldNames[field]);
+    if (missing.length > 0) {
+      return unusable("missing_input", `${family.name} needs ${missing.join(" and ")}.`);
+    }
+    try {
+      const config = family.config.safeParse(profile.config);
+      if (!config.success) {
+        throw new EvaluationFailure(
+          "invalid_profile",
+          "The profile's config is no longer valid for its family.",
+        );
+      }
+      if (family.kind === "rule") {
+        return {
+          status: "success",
+          ...(await rules.run(family.name, config.data, sample, callerGone, explainStrategy)),
+        };
+      }
+      const call = { config: config.data, accountId, profilePublicId: profile.publicId };
+      return await runModel(family, sample, call, explainStrategy, callerGone);
+    } catch (error) {
+      if (callerGone.aborted) throw new CallerGoneError();
+      return toFinding(error);
+    }
+  };
+
+  async function runModel(
+    family: ModelFamily<unknown>,
+    sample: Sample,
+    call: { config: unknown; accountId: string; profilePublicId: string },
+    explainStrategy: ExplainStrategy,
+    callerGone: AbortSignal,
+  ): Promise<Finding> {
+    const startedAtMs = performance.now();
+    const deadline = AbortSignal.timeout(modelTimeoutMs);
+    const timeout = new EvaluationFailure("timeout", `No verdict within ${modelTimeoutMs} ms.`);
+    const signal = AbortSignal.any([callerGone, deadline]);
+    const verdict = await family.evaluate(sample, { ...call, signal }).catch((error: unknown) => {
+      throw deadline.aborted ? timeout : error;
+    });
+    const evaluationMicros = Math.round((performance.now() - startedAtMs) * 1000);
+    return {
+      status: "success",
+      ...withoutExplain(verdict),
+      evaluationMicros,
+      // The model explains in the same breath.
+      ...(isExplained(explainStrategy, verdict.pass)
+        ? { explanation: verdict.explain(), explanationMicros: 0 }
+        : {}),
+    };
+  }
+
+  function toFinding(error: unknown): Finding {
+    if (error instanceof UnusableSampleError) return unusable("unusable_input", error.message);
+    if (error instanceof EvaluationFailure) return failed(error.code, error.message);
+    onFault(error);
+    return failed("internal_error", "The evaluator failed for a reason of ours.");
+  }
+}
+
+function unusable(code: string, message: string): Finding {
+  return { status: "validation_error", errorMessage: `${code}: ${message}` };
+}
+
+function failed(code: string, message: string): Finding {
+  return { status: "failed", errorMessage: `${code}: ${message}` };
+}
+
+function withoutExplain({ explain: _, ...rest }: Verdict): Omit<Verdict, "explain"> {
+  return rest;
+}
+
+function isExplained(strategy: ExplainStrategy, pass: boolean): boolean {
+  return strategy === "always" || strategy === (pass ? "on-success" : "on-fail");
+}
