@@ -183,6 +183,12 @@ export const CorrectionRequest = z
   .meta({ id: "EvaluationCorrectionRequest" });
 export type CorrectionRequest = z.infer<typeof CorrectionRequest>;
 
+/** Answer of `POST /v1/evaluation-results/{id}/correction`. */
+export const CorrectionResponse = z
+  .object({ evaluation_result: EvaluationResult })
+  .meta({ id: "EvaluationCorrectionResponse" });
+export type CorrectionResponse = z.infer<typeof CorrectionResponse>;
+
 const importedDuration = z.iso.duration().nullish().meta({ description: "ISO 8601, for example PT0.25S." });
 
 /** One result that was made elsewhere. */

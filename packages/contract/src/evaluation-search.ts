@@ -9,7 +9,10 @@ const instant = z.iso.datetime({ offset: true, local: true }).meta({
   description: "Without an offset it is read as UTC.",
 });
 const resultId = z.union([z.int().min(0), z.string().regex(/^\d{1,15}$/)]);
-const tags = z.record(z.string(), z.string()).nullish().meta({ description: "All of them must match." });
+const tags = z
+  .record(storableText(), storableText())
+  .nullish()
+  .meta({ description: "All of them must match." });
 
 const names = {
   app: name,

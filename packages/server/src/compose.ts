@@ -1,11 +1,22 @@
+import { composeEvaluation } from "./compose-evaluation.ts";
+import { composeResults } from "./compose-results.ts";
 import type { Config } from "./config.ts";
+import type { Evaluate } from "./evaluation/evaluate.ts";
+import { archiveProfile } from "./evaluation/profiles/archive-profile.ts";
+import { createProfile } from "./evaluation/profiles/create-profile.ts";
+import { findOwnProfile } from "./evaluation/profiles/find-own-profile.ts";
+import { listProfiles } from "./evaluation/profiles/list-profiles.ts";
+import { reviseProfile } from "./evaluation/profiles/revise-profile.ts";
+import { systemRevisions } from "./evaluation/profiles/system-revisions.ts";
+import { listApps } from "./evaluation/results/list-apps.ts";
 import { createRevision } from "./evaluation/taxonomies/create-revision.ts";
-import { selectRevisions } from "./evaluation/taxonomies/error-taxonomies-store.ts";
 import { findRevision } from "./evaluation/taxonomies/find-revision.ts";
+import { listRevisions } from "./evaluation/taxonomies/list-revisions.ts";
 import { removeLabels } from "./evaluation/taxonomies/remove-labels.ts";
 import { setLabels } from "./evaluation/taxonomies/set-labels.ts";
 import { type App, createApp } from "./http/app.ts";
 import type { Phase } from "./http/routes/probes.ts";
+import { selectAccount } from "./identity/accounts-store.ts";
 import { createAdmission } from "./identity/admission.ts";
 import { selectApiKeys, selectKeyRecord, writeLastUses } from "./identity/api-keys/api-keys-store.ts";
 import { createApiKey } from "./identity/api-keys/create-api-key.ts";
@@ -20,9 +31,8 @@ import { selectUser, type User } from "./identity/users-store.ts";
 import type { Log, Logger } from "./observability/logger.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { openTracing } from "./observability/tracing.ts";
-import { openDatabase } from "./storage/open-database.ts";
+import { type OpenedDatabase, openDatabase } from "./storage/open-database.ts";
 import { sharedSecret } from "./storage/settings-store.ts";
-import type { Database } from "./storage/tables.ts";
 import { createUpstream } from "./upstream/create-upstream.ts";
 import type { Upstream } from "./upstream/upstream.ts";
 
@@ -59,6 +69,14 @@ export async function compose(config: Config, log: Log): Promise<Presage> {
   const admission = createAdmission(config.prediction);
   metrics.watchInFlight(admission.inFlight);
 
+  const {
+    registry,
+    evaluate,
+    keeper,
+    dispose: disposeEvaluation,
+  } = composeEvaluation(config, logger, store, upstream);
+  const managed = systemRevisions(registry.families);
+
   const app = createApp({
     phase: () => phase,
     verifier,
@@ -77,12 +95,25 @@ export async function compose(config: Config, log: Log): Promise<Presage> {
     },
     errorTaxonomies: {
       createRevision: (newRevision) => createRevision(database, newRevision),
-      listRevisions: (accountId, filter) => selectRevisions(database, accountId, filter),
+      listRevisions: (accountId, filter) => listRevisions(database, accountId, filter),
       findRevision: (accountId, revisionId) => findRevision(database, accountId, revisionId),
       setLabels: (accountId, revisionId, labels) => setLabels(database, accountId, revisionId, labels),
       removeLabels: (accountId, revisionId, labels) => removeLabels(database, accountId, revisionId, labels),
     },
+    registry,
+    evaluations: { evaluate, timeoutMs: config.upstream.timeoutMs },
+    evaluationResults: composeResults(store, registry, keeper),
+    evaluatorProfiles: {
+      findFamily: (name) => registry.find(name)?.family,
+      createProfile: (profile) => createProfile(database, profile),
+      findOwnProfile: (accountId, publicId) => findOwnProfile(database, managed, accountId, publicId),
+      reviseProfile: (revision) => reviseProfile(database, revision),
+      archiveProfile: (accountId, publicId) => archiveProfile(database, managed, accountId, publicId),
+      listProfiles: (accountId, filter, page) => listProfiles(database, managed, accountId, filter, page),
+    },
+    listApps: (accountId) => listApps(database, accountId),
     findUser: (userId) => selectUser(database, userId),
+    findAccount: (accountId) => selectAccount(database, accountId),
     observers: { log, metrics, tracing },
   });
 
@@ -98,25 +129,44 @@ export async function compose(config: Config, log: Log): Promise<Presage> {
         ?.stop()
         .catch((error: unknown) => logger.warn({ err: error }, "the last traces are lost"));
       await stopSandbox();
-      await database.destroy();
+      await disposeEvaluation();
+      await store.destroy();
     },
   };
 }
 
-export interface Store {
-  database: Database;
+export interface Store extends Pick<OpenedDatabase, "database" | "reader" | "sqlitePath" | "destroy"> {
   owner: User;
   digestOf: KeyDigest;
 }
 
 /** The database, up to date, with its owner and the way in which it digests keys. */
 export async function composeStore(config: Config, logger: Logger): Promise<Store> {
-  const { database, migrated } = await openDatabase(config.databaseUrl, (error) =>
+  const { migrated, ...opened } = await openDatabase(config.databaseUrl, (error) =>
     logger.warn({ err: error }, "a connection to the database was lost"),
   );
   if (migrated.length > 0) logger.info({ migrated }, "the database's schema is up to date");
-  const digestOf = createKeyDigest(await sharedSecret(database, "api_key_digest"));
-  return { database, owner: await ensureOwner(database), digestOf };
+  const digestOf = createKeyDigest(await sharedSecret(opened.database, "api_key_digest"));
+  return { ...opened, owner: await ensureOwner(opened.database), digestOf };
+}
+
+/** What evaluates, without a server: for the command line. */
+export async function composeEvaluator(
+  config: Config,
+  logger: Logger,
+): Promise<{ evaluate: Evaluate; accountId: string; stop(): Promise<void> }> {
+  const store = await composeStore(config, logger);
+  const { upstream, stopSandbox } = await composeUpstream(config, logger);
+  const { evaluate, dispose } = composeEvaluation(config, logger, store, upstream);
+  return {
+    evaluate,
+    accountId: store.owner.account_id,
+    async stop() {
+      await stopSandbox();
+      await dispose();
+      await store.destroy();
+    },
+  };
 }
 
 /** The configured deployment, or the sandbox where none is configured. */

@@ -14,10 +14,16 @@ afterAll(async () => {
   await upstream.stop();
 });
 
+interface Parameter {
+  name: string;
+  deprecated?: boolean;
+  schema: { deprecated?: boolean };
+}
+
 interface Document {
   openapi: string;
   info: { version: string };
-  paths: Record<string, Record<string, { security?: unknown[] }>>;
+  paths: Record<string, Record<string, { security?: unknown[]; parameters?: Parameter[] }>>;
   components: {
     schemas: Record<string, { properties: Record<string, unknown>; additionalProperties?: unknown }>;
   };
@@ -68,6 +74,18 @@ test("what the schemas refuse or fill in stands in the document", async () => {
   });
   expect(schemas.Params?.properties.top_p).toMatchObject({ exclusiveMinimum: 0, maximum: 1, default: 1 });
   expect(schemas.ApiKeyCreateRequest?.properties.name).toMatchObject({ minLength: 1, maxLength: 120 });
+});
+
+test("the old names of profiles are marked as deprecated in bodies, in answers and in queries", async () => {
+  const { components, paths } = await document();
+  const { EvaluatorProfile, EvaluatorProfileCreateRequest } = components.schemas;
+  for (const properties of [EvaluatorProfile?.properties, EvaluatorProfileCreateRequest?.properties]) {
+    expect(properties).toMatchObject({ evaluator_id: { deprecated: true } });
+    expect(properties?.evaluator_family).not.toHaveProperty("deprecated");
+  }
+  const { parameters = [] } = paths["/v1/evaluator-profiles"]?.get ?? {};
+  const old = parameters.filter(({ deprecated, schema }) => deprecated && schema.deprecated);
+  expect(old.map(({ name }) => name)).toEqual(["evaluator_id", "is_patronus_managed"]);
 });
 
 test("the page takes nothing from elsewhere, and every part of it is served", async () => {

@@ -1,11 +1,11 @@
-import { existsSync, realpathSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
 import { type WorldModelPrediction, WorldModelRequest } from "@presage/contract";
 import { composeUpstream } from "../compose.ts";
 import type { Config } from "../config.ts";
 import { createLog } from "../observability/logger.ts";
 import { predict } from "../prediction/predict.ts";
 import { CommandError } from "./command-error.ts";
+import { checkFiles, readConcurrency } from "./file-options.ts";
+import { describeFaults } from "./input-line.ts";
 import { predictFile } from "./predict-file.ts";
 import { predictRemotely } from "./predict-remotely.ts";
 
@@ -76,10 +76,6 @@ function requestOf({ state, action, context, params }: PredictOptions): WorldMod
   return request.data;
 }
 
-export function describeFaults(issues: readonly { path: PropertyKey[]; message: string }[]): string {
-  return issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
-}
-
 function readJson(option: string, text: string | undefined): unknown {
   if (text === undefined) return undefined;
   try {
@@ -87,20 +83,4 @@ function readJson(option: string, text: string | undefined): unknown {
   } catch {
     throw new CommandError(`${option} takes JSON`);
   }
-}
-
-function checkFiles(file: string, out: string | undefined): void {
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile())
-    throw new CommandError(`There is no file ${file}`);
-  if (out === undefined) return;
-  if (!existsSync(dirname(resolve(out)))) throw new CommandError(`There is no directory for ${out}`);
-  if (existsSync(out) && realpathSync(out) === realpathSync(file)) {
-    throw new CommandError("--out would overwrite --file");
-  }
-}
-
-function readConcurrency(text: string): number {
-  const concurrency = Number(text);
-  if (Number.isInteger(concurrency) && concurrency > 0) return concurrency;
-  throw new CommandError("--concurrency takes a whole number above 0");
 }

@@ -13,7 +13,14 @@ export interface EvaluateParts {
   runEvaluator: RunEvaluator;
   findConfidenceInterval: FindConfidenceInterval;
   keeper: ResultsKeeper;
+  findKept: FindKept;
 }
+
+/** The results that an account has under some request keys, by key. */
+export type FindKept = (
+  accountId: string,
+  requestKeys: readonly string[],
+) => Promise<Map<string, KeptResult>>;
 
 /** A result that was kept, or one that nobody wanted kept. */
 export type Evaluation = EvaluationRecord | KeptResult;
@@ -22,11 +29,12 @@ export type Evaluation = EvaluationRecord | KeptResult;
 export type Evaluate = (order: EvaluationOrder, callerGone: AbortSignal) => Promise<Evaluation[]>;
 
 export function createEvaluate(parts: EvaluateParts): Evaluate {
-  const { registry, findProfile, runEvaluator, findConfidenceInterval, keeper } = parts;
+  const { registry, findProfile, runEvaluator, findConfidenceInterval, keeper, findKept } = parts;
 
   async function evaluateOne(
     order: EvaluationOrder,
     { id, family, profile, wanted }: ResolvedEvaluator,
+    requestKey: string | undefined,
     callerGone: AbortSignal,
   ): Promise<EvaluationRecord> {
     const { accountId, sample, filing } = order;
@@ -43,6 +51,8 @@ export function createEvaluate(parts: EvaluateParts): Evaluate {
       profile: { name: profile.name, publicId: profile.publicId, revision: profile.revision },
       explainStrategy,
       isExternal: false,
+      // What came to no verdict may be tried again under the same key.
+      ...(requestKey === undefined || finding.status === "failed" ? {} : { requestKey }),
       sample,
       filing,
       finding: confidenceInterval === undefined ? finding : { ...finding, confidenceInterval },
@@ -51,16 +61,37 @@ export function createEvaluate(parts: EvaluateParts): Evaluate {
 
   return async (order, callerGone) => {
     const resolved = await resolveEvaluators(registry, findProfile, order.accountId, order.evaluators);
-    const records = await Promise.all(resolved.map((one) => evaluateOne(order, one, callerGone)));
+    const keys = requestKeys(order, resolved);
+    const earlier = keys.length === 0 ? new Map<string, KeptResult>() : await findKept(order.accountId, keys);
+    const evaluations = await Promise.all(
+      resolved.map((one, index): Promise<Evaluation> | Evaluation => {
+        const requestKey = keys[index];
+        return earlier.get(requestKey ?? "") ?? evaluateOne(order, one, requestKey, callerGone);
+      }),
+    );
     if (callerGone.aborted) throw new CallerGoneError();
-    const wanted = records.filter((record) => isWanted(record, order.capture));
-    const kept = await keeper.keep(wanted);
-    const keptOf = new Map(wanted.map((record, index) => [record, kept[index]]));
-    return records.map((record) => keptOf.get(record) ?? record);
+    const isNew = evaluations.filter(
+      (evaluation) => !("id" in evaluation) && isWanted(evaluation, order.capture),
+    );
+    const kept = await keeper.keep(isNew);
+    const keptOf = new Map(isNew.map((evaluation, index) => [evaluation, kept[index]]));
+    return evaluations.map((evaluation) => keptOf.get(evaluation) ?? evaluation);
   };
 }
 
 function isWanted({ finding }: EvaluationRecord, capture: EvaluationOrder["capture"]): boolean {
   if (capture === "none") return false;
   return capture === "all" || finding.pass !== true;
+}
+
+/** One evaluator with one revision of a profile gives one verdict under a caller's key, each time that it is named. */
+function requestKeys({ idempotencyKey }: EvaluationOrder, resolved: readonly ResolvedEvaluator[]): string[] {
+  if (idempotencyKey === undefined) return [];
+  const named = new Map<string, number>();
+  return resolved.map(({ id, profile }) => {
+    const key = `${idempotencyKey}/${id}/${profile.publicId}/${profile.revision}`;
+    const times = (named.get(key) ?? 0) + 1;
+    named.set(key, times);
+    return `${key}/${times}`;
+  });
 }

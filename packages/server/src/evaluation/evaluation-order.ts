@@ -21,6 +21,8 @@ export interface EvaluationOrder {
   capture: "all" | "fails-only" | "none";
   /** Whether each score is put beside the interval of all earlier ones. */
   hasConfidenceInterval: boolean;
+  /** The caller's own word for this order. A verdict that was kept under it is answered again, not found again. */
+  idempotencyKey?: string;
 }
 
 /** Why one of the wanted evaluators cannot be run. */

@@ -7,6 +7,7 @@ import {
   UnusableSampleError,
   type Verdict,
 } from "./evaluators/family.ts";
+import { isExplained } from "./is-explained.ts";
 import type { UsableProfile } from "./resolve-evaluators.ts";
 import type { Finding } from "./results/evaluation-record.ts";
 import type { RuleRunner } from "./run-rule.ts";
@@ -75,7 +76,8 @@ export function createEvaluatorRunner({
     const timeout = new EvaluationFailure("timeout", `No verdict within ${modelTimeoutMs} ms.`);
     const signal = AbortSignal.any([callerGone, deadline]);
     const verdict = await family.evaluate(sample, { ...call, signal }).catch((error: unknown) => {
-      throw deadline.aborted ? timeout : error;
+      // What the family says of it is more than that the time was up.
+      throw deadline.aborted && !(error instanceof EvaluationFailure) ? timeout : error;
     });
     const evaluationMicros = Math.round((performance.now() - startedAtMs) * 1000);
     return {
@@ -91,7 +93,10 @@ export function createEvaluatorRunner({
 
   function toFinding(error: unknown): Finding {
     if (error instanceof UnusableSampleError) return unusable("unusable_input", error.message);
-    if (error instanceof EvaluationFailure) return failed(error.code, error.message);
+    if (error instanceof EvaluationFailure) {
+      if (error.code === "internal_error") onFault(error);
+      return failed(error.code, error.message);
+    }
     onFault(error);
     return failed("internal_error", "The evaluator failed for a reason of ours.");
   }
@@ -107,8 +112,4 @@ function failed(code: string, message: string): Finding {
 
 function withoutExplain({ explain: _, ...rest }: Verdict): Omit<Verdict, "explain"> {
   return rest;
-}
-
-function isExplained(strategy: ExplainStrategy, pass: boolean): boolean {
-  return strategy === "always" || strategy === (pass ? "on-success" : "on-fail");
 }

@@ -1,14 +1,22 @@
+import type { Registry } from "../evaluation/evaluators/registry.ts";
+import type { Account } from "../identity/accounts-store.ts";
 import type { User } from "../identity/users-store.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { Route } from "./route.ts";
 import { type ApiKeysArea, apiKeyRoutes } from "./routes/api-keys.ts";
+import { appRoutes } from "./routes/apps.ts";
 import { docsRoutes } from "./routes/docs.ts";
 import { type ErrorTaxonomiesArea, errorTaxonomyRoutes } from "./routes/error-taxonomies.ts";
+import { type EvaluateParts, evaluateRoutes } from "./routes/evaluate.ts";
+import { type EvaluationResultsArea, evaluationResultRoutes } from "./routes/evaluation-results.ts";
+import { type EvaluatorProfilesArea, evaluatorProfileRoutes } from "./routes/evaluator-profiles.ts";
+import { evaluatorRoutes } from "./routes/evaluators.ts";
 import { meRoutes } from "./routes/me.ts";
 import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { type PredictionParts, predictionRoutes } from "./routes/predictions.ts";
 import { type Phase, probeRoutes } from "./routes/probes.ts";
+import { whoAmIRoutes } from "./routes/whoami.ts";
 import { type ServePath, type Surroundings, servePath } from "./serve-path.ts";
 
 export interface AppParts extends Pick<Surroundings, "verifier" | "observers"> {
@@ -17,7 +25,13 @@ export interface AppParts extends Pick<Surroundings, "verifier" | "observers"> {
   listModels: Upstream["listModels"];
   apiKeys: ApiKeysArea;
   errorTaxonomies: ErrorTaxonomiesArea;
+  registry: Registry;
+  evaluations: EvaluateParts;
+  evaluationResults: EvaluationResultsArea;
+  evaluatorProfiles: EvaluatorProfilesArea;
+  listApps(accountId: string): Promise<string[]>;
   findUser(userId: string): Promise<User | undefined>;
+  findAccount(accountId: string): Promise<Account | undefined>;
 }
 
 /** What `Bun.serve` is given: a handler for each path, and one for the paths that there are none for. */
@@ -38,8 +52,14 @@ export function createApp(parts: AppParts): App {
     ...predictionRoutes(parts.predictions),
     ...modelRoutes(parts.listModels, parts.predictions.timeoutMs),
     ...meRoutes(parts.findUser),
+    ...whoAmIRoutes(parts.findAccount),
     ...apiKeyRoutes(parts.apiKeys, maxBodyBytes),
     ...errorTaxonomyRoutes(parts.errorTaxonomies, maxBodyBytes),
+    ...evaluateRoutes(parts.evaluations, maxBodyBytes),
+    ...evaluationResultRoutes(parts.evaluationResults, maxBodyBytes),
+    ...evaluatorRoutes(parts.registry),
+    ...evaluatorProfileRoutes(parts.evaluatorProfiles, maxBodyBytes),
+    ...appRoutes(parts.listApps),
   ];
   let lastRequestAtMs = 0;
   const surroundings: Surroundings = {

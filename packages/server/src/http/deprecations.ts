@@ -131,12 +131,21 @@ export function readProfileName(
   return newest(filter.profile_name ?? filter.criteria, older, "evaluator_profile_name", note);
 }
 
-/** The family that a request about profiles speaks of. An old client says it in `evaluator_id`. */
-export function readFamilyName(
+/** A family as a request about profiles names it, and the field that does. */
+export interface NamedFamily {
+  name: string;
+  field: "evaluator_family" | "evaluator_id";
+}
+
+/** The family that a request about profiles speaks of. An old client says it in `evaluator_id`, there also by an evaluator. */
+export function readFamily(
   request: { evaluator_family?: string | null | undefined; evaluator_id?: string | null | undefined },
   note: NoteOldName,
-): string | undefined {
-  return newest(request.evaluator_family, request.evaluator_id, "evaluator_id", note);
+): NamedFamily | undefined {
+  const { evaluator_family: current, evaluator_id: old } = request;
+  const name = newest(current, old, "evaluator_id", note);
+  if (name === undefined) return undefined;
+  return { name, field: current === null || current === undefined ? "evaluator_id" : "evaluator_family" };
 }
 
 /** Whether a list of profiles is to have managed ones only, or none of them; the word as the query has it. */

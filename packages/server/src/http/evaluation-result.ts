@@ -1,14 +1,19 @@
 import type { EvaluationResult } from "@presage/contract";
 import type { EvaluationRecord, KeptResult } from "../evaluation/results/evaluation-record.ts";
 import { toIsoInstant } from "../storage/columns.ts";
-import { withOldResultNames } from "./deprecations.ts";
+import { type CurrentResult, withOldResultNames } from "./deprecations.ts";
 
 /** A result as it goes out, in new names and old. One that was not kept has no id. */
 export function toEvaluationResult(record: EvaluationRecord | KeptResult): EvaluationResult {
+  return withOldResultNames(toCurrentResult(record));
+}
+
+/** A result in today's names alone. */
+export function toCurrentResult(record: EvaluationRecord | KeptResult): CurrentResult {
   const { sample, filing, finding, profile } = record;
   const kept = "id" in record ? record : undefined;
   const model = filing.evaluatedModel;
-  return withOldResultNames({
+  return {
     id: kept === undefined ? null : String(kept.id),
     app: filing.app,
     created_at: kept === undefined ? null : toIsoInstant(kept.createdAt),
@@ -50,7 +55,7 @@ export function toEvaluationResult(record: EvaluationRecord | KeptResult): Evalu
     tags: filing.tags === undefined ? null : { ...filing.tags },
     external: record.isExternal,
     correction: toCorrection(kept?.correction),
-  });
+  };
 }
 
 function toCorrection(correction: KeptResult["correction"]): EvaluationResult["correction"] {

@@ -1,10 +1,17 @@
 import { Kysely } from "kysely";
 import { migrate, NewerSchemaError } from "./migrate.ts";
-import { sqliteDialect } from "./sqlite-dialect.ts";
+import { openSqliteDatabase } from "./open-sqlite-database.ts";
+import { sqliteThreadDialect } from "./sqlite-thread-dialect.ts";
+import { startSqliteWorker } from "./start-sqlite-worker.ts";
 import type { Database, Tables } from "./tables.ts";
 
 const sqliteScheme = "sqlite:";
+const inMemoryPath = ":memory:";
 const queryTimeoutMs = 10_000;
+/** A summary that no rollup answers reads every row of its filter. */
+const readerQueryTimeoutMs = 60_000;
+/** So that long reads, however many are asked for, leave the database's processors to the rest. */
+const maxReaderConnections = 4;
 
 /** The database cannot be opened, for the reason that the message gives. */
 export class OpenDatabaseError extends Error {
@@ -17,8 +24,14 @@ export class OpenDatabaseError extends Error {
 
 export interface OpenedDatabase {
   database: Database;
+  /** For reads that may take long: they hold up nobody else. Sees what is committed. */
+  reader: Database;
+  /** The SQLite file, where there is one. */
+  sqlitePath: string | undefined;
   /** The migrations that this start ran. */
   migrated: string[];
+  /** Finishes the statements under way and closes every connection. */
+  destroy(): Promise<void>;
 }
 
 /** Opens the database at `url` (`sqlite:PATH`, `sqlite::memory:` or `postgres://…`) and brings its schema up to date. */
@@ -37,16 +50,46 @@ async function connectAndMigrate(
   url: string,
   onConnectionLost: (error: Error) => void,
 ): Promise<OpenedDatabase> {
-  if (url.startsWith(sqliteScheme)) {
-    const database = new Kysely<Tables>({ dialect: sqliteDialect(url.slice(sqliteScheme.length)) });
-    return { database, migrated: await migrate(database) };
-  }
+  const connected = url.startsWith(sqliteScheme)
+    ? await connectSqlite(url.slice(sqliteScheme.length))
+    : await connectPostgres(url, onConnectionLost);
+  const connections = new Set([connected.reader, connected.database]);
+  return {
+    ...connected,
+    async destroy() {
+      // One after the other: of SQLite connections that close at once, none is the last, which clears the log away.
+      for (const connection of connections) await connection.destroy();
+    },
+  };
+}
+
+type Connected = Omit<OpenedDatabase, "destroy">;
+
+async function connectSqlite(path: string): Promise<Connected> {
+  const database = openSqliteDatabase(path);
+  const migrated = await migrate(database);
+  // A database in memory is its one connection's own.
+  if (path === inMemoryPath) return { database, reader: database, sqlitePath: undefined, migrated };
+  const reader = new Kysely<Tables>({ dialect: sqliteThreadDialect(() => startSqliteWorker(path)) });
+  return { database, reader, sqlitePath: path, migrated };
+}
+
+async function connectPostgres(url: string, onConnectionLost: (error: Error) => void): Promise<Connected> {
   const { postgresDialect } = await import("./postgres-dialect.ts");
   // A migration of a large table may take longer than any other statement should.
-  const migrating = new Kysely<Tables>({ dialect: postgresDialect(url, { onConnectionLost }) });
+  const migrating = new Kysely<Tables>({
+    dialect: postgresDialect(url, { onConnectionLost }),
+  });
   const migrated = await migrate(migrating).finally(() => migrating.destroy());
   const database = new Kysely<Tables>({
     dialect: postgresDialect(url, { queryTimeoutMs, onConnectionLost }),
   });
-  return { database, migrated };
+  const reader = new Kysely<Tables>({
+    dialect: postgresDialect(url, {
+      maxConnections: maxReaderConnections,
+      queryTimeoutMs: readerQueryTimeoutMs,
+      onConnectionLost,
+    }),
+  });
+  return { database, reader, sqlitePath: undefined, migrated };
 }

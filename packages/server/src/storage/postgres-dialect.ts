@@ -2,11 +2,15 @@ import { PostgresDialect } from "kysely";
 import pg from "pg";
 
 const connectTimeoutMs = 3_000;
-const maxConnections = 10;
-/** PostgreSQL's type number of `bigint`. Our largest are microseconds, well inside a double's exact range. */
-const bigintOid = 20;
+const defaultMaxConnections = 10;
+/**
+ * PostgreSQL's type numbers of `bigint`, and of `numeric`, which is the sum of a bigint and the mean of any integer. No column
+ * is numeric, and our largest numbers are microseconds, well inside a double's exact range.
+ */
+const numberOids = new Set([20, 1700]);
 
 export interface PostgresOptions {
+  maxConnections?: number;
   /** A statement that takes longer fails; without it a statement may take as long as it needs. */
   queryTimeoutMs?: number;
   /** Hears of connections that died while nobody used them. */
@@ -16,13 +20,13 @@ export interface PostgresOptions {
 export function postgresDialect(url: string, options: PostgresOptions): PostgresDialect {
   const pool = new pg.Pool({
     connectionString: url,
-    max: maxConnections,
+    max: options.maxConnections ?? defaultMaxConnections,
     connectionTimeoutMillis: connectTimeoutMs,
     ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
     keepAlive: true,
     application_name: "presage",
     types: {
-      getTypeParser: (oid, format) => (oid === bigintOid ? Number : pg.types.getTypeParser(oid, format)),
+      getTypeParser: (oid, format) => (numberOids.has(oid) ? Number : pg.types.getTypeParser(oid, format)),
     },
   });
   // The pool hangs its whole client onto the error, which is nothing for a log.

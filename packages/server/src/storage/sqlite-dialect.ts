@@ -1,21 +1,12 @@
-import { Database as BunDatabase, type SQLQueryBindings } from "bun:sqlite";
-import { closeSync, mkdirSync, openSync } from "node:fs";
-import { dirname } from "node:path";
+import type { Database as BunDatabase, SQLQueryBindings } from "bun:sqlite";
 import { type Driver, SqliteAdapter, SqliteDialect, type SqliteStatement } from "kysely";
+import { openSqlite } from "./open-sqlite.ts";
 import { waitForLocks } from "./wait-for-locks.ts";
 
-/** How long opening waits for another process. Nothing else runs yet that could be held up. */
-const openTimeoutMs = 5_000;
-
-/** Kysely's SQLite dialect over Bun's driver, set up so that a commit that returned is on disk. */
+/** Kysely's SQLite dialect over Bun's driver, on the thread that asks. */
 export function sqliteDialect(path: string): SqliteDialect {
-  if (path !== ":memory:") prepareFile(path);
-  const database = new BunDatabase(path, { create: true, strict: true });
-  database.run(`PRAGMA busy_timeout = ${openTimeoutMs}`);
-  database.run("PRAGMA journal_mode = WAL");
-  database.run("PRAGMA synchronous = FULL");
-  database.run("PRAGMA foreign_keys = ON");
-  // From here on a lock is waited for outside of SQLite, which would hold up the whole process meanwhile.
+  const database = openSqlite(path);
+  // While it opened, nothing else ran that could be held up. From here on a lock is waited for outside of SQLite.
   database.run("PRAGMA busy_timeout = 0");
   return new PresageSqliteDialect({
     database: {
@@ -23,12 +14,6 @@ export function sqliteDialect(path: string): SqliteDialect {
       prepare: (sql) => toKyselyStatement(database, sql),
     },
   });
-}
-
-/** Makes the file for its owner's eyes only: it holds the secret under which keys are digested. */
-function prepareFile(path: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  closeSync(openSync(path, "a", 0o600));
 }
 
 /**

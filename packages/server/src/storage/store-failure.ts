@@ -7,6 +7,7 @@ const unavailableCodes = new Set([
   "ENOTFOUND",
   "EAI_AGAIN",
   "EPIPE",
+  "ERR_WORKER_NOT_RUNNING", // the thread of a SQLite connection died; the next statement starts it anew
   "ETIMEDOUT",
   "53300", // PostgreSQL: too many connections
   "57P01", // PostgreSQL: admin shutdown
@@ -29,4 +30,10 @@ export function isStoreUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   return unavailableCodes.has(code) || code.startsWith("08") || unavailableMessages.test(error.message);
+}
+
+/** Whether the store refused a row because it has another one that must be the only one of its kind. */
+export function isUniqueViolation(error: unknown): boolean {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  return code === "SQLITE_CONSTRAINT_UNIQUE" || code === "23505";
 }

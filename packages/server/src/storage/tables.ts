@@ -120,6 +120,8 @@ export interface EvaluationResultsTable {
   counted_score: number | null;
   /** The counted score in thousandths, rounded; the searches' and summaries' grain. */
   score_mille: number | null;
+  /** Under which the caller wants this evaluation once and no second time. */
+  request_key: string | null;
 }
 
 /** The rest of a result: what is only shown. */
@@ -158,6 +160,8 @@ export interface EvaluationCorrectionsTable {
   id: string;
   result_id: number;
   account_id: string;
+  /** The result's. */
+  profile_public_id: string | null;
   user_id: string;
   pass: number;
   score: number | null;

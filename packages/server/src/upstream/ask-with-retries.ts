@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
 import { UpstreamError } from "../errors.ts";
+import { askedPauseMs } from "./asked-pause-ms.ts";
 import { type Answer, NotAnsweredError, type Send, type UpstreamCall } from "./send-once.ts";
 
 const firstPauseMs = 50;
@@ -44,12 +45,4 @@ function askAgain(
       return true;
     },
   });
-}
-
-/** `Retry-After` is a number of seconds or a date. */
-function askedPauseMs(retryAfter: string | undefined): number {
-  if (retryAfter === undefined) return 0;
-  const seconds = Number(retryAfter);
-  const pauseMs = Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1000;
-  return Number.isNaN(pauseMs) ? 0 : Math.max(0, pauseMs);
 }

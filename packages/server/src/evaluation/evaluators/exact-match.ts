@@ -1,8 +1,8 @@
 import { z } from "zod";
-import type { RuleFamily } from "./family.ts";
+import type { Position, RuleFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { describeDifference, firstDifference } from "./text/first-difference.ts";
-import { plainOutput } from "./text/plain-output.ts";
+import { plainRange } from "./text/plain-output.ts";
 
 const config = z.strictObject({
   trim: z.boolean().default(true).meta({ description: "White space at both ends does not count." }),
@@ -30,25 +30,33 @@ export const exactMatch: RuleFamily<Config> = {
   ],
   prepare(profile) {
     return ({ output = "", goldAnswer = "" }) => {
-      const said = normalise(output, profile);
-      const wanted = normalise(goldAnswer, profile);
+      const [start, end] = comparedRange(output, profile);
+      const said = fold(output.slice(start, end), profile);
+      const wanted = fold(goldAnswer.slice(...comparedRange(goldAnswer, profile)), profile);
       const at = firstDifference(said, wanted);
       if (at === undefined)
         return { pass: true, score: 1, explain: () => "The output equals the gold answer." };
-      const start = output.indexOf(said);
+      // Some letters change their length with their case; their place in the output is then unknown.
+      if (said.length !== end - start)
+        return { pass: false, score: 0, explain: () => describeDifference(said, wanted, at) };
       return {
         pass: false,
         score: 0,
-        // Only what stands in the output as it is can be pointed at.
-        ...(start < 0 ? {} : { positions: codePointPositions(output, [[start + at, start + said.length]]) }),
-        explain: () => describeDifference(said, wanted, at),
+        positions: codePointPositions(output, [[start + at, end]]),
+        explain: () => describeDifference(output.slice(0, end), wanted, at, start),
       };
     };
   },
 };
 
-function normalise(text: string, { trim, ignore_case, strip_tags }: Config): string {
-  const plain = strip_tags ? plainOutput(text) : text;
-  const trimmed = trim ? plain.trim() : plain;
-  return ignore_case ? trimmed.toLowerCase() : trimmed;
+function comparedRange(text: string, { trim, strip_tags }: Config): Position {
+  const [start, end] = strip_tags ? plainRange(text) : [0, text.length];
+  if (!trim) return [start, end];
+  const inner = text.slice(start, end);
+  const trimmedEnd = start + inner.trimEnd().length;
+  return [Math.min(end - inner.trimStart().length, trimmedEnd), trimmedEnd];
+}
+
+function fold(text: string, { ignore_case }: Config): string {
+  return ignore_case ? text.toLowerCase() : text;
 }

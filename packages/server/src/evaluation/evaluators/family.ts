@@ -83,7 +83,8 @@ export type FailureCode =
   | "judge_invalid_verdict"
   | "judge_context_exceeded"
   | "judge_error"
-  | "no_such_taxonomy";
+  | "no_such_taxonomy"
+  | "invalid_profile";
 
 /** An evaluation that came to no verdict. It is never a fail. */
 export class EvaluationFailure extends Error {

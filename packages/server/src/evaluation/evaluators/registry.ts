@@ -1,8 +1,32 @@
+import { bleu } from "./bleu.ts";
+import { contains } from "./contains.ts";
+import { editDistance } from "./edit-distance.ts";
 import { exactMatch } from "./exact-match.ts";
 import type { Family, RuleFamily } from "./family.ts";
+import { jsonMatch } from "./json-match.ts";
+import { jsonSchema } from "./json-schema.ts";
+import { numeric } from "./numeric.ts";
+import { pii } from "./pii.ts";
+import { regex } from "./regex.ts";
+import { rougeL } from "./rouge-l.ts";
+import { stateChange } from "./state-change.ts";
+import { tokenF1 } from "./token-f1.ts";
 
 /** Families whose verdicts follow from the sample and the profile alone. A new family is a file and a line here. */
-export const ruleFamilies: readonly RuleFamily<unknown>[] = [exactMatch];
+export const ruleFamilies: readonly RuleFamily<unknown>[] = [
+  exactMatch,
+  contains,
+  regex,
+  jsonSchema,
+  jsonMatch,
+  editDistance,
+  tokenF1,
+  rougeL,
+  bleu,
+  numeric,
+  pii,
+  stateChange,
+];
 
 /** One version of a family, as callers name it. */
 export interface RegisteredEvaluator {

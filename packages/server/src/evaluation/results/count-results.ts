@@ -2,7 +2,7 @@ import type { EvaluationCountsTable, EvaluationSeriesTable } from "../../storage
 import type { KeptResult } from "./evaluation-record.ts";
 import { toMille } from "./score-mille.ts";
 
-const microsPerDay = 86_400_000_000;
+export const microsPerDay = 86_400_000_000;
 /** Of the names of series; any fixed UUID serves. */
 const seriesNamespace = "5d0cf7a4-3c4b-4d5e-9b0a-6a4f6f1f2c11";
 

@@ -54,6 +54,8 @@ export interface EvaluationRecord {
   profile?: UsedProfile;
   explainStrategy: ExplainStrategy;
   isExternal: boolean;
+  /** Under which it is kept once and no second time. */
+  requestKey?: string;
   sample: Sample;
   filing: Filing;
   finding: Finding;

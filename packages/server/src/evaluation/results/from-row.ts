@@ -21,6 +21,7 @@ export function fromRow(row: EvaluationResultsTable & EvaluationPayloadsTable): 
         }),
     explainStrategy: row.explain_strategy as ExplainStrategy,
     isExternal: row.is_external === 1,
+    ...given("requestKey", row.request_key),
     sample: {
       ...given("systemPrompt", row.system_prompt),
       ...given("retrievedContext", fromJson<string[]>(row.retrieved_context)),

@@ -1,11 +1,9 @@
 import { ServiceError } from "../../errors.ts";
-import { isStoreUnavailable } from "../../storage/store-failure.ts";
-import type { Database } from "../../storage/tables.ts";
-import { countResults } from "./count-results.ts";
+import { isStoreUnavailable, isUniqueViolation } from "../../storage/store-failure.ts";
 import type { EvaluationRecord, KeptResult } from "./evaluation-record.ts";
-import { addCounts, advanceClock, insertResults } from "./results-store.ts";
+import { numberResults, type WriteResults } from "./write-results.ts";
 
-/** One transaction takes at most so many results; SQLite takes 32,766 parameters in a statement. */
+/** One transaction takes at most so many results, so that nobody waits long for another's. */
 const maxResultsAtOnce = 500;
 /** Results that wait for their commit; past it the store is too slow for what is asked. */
 const maxWaiting = 20_000;
@@ -21,7 +19,7 @@ interface Waiting {
 }
 
 /** Keeps results so that many calls share one commit: while one is under way, the next one gathers. */
-export function createResultsKeeper(database: Database): ResultsKeeper {
+export function createResultsKeeper(write: WriteResults): ResultsKeeper {
   let waiting: Waiting[] = [];
   let waitingResults = 0;
   let isWriting = false;
@@ -50,10 +48,8 @@ export function createResultsKeeper(database: Database): ResultsKeeper {
   /** A batch that the store refuses is tried call by call, so that nobody fails for another's fault. */
   async function writeOrSplit(batch: readonly Waiting[]): Promise<void> {
     try {
-      const kept = await write(
-        database,
-        batch.flatMap(({ records }) => records),
-      );
+      const records = batch.flatMap((one) => one.records);
+      const kept = numberResults(records, await write(records));
       let at = 0;
       for (const { records, kept: answer } of batch) {
         answer.resolve(kept.slice(at, at + records.length));
@@ -62,7 +58,8 @@ export function createResultsKeeper(database: Database): ResultsKeeper {
     } catch (error) {
       const [only] = batch;
       if (only !== undefined && (batch.length === 1 || isStoreUnavailable(error))) {
-        for (const { kept } of batch) kept.reject(error);
+        const reason = isUniqueViolation(error) ? keyInUse(error) : error;
+        for (const { kept } of batch) kept.reject(reason);
         return;
       }
       for (const one of batch) await writeOrSplit([one]);
@@ -84,12 +81,8 @@ export function createResultsKeeper(database: Database): ResultsKeeper {
   };
 }
 
-async function write(database: Database, records: readonly EvaluationRecord[]): Promise<KeptResult[]> {
-  return await database.transaction().execute(async (transaction) => {
-    const { firstId, createdAt } = await advanceClock(transaction, records.length);
-    const results = records.map((record, index) => ({ ...record, id: firstId + index, createdAt }));
-    await insertResults(transaction, results);
-    await addCounts(transaction, countResults(results));
-    return results;
+function keyInUse(cause: unknown): ServiceError {
+  return new ServiceError("conflict", "Another request with the same Idempotency-Key is under way.", {
+    cause,
   });
 }

@@ -1,11 +1,10 @@
 import { nowMicros } from "../../storage/columns.ts";
+import { insertRows } from "../../storage/insert-rows.ts";
 import type { Database, Micros } from "../../storage/tables.ts";
 import type { Counted } from "./count-results.ts";
 import type { KeptResult } from "./evaluation-record.ts";
+import { fromRow } from "./from-row.ts";
 import { toPayloadRow, toResultRow, toTagRows } from "./to-rows.ts";
-
-/** Four parameters each; SQLite takes 32,766 of them in a statement. */
-const maxTagsAtOnce = 5_000;
 
 /**
  * Takes the next numbers for results, and the time at which they are kept. Whoever has done so holds the clock until the
@@ -32,16 +31,26 @@ export async function advanceClock(
   return { firstId: clock.last_id - results + 1, createdAt: clock.last_created_at };
 }
 
+/** The results that an account has under some request keys, without what people said about them. */
+export async function selectByRequestKeys(
+  database: Database,
+  accountId: string,
+  requestKeys: readonly string[],
+): Promise<Map<string, KeptResult>> {
+  const rows = await database
+    .selectFrom("evaluation_results")
+    .innerJoin("evaluation_payloads", "evaluation_payloads.result_id", "evaluation_results.id")
+    .selectAll()
+    .where("account_id", "=", accountId)
+    .where("request_key", "in", requestKeys)
+    .execute();
+  return new Map(rows.map((row) => [row.request_key ?? "", fromRow(row)]));
+}
+
 export async function insertResults(transaction: Database, results: readonly KeptResult[]): Promise<void> {
-  await transaction.insertInto("evaluation_results").values(results.map(toResultRow)).execute();
-  await transaction.insertInto("evaluation_payloads").values(results.map(toPayloadRow)).execute();
-  const tags = results.flatMap(toTagRows);
-  for (let at = 0; at < tags.length; at += maxTagsAtOnce) {
-    await transaction
-      .insertInto("evaluation_tags")
-      .values(tags.slice(at, at + maxTagsAtOnce))
-      .execute();
-  }
+  await insertRows(transaction, "evaluation_results", results.map(toResultRow));
+  await insertRows(transaction, "evaluation_payloads", results.map(toPayloadRow));
+  await insertRows(transaction, "evaluation_tags", results.flatMap(toTagRows));
 }
 
 /** Adds to the rollup. Counts below zero take away. */

@@ -30,6 +30,7 @@ export function toResultRow({ id, createdAt, ...record }: KeptResult): Evaluatio
     counted_pass: pass,
     counted_score: score,
     score_mille: score === null ? null : toMille(score),
+    request_key: record.requestKey ?? null,
   };
 }
 
@@ -43,8 +44,9 @@ export function toPayloadRow({ id, sample, filing, finding }: KeptResult): Evalu
     input: sample.input ?? null,
     output: sample.output ?? null,
     gold_answer: sample.goldAnswer ?? null,
-    error_message: finding.errorMessage ?? null,
-    explanation: finding.explanation ?? null,
+    // Texts that evaluators cut somewhere may end in half of a surrogate pair, which no store takes.
+    error_message: finding.errorMessage?.toWellFormed() ?? null,
+    explanation: finding.explanation?.toWellFormed() ?? null,
     evaluation_micros: finding.evaluationMicros ?? null,
     explanation_micros: finding.explanationMicros ?? null,
     additional_info: hasInfo ? toJson({ positions, extra, confidenceInterval }) : null,

@@ -1,6 +1,9 @@
 import { ServiceError } from "../../errors.ts";
 import { nowMicros } from "../../storage/columns.ts";
 import type { Database } from "../../storage/tables.ts";
+import { systemPrefix } from "../profiles/system-profiles.ts";
+import { builtInIsFixed } from "./built-in/built-in-is-fixed.ts";
+import { isBuiltInTaxonomy } from "./built-in/built-in-revisions.ts";
 import {
   countRevision,
   insertRevision,
@@ -32,6 +35,7 @@ export async function createRevision(
   database: Database,
   { accountId, taxonomy, description, body, metadata, labels }: NewRevision,
 ): Promise<TaxonomyRevision> {
+  refuseBuiltIn(taxonomy);
   return await database.transaction().execute(async (transaction) => {
     const taxonomyId =
       "id" in taxonomy ? taxonomy.id : await ensureTaxonomy(transaction, accountId, taxonomy);
@@ -50,6 +54,17 @@ export async function createRevision(
     await moveLabels(transaction, taxonomyId, id, labels);
     return await findRevision(transaction, accountId, id);
   });
+}
+
+function refuseBuiltIn(taxonomy: NewRevision["taxonomy"]): void {
+  if ("id" in taxonomy) {
+    if (isBuiltInTaxonomy(taxonomy.id)) throw builtInIsFixed();
+  } else if (taxonomy.name.startsWith(systemPrefix)) {
+    throw new ServiceError(
+      "conflict",
+      `Only what comes with Presage has a name that begins with "${systemPrefix}".`,
+    );
+  }
 }
 
 async function ensureTaxonomy(

@@ -105,11 +105,9 @@ export async function holdTaxonomyOf(
 export async function selectRevisions(
   database: Database,
   accountId: string,
-  { revisionId, taxonomyId, taxonomyName, label, isLatestOnly, limit, offset }: RevisionFilter,
+  filter: RevisionFilter,
 ): Promise<TaxonomyRevision[]> {
-  let query = database
-    .selectFrom("error_taxonomy_revisions as revision")
-    .innerJoin("error_taxonomies as taxonomy", "taxonomy.id", "revision.taxonomy_id")
+  const revisions = await passing(database, accountId, filter)
     .select([
       "revision.id",
       "taxonomy.id as error_taxonomy_id",
@@ -121,6 +119,34 @@ export async function selectRevisions(
       "revision.account_id",
       "revision.created_at",
     ])
+    .orderBy("revision.created_at", "desc")
+    .orderBy("revision.id", "desc")
+    .limit(filter.limit)
+    .offset(filter.offset)
+    .execute();
+  return await withLabels(database, revisions);
+}
+
+/** How many revisions of an account pass the filter, whatever its limit and offset. */
+export async function countRevisions(
+  database: Database,
+  accountId: string,
+  filter: RevisionFilter,
+): Promise<number> {
+  const { count } = await passing(database, accountId, filter)
+    .select(({ fn }) => fn.countAll().as("count"))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+function passing(
+  database: Database,
+  accountId: string,
+  { revisionId, taxonomyId, taxonomyName, label, isLatestOnly }: RevisionFilter,
+) {
+  let query = database
+    .selectFrom("error_taxonomy_revisions as revision")
+    .innerJoin("error_taxonomies as taxonomy", "taxonomy.id", "revision.taxonomy_id")
     .where("revision.account_id", "=", accountId);
   if (revisionId !== undefined) query = query.where("revision.id", "=", revisionId);
   if (taxonomyId !== undefined) query = query.where("revision.taxonomy_id", "=", taxonomyId);
@@ -136,14 +162,7 @@ export async function selectRevisions(
       .where("borne.label", "=", label);
     query = query.where("revision.id", "in", bearers);
   }
-  if (isLatestOnly) query = query.whereRef("revision.revision", "=", "taxonomy.last_revision");
-  const revisions = await query
-    .orderBy("revision.created_at", "desc")
-    .orderBy("revision.id", "desc")
-    .limit(limit)
-    .offset(offset)
-    .execute();
-  return await withLabels(database, revisions);
+  return isLatestOnly ? query.whereRef("revision.revision", "=", "taxonomy.last_revision") : query;
 }
 
 async function withLabels(

@@ -1,5 +1,6 @@
 import type { Database } from "../../storage/tables.ts";
-import { selectRevisions, type TaxonomyRevision } from "./error-taxonomies-store.ts";
+import type { TaxonomyRevision } from "./error-taxonomies-store.ts";
+import { listRevisions } from "./list-revisions.ts";
 import { noSuchRevision } from "./no-such-revision.ts";
 
 export async function findRevision(
@@ -7,7 +8,7 @@ export async function findRevision(
   accountId: string,
   revisionId: string,
 ): Promise<TaxonomyRevision> {
-  const [revision] = await selectRevisions(database, accountId, { revisionId, limit: 1, offset: 0 });
+  const [revision] = await listRevisions(database, accountId, { revisionId, limit: 1, offset: 0 });
   if (revision === undefined) throw noSuchRevision();
   return revision;
 }

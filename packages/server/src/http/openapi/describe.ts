@@ -1,5 +1,5 @@
 import { ErrorResponse, HTTPValidationError } from "@presage/contract";
-import type { z } from "zod";
+import { z } from "zod";
 import type { ZodOpenApiOperationObject } from "zod-openapi";
 
 const json = (schema: z.ZodType) => ({ "application/json": { schema } });
@@ -12,6 +12,18 @@ export function answer(description: string, schema: z.ZodType) {
 /** A request body of this shape, which must be there. */
 export function body(schema: z.ZodType) {
   return { required: true, content: json(schema) };
+}
+
+/** A query whose parameters say of themselves that they are deprecated, as tools expect it, where their schemas do. */
+export function query(schema: z.ZodObject): z.ZodObject {
+  const fields = Object.entries(schema.shape).map(([name, field]) => {
+    const meta = z.globalRegistry.get(field);
+    return [
+      name,
+      meta?.deprecated ? z.optional(field).meta({ ...meta, param: { deprecated: true } }) : field,
+    ];
+  });
+  return z.object(Object.fromEntries(fields));
 }
 
 export const unauthenticated = {

@@ -1,6 +1,10 @@
 import { createDocument } from "zod-openapi";
 import { dashboardPaths } from "./dashboard.ts";
 import { errorTaxonomyPaths } from "./error-taxonomies.ts";
+import { evaluatePaths } from "./evaluate.ts";
+import { evaluationResultPaths } from "./evaluation-results.ts";
+import { evaluatorProfilePaths } from "./evaluator-profiles.ts";
+import { evaluatorPaths } from "./evaluators.ts";
 import { predictionPaths } from "./predictions.ts";
 import { probePaths } from "./probes.ts";
 
@@ -27,9 +31,28 @@ export function openApiDocument() {
         name: "error taxonomies",
         description: "Trees of the errors that models make, in labelled revisions.",
       },
+      { name: "evaluation", description: "Judge the output of models." },
+      {
+        name: "evaluation results",
+        description: "What was judged: found, counted, corrected, imported and exported.",
+      },
+      {
+        name: "evaluators",
+        description: "What judges the output of models, and the apps that it was judged for.",
+      },
+      { name: "evaluator profiles", description: "How evaluators are set up, in revisions." },
       { name: "probes", description: "For load balancers, monitors and people." },
     ],
-    paths: { ...predictionPaths, ...dashboardPaths, ...errorTaxonomyPaths, ...probePaths },
+    paths: {
+      ...predictionPaths,
+      ...dashboardPaths,
+      ...evaluatePaths,
+      ...evaluationResultPaths,
+      ...evaluatorPaths,
+      ...evaluatorProfilePaths,
+      ...errorTaxonomyPaths,
+      ...probePaths,
+    },
     components: {
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "X-API-KEY" },

@@ -36,6 +36,7 @@ export function evaluateRoutes({ evaluate, timeoutMs }: EvaluateParts, maxBodyBy
       ];
       if (references === undefined || faults.length > 0) throw new ValidationFailure(faults);
       keepOpen({ server, request, exchange }, timeoutMs);
+      const idempotencyKey = readIdempotencyKey(request.headers);
       const order: EvaluationOrder = {
         accountId: caller.accountId,
         sample,
@@ -47,6 +48,7 @@ export function evaluateRoutes({ evaluate, timeoutMs }: EvaluateParts, maxBodyBy
         filing: readFiling(body),
         capture: body.capture ?? "all",
         hasConfidenceInterval: body.confidence_interval_strategy === "full-history",
+        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       };
       const evaluations = await evaluate(order, request.signal).catch((error: unknown) => {
         throw error instanceof RefusedOrderError ? toFailure(error.refusals, references, body) : error;
@@ -62,6 +64,14 @@ function faultsOfReferences(references: NamedReference[] | undefined, body: unkn
   return references
     .filter(({ evaluator }) => evaluator === undefined)
     .map(({ places }) => missing(places.evaluator, body));
+}
+
+/** The caller's word by which a second try of the same request is known. */
+function readIdempotencyKey(headers: Headers): string | undefined {
+  const key = headers.get("idempotency-key");
+  if (key === null || /^[!-~]{1,200}$/.test(key)) return key ?? undefined;
+  const msg = "Value error, Input should be 1 to 200 visible ASCII characters";
+  throw new ValidationFailure([{ type: "value_error", loc: ["header", "idempotency-key"], msg, input: key }]);
 }
 
 function toFailure(

@@ -12,10 +12,13 @@ export function firstDifference(one: string, other: string): number | undefined 
   return at > 0 && /[\uD800-\uDBFF]/.test(one[at - 1] ?? "") ? at - 1 : at;
 }
 
-/** Says where and how an output differs from what it should have been. */
-export function describeDifference(output: string, gold: string, at: number): string {
-  const [position] = codePointPositions(output, [[at, at]]);
-  return `The output differs from character ${position?.[0] ?? at} on: it has ${excerpt(output, at)}, the gold answer ${excerpt(gold, at)}.`;
+/**
+ * Says where and how an output differs from what it should have been.
+ * What is compared may begin later in the output, after white space for example: at `start`.
+ */
+export function describeDifference(output: string, gold: string, at: number, start = 0): string {
+  const [position] = codePointPositions(output, [[start + at, start + at]]);
+  return `The output differs from character ${position?.[0] ?? at} on: it has ${excerpt(output, start + at)}, the gold answer ${excerpt(gold, at)}.`;
 }
 
 function excerpt(text: string, at: number): string {

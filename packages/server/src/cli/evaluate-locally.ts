@@ -1,0 +1,49 @@
+import type { Evaluate } from "../evaluation/evaluate.ts";
+import { RefusedOrderError, type WantedEvaluator } from "../evaluation/evaluation-order.ts";
+import type { Filing } from "../evaluation/results/evaluation-record.ts";
+import { CommandError } from "./command-error.ts";
+import type { EvaluateSample } from "./evaluate-line.ts";
+
+/** Evaluations by this process, kept in the configured database. */
+export function evaluateLocally(
+  evaluate: Evaluate,
+  accountId: string,
+  evaluators: readonly WantedEvaluator[],
+  filing: Filing,
+): EvaluateSample {
+  // Nobody hangs up on a command.
+  const callerGone = new AbortController().signal;
+  return async ({ sample, filing: ofSample, idempotencyKey }) => {
+    const order = {
+      accountId,
+      sample,
+      evaluators,
+      filing: { ...filing, ...ofSample },
+      capture: "all",
+      hasConfidenceInterval: false,
+      idempotencyKey,
+    } as const;
+    const evaluations = await evaluate(order, callerGone).catch((error: unknown) => {
+      throw error instanceof RefusedOrderError ? new CommandError(describe(error, evaluators)) : error;
+    });
+    return evaluations.map((evaluation) => ({
+      evaluator_id: evaluation.evaluatorId,
+      profile_name: evaluation.profile?.name ?? "",
+      status: evaluation.finding.status,
+      error_message: evaluation.finding.errorMessage ?? null,
+      id: "id" in evaluation ? String(evaluation.id) : null,
+      pass: evaluation.finding.pass ?? null,
+      score_raw: evaluation.finding.score ?? null,
+      explanation: evaluation.finding.explanation ?? null,
+    }));
+  };
+}
+
+function describe({ refusals }: RefusedOrderError, evaluators: readonly WantedEvaluator[]): string {
+  return refusals
+    .map(({ index, message }) => {
+      const wanted = evaluators[index];
+      return `--evaluator ${wanted?.evaluator}${wanted?.profileName === undefined ? "" : `=${wanted.profileName}`}: ${message ?? "a profile must be named, as FAMILY=PROFILE"}`;
+    })
+    .join("\n");
+}

@@ -1,0 +1,51 @@
+import { type ErrorResponse, type EvaluateRequest, EvaluateResponse } from "@presage/contract";
+import type { WantedEvaluator } from "../evaluation/evaluation-order.ts";
+import type { Filing } from "../evaluation/results/evaluation-record.ts";
+import type { EvaluateSample } from "./evaluate-line.ts";
+
+/** Evaluations by another Presage, over HTTP. */
+export function evaluateRemotely(
+  server: string,
+  apiKey: string,
+  evaluators: readonly WantedEvaluator[],
+  { app, tags, runId }: Filing,
+): EvaluateSample {
+  const url = `${server.replace(/\/+$/, "")}/v1/evaluate`;
+  return async ({ sample, filing, idempotencyKey }) => {
+    const body: EvaluateRequest = {
+      evaluators: evaluators.map(({ evaluator, profileName, explainStrategy }) => ({
+        evaluator,
+        profile_name: profileName,
+        explain_strategy: explainStrategy,
+      })),
+      evaluated_model_system_prompt: sample.systemPrompt,
+      evaluated_model_retrieved_context: sample.retrievedContext && [...sample.retrievedContext],
+      evaluated_model_input: sample.input,
+      evaluated_model_output: sample.output,
+      evaluated_model_gold_answer: sample.goldAnswer,
+      app,
+      tags: { ...tags },
+      dataset_sample_id: filing.datasetSampleId,
+      evaluation_run_id: runId,
+    };
+    const response = await fetch(url, {
+      method: "POST",
+      headers: { "content-type": "application/json", "x-api-key": apiKey, "idempotency-key": idempotencyKey },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) {
+      const { detail } = (await response.json().catch(() => ({}))) as Partial<ErrorResponse>;
+      throw new Error(`${server} answered ${response.status}: ${JSON.stringify(detail)}`);
+    }
+    return EvaluateResponse.parse(await response.json()).results.map(({ evaluation_result, ...item }) => ({
+      evaluator_id: item.evaluator_id,
+      profile_name: item.profile_name,
+      status: item.status,
+      error_message: item.error_message,
+      id: evaluation_result?.id ?? null,
+      pass: evaluation_result?.pass ?? null,
+      score_raw: evaluation_result?.score_raw ?? null,
+      explanation: evaluation_result?.explanation ?? null,
+    }));
+  };
+}

@@ -1,0 +1,96 @@
+import type { Config } from "./config.ts";
+import { createEvaluate, type Evaluate } from "./evaluation/evaluate.ts";
+import { createErrorTaxonomyFamily } from "./evaluation/evaluators/error-taxonomy.ts";
+import { createJudgeFamily } from "./evaluation/evaluators/judge.ts";
+import { createRegistry, type Registry, ruleFamilies } from "./evaluation/evaluators/registry.ts";
+import { createAskForVerdict } from "./evaluation/judge/ask-for-verdict.ts";
+import { findUsableProfile } from "./evaluation/profiles/find-usable-profile.ts";
+import { createFindConfidenceInterval } from "./evaluation/results/find-confidence-interval.ts";
+import { findCorrections } from "./evaluation/results/find-corrections.ts";
+import { createResultsKeeper, type ResultsKeeper } from "./evaluation/results/keep-results.ts";
+import { selectByRequestKeys } from "./evaluation/results/results-store.ts";
+import { writeInThread } from "./evaluation/results/write-in-thread.ts";
+import { writeResults } from "./evaluation/results/write-results.ts";
+import { createEvaluatorRunner } from "./evaluation/run-evaluator.ts";
+import { createRuleRunner, ruleRunnerDefaults } from "./evaluation/run-rule.ts";
+import { findLabelledRevision } from "./evaluation/taxonomies/find-labelled-revision.ts";
+import type { Logger } from "./observability/logger.ts";
+import type { OpenedDatabase } from "./storage/open-database.ts";
+import type { Database } from "./storage/tables.ts";
+import { createUpstream } from "./upstream/create-upstream.ts";
+import type { Upstream } from "./upstream/upstream.ts";
+
+export interface Evaluation {
+  registry: Registry;
+  evaluate: Evaluate;
+  keeper: ResultsKeeper;
+  dispose(): Promise<void>;
+}
+
+/** Everything that evaluates. */
+export function composeEvaluation(
+  config: Config,
+  logger: Logger,
+  { database, reader, sqlitePath }: Pick<OpenedDatabase, "database" | "reader" | "sqlitePath">,
+  upstream: Upstream,
+): Evaluation {
+  const completeJudging = composeJudge(config, upstream);
+  const askForVerdict = completeJudging === undefined ? undefined : createAskForVerdict(completeJudging);
+  const registry = createRegistry([
+    ...ruleFamilies,
+    createJudgeFamily({
+      askForVerdict,
+      findCorrections: (accountId, profilePublicId, limit) =>
+        findCorrections(reader, accountId, profilePublicId, limit),
+    }),
+    createErrorTaxonomyFamily({
+      askForVerdict,
+      findLabelledRevision: (accountId, name, label) =>
+        findLabelledRevision(database, accountId, name, label),
+    }),
+  ]);
+  const rules = createRuleRunner({ ...ruleRunnerDefaults, families: ruleFamilies });
+  const writer = sqlitePath === undefined ? writeInPlace(database) : writeInThread(sqlitePath);
+  const keeper = createResultsKeeper(writer.write);
+  const evaluate = createEvaluate({
+    registry,
+    findProfile: (accountId, family, name) => findUsableProfile(database, accountId, family, name),
+    runEvaluator: createEvaluatorRunner({
+      rules,
+      modelTimeoutMs: config.upstream.timeoutMs,
+      onFault: (error) => logger.error({ err: error }, "an evaluator failed for a reason of ours"),
+    }),
+    findConfidenceInterval: createFindConfidenceInterval(reader),
+    keeper,
+    findKept: (accountId, requestKeys) => selectByRequestKeys(reader, accountId, requestKeys),
+  });
+  return {
+    registry,
+    evaluate,
+    keeper,
+    async dispose() {
+      await rules.dispose();
+      await writer.end();
+    },
+  };
+}
+
+function writeInPlace(database: Database): ReturnType<typeof writeInThread> {
+  return { write: (records) => writeResults(database, records), end: async () => {} };
+}
+
+/** The model behind judges: one of its own, or the upstream's. The sandbox is no model. */
+function composeJudge(
+  { judge, upstream: options }: Config,
+  upstream: Upstream,
+): Upstream["complete"] | undefined {
+  const { timeoutMs, retries } = options;
+  // The upstream's credential is for the upstream's address only.
+  if (judge.url !== undefined)
+    return createUpstream({ ...judge, url: judge.url, timeoutMs, retries }).complete;
+  if (options.url === undefined) return undefined;
+  if (judge.apiKey === undefined && judge.model === undefined) return upstream.complete;
+  const apiKey = judge.apiKey ?? options.apiKey;
+  return createUpstream({ ...options, url: options.url, apiKey, model: judge.model ?? options.model })
+    .complete;
+}

@@ -1,0 +1,25 @@
+import type { Registry } from "./evaluation/evaluators/registry.ts";
+import { correctResult } from "./evaluation/results/correct-result.ts";
+import { findResult } from "./evaluation/results/find-result.ts";
+import { importResults } from "./evaluation/results/import-results.ts";
+import type { ResultsKeeper } from "./evaluation/results/keep-results.ts";
+import { searchResults } from "./evaluation/results/search-results.ts";
+import { summarise } from "./evaluation/results/summarise.ts";
+import type { EvaluationResultsArea } from "./http/routes/evaluation-results.ts";
+import type { Database } from "./storage/tables.ts";
+
+/** Everything that is done with results once they are there, and the import of others. */
+export function composeResults(
+  { database, reader }: { database: Database; reader: Database },
+  registry: Registry,
+  keeper: ResultsKeeper,
+): EvaluationResultsArea {
+  return {
+    resolveEvaluatorId: (idOrAlias) => registry.find(idOrAlias)?.id ?? idOrAlias,
+    searchResults: (accountId, filter, page) => searchResults(reader, accountId, filter, page),
+    findResult: (accountId, id) => findResult(reader, accountId, id),
+    correctResult: (accountId, correction) => correctResult(database, accountId, correction),
+    importResults: (accountId, results) => importResults(keeper, accountId, results),
+    summarise: (accountId, wanted) => summarise(reader, accountId, wanted),
+  };
+}

@@ -1,0 +1,96 @@
+import { z } from "zod";
+import type { RuleFamily } from "./family.ts";
+import { bleuScore } from "./text/bleu-score.ts";
+import { tokenise13a } from "./text/tokenise-13a.ts";
+
+const config = z.strictObject({
+  threshold: z.number().min(0).max(1).default(0.5).meta({ description: "The lowest score that passes." }),
+  smoothing: z.enum(["none", "add-one", "exp"]).default("exp").meta({
+    description: "What is done about n-grams without a match. `exp` is the default of sacrebleu.",
+  }),
+  tokenisation: z.enum(["13a", "whitespace"]).default("13a").meta({
+    description: "`13a` splits punctuation off, as WMT and sacrebleu do.",
+  }),
+});
+type Config = z.output<typeof config>;
+
+/** The sum of two lengths that takes a millisecond. */
+const lightCharacters = 4_000;
+
+const orderNames = ["word", "word pair", "run of 3 words", "run of 4 words"];
+
+/**
+ * BLEU-4 with its brevity penalty (Papineni et al. 2002), from 0 to 1 and with regard to case. As in sacrebleu's
+ * `sentence_bleu`, an output of fewer than four tokens is judged by the n-grams that it can have.
+ */
+export const bleu: RuleFamily<Config> = {
+  kind: "rule",
+  name: "bleu",
+  description: "How many of the output's runs of one to four words are in the gold answer.",
+  versions: ["2026-11-21"],
+  needs: ["output", "goldAnswer"],
+  config,
+  systemProfiles: [
+    {
+      name: "system:default",
+      description: "sacrebleu's BLEU of a sentence, from a half on.",
+      config: { threshold: 0.5, smoothing: "exp", tokenisation: "13a" },
+    },
+  ],
+  isHeavy: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
+  prepare({ threshold, smoothing, tokenisation }) {
+    const tokenise = tokenisation === "13a" ? tokenise13a : splitAtWhitespace;
+    return ({ output = "", goldAnswer = "" }) => {
+      const said = tokenise(output);
+      const wanted = tokenise(goldAnswer);
+      const isEmpty = said.length === 0 && wanted.length === 0;
+      const { score, precisions, brevityPenalty } = isEmpty
+        ? { score: 1, precisions: [], brevityPenalty: 1 }
+        : bleuScore(said, wanted, smoothing);
+      return {
+        pass: score >= threshold,
+        score: Math.min(1, score),
+        extra: {
+          precisions,
+          brevity_penalty: brevityPenalty,
+          output_tokens: said.length,
+          gold_tokens: wanted.length,
+        },
+        explain: () => describe(precisions, brevityPenalty, said.length, wanted.length),
+      };
+    };
+  },
+};
+
+function describe(
+  precisions: readonly number[],
+  brevityPenalty: number,
+  saidTokens: number,
+  wantedTokens: number,
+): string {
+  if (saidTokens === 0) {
+    return wantedTokens === 0 ? "The output and the gold answer are empty." : "The output is empty.";
+  }
+  const lowest = precisions.indexOf(Math.min(...precisions));
+  const shares = precisions
+    .map((precision, index) => `${index + 1}-grams ${toPercent(precision)}`)
+    .join(", ");
+  const found = `Precisions after smoothing: ${shares}.`;
+  const weakest =
+    precisions[lowest] === 1
+      ? ""
+      : ` The lowest is that of a ${orderNames[lowest]}, ${toPercent(precisions[lowest])}.`;
+  const brevity =
+    brevityPenalty === 1
+      ? ""
+      : ` With ${saidTokens} tokens for ${wantedTokens} the output is too short, which costs a factor of ${brevityPenalty.toFixed(3)}.`;
+  return found + weakest + brevity;
+}
+
+function toPercent(share = 0): string {
+  return `${(100 * share).toFixed(1)} %`;
+}
+
+function splitAtWhitespace(text: string): string[] {
+  return text.split(/\s+/).filter((token) => token !== "");
+}

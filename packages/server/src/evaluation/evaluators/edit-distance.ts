@@ -1,0 +1,76 @@
+import { z } from "zod";
+import { type Position, type RuleFamily, UnusableSampleError } from "./family.ts";
+import { codePointPositions } from "./text/code-points.ts";
+import { describeDifference, firstDifference } from "./text/first-difference.ts";
+import { editDistance as distanceBetween } from "./text/levenshtein.ts";
+import { type NormalisedText, normaliseText, textNormalisation } from "./text/normalise-text.ts";
+import { sharedEnds } from "./text/shared-ends.ts";
+
+const config = z.strictObject({
+  threshold: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.9)
+    .meta({ description: "The lowest similarity that passes." }),
+  ...textNormalisation,
+});
+type Config = z.output<typeof config>;
+
+/** The product of two lengths that takes a millisecond. */
+const lightProductOfLengths = 1e6;
+
+/** 1 − Levenshtein distance / length of the longer text, in Unicode code points. */
+export const editDistance: RuleFamily<Config> = {
+  kind: "rule",
+  name: "edit-distance",
+  description: "How few characters of the output would have to be changed to make it the gold answer.",
+  versions: ["2026-11-21"],
+  needs: ["output", "goldAnswer"],
+  config,
+  systemProfiles: [
+    {
+      name: "system:default",
+      description: "At most one character in ten differs.",
+      config: { threshold: 0.9, trim: true, ignore_case: false, strip_tags: false },
+    },
+  ],
+  isHeavy: ({ output = "", goldAnswer = "" }) => output.length * goldAnswer.length > lightProductOfLengths,
+  prepare(profile) {
+    return ({ output = "", goldAnswer = "" }) => {
+      const said = normaliseText(output, profile);
+      const wanted = normaliseText(goldAnswer, profile);
+      const distance = distanceBetween(said.text, wanted.text);
+      if (distance === undefined) {
+        throw new UnusableSampleError("The output and the gold answer are too long to be compared.");
+      }
+      const { edits, longer } = distance;
+      const score = longer === 0 ? 1 : 1 - edits / longer;
+      const positions = edits === 0 ? [] : differingStretch(output, said, wanted);
+      return {
+        pass: score >= profile.threshold,
+        score,
+        ...(positions.length === 0 ? {} : { positions }),
+        extra: { edits, longer_length: longer },
+        explain() {
+          const at = firstDifference(said.text, wanted.text);
+          if (at === undefined) return "The output equals the gold answer.";
+          const where =
+            said.range === undefined
+              ? describeDifference(said.text, wanted.text, at)
+              : describeDifference(output.slice(0, said.range[1]), wanted.text, at, said.range[0]);
+          return `${edits} of ${longer} characters would have to be changed. ${where}`;
+        },
+      };
+    };
+  },
+};
+
+function differingStretch(output: string, said: NormalisedText, wanted: NormalisedText): Position[] {
+  if (said.range === undefined) return [];
+  // Two emoji may share half of their units, but no part of a character.
+  const saidCodePoints = [...said.text];
+  const { prefix, suffix } = sharedEnds(saidCodePoints, [...wanted.text]);
+  const [start = 0] = codePointPositions(output, [said.range])[0] ?? [];
+  return [[start + prefix, start + saidCodePoints.length - suffix]];
+}

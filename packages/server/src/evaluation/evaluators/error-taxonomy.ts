@@ -1,0 +1,134 @@
+import { z } from "zod";
+import type { AskForVerdict } from "../judge/ask-for-verdict.ts";
+import { type ErrorKind, taxonomyQuestion } from "../judge/prompts.ts";
+import type { VerdictForm } from "../judge/verdict-form.ts";
+import type { TaxonomyRevision } from "../taxonomies/error-taxonomies-store.ts";
+import { flattenTaxonomy } from "../taxonomies/flatten-taxonomy.ts";
+import { EvaluationFailure, type ModelFamily } from "./family.ts";
+import { needsModel } from "./needs-model.ts";
+
+/** As many as servers take in one enumeration. */
+const maxKinds = 500;
+
+/** PostgreSQL cannot even be asked for another. */
+const name = z
+  .string()
+  .min(1)
+  .refine((text) => !text.includes("\0"), "Names hold no NUL characters");
+
+const config = z.strictObject({
+  error_taxonomy_name: name,
+  label: name.default("production").meta({
+    description: "The revision of the taxonomy that bears this label is used.",
+  }),
+});
+export type ErrorTaxonomyConfig = z.output<typeof config>;
+
+export interface ErrorTaxonomyParts {
+  /** Undefined where there is no model to ask. */
+  askForVerdict: AskForVerdict | undefined;
+  findLabelledRevision(
+    accountId: string,
+    taxonomyName: string,
+    label: string,
+  ): Promise<TaxonomyRevision | undefined>;
+}
+
+/** A model puts what is wrong with an output into the kinds of error of a taxonomy. */
+export function createErrorTaxonomyFamily({
+  askForVerdict,
+  findLabelledRevision,
+}: ErrorTaxonomyParts): ModelFamily<ErrorTaxonomyConfig> {
+  return {
+    kind: "model",
+    name: "error-taxonomy",
+    description: "A model finds which errors of a taxonomy the output has; it passes if it has none.",
+    versions: ["2026-11-21"],
+    needs: ["output"],
+    takes: ["systemPrompt", "retrievedContext", "input", "goldAnswer"],
+    config,
+    systemProfiles: [
+      {
+        name: "system:agent-errors",
+        description: "Errors of agents at work.",
+        config: { error_taxonomy_name: "system:agent-errors", label: "production" },
+      },
+      {
+        name: "system:world-model-errors",
+        description: "Errors of predicted states.",
+        config: { error_taxonomy_name: "system:world-model-errors", label: "production" },
+      },
+    ],
+    async evaluate(sample, { config: { error_taxonomy_name, label }, accountId, signal }) {
+      if (askForVerdict === undefined) throw needsModel();
+      const revision = await findLabelledRevision(accountId, error_taxonomy_name, label);
+      if (revision === undefined) {
+        throw noTaxonomy(`There is no revision of "${error_taxonomy_name}" with the label "${label}".`);
+      }
+      const kinds = kindsOf(revision);
+      const { value, asked } = await askForVerdict(taxonomyQuestion(kinds, sample), formOf(kinds), signal);
+      const found = kinds.flatMap(({ id, path }) => {
+        const category = value.categories.find((named) => named.id === id);
+        return category === undefined ? [] : [{ path, reason: category.reason }];
+      });
+      const pass = found.length === 0;
+      return {
+        pass,
+        score: Number(pass),
+        extra: {
+          ...asked,
+          categories: found,
+          error_taxonomy_revision_id: revision.id,
+          revision: revision.revision,
+        },
+        explain: () =>
+          [value.reasoning, ...found.map(({ path, reason }) => `- ${path.join(" / ")}: ${reason}`)].join(
+            "\n",
+          ),
+      };
+    },
+  };
+}
+
+function kindsOf({ body, error_taxonomy_name }: TaxonomyRevision): ErrorKind[] {
+  const leaves = flattenTaxonomy(JSON.parse(body), maxKinds + 1);
+  if (leaves.length === 0) throw noTaxonomy(`"${error_taxonomy_name}" has no kinds of error in it.`);
+  if (leaves.length > maxKinds) {
+    throw noTaxonomy(`"${error_taxonomy_name}" has more than ${maxKinds} kinds of error.`);
+  }
+  return leaves.map((leaf, index) => ({ id: `E${index + 1}`, ...leaf }));
+}
+
+function noTaxonomy(message: string): EvaluationFailure {
+  return new EvaluationFailure("no_such_taxonomy", message);
+}
+
+interface FoundCategories {
+  reasoning: string;
+  categories: { id: string; reason: string }[];
+}
+
+/** The menu is the taxonomy's kinds of error. */
+function formOf(kinds: readonly ErrorKind[]): VerdictForm<FoundCategories> {
+  const ids = kinds.map(({ id }) => id);
+  const category = {
+    type: "object",
+    properties: { id: { type: "string", enum: ids }, reason: { type: "string" } },
+    required: ["id", "reason"],
+    additionalProperties: false,
+  };
+  return {
+    name: "give_categories",
+    decidingKey: "categories",
+    jsonSchema: {
+      type: "object",
+      properties: { reasoning: { type: "string" }, categories: { type: "array", items: category } },
+      required: ["reasoning", "categories"],
+      additionalProperties: false,
+    },
+    schema: z.object({
+      reasoning: z.string().regex(/\S/),
+      categories: z.array(z.object({ id: z.enum(ids), reason: z.string() })),
+    }),
+  };
+}

@@ -1,0 +1,47 @@
+import { expect, test } from "bun:test";
+import { exactMatch } from "./exact-match.ts";
+
+function evaluate(output: string, goldAnswer: string, config: Record<string, unknown> = {}) {
+  return exactMatch.prepare(exactMatch.config.parse(config))({ output, goldAnswer });
+}
+
+test("white space at the ends does not count by default, and inside it does", () => {
+  expect(evaluate(" The door is open.\n", "The door is open.").score).toBe(1);
+  expect(evaluate("The door  is open.", "The door is open.").pass).toBe(false);
+  expect(evaluate("a ", "a", { trim: false }).pass).toBe(false);
+});
+
+test("empty texts are equal, and an empty text differs from any other", () => {
+  expect(evaluate("", "").pass).toBe(true);
+  expect(evaluate(" \n", "").pass).toBe(true);
+  expect(evaluate("", "a")).toMatchObject({ pass: false, score: 0, positions: [[0, 0]] });
+});
+
+test("case counts unless the profile says otherwise", () => {
+  expect(evaluate("OPEN", "open").pass).toBe(false);
+  expect(evaluate("ÖFFNE", "öffne", { ignore_case: true }).pass).toBe(true);
+});
+
+test("the place of the difference is told in code points of the output as it came", () => {
+  const verdict = evaluate("\n😀 open ", "😀 shut");
+  expect(verdict.positions).toEqual([[3, 7]]);
+  expect(verdict.explain()).toBe(
+    'The output differs from character 3 on: it has "open", the gold answer "shut".',
+  );
+});
+
+test("with tags taken out, the place is still that in the output as it came", () => {
+  const verdict = evaluate("<think>5</think>5", "4", { strip_tags: true });
+  expect(verdict.positions).toEqual([[16, 17]]);
+  expect(evaluate("<think>5</think>4", "4", { strip_tags: true }).pass).toBe(true);
+});
+
+test("ignoring case keeps the place, but for letters that change their length", () => {
+  expect(evaluate(" ABD", "abc", { ignore_case: true }).positions).toEqual([[3, 4]]);
+  expect(evaluate("İx", "y", { ignore_case: true }).positions).toBeUndefined();
+});
+
+test("the default profile is what an empty config gives", () => {
+  expect(exactMatch.config.parse({})).toEqual(exactMatch.systemProfiles[0]?.config as never);
+  expect(exactMatch.config.safeParse({ trimm: true }).success).toBe(false);
+});

@@ -1,0 +1,129 @@
+import { expect, test } from "bun:test";
+import { UnusableSampleError } from "./family.ts";
+import { jsonMatch } from "./json-match.ts";
+
+function evaluate(output: string, goldAnswer: string, config: Record<string, unknown> = {}) {
+  return jsonMatch.prepare(jsonMatch.config.parse(config))({ output, goldAnswer });
+}
+
+test("the score is the F1 of equal leaves", () => {
+  // Gold has the leaves /a /b/0 /b/1 /c, the output /a /b/0 /d: two of three are right, two of four are found.
+  const verdict = evaluate('{"a":1,"b":[2],"d":{}}', '{"a":1.0,"b":[2,3],"c":"x"}');
+  expect(verdict.pass).toBe(false);
+  expect(verdict.score).toBeCloseTo(4 / 7, 12);
+  expect(verdict.extra).toMatchObject({
+    precision: 2 / 3,
+    recall: 2 / 4,
+    fields: { output: 3, gold: 4, equal: 2 },
+    missing: [
+      { path: "/b/1", gold: "3" },
+      { path: "/c", gold: '"x"' },
+    ],
+    unexpected: [{ path: "/d", output: "{}" }],
+    different: [],
+  });
+  expect(verdict.explain()).toBe(
+    "2 of the gold answer's 4 fields are right; missing: /b/1, /c; unexpected: /d.",
+  );
+});
+
+test("a field with another value is wrong on both sides", () => {
+  const verdict = evaluate('{"a":1,"é/~":"😀"}', '{"a":2,"é/~":"😁"}');
+  expect(verdict.score).toBe(0);
+  expect(verdict.extra?.different).toEqual([
+    { path: "/a", output: "1", gold: "2" },
+    { path: "/é~1~0", output: '"😀"', gold: '"😁"' },
+  ]);
+});
+
+test("the order of keys does not count, that of an array does", () => {
+  expect(evaluate('{"a":1,"b":2}', '{"b":2,"a":1}')).toMatchObject({ pass: true, score: 1 });
+  expect(evaluate("[1,2,3]", "[1,3,2]").score).toBeCloseTo(1 / 3, 12);
+});
+
+test.each([
+  ["{}", "{}", 1],
+  ["[]", "[]", 1],
+  ["{}", "[]", 0],
+  ["{}", '{"a":1}', 0],
+  ['{"a":{}}', '{"a":{"b":1}}', 0],
+  ['["x"]', '{"0":"x"}', 0],
+  ["null", "null", 1],
+  ["null", "{}", 0],
+  ['{"a":null}', "{}", 0],
+  ['"1"', "1", 0],
+  ["true", "1", 0],
+  ["1e2", "100", 1],
+  ["-0", "0", 1],
+  ["100000000000000000", "1e17", 1],
+  ["9007199254740993", "9007199254740992", 0],
+  ["123456789012345678901234567890", "123456789012345678901234567890", 1],
+  ['{"__proto__":1}', "{}", 0],
+  ['{"constructor":1}', '{"constructor":1}', 1],
+])("%s against %s scores %d", (output, gold, score) => {
+  expect(evaluate(output, gold)).toMatchObject({ pass: score === 1, score });
+});
+
+test("tags are taken off both sides, so that a perfect prediction scores 1", () => {
+  const gold = '<tool_response>\n{"note_id": 1556, "tags": ["a"]}\n</tool_response>';
+  expect(evaluate(gold, gold).score).toBe(1);
+  expect(evaluate('<think>?</think>{"note_id":1556,"tags":["a"]}', gold).score).toBe(1);
+});
+
+test("an output that is no JSON fails, and the place is that in the output as it came", () => {
+  const verdict = evaluate('<think>😀</think>{"a":1,}', '{"a":1}');
+  expect(verdict).toMatchObject({ pass: false, score: 0, positions: [[23, 24]] });
+  expect(verdict.explain()).toBe(
+    "The output is no JSON from character 23 on: a key in double quotes should stand here.",
+  );
+  expect(evaluate("", "{}")).toMatchObject({ pass: false, score: 0 });
+});
+
+test("near-JSON is mended only if the profile says so", () => {
+  expect(evaluate("{a:1,}", '{"a":1}').score).toBe(0);
+  const mended = evaluate("{a:1,}", '{"a":1}', { repair: true });
+  expect(mended).toMatchObject({ pass: true, score: 1, extra: { repaired: true } });
+  expect(evaluate('{"a":1}', '{"a":1}', { repair: true }).extra).not.toHaveProperty("repaired");
+  expect(evaluate('"a" "b" {', '{"a":1}', { repair: true }).score).toBe(0);
+});
+
+test("a gold answer that is no JSON makes the sample unusable", () => {
+  expect(() => evaluate("{}", "The door is open.")).toThrow(UnusableSampleError);
+});
+
+test("ignored paths do not count, on either side", () => {
+  const config = { ignore_paths: ["/id", "/rows/0", "/meta/at"] };
+  expect(evaluate('{"a":1,"id":5}', '{"a":1,"id":6}', config).score).toBe(1);
+  expect(evaluate('{"rows":[1,2]}', '{"rows":[9,2]}', config).score).toBe(1);
+  expect(evaluate('{"meta":{"at":1}}', '{"meta":{}}', config).score).toBe(1);
+  expect(evaluate("1", "2", { ignore_paths: [""] }).score).toBe(1);
+  expect(jsonMatch.config.safeParse({ ignore_paths: ["id"] }).success).toBe(false);
+});
+
+test("numbers may differ by the tolerance", () => {
+  expect(evaluate("[1.04, 10]", "[1, 10]", { number_tolerance: 0.05 }).score).toBe(1);
+  expect(evaluate("[1.06, 10]", "[1, 10]", { number_tolerance: 0.05 }).score).toBe(0.5);
+  expect(evaluate("1e999", "-1e999", { number_tolerance: 1 }).score).toBe(0);
+});
+
+test("nesting of 10,000 levels has a clear outcome", () => {
+  const deep = "[".repeat(10_000) + "]".repeat(10_000);
+  expect(evaluate(deep, "[]").explain()).toBe(
+    "The output is no JSON from character 1000 on: nested deeper than 1000 levels.",
+  );
+  expect(evaluate(deep, "[]", { repair: true }).score).toBe(0);
+  expect(evaluate("[".repeat(100_000), "[]", { repair: true }).score).toBe(0);
+  expect(() => evaluate("[]", deep)).toThrow(UnusableSampleError);
+});
+
+test("a megabyte is compared in bounded time, also below a key of half of that", () => {
+  const long = JSON.stringify({ ["k".repeat(500_000)]: Array.from({ length: 100_000 }, () => 1) });
+  const other = long.replaceAll("1", "2");
+  const started = performance.now();
+  const verdict = evaluate(long, other);
+  expect(verdict.extra).toMatchObject({ different_count: 100_000 });
+  expect(JSON.stringify(verdict.extra).length).toBeLessThan(20_000);
+  expect(verdict.explain().length).toBeLessThan(5_000);
+  expect(performance.now() - started).toBeLessThan(5_000);
+  expect(jsonMatch.isHeavy?.({ output: long, goldAnswer: other }, jsonMatch.config.parse({}))).toBe(true);
+});

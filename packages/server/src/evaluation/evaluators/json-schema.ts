@@ -1,0 +1,112 @@
+import { z } from "zod";
+import { EvaluationFailure, type RuleFamily, type Verdict } from "./family.ts";
+import { compileJsonSchema, type JsonSchema, type ValidateJson } from "./json/compile-json-schema.ts";
+import { readJson } from "./json/read-json.ts";
+import { codePointPositions } from "./text/code-points.ts";
+import { plainRange } from "./text/plain-output.ts";
+
+const maxListed = 20;
+const maxNamed = 5;
+const maxTextLength = 300;
+const lightSchemaLength = 2_000;
+const lightOutputLength = 5_000;
+/** With these the time no longer follows from the sizes of schema and output. */
+const heavyKeyword = /"(?:\$ref|\$dynamicRef|pattern|patternProperties|format|uniqueItems)":/;
+
+const config = z
+  .strictObject({
+    schema: z.union([z.boolean(), z.record(z.string(), z.unknown())]).meta({
+      description: "A JSON Schema of draft 2020-12, or of draft-07 if its `$schema` says so.",
+    }),
+    strip_tags: z
+      .boolean()
+      .default(true)
+      .meta({ description: "Take out `<think>` blocks and unwrap `<tool_response>` first." }),
+  })
+  .superRefine(({ schema }, context) => {
+    try {
+      compileJsonSchema(schema, { allErrors: false });
+    } catch (error) {
+      context.addIssue({ code: "custom", path: ["schema"], message: cut((error as Error).message) });
+    }
+  });
+type Config = z.output<typeof config>;
+
+export const jsonSchema: RuleFamily<Config> = {
+  kind: "rule",
+  name: "json-schema",
+  description: "The output is JSON that is valid against a schema.",
+  versions: ["2026-11-21"],
+  needs: ["output"],
+  config,
+  systemProfiles: [
+    {
+      name: "system:default",
+      description: "The output is JSON, whatever is in it.",
+      config: { schema: true, strip_tags: true },
+    },
+  ],
+  prepare(profile) {
+    let validate: ValidateJson | undefined;
+    return ({ output = "" }) => {
+      const [start, end] = profile.strip_tags ? plainRange(output) : [0, output.length];
+      const read = readJson(output.slice(start, end));
+      if (read.fault !== undefined) return notJson(output, start + read.fault.at, end, read.fault.reason);
+      // Not before the first sample: that may be one for another thread. All errors only where there cannot be many.
+      validate ??= compileJsonSchema(profile.schema, {
+        allErrors: isLightSchema(profile.schema),
+        isChecked: true,
+      });
+      return toVerdict(callValidate(validate, read.value));
+    };
+  },
+  isHeavy: ({ output = "" }, { schema }) => output.length > lightOutputLength || !isLightSchema(schema),
+};
+
+function isLightSchema(schema: JsonSchema): boolean {
+  const text = JSON.stringify(schema);
+  return text.length <= lightSchemaLength && !heavyKeyword.test(text);
+}
+
+function callValidate(validate: ValidateJson, value: unknown): ReturnType<ValidateJson> {
+  try {
+    return validate(value);
+  } catch (error) {
+    if (error instanceof RangeError)
+      throw new EvaluationFailure("timeout", "The schema refers to itself without end.", { cause: error });
+    throw error;
+  }
+}
+
+function notJson(output: string, at: number, end: number, reason: string): Verdict {
+  const positions = codePointPositions(output, [[at, end]]);
+  return {
+    pass: false,
+    score: 0,
+    positions,
+    explain: () => `The output is no JSON from character ${positions[0]?.[0] ?? 0} on: ${reason}.`,
+  };
+}
+
+function toVerdict(found: ReturnType<ValidateJson>): Verdict {
+  if (found.length === 0)
+    return { pass: true, score: 1, explain: () => "The output is valid against the schema." };
+  const errors = found.slice(0, maxListed).map(({ instancePath, message = "is not valid" }) => ({
+    path: cut(instancePath),
+    message: cut(message),
+  }));
+  return {
+    pass: false,
+    score: 0,
+    extra: { errors },
+    explain: () => {
+      const named = errors.slice(0, maxNamed).map(({ path, message }) => `${path || "the whole"} ${message}`);
+      const more = found.length - named.length;
+      return `The output is not valid: ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}.`;
+    },
+  };
+}
+
+function cut(text: string): string {
+  return text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text;
+}

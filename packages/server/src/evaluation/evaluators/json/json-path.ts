@@ -1,0 +1,28 @@
+/** The way from the root to a place in a document; written as a pointer only where somebody reads it. */
+export interface JsonPath {
+  parent: JsonPath | undefined;
+  key: string;
+}
+
+const maxKeyLength = 100;
+const maxPointerLength = 500;
+
+/** The place as a JSON pointer (RFC 6901), cut if it is very long. */
+export function toJsonPointer(path: JsonPath | undefined): string {
+  const tokens: string[] = [];
+  for (let node = path; node !== undefined; node = node.parent)
+    tokens.push(`/${cut(node.key, maxKeyLength).replaceAll("~", "~0").replaceAll("/", "~1")}`);
+  return cut(tokens.reverse().join(""), maxPointerLength);
+}
+
+/** The keys that a JSON pointer names; undefined if it is none. */
+export function readJsonPointer(pointer: string): string[] | undefined {
+  if (pointer === "") return [];
+  if (!pointer.startsWith("/") || /~(?![01])/.test(pointer)) return undefined;
+  const tokens = pointer.slice(1).split("/");
+  return tokens.map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+}
+
+function cut(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+}

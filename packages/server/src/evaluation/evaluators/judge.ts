@@ -1,0 +1,96 @@
+import { z } from "zod";
+import type { AskForVerdict } from "../judge/ask-for-verdict.ts";
+import type { CorrectedExample } from "../judge/corrected-example.ts";
+import { judgeQuestion } from "../judge/prompts.ts";
+import type { VerdictForm } from "../judge/verdict-form.ts";
+import { missingFields, type SampleField, sampleFieldNames } from "../sample.ts";
+import { type ModelFamily, UnusableSampleError } from "./family.ts";
+import { judgeProfiles } from "./judge-profiles.ts";
+import { needsModel } from "./needs-model.ts";
+
+const maxCriteriaCharacters = 20_000;
+const maxExamples = 8;
+
+const optionalFields = ["systemPrompt", "retrievedContext", "input", "goldAnswer"] as const;
+
+const config = z.strictObject({
+  pass_criteria: z.string().min(1).max(maxCriteriaCharacters).regex(/\S/, "Criteria need words").meta({
+    description: "What an output must be like to pass, in plain words.",
+  }),
+  active_learning_enabled: z.boolean().default(false).meta({
+    description: "Show the judge the latest results of this profile that people have corrected.",
+  }),
+  required_fields: z
+    .array(z.enum(optionalFields.map((field) => sampleFieldNames[field])))
+    .default([])
+    .meta({
+      description: "What the criteria speak of beside the output. A sample without it is not judged.",
+    }),
+});
+export type JudgeConfig = z.output<typeof config>;
+
+const form: VerdictForm<{ reasoning: string; verdict: "pass" | "fail"; score?: number | null | undefined }> =
+  {
+    name: "give_verdict",
+    decidingKey: "verdict",
+    jsonSchema: {
+      type: "object",
+      properties: {
+        reasoning: { type: "string" },
+        verdict: { type: "string", enum: ["pass", "fail"] },
+        score: { anyOf: [{ type: "number" }, { type: "null" }] },
+      },
+      required: ["reasoning", "verdict", "score"],
+      additionalProperties: false,
+    },
+    schema: z.object({
+      reasoning: z.string().regex(/\S/),
+      // Case and space are no doubt about what was meant; any other word is.
+      verdict: z
+        .string()
+        .trim()
+        .toLowerCase()
+        .pipe(z.enum(["pass", "fail"])),
+      score: z.number().min(0).max(1).nullish(),
+    }),
+  };
+
+export interface JudgeParts {
+  /** Undefined where there is no model to ask. */
+  askForVerdict: AskForVerdict | undefined;
+  /** The account's latest corrected results of a profile, the newest first. */
+  findCorrections(accountId: string, profilePublicId: string, limit: number): Promise<CorrectedExample[]>;
+}
+
+/** A model decides by the profile's criteria. */
+export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeParts): ModelFamily<JudgeConfig> {
+  return {
+    kind: "model",
+    name: "judge",
+    description: "A model decides whether the output meets the profile's criteria.",
+    versions: ["2026-11-21"],
+    needs: ["output"],
+    takes: optionalFields,
+    config,
+    systemProfiles: judgeProfiles,
+    async evaluate(sample, { config: profile, accountId, profilePublicId, signal }) {
+      const missing = missingFields(sample, fieldsNamed(profile.required_fields));
+      if (missing.length > 0) {
+        const needed = missing.map((field) => sampleFieldNames[field]).join(" and ");
+        throw new UnusableSampleError(`The profile's criteria need ${needed}.`);
+      }
+      if (askForVerdict === undefined) throw needsModel();
+      const examples = profile.active_learning_enabled
+        ? await findCorrections(accountId, profilePublicId, maxExamples)
+        : [];
+      const question = judgeQuestion(profile.pass_criteria, sample, examples);
+      const { value, asked } = await askForVerdict(question, form, signal);
+      const pass = value.verdict === "pass";
+      return { pass, score: value.score ?? Number(pass), extra: asked, explain: () => value.reasoning };
+    },
+  };
+}
+
+function fieldsNamed(names: readonly string[]): SampleField[] {
+  return optionalFields.filter((field) => names.includes(sampleFieldNames[field]));
+}

@@ -1,0 +1,86 @@
+import { expect, test } from "bun:test";
+import { pii } from "./pii.ts";
+
+function evaluate(output: string, config: Record<string, unknown> = {}) {
+  return pii.prepare(pii.config.parse(config))({ output });
+}
+
+function found(output: string, config: Record<string, unknown> = {}) {
+  const characters = [...output];
+  const verdict = evaluate(output, config);
+  const kinds = verdict.extra?.found as { kind: string }[];
+  return kinds.map(({ kind }, index) => {
+    const [start, end] = verdict.positions?.[index] ?? [0, 0];
+    return [kind, characters.slice(start, end).join("")];
+  });
+}
+
+// Numbers from the documentation of their standards or makers: ISO 13616's registry, RFC 5737, RFC 3849, test cards of the issuers.
+test.each([
+  ["Write to jo.doe+x@example.org.", "email", "jo.doe+x@example.org"],
+  ["😀 <jo@exämple.de>", "email", "jo@exämple.de"],
+  ["Call +1 650-253-0000 now", "phone", "+1 650-253-0000"],
+  ["😀 +49 30 901820", "phone", "+49 30 901820"],
+  ["Card 4111 1111 1111 1111.", "card", "4111 1111 1111 1111"],
+  ["378282246310005", "card", "378282246310005"],
+  ["IBAN GB29 NWBK 6016 1331 9268 19 please", "iban", "GB29 NWBK 6016 1331 9268 19"],
+  ["DE89370400440532013000 AND MORE", "iban", "DE89370400440532013000"],
+  ["at 192.0.2.1:8080", "ip", "192.0.2.1"],
+  ["It is 192.0.2.1.", "ip", "192.0.2.1"],
+  ["[2001:db8::1]", "ip", "2001:db8::1"],
+  ["the net 2001:db8::/32", "ip", "2001:db8::"],
+])("%s holds it", (output, kind, value) => {
+  expect(found(output)).toEqual([[kind, value]]);
+  expect(evaluate(output)).toMatchObject({ pass: false, score: 0 });
+});
+
+test.each([
+  "",
+  "a thermometer, currently reading a temperature of 10 degrees celsius",
+  "You move to x=12, y=-3; the time is 12:30:45 on 2026-11-21.",
+  "@everyone user@localhost a@b",
+  "Card 4111 1111 1111 1112",
+  "4111111111111111222233334444",
+  "order-4111111111111111",
+  "GB28 NWBK 6016 1331 9268 19",
+  "DE89370400440532013000X",
+  "std::vector a::b 1.2.3 999.1.1.1 1.2.3.4.5",
+  '{"payment_request_id": 6097, "price": 12.99, "created_at": "2023-05-18T12:00:00"}',
+])("%j holds nothing", (output) => {
+  expect(found(output)).toEqual([]);
+  expect(evaluate(output)).toMatchObject({ pass: true, score: 1 });
+});
+
+test("only the kinds of the profile are looked for", () => {
+  expect(found("jo@example.org 192.0.2.1", { kinds: ["ip"] })).toEqual([["ip", "192.0.2.1"]]);
+});
+
+test("a phone number without its country's code needs an assumed country", () => {
+  expect(found("030 901820")).toEqual([]);
+  expect(found("030 901820", { default_country: "DE" })).toEqual([["phone", "030 901820"]]);
+  expect(pii.config.safeParse({ default_country: "XX" }).success).toBe(false);
+});
+
+test("what was found is nowhere told in full", () => {
+  const verdict = evaluate("jo.doe@example.org, 4111111111111111");
+  const told = JSON.stringify(verdict.extra) + verdict.explain();
+  expect(told).not.toContain("doe");
+  expect(told).not.toContain("1111");
+  expect(verdict.extra).toEqual({
+    count: 2,
+    found: [
+      { kind: "email", masked: "jo…" },
+      { kind: "card", masked: "41…" },
+    ],
+  });
+  expect(verdict.explain()).toBe(
+    "The output holds an e-mail address at character 0, a card number at character 20.",
+  );
+});
+
+test("hostile texts of 50,000 characters are read in bounded time", () => {
+  const started = performance.now();
+  for (const piece of ["@", "a@", "1 ", "1-", "AA11 ", ":", "1.", "+1 ", "a@b.", "0:", "GB29 NWBK "])
+    evaluate(piece.repeat(50_000 / piece.length));
+  expect(performance.now() - started).toBeLessThan(10_000);
+});

@@ -1,0 +1,35 @@
+import { electronicFormatIBAN, getCountrySpecifications, isValidIBAN } from "ibantools";
+import type { Finding } from "./finding.ts";
+
+const beginning = /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?=[ A-Z0-9])/g;
+const body = /[A-Z0-9](?: ?[A-Z0-9])*/y;
+/** The longest has 34 characters, written in groups of four. */
+const maxWrittenLength = 42;
+
+/** As long as the country's are, with its form and a right check digit. */
+export function findIbans(text: string): Finding[] {
+  const specifications = getCountrySpecifications();
+  const findings: Finding[] = [];
+  for (const { 0: head, index } of text.matchAll(beginning)) {
+    const wantedLength = specifications[head.slice(0, 2)]?.chars;
+    if (typeof wantedLength !== "number") continue;
+    const nearby = text.slice(index, index + maxWrittenLength + 1);
+    body.lastIndex = 0;
+    const written = takeCharacters(body.exec(nearby)?.[0] ?? "", wantedLength);
+    const next = text[index + written.length] ?? "";
+    if (/[A-Za-z0-9]/.test(next) || !isValidIBAN(electronicFormatIBAN(written) ?? "")) continue;
+    findings.push({ kind: "iban", start: index, end: index + written.length });
+  }
+  return findings;
+}
+
+/** The beginning that holds so many characters besides spaces. */
+function takeCharacters(text: string, count: number): string {
+  let taken = 0;
+  let length = 0;
+  while (length < text.length && taken < count) {
+    if (text[length] !== " ") taken += 1;
+    length += 1;
+  }
+  return text.slice(0, length);
+}

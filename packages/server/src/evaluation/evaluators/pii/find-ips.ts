@@ -1,0 +1,23 @@
+import { isIP } from "node:net";
+import type { Finding } from "./finding.ts";
+
+/** Runs of what addresses are written with; each is looked at once. */
+const run = /(?<![\w.:-])[0-9A-Fa-f:.]{3,}(?![\w-])/g;
+const withPort = /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/;
+/** The longest form of an address of version 6, and a full stop after it. */
+const maxRunLength = 46;
+/** Shorter ones, `::` and `a::b` for example, are more often words of programs. */
+const minDigits = 3;
+
+/** Addresses of version 4, with a port or without, and of version 6. */
+export function findIps(text: string): Finding[] {
+  const findings: Finding[] = [];
+  for (const { 0: written, index } of text.matchAll(run)) {
+    if (written.length > maxRunLength) continue;
+    const sentence = written.replace(/[.:]{1,3}$/, "");
+    const address = [written, sentence, withPort.exec(sentence)?.[1] ?? ""].find((form) => isIP(form) !== 0);
+    if (address === undefined || address.replaceAll(/[.:]/g, "").length < minDigits) continue;
+    findings.push({ kind: "ip", start: index, end: index + address.length });
+  }
+  return findings;
+}

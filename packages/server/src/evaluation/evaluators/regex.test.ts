@@ -1,0 +1,81 @@
+import { expect, test } from "bun:test";
+import { regex } from "./regex.ts";
+
+function evaluate(output: string, config: Record<string, unknown>) {
+  return regex.prepare(regex.config.parse(config))({ output });
+}
+
+test("matches are pointed at in code points", () => {
+  const verdict = evaluate("😀 12 and 345", { pattern: "\\d+" });
+  expect(verdict).toMatchObject({
+    pass: true,
+    score: 1,
+    positions: [
+      [2, 4],
+      [9, 12],
+    ],
+  });
+  expect(verdict.explain()).toBe("/\\d+/ matches from character 2 to 4.");
+});
+
+test("no_match passes where nothing matches, and points at what did", () => {
+  expect(evaluate("open", { pattern: "\\d", expect: "no_match" }).pass).toBe(true);
+  expect(evaluate("open 7", { pattern: "\\d", expect: "no_match" })).toMatchObject({
+    pass: false,
+    score: 0,
+    positions: [[5, 6]],
+  });
+});
+
+test("full wants the whole output", () => {
+  expect(evaluate("open door", { pattern: "open|open door", match: "full" }).pass).toBe(true);
+  expect(evaluate("open door.", { pattern: "open door", match: "full" }).pass).toBe(false);
+});
+
+test("the flags do what they say", () => {
+  expect(evaluate("OPEN", { pattern: "open", ignore_case: true }).pass).toBe(true);
+  expect(evaluate("a\nb", { pattern: "^b$" }).pass).toBe(false);
+  expect(evaluate("a\nb", { pattern: "^b$", multiline: true }).pass).toBe(true);
+  expect(evaluate("a\nb", { pattern: "a.b" }).pass).toBe(false);
+  expect(evaluate("a\nb", { pattern: "a.b", dot_all: true }).pass).toBe(true);
+});
+
+test("a pattern that could match nothing ends", () => {
+  expect(evaluate("😀", { pattern: "x*" }).positions).toEqual([
+    [0, 0],
+    [1, 1],
+  ]);
+  expect(evaluate("", { pattern: "^$" }).positions).toEqual([[0, 0]]);
+});
+
+test.each(["(a)\\1", "(?=a)", "(", "((a{0,1000}){0,1000}){0,1000}", "a".repeat(10_000)])(
+  "the pattern %# is refused at its field",
+  (pattern) => {
+    const { error } = regex.config.safeParse({ pattern });
+    expect(error?.issues.map(({ path }) => path)).toEqual([["pattern"]]);
+  },
+);
+
+test.each(["(a|a)*b", "(a+a+)+b", "(a*)*b", "^(([a-z])+.)+[A-Z]([a-z])+$", "(.*)(.*)(.*)x$"])(
+  "%s, which explodes in a backtracking engine, reads 100 KB in bounded time",
+  (pattern) => {
+    const started = performance.now();
+    expect(evaluate("a".repeat(100_000), { pattern }).pass).toBe(false);
+    expect(performance.now() - started).toBeLessThan(10_000);
+  },
+);
+
+test("long texts and large patterns are heavy, small ones are not", () => {
+  const profile = regex.config.parse({ pattern: "a{1,500}b" });
+  expect(regex.isHeavy?.({ output: "a".repeat(100) }, profile)).toBe(false);
+  expect(regex.isHeavy?.({ output: "a".repeat(1_000) }, profile)).toBe(true);
+  expect(regex.isHeavy?.({ output: "" }, regex.config.parse({ pattern: "(a{0,50}){20}(b{0,50}){20}" }))).toBe(
+    true,
+  );
+});
+
+test("the default profile wants an output that is not blank", () => {
+  const evaluateDefault = regex.prepare(regex.config.parse(regex.systemProfiles[0]?.config));
+  expect(evaluateDefault({ output: " \n\u00a0" }).pass).toBe(false);
+  expect(evaluateDefault({ output: " x" }).pass).toBe(true);
+});

@@ -1,0 +1,106 @@
+import { RE2JS } from "re2js";
+import { z } from "zod";
+import type { Position, RuleFamily, Verdict } from "./family.ts";
+import { codePointPositions } from "./text/code-points.ts";
+import { compilePattern } from "./text/compile-pattern.ts";
+import { estimateProgramSize } from "./text/estimate-program-size.ts";
+
+/** Few, for each search goes on to the end of the text if it must. */
+const maxPositions = 100;
+const heavyProgramSize = 1_000;
+const heavySteps = 100_000;
+
+const config = z
+  .strictObject({
+    pattern: z.string().min(1).meta({
+      description: "In RE2's syntax, which has neither look-around nor back references.",
+    }),
+    ignore_case: z.boolean().default(false),
+    multiline: z
+      .boolean()
+      .default(false)
+      .meta({ description: "`^` and `$` stand for the ends of each line." }),
+    dot_all: z.boolean().default(false).meta({ description: "`.` stands for a line's end too." }),
+    match: z
+      .enum(["search", "full"])
+      .default("search")
+      .meta({ description: "Whether a part of the output may match, or the whole of it has to." }),
+    expect: z.enum(["match", "no_match"]).default("match"),
+  })
+  .superRefine((profile, context) => {
+    try {
+      compile(profile);
+    } catch (error) {
+      context.addIssue({ code: "custom", path: ["pattern"], message: (error as Error).message });
+    }
+  });
+type Config = z.output<typeof config>;
+
+export const regex: RuleFamily<Config> = {
+  kind: "rule",
+  name: "regex",
+  description: "The output matches a pattern, or does not.",
+  versions: ["2026-11-21"],
+  needs: ["output"],
+  config,
+  systemProfiles: [
+    {
+      name: "system:default",
+      description: "The output is not blank.",
+      config: {
+        pattern: "[^\\s\\pZ]",
+        ignore_case: false,
+        multiline: false,
+        dot_all: false,
+        match: "search",
+        expect: "match",
+      },
+    },
+  ],
+  prepare(profile) {
+    let compiled: RE2JS | undefined;
+    return ({ output = "" }) => {
+      // Not before the first sample: that may be one for another thread.
+      compiled ??= compile(profile);
+      const matches = findMatches(compiled, output, profile.match);
+      return judge(codePointPositions(output, matches), profile);
+    };
+  },
+  isHeavy({ output = "" }, { pattern }) {
+    const programSize = estimateProgramSize(pattern);
+    return programSize > heavyProgramSize || programSize * output.length > heavySteps;
+  },
+};
+
+function compile({ pattern, ignore_case, multiline, dot_all }: Config): RE2JS {
+  const flags =
+    (ignore_case ? RE2JS.CASE_INSENSITIVE : 0) |
+    (multiline ? RE2JS.MULTILINE : 0) |
+    (dot_all ? RE2JS.DOTALL : 0);
+  return compilePattern(pattern, flags);
+}
+
+function findMatches(compiled: RE2JS, output: string, match: Config["match"]): Position[] {
+  const matcher = compiled.matcher(output);
+  if (match === "full") return matcher.matches() ? [[0, output.length]] : [];
+  const matches: Position[] = [];
+  while (matches.length < maxPositions && matcher.find()) matches.push([matcher.start(), matcher.end()]);
+  return matches;
+}
+
+function judge(positions: Position[], profile: Config): Verdict {
+  const pass = positions.length > 0 === (profile.expect === "match");
+  return { pass, score: pass ? 1 : 0, positions, explain: () => describe(positions, profile) };
+}
+
+function describe(positions: readonly Position[], { match, pattern }: Config): string {
+  const shown = pattern.length > 100 ? `${pattern.slice(0, 100)}…` : pattern;
+  const [first] = positions;
+  if (match === "full")
+    return first === undefined
+      ? `The output as a whole does not match /${shown}/.`
+      : `The output as a whole matches /${shown}/.`;
+  if (first === undefined) return `Nothing in the output matches /${shown}/.`;
+  const others = positions.length === maxPositions ? `, at ${maxPositions} places or more` : "";
+  return `/${shown}/ matches from character ${first[0]} to ${first[1]}${others}.`;
+}

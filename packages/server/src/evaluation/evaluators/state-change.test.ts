@@ -1,0 +1,98 @@
+import { expect, test } from "bun:test";
+import { stateChange } from "./state-change.ts";
+
+function evaluate(input: string, output: string, goldAnswer: string, profile = {}) {
+  return stateChange.prepare(stateChange.config.parse(profile))({ input, output, goldAnswer });
+}
+
+const room = "The kitchen.\n\ta cup\n\ta closed door\n";
+const opened = "The kitchen.\n\ta cup\n\tan open door\n";
+
+test("the gold answer itself scores 1", () => {
+  const verdict = evaluate(room, opened, opened);
+  expect(verdict).toMatchObject({ pass: true, score: 1 });
+  expect(verdict.extra).toEqual({
+    compared_as: "lines",
+    changed: 1,
+    right: 1,
+    missed: 0,
+    wrong: 0,
+    overlap: 1,
+    unchanged_baseline: 2 / 3,
+  });
+  expect(verdict.explain()).toBe(
+    "Lines that changed: 1. Changes in the output that are right: 1, wrong: 0, missed: 0.",
+  );
+});
+
+test("a copy of the input scores 0 if something changed, however much is the same", () => {
+  const verdict = evaluate(room, room, opened);
+  expect(verdict).toMatchObject({
+    pass: false,
+    score: 0,
+    extra: { overlap: 2 / 3, unchanged_baseline: 2 / 3 },
+  });
+  expect(verdict.explain()).toContain('Missing: "\\tan open door". Still there: "\\ta closed door".');
+});
+
+test("where nothing changed, saying so scores 1 and anything else 0", () => {
+  expect(evaluate(room, room, room)).toMatchObject({ pass: true, score: 1 });
+  expect(evaluate(room, opened, room)).toMatchObject({ pass: false, score: 0 });
+  expect(evaluate("", "", "")).toMatchObject({ score: 1 });
+});
+
+test("a replaced observation earns nothing by being replaced", () => {
+  expect(evaluate("You move the cup.", "It rains.", "You focus on the cup.")).toMatchObject({ score: 0 });
+});
+
+test("the wrong lines of the output are pointed at, in code points behind the reasoning", () => {
+  const output = "<think>😀 a dog</think>The kitchen.\r\n\ta dog  \n\ta cup\n\tan open door";
+  const verdict = evaluate(room, output, opened);
+  expect(verdict.score).toBeCloseTo(2 / 3, 12);
+  const at = [...output].join("|").split("|").indexOf("\t");
+  expect(verdict.positions).toEqual([[at, at + "\ta dog".length]]);
+});
+
+test("white space at a line's end and empty lines do not count", () => {
+  expect(evaluate(room, opened.replaceAll("\n", "  \r\n\n"), opened).score).toBe(1);
+});
+
+test("the state is taken out of a composed prompt", () => {
+  const prompt = `State: ${room}\n\nAction: open door`;
+  expect(evaluate(prompt, room, opened).score).toBe(0);
+  expect(evaluate(prompt, opened, opened).extra).toMatchObject({ unchanged_baseline: 2 / 3 });
+});
+
+test("JSON is compared field by field, whatever its layout", () => {
+  const before = '<tool_response>{"items":[{"id":1,"open":false}],"count":1,"by":"x"}</tool_response>';
+  const gold = '{"items":[{"id":1,"open":true}],"count":2,"by":"x"}';
+  expect(
+    evaluate(before, '{ "by": "x", "count": 2, "items": [ {"open": true, "id": 1.0} ] }', gold).score,
+  ).toBe(1);
+  const half = evaluate(before, '{"items":[{"id":1,"open":true}],"count":1,"by":"x"}', gold);
+  expect(half.score).toBeCloseTo(2 / 3, 12);
+  expect(half.extra).toMatchObject({ compared_as: "json", changed: 2, right: 1, missed: 1, wrong: 0 });
+  expect(half.explain()).toContain('Missing: "/count = 2". Still there: "/count = 1".');
+});
+
+test("every field is new where the state before is prose", () => {
+  expect(evaluate("The task begins.", "[]", "[]").score).toBe(1);
+  expect(evaluate("The task begins.", "{}", "[]").score).toBe(0);
+});
+
+test("an output that is no JSON scores 0 where the gold answer is", () => {
+  const verdict = evaluate('{"a":1,"b":2}', "a is 1", '{"a":1}');
+  expect(verdict).toMatchObject({ pass: false, score: 0 });
+  expect(verdict.explain()).toStartWith("The gold answer is JSON and the output is not:");
+});
+
+test("long integers are told apart", () => {
+  expect(evaluate('{"id":1}', '{"id":12345678901234567890}', '{"id":12345678901234567891}').score).toBe(0);
+});
+
+test("a megabyte of lines or of nesting is compared", () => {
+  const lines = Array.from({ length: 100_000 }, (_, index) => `line ${index}`).join("\n");
+  expect(evaluate(lines, `${lines}\nnew`, `${lines}\nnew`).score).toBe(1);
+  const nested = "[".repeat(500_000) + "]".repeat(500_000);
+  expect(evaluate("x", nested, nested)).toMatchObject({ score: 1, extra: { compared_as: "lines" } });
+});

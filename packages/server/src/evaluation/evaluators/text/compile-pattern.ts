@@ -1,0 +1,22 @@
+import { RE2JS } from "re2js";
+import { estimateProgramSize } from "./estimate-program-size.ts";
+
+export const maxPatternLength = 4_000;
+/** The worst program of this size reads some 10 KB a second: linear, and still a case for another thread with a deadline. */
+export const maxProgramSize = 10_000;
+
+/** Compiles a pattern of RE2's syntax for matching in linear time. Throws an `Error` that says why not. */
+export function compilePattern(pattern: string, flags = 0): RE2JS {
+  if (pattern.length > maxPatternLength)
+    throw new Error(`the pattern is longer than ${maxPatternLength} characters`);
+  if (estimateProgramSize(pattern) > maxProgramSize) throw tooLarge();
+  const compiled = RE2JS.compile(pattern, flags);
+  if (compiled.programSize() > maxProgramSize) throw tooLarge();
+  return compiled;
+}
+
+function tooLarge(): Error {
+  return new Error(
+    `the pattern repeats too much: it takes more than ${maxProgramSize} steps for each character`,
+  );
+}

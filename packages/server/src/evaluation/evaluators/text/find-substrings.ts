@@ -1,0 +1,39 @@
+export interface Occurrence {
+  substring: string;
+  /** In UTF-16 units of the text. */
+  start: number;
+  end: number;
+}
+
+/** The first occurrences in the order of the text, and which substrings there are at all. Occurrences of one substring do not overlap. */
+export function findSubstrings(
+  text: string,
+  substrings: readonly string[],
+  ignoreCase: boolean,
+  maxOccurrences: number,
+): { occurrences: Occurrence[]; found: Set<string> } {
+  const searched = ignoreCase ? foldCase(text) : text;
+  const found = new Set<string>();
+  const occurrences: Occurrence[] = [];
+  for (const substring of substrings) {
+    const sought = ignoreCase ? foldCase(substring) : substring;
+    let start = searched.indexOf(sought);
+    for (let count = 0; start >= 0 && count < maxOccurrences; count += 1) {
+      found.add(substring);
+      occurrences.push({ substring, start, end: start + sought.length });
+      start = searched.indexOf(sought, start + sought.length);
+    }
+  }
+  occurrences.sort((one, other) => one.start - other.start || one.end - other.end);
+  return { occurrences: occurrences.slice(0, maxOccurrences), found };
+}
+
+/** Lower case of the same length, so that places stay true: `İ` for example becomes two characters and is left as it is. */
+function foldCase(text: string): string {
+  const lower = text.toLowerCase();
+  if (lower.length === text.length) return lower;
+  return Array.from(text, (character) => {
+    const folded = character.toLowerCase();
+    return folded.length === character.length ? folded : character;
+  }).join("");
+}

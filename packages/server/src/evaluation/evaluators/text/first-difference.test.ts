@@ -1,0 +1,37 @@
+import { expect, test } from "bun:test";
+import { describeDifference, firstDifference } from "./first-difference.ts";
+
+test("equal texts do not differ", () => {
+  expect(firstDifference("", "")).toBeUndefined();
+  expect(firstDifference("a😀", "a😀")).toBeUndefined();
+});
+
+test("the first unit that differs is found, also where one text ends", () => {
+  expect(firstDifference("open door", "open gate")).toBe(5);
+  expect(firstDifference("open", "open door")).toBe(4);
+  expect(firstDifference("", "x")).toBe(0);
+});
+
+test("two characters that share their first surrogate differ from that one on", () => {
+  expect(firstDifference("a😀", "a😁")).toBe(1);
+});
+
+test("the place is told in code points of the output", () => {
+  expect(describeDifference("😀 open", "😀 shut", 3)).toBe(
+    'The output differs from character 2 on: it has "open", the gold answer "shut".',
+  );
+});
+
+test("text before what is compared moves the place, not the excerpt", () => {
+  expect(describeDifference("\n\nab", "ac", 1, 2)).toBe(
+    'The output differs from character 3 on: it has "b", the gold answer "c".',
+  );
+});
+
+test("a text that has ended is said to have ended", () => {
+  expect(describeDifference("open", "open door", 4)).toContain('it has ended there, the gold answer " door"');
+});
+
+test("long texts are cut, never through a character", () => {
+  expect(describeDifference("😀".repeat(100), "x", 0)).toContain(`"${"😀".repeat(40)}…"`);
+});

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { plainOutput, plainRange } from "./plain-output.ts";
+
+test.each([
+  ["no tags at all", "The door is open.", "The door is open."],
+  ["an empty output", "", ""],
+  ["a think block before the answer", "<think>It was shut.</think>It is open.", "It is open."],
+  ["an end whose start was in the prompt", "It was shut.</think>It is open.", "It is open."],
+  ["a block that was cut off", "  <think>It was", ""],
+  ["a second block right after the first", "<think>a</think>\n<think>b</think>c", "c"],
+  ["a block that quotes the tag", "<think>say <think>?</think>yes", "yes"],
+  [
+    "a tag that the answer speaks of later",
+    "The tag <think> opens a block.",
+    "The tag <think> opens a block.",
+  ],
+  ["an answer that quotes the end tag", '<think>a</think>{"tag":"</think>"}', '{"tag":"</think>"}'],
+  ["a tool's answer", '<tool_response>\n{"a":1}\n</tool_response>', '\n{"a":1}\n'],
+  ["a tool's answer after thought", "<think>x</think>\n<tool_response>[]</tool_response>\n", "[]"],
+  ["a tool's answer that was cut off", '<tool_response>{"a":', '{"a":'],
+  ["nothing but the tags", "<tool_response></tool_response>", ""],
+])("%s", (_name, text, plain) => {
+  expect(plainOutput(text)).toBe(plain);
+});
+
+test("the range points at the plain part, even if the same text stands in the thought", () => {
+  expect(plainRange("<think>4</think>4")).toEqual([16, 17]);
+});
+
+test.each(["<think>", "</think>", "<think> </think>", "<tool_response>", " </tool_response>", "\n "])(
+  "100,000 times %j takes linear time",
+  (piece) => {
+    const started = performance.now();
+    plainOutput(piece.repeat(100_000));
+    plainOutput(`<think>${piece.repeat(100_000)}x`);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  },
+);

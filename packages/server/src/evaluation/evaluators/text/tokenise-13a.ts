@@ -1,0 +1,24 @@
+const entities: ReadonlyMap<string, string> = new Map([
+  ["&quot;", '"'],
+  ["&amp;", "&"],
+  ["&lt;", "<"],
+  ["&gt;", ">"],
+]);
+/** ASCII punctuation but the four marks that may belong to a word or a number: `'`, `,`, `-`, `.`. */
+const symbol = /[!-&(-+/:-@[-`{-~]/g;
+
+/** Splits a text as `mteval-v13a` does, the script behind the BLEU scores of WMT and of sacrebleu. */
+export function tokenise13a(text: string): string[] {
+  const line = text
+    .replaceAll("<skipped>", "")
+    .replaceAll("-\n", "")
+    .replaceAll("\n", " ")
+    .replace(/&(?:quot|amp|lt|gt);/g, (entity) => entities.get(entity) ?? entity);
+  return ` ${line} `
+    .replace(symbol, " $& ")
+    .replace(/([^0-9])([.,])/g, "$1 $2 ")
+    .replace(/([.,])([^0-9])/g, " $1 $2")
+    .replace(/([0-9])(-)/g, "$1 $2 ")
+    .split(/\s+/)
+    .filter((token) => token !== "");
+}

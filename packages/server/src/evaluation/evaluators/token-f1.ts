@@ -1,0 +1,70 @@
+import { z } from "zod";
+import type { RuleFamily } from "./family.ts";
+import { f1Score } from "./text/f1-score.ts";
+import { listItems } from "./text/list-items.ts";
+import { countItems, overlapOf, subtract } from "./text/multiset.ts";
+
+const config = z.strictObject({
+  threshold: z.number().min(0).max(1).default(0.5).meta({ description: "The lowest F1 that passes." }),
+  normalisation: z.enum(["squad", "none"]).default("squad").meta({
+    description:
+      "`squad`: lower case, without ASCII punctuation and the articles a, an, the. `none`: tokens as they stand. Both split at white space.",
+  }),
+});
+type Config = z.output<typeof config>;
+
+/** The sum of two lengths that takes a millisecond. */
+const lightCharacters = 40_000;
+
+const asciiPunctuation = /[!-/:-@[-`{-~]/g;
+const article = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu;
+
+/** F1 over bags of tokens, as in the evaluation script of SQuAD (Rajpurkar et al. 2016). */
+export const tokenF1: RuleFamily<Config> = {
+  kind: "rule",
+  name: "token-f1",
+  description: "How far the words of the output and of the gold answer are the same, whatever their order.",
+  versions: ["2026-11-21"],
+  needs: ["output", "goldAnswer"],
+  config,
+  systemProfiles: [
+    {
+      name: "system:default",
+      description: "Half of the words, compared as SQuAD does.",
+      config: { threshold: 0.5, normalisation: "squad" },
+    },
+  ],
+  isHeavy: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
+  prepare({ threshold, normalisation }) {
+    return ({ output = "", goldAnswer = "" }) => {
+      const saidTokens = tokenise(output, normalisation);
+      const wantedTokens = tokenise(goldAnswer, normalisation);
+      const said = countItems(saidTokens);
+      const wanted = countItems(wantedTokens);
+      const isEmpty = saidTokens.length === 0 && wantedTokens.length === 0;
+      const { precision, recall, f1 } = isEmpty
+        ? { precision: 1, recall: 1, f1: 1 }
+        : f1Score(overlapOf(said, wanted), saidTokens.length, wantedTokens.length);
+      return {
+        pass: f1 >= threshold,
+        score: f1,
+        extra: { precision, recall, output_tokens: saidTokens.length, gold_tokens: wantedTokens.length },
+        explain() {
+          const missing = subtract(wanted, said);
+          const unwanted = subtract(said, wanted);
+          if (missing.size + unwanted.size === 0) return "The output has the very tokens of the gold answer.";
+          return [
+            missing.size > 0 ? `The output lacks ${listItems(missing)}.` : "The output lacks nothing.",
+            ...(unwanted.size > 0 ? [`It has ${listItems(unwanted)}, which the gold answer has not.`] : []),
+          ].join(" ");
+        },
+      };
+    };
+  },
+};
+
+function tokenise(text: string, normalisation: Config["normalisation"]): string[] {
+  const normalised =
+    normalisation === "none" ? text : text.toLowerCase().replace(asciiPunctuation, "").replace(article, " ");
+  return normalised.split(/\s+/).filter((token) => token !== "");
+}

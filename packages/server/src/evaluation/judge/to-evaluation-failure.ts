@@ -1,0 +1,33 @@
+import type { ErrorCategory } from "@presage/contract";
+import { CallerGoneError, UpstreamError } from "../../errors.ts";
+import { EvaluationFailure, type FailureCode } from "../evaluators/family.ts";
+import { isContentFiltered } from "./stated-error.ts";
+
+const failureOf: Record<ErrorCategory, [code: FailureCode, message: string]> = {
+  rate_limit: ["judge_rate_limited", "The judge's model limits the rate of requests."],
+  timeout: ["timeout", "The judge's model did not answer in time."],
+  unavailable: ["judge_unreachable", "The judge's model cannot be reached."],
+  context_exceeded: ["judge_context_exceeded", "The texts do not fit into the context of the judge's model."],
+  upstream: ["judge_error", "The judge's model failed the request"],
+};
+
+/** Why there is no verdict. The upstream's own words stay out of it: they may repeat the prompt. */
+export function toEvaluationFailure(error: unknown, signal: AbortSignal): unknown {
+  if (error instanceof EvaluationFailure) return error;
+  const isLimited = error instanceof UpstreamError && error.category === "rate_limit";
+  // Whoever was still waiting for a limit at the deadline failed because of it.
+  if (signal.aborted && !isLimited) {
+    if (signal.reason instanceof CallerGoneError) return signal.reason;
+    return new EvaluationFailure("timeout", failureOf.timeout[1], { cause: error });
+  }
+  if (!(error instanceof UpstreamError)) return error;
+  if (isContentFiltered(error)) return judgeRefused();
+  const [code, message] = failureOf[error.category];
+  const status = error.status === undefined ? "." : ` (HTTP ${error.status}).`;
+  const sentence = error.category === "upstream" ? `${message}${status}` : message;
+  return new EvaluationFailure(code, sentence, { cause: error });
+}
+
+export function judgeRefused(): EvaluationFailure {
+  return new EvaluationFailure("judge_refused", "The judge's model refused to judge these texts.");
+}

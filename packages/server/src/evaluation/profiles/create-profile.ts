@@ -1,0 +1,53 @@
+import { ServiceError } from "../../errors.ts";
+import { nowMicros } from "../../storage/columns.ts";
+import type { Database } from "../../storage/tables.ts";
+import type { CheckedConfig } from "./check-config.ts";
+import { insertProfile, insertRevision, type ProfileRevision } from "./profiles-store.ts";
+
+export interface NewProfile {
+  accountId: string;
+  /** Also says the family. */
+  config: CheckedConfig;
+  /** One that does not begin with `system:`. */
+  name: string;
+  description: string | undefined;
+}
+
+/** Makes a profile with its first revision. A name is taken once and for all: results keep it. */
+export async function createProfile(
+  database: Database,
+  { accountId, config, name, description }: NewProfile,
+): Promise<ProfileRevision> {
+  const createdAt = nowMicros();
+  const profile = {
+    public_id: Bun.randomUUIDv7(),
+    evaluator_family: config.family.name,
+    name,
+    archived_at: null,
+  };
+  const revision = {
+    public_id: profile.public_id,
+    revision: 1,
+    config: config.json,
+    description: description ?? null,
+    created_at: createdAt,
+  };
+  await database.transaction().execute(async (transaction) => {
+    const row = {
+      ...profile,
+      account_id: accountId,
+      last_revision: revision.revision,
+      created_at: createdAt,
+    };
+    if (!(await insertProfile(transaction, row))) throw nameTaken(row.evaluator_family);
+    await insertRevision(transaction, revision);
+  });
+  return { ...profile, ...revision, is_managed: false };
+}
+
+function nameTaken(family: string): ServiceError {
+  return new ServiceError(
+    "conflict",
+    `The family ${family} has a profile of this name already; it may be archived.`,
+  );
+}

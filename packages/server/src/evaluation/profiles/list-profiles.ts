@@ -1,0 +1,44 @@
+import type { Database } from "../../storage/tables.ts";
+import {
+  countRevisions,
+  type Page,
+  type ProfileRevision,
+  type RevisionFilter,
+  selectRevisions,
+} from "./profiles-store.ts";
+
+export interface ProfileFilter extends RevisionFilter {
+  /** Only those that come with Presage, or none of them. */
+  isManaged?: boolean | undefined;
+}
+
+/** One page of the revisions that pass the filter: the account's, newest first, and then those that come with Presage. */
+export async function listProfiles(
+  database: Database,
+  systemRevisions: readonly ProfileRevision[],
+  accountId: string,
+  { isManaged, ...filter }: ProfileFilter,
+  { limit, offset }: Page,
+): Promise<ProfileRevision[]> {
+  const managed = isManaged === false ? [] : systemRevisions.filter((revision) => passes(revision, filter));
+  if (isManaged) return managed.slice(offset, offset + limit);
+  const own = await selectRevisions(database, accountId, filter, { limit, offset });
+  if (own.length === limit || managed.length === 0) return own;
+  const isPastOwn = own.length === 0 && offset > 0;
+  const ownCount = isPastOwn ? await countRevisions(database, accountId, filter) : offset + own.length;
+  const start = Math.max(0, offset - ownCount);
+  return [...own, ...managed.slice(start, start + limit - own.length)];
+}
+
+/** Each has one revision, which is the last, and none is archived. */
+function passes(
+  { public_id, evaluator_family, name, revision }: ProfileRevision,
+  filter: RevisionFilter,
+): boolean {
+  return (
+    (filter.publicId ?? public_id) === public_id &&
+    (filter.family ?? evaluator_family) === evaluator_family &&
+    (filter.name ?? name) === name &&
+    (filter.revision ?? revision) === revision
+  );
+}

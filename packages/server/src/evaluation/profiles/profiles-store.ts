@@ -1,0 +1,167 @@
+import { sql } from "kysely";
+import type {
+  Database,
+  EvaluatorProfileRevisionsTable,
+  EvaluatorProfilesTable,
+  Micros,
+} from "../../storage/tables.ts";
+
+export interface ProfileRevision {
+  public_id: string;
+  evaluator_family: string;
+  name: string;
+  revision: number;
+  /** JSON. */
+  config: string;
+  description: string | null;
+  /** Whether it comes with Presage and cannot be changed. */
+  is_managed: boolean;
+  created_at: Micros;
+  archived_at: Micros | null;
+}
+
+/** A revision passes if everything that is given fits it. */
+export interface RevisionFilter {
+  publicId?: string | undefined;
+  family?: string | undefined;
+  name?: string | undefined;
+  revision?: number | undefined;
+  isLastOnly?: boolean;
+  isArchivedToo?: boolean;
+}
+
+export interface Page {
+  limit: number;
+  offset: number;
+}
+
+/** Stores a profile unless the account has one of that name in the family; says whether it did. */
+export async function insertProfile(database: Database, row: EvaluatorProfilesTable): Promise<boolean> {
+  const inserted = await database
+    .insertInto("evaluator_profiles")
+    .values(row)
+    .onConflict((conflict) => conflict.columns(["account_id", "evaluator_family", "name"]).doNothing())
+    .returning("public_id")
+    .executeTakeFirst();
+  return inserted !== undefined;
+}
+
+export async function selectProfile(
+  database: Database,
+  accountId: string,
+  publicId: string,
+): Promise<EvaluatorProfilesTable | undefined> {
+  return await database
+    .selectFrom("evaluator_profiles")
+    .selectAll()
+    .where("public_id", "=", publicId)
+    .where("account_id", "=", accountId)
+    .executeTakeFirst();
+}
+
+/** Counts one more revision of a profile that is not archived; the transaction holds the profile until it ends. */
+export async function countRevision(
+  database: Database,
+  accountId: string,
+  publicId: string,
+): Promise<Pick<EvaluatorProfilesTable, "evaluator_family" | "name" | "last_revision"> | undefined> {
+  return await database
+    .updateTable("evaluator_profiles")
+    .set((row) => ({ last_revision: row("last_revision", "+", 1) }))
+    .where("public_id", "=", publicId)
+    .where("account_id", "=", accountId)
+    .where("archived_at", "is", null)
+    .returning(["evaluator_family", "name", "last_revision"])
+    .executeTakeFirst();
+}
+
+export async function insertRevision(database: Database, row: EvaluatorProfileRevisionsTable): Promise<void> {
+  await database.insertInto("evaluator_profile_revisions").values(row).execute();
+}
+
+export async function selectDescription(
+  database: Database,
+  publicId: string,
+  revision: number,
+): Promise<string | null> {
+  const row = await database
+    .selectFrom("evaluator_profile_revisions")
+    .select("description")
+    .where("public_id", "=", publicId)
+    .where("revision", "=", revision)
+    .executeTakeFirstOrThrow();
+  return row.description;
+}
+
+/** A profile that already is archived stays as it is. */
+export async function markArchived(
+  database: Database,
+  accountId: string,
+  publicId: string,
+  now: Micros,
+): Promise<void> {
+  await database
+    .updateTable("evaluator_profiles")
+    .set({ archived_at: now })
+    .where("public_id", "=", publicId)
+    .where("account_id", "=", accountId)
+    .where("archived_at", "is", null)
+    .execute();
+}
+
+/** An account's revisions that pass the filter, newest first; all of them unless a page is asked for. */
+export async function selectRevisions(
+  database: Database,
+  accountId: string,
+  filter: RevisionFilter,
+  page?: Page,
+): Promise<ProfileRevision[]> {
+  const query = filtered(database, accountId, filter)
+    .select([
+      "profile.public_id",
+      "profile.evaluator_family",
+      "profile.name",
+      "revision.revision",
+      "revision.config",
+      "revision.description",
+      "revision.created_at",
+      "profile.archived_at",
+    ])
+    .orderBy("revision.created_at", "desc")
+    .orderBy("profile.public_id", "desc")
+    .orderBy("revision.revision", "desc");
+  const paged = page === undefined ? query : query.limit(page.limit).offset(page.offset);
+  return (await paged.execute()).map((row) => ({ ...row, is_managed: false }));
+}
+
+/** How many of an account's revisions pass the filter. */
+export async function countRevisions(
+  database: Database,
+  accountId: string,
+  filter: RevisionFilter,
+): Promise<number> {
+  const { count } = await filtered(database, accountId, filter)
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+function filtered(
+  database: Database,
+  accountId: string,
+  { publicId, family, name, revision, isLastOnly, isArchivedToo }: RevisionFilter,
+) {
+  let query = database
+    .selectFrom("evaluator_profiles as profile")
+    .innerJoin("evaluator_profile_revisions as revision", "revision.public_id", "profile.public_id")
+    .where("profile.account_id", "=", accountId);
+  if (publicId !== undefined) query = query.where("profile.public_id", "=", publicId);
+  if (family !== undefined) query = query.where("profile.evaluator_family", "=", family);
+  if (name !== undefined) query = query.where("profile.name", "=", name);
+  // PostgreSQL would read it as an integer of the column's size, and fail where it has none so large.
+  if (revision !== undefined)
+    query = query.where("revision.revision", "=", sql<number>`cast(${revision} as bigint)`);
+  if (isLastOnly) query = query.whereRef("revision.revision", "=", "profile.last_revision");
+  if (!isArchivedToo) query = query.where("profile.archived_at", "is", null);
+  return query;
+}

@@ -1,0 +1,48 @@
+import { ServiceError } from "../../errors.ts";
+import { nowMicros } from "../../storage/columns.ts";
+import type { Database } from "../../storage/tables.ts";
+import type { CheckedConfig } from "./check-config.ts";
+import { noSuchProfile } from "./no-such-profile.ts";
+import {
+  countRevision,
+  insertRevision,
+  type ProfileRevision,
+  selectDescription,
+  selectProfile,
+} from "./profiles-store.ts";
+
+export interface NewRevision {
+  accountId: string;
+  publicId: string;
+  /** The whole new one, checked by the profile's own family. */
+  config: CheckedConfig;
+  /** Absent: as it was. */
+  description: string | undefined;
+}
+
+/** Adds a revision to a profile. Earlier ones stay as they are. */
+export async function reviseProfile(
+  database: Database,
+  { accountId, publicId, config, description }: NewRevision,
+): Promise<ProfileRevision> {
+  return await database.transaction().execute(async (transaction) => {
+    const counted = await countRevision(transaction, accountId, publicId);
+    if (counted === undefined) throw await whyNot(transaction, accountId, publicId);
+    const { last_revision, ...profile } = counted;
+    const revision = {
+      public_id: publicId,
+      revision: last_revision,
+      config: config.json,
+      description: description ?? (await selectDescription(transaction, publicId, last_revision - 1)),
+      created_at: nowMicros(),
+    };
+    await insertRevision(transaction, revision);
+    return { ...profile, ...revision, archived_at: null, is_managed: false };
+  });
+}
+
+async function whyNot(database: Database, accountId: string, publicId: string): Promise<ServiceError> {
+  const profile = await selectProfile(database, accountId, publicId);
+  if (profile === undefined) return noSuchProfile();
+  return new ServiceError("conflict", "The profile is archived and cannot be revised.");
+}

@@ -1,0 +1,61 @@
+import type { Database, EvaluationCorrectionsTable } from "../../storage/tables.ts";
+import type { Correction, KeptResult } from "./evaluation-record.ts";
+import { fromRow } from "./from-row.ts";
+
+/** Whole results by their ids, in the same order, each with its latest correction. */
+export async function selectResults(reader: Database, ids: readonly number[]): Promise<KeptResult[]> {
+  if (ids.length === 0) return [];
+  const rows = await reader
+    .selectFrom("evaluation_results as result")
+    .innerJoin("evaluation_payloads as payload", "payload.result_id", "result.id")
+    .selectAll(["result", "payload"])
+    .select((row) =>
+      row
+        .selectFrom("evaluation_corrections as correction")
+        .select("correction.id")
+        .whereRef("correction.result_id", "=", "result.id")
+        .orderBy("correction.created_at", "desc")
+        .orderBy("correction.id", "desc")
+        .limit(1)
+        .as("correction_id"),
+    )
+    .where("result.id", "in", ids)
+    .execute();
+  const corrections = await selectCorrections(
+    reader,
+    rows.flatMap(({ correction_id }) => (correction_id === null ? [] : [correction_id])),
+  );
+  const results = new Map(
+    rows.map((row) => {
+      const correction = corrections.get(row.id);
+      return [row.id, { ...fromRow(row), ...(correction === undefined ? {} : { correction }) }];
+    }),
+  );
+  return ids.flatMap((id) => results.get(id) ?? []);
+}
+
+/** One result of an account. */
+export async function selectResult(
+  reader: Database,
+  accountId: string,
+  id: number,
+): Promise<KeptResult | undefined> {
+  const [result] = await selectResults(reader, [id]);
+  return result?.accountId === accountId ? result : undefined;
+}
+
+/** By the ids of their results. */
+async function selectCorrections(reader: Database, ids: readonly string[]): Promise<Map<number, Correction>> {
+  if (ids.length === 0) return new Map();
+  const rows = await reader.selectFrom("evaluation_corrections").selectAll().where("id", "in", ids).execute();
+  return new Map(rows.map((row) => [row.result_id, toCorrection(row)]));
+}
+
+function toCorrection({ pass, score, comment, created_at }: EvaluationCorrectionsTable): Correction {
+  return {
+    pass: pass === 1,
+    score: score ?? undefined,
+    comment: comment ?? undefined,
+    createdAt: created_at,
+  };
+}

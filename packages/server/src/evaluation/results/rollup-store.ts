@@ -1,0 +1,70 @@
+import { sql } from "kysely";
+import type { Database, Micros } from "../../storage/tables.ts";
+import type { RollupFilter } from "./rollup-filter.ts";
+import type { GroupKey, SummaryCell } from "./summary-cell.ts";
+
+/** An account's counts, summed over all that was not asked for. */
+export async function selectRollupCells(
+  reader: Database,
+  accountId: string,
+  filter: RollupFilter,
+  columns: readonly Exclude<keyof GroupKey, "tag">[],
+): Promise<SummaryCell[]> {
+  const equalities = [
+    ["app", filter.app],
+    ["evaluator_id", filter.evaluatorId],
+    ["evaluator_family", filter.evaluatorFamily],
+    ["profile_name", filter.profileName],
+    ["profile_public_id", filter.profilePublicId],
+    ["run_id", filter.runId],
+    ["verdict", filter.pass === undefined ? undefined : filter.pass ? "pass" : "fail"],
+  ] as const;
+  let query = reader
+    .selectFrom("evaluation_series as series")
+    .innerJoin("evaluation_counts as counts", "counts.series_id", "series.id")
+    .select([...columns, "verdict", "score_mille"])
+    .select((cells) => [
+      cells.fn.sum<number>("counts.count").as("count"),
+      cells.fn.sum<number>("score_sum").as("score_sum"),
+      cells.fn.sum<number>("score_sum_of_squares").as("score_sum_of_squares"),
+    ])
+    .where("series.account_id", "=", accountId)
+    // A correction leaves nothing of what it moved elsewhere.
+    .where("counts.count", ">", 0)
+    .groupBy([...columns, "verdict", "score_mille"]);
+  for (const [column, value] of equalities) {
+    if (value !== undefined) query = query.where(column, "=", value);
+  }
+  if (filter.fromDay !== undefined) query = query.where("day", ">=", filter.fromDay);
+  if (filter.untilDay !== undefined) query = query.where("day", "<", filter.untilDay);
+  return await query.execute();
+}
+
+/** How often an evaluator has given each score with a revision of a profile, in thousandths. */
+export async function selectScoreCounts(
+  reader: Database,
+  accountId: string,
+  evaluatorId: string,
+  profile: { publicId: string; revision: number },
+): Promise<{ score_mille: number; count: number }[]> {
+  return await reader
+    .selectFrom("evaluation_series as series")
+    .innerJoin("evaluation_counts as counts", "counts.series_id", "series.id")
+    .select("score_mille")
+    .select((cells) => cells.fn.sum<number>("counts.count").as("count"))
+    .where("account_id", "=", accountId)
+    .where("evaluator_id", "=", evaluatorId)
+    .where("profile_public_id", "=", profile.publicId)
+    .where("profile_revision", "=", profile.revision)
+    .where("score_mille", ">=", 0)
+    .groupBy("score_mille")
+    .execute();
+}
+
+/** Whether any result was kept at this very time. */
+export async function hasResultAt(reader: Database, time: Micros): Promise<boolean> {
+  const { rows } = await sql`select id from evaluation_results where created_at = ${time} limit 1`.execute(
+    reader,
+  );
+  return rows.length > 0;
+}

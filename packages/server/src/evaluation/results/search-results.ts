@@ -1,0 +1,39 @@
+import type { Database } from "../../storage/tables.ts";
+import type { KeptResult } from "./evaluation-record.ts";
+import { selectResults } from "./kept-results-store.ts";
+import type { Page, ResultFilter, SearchFilter } from "./result-filter.ts";
+import { selectIdsAtTimes, selectResultIds } from "./search-store.ts";
+
+export type SearchResults = (filter: SearchFilter, page: Page) => Promise<KeptResult[]>;
+
+/** An account's results of a filter. The next page goes on from the last id of this one. */
+export async function searchResults(
+  reader: Database,
+  accountId: string,
+  filter: SearchFilter,
+  page: Page,
+): Promise<KeptResult[]> {
+  const ids = await selectResultIds(reader, accountId, await withTimesAsIds(reader, filter), page);
+  return await selectResults(reader, ids);
+}
+
+/** The index of each filter is in the order of ids; times come in the same order and have no place in it. */
+async function withTimesAsIds(reader: Database, filter: SearchFilter): Promise<SearchFilter> {
+  const { createdAfter, createdBefore } = filter;
+  if (createdAfter === undefined && createdBefore === undefined) return filter;
+  const { afterId, beforeId } = await selectIdsAtTimes(reader, createdAfter, createdBefore);
+  return {
+    ...filter,
+    afterId: narrowest(Math.max, filter.afterId, afterId),
+    beforeId: narrowest(Math.min, filter.beforeId, beforeId),
+  };
+}
+
+function narrowest(
+  pick: (a: number, b: number) => number,
+  given: ResultFilter["afterId"],
+  found: number | null,
+): number | undefined {
+  if (given === undefined || found === null) return given ?? found ?? undefined;
+  return pick(given, found);
+}

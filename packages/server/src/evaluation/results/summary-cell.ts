@@ -1,0 +1,39 @@
+/** What a summary can be split by. */
+export type Dimension = "evaluator" | "profile" | "app" | "tag" | "day" | "run";
+
+/** The columns that each dimension is told by. */
+export const columnsOf = {
+  evaluator: ["evaluator_id", "evaluator_family"],
+  profile: ["profile_name", "profile_public_id", "profile_revision"],
+  app: ["app"],
+  tag: ["tag"],
+  day: ["day"],
+  run: ["run_id"],
+} as const satisfies Record<Dimension, readonly (keyof GroupKey)[]>;
+
+/** What the results of a group have in common: the columns of the dimensions that were asked for. */
+export interface GroupKey {
+  evaluator_id?: string;
+  /** Here and below, an empty text or a 0 stands for none. */
+  evaluator_family?: string;
+  profile_name?: string;
+  profile_public_id?: string;
+  profile_revision?: number;
+  app?: string;
+  run_id?: string;
+  /** Days since 1970-01-01 UTC. */
+  day?: number;
+  /** Null for results without the tag. */
+  tag?: string | null;
+}
+
+/** Results of a group that have the same verdict and, in thousandths, the same score. */
+export interface SummaryCell extends GroupKey {
+  /** As the rollup spells it. */
+  verdict: string;
+  /** -1 without a score. */
+  score_mille: number;
+  count: number;
+  score_sum: number;
+  score_sum_of_squares: number;
+}

@@ -1,0 +1,84 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Database } from "../../storage/tables.ts";
+import { microsPerDay } from "./count-results.ts";
+import { columnMatches } from "./leads.ts";
+import type { ResultFilter } from "./result-filter.ts";
+import type { GroupKey, SummaryCell } from "./summary-cell.ts";
+
+type Fragment = RawBuilder<unknown>;
+
+/** How each column of a group is read from a result, so that cells look as those of the rollup do. */
+const columnSources: Record<keyof GroupKey, Fragment> = {
+  evaluator_id: sql`result.evaluator_id`,
+  evaluator_family: sql`coalesce(result.evaluator_family, '')`,
+  profile_name: sql`coalesce(result.profile_name, '')`,
+  profile_public_id: sql`coalesce(result.profile_public_id, '')`,
+  profile_revision: sql`coalesce(result.profile_revision, 0)`,
+  app: sql`result.app`,
+  run_id: sql`coalesce(result.run_id, '')`,
+  day: sql`result.created_at / ${sql.lit(microsPerDay)}`,
+  tag: sql`tagged.value`,
+};
+
+/** The cells of all results of a filter, counted one by one. `tag` is the name of the tag that groups are told by. */
+export async function selectResultCells(
+  reader: Database,
+  accountId: string,
+  filter: ResultFilter,
+  columns: readonly (keyof GroupKey)[],
+  tag: string | undefined,
+): Promise<SummaryCell[]> {
+  const fields = columns.map((column) => sql`${columnSources[column]} as ${sql.ref(column)}`);
+  const conditions = sql.join(
+    [sql`result.account_id = ${accountId}`, ...filterConditions(accountId, filter)],
+    sql` and `,
+  );
+  const resultsOf = (status: Fragment) => sql`select ${sql.join([
+    ...fields,
+    sql`case when result.status <> 'success' then result.status
+      when result.counted_pass is null then 'none'
+      when result.counted_pass = 1 then 'pass' else 'fail' end as verdict`,
+    sql`coalesce(result.score_mille, -1) as score_mille`,
+    sql`coalesce(result.counted_score, 0) as score`,
+  ])}
+    from evaluation_results as result ${tag === undefined ? sql`` : sql`left join tagged on tagged.result_id = result.id`}
+    where ${conditions} and ${status}`;
+  // The two kinds of indexes, in the words of their conditions. A filter by verdict is one of successes.
+  const isOfVerdicts =
+    filter.pass !== undefined || filter.minScore !== undefined || filter.maxScore !== undefined;
+  const parts = [
+    resultsOf(sql`result.status = 'success'`),
+    ...(isOfVerdicts ? [] : [resultsOf(sql`result.status <> 'success'`)]),
+  ];
+  const keys = sql.join([...columns, "verdict", "score_mille"].map((column) => sql.ref(column)));
+  // Found once, and not looked for anew for every result.
+  const tagged = sql`with tagged as materialized (
+    select result_id, value from evaluation_tags where account_id = ${accountId} and name = ${tag})`;
+  const { rows } = await sql<SummaryCell>`${tag === undefined ? sql`` : tagged}
+    select ${keys}, count(*) as count, sum(score) as score_sum, sum(score * score) as score_sum_of_squares
+    from (${sql.join(parts, sql` union all `)}) as results
+    group by ${keys}`.execute(reader);
+  return rows;
+}
+
+function filterConditions(accountId: string, filter: ResultFilter): Fragment[] {
+  const { tags, minScore, maxScore, createdAfter, createdBefore, afterId, beforeId } = filter;
+  const bounds: [column: string, operator: Fragment, value: number | undefined][] = [
+    ["counted_score", sql`>=`, minScore],
+    ["counted_score", sql`<=`, maxScore],
+    ["created_at", sql`>`, createdAfter],
+    ["created_at", sql`<`, createdBefore],
+    ["id", sql`>`, afterId],
+    ["id", sql`<`, beforeId],
+  ];
+  return [
+    ...columnMatches(filter).map(({ column, value }) => sql`${sql.ref(`result.${column}`)} = ${value}`),
+    ...bounds.flatMap(([column, operator, value]) =>
+      value === undefined ? [] : [sql`${sql.ref(`result.${column}`)} ${operator} ${value}`],
+    ),
+    ...Object.entries(tags ?? {}).map(
+      ([name, value]) => sql`result.id in (select result_id from evaluation_tags
+        where account_id = ${accountId} and name = ${name} and value = ${value})`,
+    ),
+  ];
+}

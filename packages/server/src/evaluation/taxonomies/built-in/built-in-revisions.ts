@@ -1,0 +1,48 @@
+import { toMicros } from "../../../storage/columns.ts";
+import type { RevisionFilter, TaxonomyRevision } from "../error-taxonomies-store.ts";
+import { agentErrors } from "./agent-errors.ts";
+import { worldModelErrors } from "./world-model-errors.ts";
+
+/** Of the ids of built-in taxonomies; any fixed UUID serves. */
+const namespace = "5f0c4a1e-2f0b-4a53-8d4e-6f9f0f6f3c11";
+
+/** What every account sees of a built-in revision; the account is its own. */
+const revisions: readonly Omit<TaxonomyRevision, "account_id">[] = [agentErrors, worldModelErrors].map(
+  ({ name, description, body }) => ({
+    id: Bun.randomUUIDv5(`${name}/1`, namespace),
+    error_taxonomy_id: Bun.randomUUIDv5(name, namespace),
+    error_taxonomy_name: name,
+    error_taxonomy_description: description,
+    revision: 1,
+    body: JSON.stringify(body),
+    metadata: null,
+    labels: ["production"],
+    created_at: toMicros(new Date("2026-11-21T00:00:00Z")),
+  }),
+);
+const revisionIds = new Set(revisions.map(({ id }) => id));
+const taxonomyIds = new Set(revisions.map(({ error_taxonomy_id }) => error_taxonomy_id));
+
+/** The built-in revisions that pass a filter, but for its limit and offset. */
+export function builtInRevisions(
+  accountId: string,
+  { revisionId, taxonomyId, taxonomyName, label }: Omit<RevisionFilter, "limit" | "offset">,
+): TaxonomyRevision[] {
+  return revisions
+    .filter(
+      (revision) =>
+        (revisionId ?? revision.id) === revision.id &&
+        (taxonomyId ?? revision.error_taxonomy_id) === revision.error_taxonomy_id &&
+        (taxonomyName ?? revision.error_taxonomy_name) === revision.error_taxonomy_name &&
+        (label === undefined || revision.labels.includes(label)),
+    )
+    .map((revision) => ({ ...revision, account_id: accountId }));
+}
+
+export function isBuiltInRevision(revisionId: string): boolean {
+  return revisionIds.has(revisionId);
+}
+
+export function isBuiltInTaxonomy(taxonomyId: string): boolean {
+  return taxonomyIds.has(taxonomyId);
+}

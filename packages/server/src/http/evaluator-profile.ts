@@ -1,0 +1,21 @@
+import type { EvaluatorProfile } from "@presage/contract";
+import type { ProfileRevision } from "../evaluation/profiles/profiles-store.ts";
+import { toIsoInstant } from "../storage/columns.ts";
+import { withOldProfileNames } from "./deprecations.ts";
+import { parseJson } from "./parse-json.ts";
+
+/** A revision of a profile as it goes out, in new names and old. */
+export function toEvaluatorProfile({
+  config,
+  created_at,
+  archived_at,
+  ...rest
+}: ProfileRevision): EvaluatorProfile {
+  return withOldProfileNames({
+    ...rest,
+    // It was checked before it was stored.
+    config: parseJson(config) as EvaluatorProfile["config"],
+    created_at: toIsoInstant(created_at),
+    archived_at: archived_at === null ? null : toIsoInstant(archived_at),
+  });
+}

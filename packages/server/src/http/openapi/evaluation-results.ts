@@ -1,0 +1,98 @@
+import {
+  CorrectionRequest,
+  CorrectionResponse,
+  ErrorResponse,
+  EvaluationResult,
+  EvaluationResultBatchRequest,
+  EvaluationResultBatchResponse,
+  EvaluationResultExportQuery,
+  EvaluationResultPath,
+  EvaluationResultResponse,
+  EvaluationResultSearchRequest,
+  EvaluationResultSearchResponse,
+  EvaluationSummaryRequest,
+  EvaluationSummaryResponse,
+} from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import {
+  answer,
+  body,
+  notValid,
+  operation,
+  query,
+  storeUnavailable,
+  tooLarge,
+  unauthenticated,
+} from "./describe.ts";
+
+const tag = "evaluation results";
+const failures = { ...unauthenticated, ...notValid, ...storeUnavailable };
+const noResult = { "404": answer("The account has no such result", ErrorResponse) };
+const requestParams = { path: EvaluationResultPath };
+
+export const evaluationResultPaths: ZodOpenApiPathsObject = {
+  "/v1/evaluation-results/search": {
+    post: operation("searchEvaluationResults", tag, "Search results, a page at a time", {
+      requestBody: body(EvaluationResultSearchRequest),
+      responses: {
+        "200": answer("The results in the order asked for", EvaluationResultSearchResponse),
+        ...failures,
+        ...tooLarge,
+      },
+    }),
+  },
+  "/v1/evaluation-results/export": {
+    get: operation("exportEvaluationResults", tag, "Export all results of a search", {
+      requestParams: { query: query(EvaluationResultExportQuery) },
+      responses: {
+        "200": {
+          description: "A result a line. If the connection breaks off, there is more.",
+          content: {
+            "application/x-ndjson": { schema: EvaluationResult },
+            "text/csv": { schema: { type: "string" } },
+          },
+        },
+        ...failures,
+      },
+    }),
+  },
+  "/v1/evaluation-results/batch": {
+    post: operation("importEvaluationResults", tag, "Import results that were made elsewhere", {
+      requestBody: body(EvaluationResultBatchRequest),
+      responses: {
+        "201": answer("What was stored, in the same order", EvaluationResultBatchResponse),
+        ...failures,
+        ...tooLarge,
+      },
+    }),
+  },
+  "/v1/evaluation-results/summary": {
+    post: operation("summariseEvaluationResults", tag, "Count, and compare groups", {
+      requestBody: body(EvaluationSummaryRequest),
+      responses: {
+        "200": answer("The groups: by day if asked for, and the largest first", EvaluationSummaryResponse),
+        ...failures,
+        ...tooLarge,
+      },
+    }),
+  },
+  "/v1/evaluation-results/{id}": {
+    get: operation("getEvaluationResult", tag, "Show a result", {
+      requestParams,
+      responses: { "200": answer("The result", EvaluationResultResponse), ...noResult, ...failures },
+    }),
+  },
+  "/v1/evaluation-results/{id}/correction": {
+    post: operation("correctEvaluationResult", tag, "Say what the verdict should have been", {
+      requestParams,
+      requestBody: body(CorrectionRequest),
+      responses: {
+        "201": answer("The result with the correction, which counts from now on", CorrectionResponse),
+        "409": answer("The evaluation came to no verdict", ErrorResponse),
+        ...noResult,
+        ...failures,
+        ...tooLarge,
+      },
+    }),
+  },
+};

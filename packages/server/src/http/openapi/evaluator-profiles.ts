@@ -1,0 +1,73 @@
+import {
+  ErrorResponse,
+  EvaluatorProfileCreateRequest,
+  EvaluatorProfileListQuery,
+  EvaluatorProfileListResponse,
+  EvaluatorProfilePath,
+  EvaluatorProfileResponse,
+  EvaluatorProfileRevisionRequest,
+} from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import {
+  answer,
+  body,
+  notValid,
+  operation,
+  query,
+  storeUnavailable,
+  tooLarge,
+  unauthenticated,
+} from "./describe.ts";
+
+const tag = "evaluator profiles";
+const failures = { ...unauthenticated, ...notValid, ...storeUnavailable };
+const noProfile = { "404": answer("The account has no such profile", ErrorResponse) };
+const requestParams = { path: EvaluatorProfilePath };
+
+export const evaluatorProfilePaths: ZodOpenApiPathsObject = {
+  "/v1/evaluator-profiles": {
+    get: operation("listEvaluatorProfiles", tag, "List revisions of profiles", {
+      requestParams: { query: query(EvaluatorProfileListQuery) },
+      responses: {
+        "200": answer(
+          "The account's, newest first, then those that come with Presage",
+          EvaluatorProfileListResponse,
+        ),
+        ...failures,
+      },
+    }),
+    post: operation("createEvaluatorProfile", tag, "Create a profile", {
+      requestBody: body(EvaluatorProfileCreateRequest),
+      responses: {
+        "201": answer("The profile's first revision", EvaluatorProfileResponse),
+        "409": answer("The family has a profile of this name already, perhaps archived", ErrorResponse),
+        ...failures,
+        ...tooLarge,
+      },
+    }),
+  },
+  "/v1/evaluator-profiles/{public_id}/archive": {
+    patch: operation("archiveEvaluatorProfile", tag, "Archive a profile for good", {
+      requestParams,
+      responses: {
+        "200": answer("Every revision of the profile, newest first", EvaluatorProfileListResponse),
+        "409": answer("The profile comes with Presage", ErrorResponse),
+        ...noProfile,
+        ...failures,
+      },
+    }),
+  },
+  "/v1/evaluator-profiles/{public_id}/revision": {
+    post: operation("reviseEvaluatorProfile", tag, "Add a revision to a profile", {
+      requestParams,
+      requestBody: body(EvaluatorProfileRevisionRequest),
+      responses: {
+        "201": answer("The new revision", EvaluatorProfileResponse),
+        "409": answer("The profile is archived, or comes with Presage", ErrorResponse),
+        ...noProfile,
+        ...failures,
+        ...tooLarge,
+      },
+    }),
+  },
+};

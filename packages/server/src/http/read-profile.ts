@@ -1,0 +1,82 @@
+import type {
+  EvaluatorProfileCreateRequest,
+  EvaluatorProfileRevisionRequest,
+  ValidationError,
+} from "@presage/contract";
+import { ServiceError } from "../errors.ts";
+import type { Family } from "../evaluation/evaluators/family.ts";
+import { type CheckedConfig, checkConfig } from "../evaluation/profiles/check-config.ts";
+import { systemPrefix } from "../evaluation/profiles/system-profiles.ts";
+import { type NamedFamily, type NoteOldName, readFamily } from "./deprecations.ts";
+import { nameNarrowType, toFaults } from "./pydantic-faults.ts";
+import { ValidationFailure } from "./validation.ts";
+
+/** Finds a family by its own name, or by one of its evaluators. */
+export type FindFamily = (name: string) => Family | undefined;
+
+/** What the schema of a new profile cannot say: its family exists and takes its config, and its name may be had. */
+export function readNewConfig(
+  body: EvaluatorProfileCreateRequest,
+  findFamily: FindFamily,
+  note: NoteOldName,
+): CheckedConfig {
+  const named = readFamily(body, note);
+  const family = named && findFamily(named.name);
+  const config = family === undefined ? [] : readConfig(family, body);
+  return accept(config, [
+    ...(family === undefined ? [faultOfFamily(named, "There is no such family", body)] : []),
+    ...(body.name.startsWith(systemPrefix)
+      ? [wrong("name", `Names that begin with ${systemPrefix} are Presage's own`, body.name)]
+      : []),
+  ]);
+}
+
+/** What the schema of a revision cannot say: the profile's family takes its config, and no other family is named. */
+export function readRevisedConfig(
+  body: EvaluatorProfileRevisionRequest,
+  familyName: string,
+  findFamily: FindFamily,
+  note: NoteOldName,
+): CheckedConfig {
+  const named = readFamily(body, note);
+  const family = findFamily(familyName);
+  if (family === undefined) {
+    throw new ServiceError("conflict", `This version of Presage has no family ${familyName} any more.`);
+  }
+  const isOfAnother = named !== undefined && findFamily(named.name) !== family;
+  return accept(
+    readConfig(family, body),
+    isOfAnother ? [faultOfFamily(named, `The profile belongs to the family ${familyName}`, body)] : [],
+  );
+}
+
+function accept(config: CheckedConfig | ValidationError[], faults: ValidationError[]): CheckedConfig {
+  if (Array.isArray(config)) throw new ValidationFailure([...faults, ...config]);
+  if (faults.length > 0) throw new ValidationFailure(faults);
+  return config;
+}
+
+function readConfig(
+  family: Family,
+  body: { config: Record<string, unknown> },
+): CheckedConfig | ValidationError[] {
+  const config = checkConfig(family, body.config, nameNarrowType);
+  if (!("issues" in config)) return config;
+  const issues = config.issues.map((issue) => ({ ...issue, path: ["config", ...issue.path] }));
+  return toFaults(issues, body, "body");
+}
+
+function faultOfFamily(named: NamedFamily | undefined, message: string, body: unknown): ValidationError {
+  if (named !== undefined) return wrong(named.field, message, named.name);
+  return { type: "missing", loc: ["body", "evaluator_family"], msg: "Field required", input: body };
+}
+
+function wrong(field: string, message: string, input: string): ValidationError {
+  return {
+    type: "value_error",
+    loc: ["body", field],
+    msg: `Value error, ${message}`,
+    input,
+    ctx: { error: message },
+  };
+}

@@ -1,0 +1,127 @@
+import {
+  CorrectionRequest,
+  type CorrectionResponse,
+  EvaluationResultBatchRequest,
+  type EvaluationResultBatchResponse,
+  EvaluationResultPath,
+  type EvaluationResultResponse,
+  EvaluationResultSearchRequest,
+  type EvaluationResultSearchResponse,
+  EvaluationSummaryRequest,
+} from "@presage/contract";
+import type { NewCorrection } from "../../evaluation/results/correct-result.ts";
+import type { KeptResult } from "../../evaluation/results/evaluation-record.ts";
+import type { ImportedResult } from "../../evaluation/results/import-results.ts";
+import type { Page, SearchFilter } from "../../evaluation/results/result-filter.ts";
+import type { Summary, WantedSummary } from "../../evaluation/results/summarise.ts";
+import { toIsoInstant } from "../../storage/columns.ts";
+import { toEvaluationResult } from "../evaluation-result.ts";
+import { toSummaryResponse } from "../evaluation-summary.ts";
+import { noteOldName } from "../exchange.ts";
+import { exportFormats } from "../export-formats.ts";
+import { readImportedResults } from "../read-imported-result.ts";
+import { readJsonBody } from "../read-json-body.ts";
+import {
+  type ResolveEvaluatorId,
+  readExportQuery,
+  readOrder,
+  readResultFilter,
+  readSearchFilter,
+} from "../read-result-filter.ts";
+import { type CallWithKey, type Route, withKey } from "../route.ts";
+import { streamExport } from "../stream-export.ts";
+import { ValidationFailure, validate } from "../validation.ts";
+
+export interface EvaluationResultsArea {
+  resolveEvaluatorId: ResolveEvaluatorId;
+  searchResults(accountId: string, filter: SearchFilter, page: Page): Promise<KeptResult[]>;
+  findResult(accountId: string, id: number): Promise<KeptResult>;
+  correctResult(accountId: string, correction: NewCorrection): Promise<KeptResult>;
+  importResults(accountId: string, results: readonly ImportedResult[]): Promise<KeptResult[]>;
+  summarise(accountId: string, wanted: WantedSummary): Promise<Summary>;
+}
+
+const path = "/v1/evaluation-results";
+const defaultLimit = 50;
+
+export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes: number): Route[] {
+  return [
+    withKey("GET", `${path}/:id`, async (call) => {
+      const result = toEvaluationResult(await area.findResult(call.caller.accountId, idOf(call)));
+      const answer = { evaluation_result: result, evaluation_results: [result] };
+      return Response.json(answer satisfies EvaluationResultResponse);
+    }),
+    withKey("POST", `${path}/search`, async ({ request, exchange, caller }) => {
+      const given = await readJsonBody(request, maxBodyBytes);
+      const body = validate(EvaluationResultSearchRequest, given, "body");
+      const filter = readSearchFilter(body, area.resolveEvaluatorId, noteOldName(exchange));
+      const page = { order: readOrder(body.order), limit: body.limit ?? defaultLimit };
+      const results = await area.searchResults(caller.accountId, filter, page);
+      const answer = { results: results.map(toEvaluationResult) };
+      return Response.json(answer satisfies EvaluationResultSearchResponse);
+    }),
+    withKey("GET", `${path}/export`, async ({ request, exchange, caller }) => {
+      const given = Object.fromEntries(new URL(request.url).searchParams);
+      const { filter: fields, order, format } = readExportQuery(given);
+      const filter = readSearchFilter(fields, area.resolveEvaluatorId, noteOldName(exchange));
+      const stream = await streamExport((last, limit) => {
+        const rest =
+          last === undefined ? {} : order === "newest-first" ? { beforeId: last.id } : { afterId: last.id };
+        return area.searchResults(caller.accountId, { ...filter, ...rest }, { order, limit });
+      }, exportFormats[format]);
+      return new Response(stream, {
+        headers: {
+          "content-type": exportFormats[format].contentType,
+          "content-disposition": `attachment; filename="evaluation-results.${format}"`,
+        },
+      });
+    }),
+    withKey("POST", `${path}/batch`, async ({ request, exchange, caller }) => {
+      const given = await readJsonBody(request, maxBodyBytes);
+      const body = validate(EvaluationResultBatchRequest, given, "body");
+      const imported = readImportedResults(body.evaluation_results, noteOldName(exchange));
+      const kept = await area.importResults(caller.accountId, imported);
+      return Response.json(toBatchResponse(kept), { status: 201 });
+    }),
+    withKey("POST", `${path}/summary`, async ({ request, exchange, caller }) => {
+      const body = validate(EvaluationSummaryRequest, await readJsonBody(request, maxBodyBytes), "body");
+      const dimensions = body.group_by ?? [];
+      if (dimensions.includes("tag") && !body.tag) {
+        const fault = { type: "missing", loc: ["body", "tag"], msg: "Field required", input: body };
+        throw new ValidationFailure([fault]);
+      }
+      const filter = readResultFilter(body, area.resolveEvaluatorId, noteOldName(exchange));
+      const wanted = { filter, dimensions, tag: body.tag ?? undefined };
+      return Response.json(toSummaryResponse(await area.summarise(caller.accountId, wanted)));
+    }),
+    withKey("POST", `${path}/:id/correction`, async (call) => {
+      const resultId = idOf(call);
+      const body = validate(CorrectionRequest, await readJsonBody(call.request, maxBodyBytes), "body");
+      const { accountId, userId } = call.caller;
+      const result = await area.correctResult(accountId, {
+        userId,
+        resultId,
+        pass: body.pass,
+        score: body.score_raw ?? undefined,
+        comment: body.comment ?? undefined,
+      });
+      const answer: CorrectionResponse = { evaluation_result: toEvaluationResult(result) };
+      return Response.json(answer, { status: 201 });
+    }),
+  ];
+}
+
+function idOf({ request }: CallWithKey): number {
+  return Number(validate(EvaluationResultPath, request.params, "path").id);
+}
+
+function toBatchResponse(kept: readonly KeptResult[]): EvaluationResultBatchResponse {
+  return {
+    evaluation_results: kept.map(({ id, filing, createdAt, evaluatorId }) => ({
+      id: String(id),
+      app: filing.app,
+      created_at: toIsoInstant(createdAt),
+      evaluator_id: evaluatorId,
+    })),
+  };
+}

@@ -1,0 +1,11 @@
+import type { AccountsTable, Database } from "../storage/tables.ts";
+
+export type Account = Pick<AccountsTable, "id" | "name">;
+
+export async function selectAccount(database: Database, accountId: string): Promise<Account | undefined> {
+  return await database
+    .selectFrom("accounts")
+    .select(["id", "name"])
+    .where("id", "=", accountId)
+    .executeTakeFirst();
+}

@@ -1,0 +1,39 @@
+import { CompiledQuery, PostgresAdapter } from "kysely";
+import type { Database, Tables } from "./tables.ts";
+
+/** SQLite takes 32,766 parameters in a statement, PostgreSQL twice as many. */
+const maxParameters = 32_000;
+
+/**
+ * Inserts many rows. The statement is written out here, because Kysely's builder makes several objects for each value,
+ * which took longer than the insert itself.
+ */
+export async function insertRows<Table extends keyof Tables>(
+  database: Database,
+  table: Table,
+  rows: readonly Tables[Table][],
+): Promise<void> {
+  const [first] = rows;
+  if (first === undefined) return;
+  const columns = Object.keys(first) as (keyof Tables[Table] & string)[];
+  const isPostgres = database.getExecutor().adapter instanceof PostgresAdapter;
+  const names = columns.map((column) => `"${column}"`).join(", ");
+  const rowsAtOnce = Math.floor(maxParameters / columns.length);
+  for (let at = 0; at < rows.length; at += rowsAtOnce) {
+    const some = rows.slice(at, at + rowsAtOnce);
+    const placeholders = placeholdersOf(some.length, columns.length, isPostgres);
+    const statement = `insert into "${table}" (${names}) values ${placeholders}`;
+    const parameters = some.flatMap((row) => columns.map((column) => row[column]));
+    await database.executeQuery(CompiledQuery.raw(statement, parameters));
+  }
+}
+
+function placeholdersOf(rows: number, columns: number, areNumbered: boolean): string {
+  if (!areNumbered) {
+    const row = `(${Array(columns).fill("?").join(", ")})`;
+    return Array(rows).fill(row).join(", ");
+  }
+  const row = (index: number) =>
+    `(${Array.from({ length: columns }, (_, column) => `$${index * columns + column + 1}`).join(", ")})`;
+  return Array.from({ length: rows }, (_, index) => row(index)).join(", ");
+}

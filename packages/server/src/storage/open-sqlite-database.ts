@@ -1,0 +1,8 @@
+import { Kysely } from "kysely";
+import { sqliteDialect } from "./sqlite-dialect.ts";
+import type { Database, Tables } from "./tables.ts";
+
+/** The SQLite database at `path`, as it is. */
+export function openSqliteDatabase(path: string): Database {
+  return new Kysely<Tables>({ dialect: sqliteDialect(path) });
+}

@@ -1,0 +1,82 @@
+import type { Worker } from "node:worker_threads";
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+import type { SqliteThreadResult, SqliteThreadStatement } from "./sqlite-thread-messages.ts";
+import { takeTurns } from "./take-turns.ts";
+import { type ThreadClient, threadClient } from "./thread-client.ts";
+
+type SqliteThread = ThreadClient<SqliteThreadStatement, SqliteThreadResult>;
+
+/**
+ * Kysely's SQLite dialect over one connection on a thread of its own that only reads, so that no slow statement holds up
+ * this one. The thread starts with the first statement, and anew after it died.
+ */
+export function sqliteThreadDialect(startWorker: () => Worker): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createDriver: () => sqliteThreadDriver(startWorker),
+    createIntrospector: (database) => new SqliteIntrospector(database),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+}
+
+function sqliteThreadDriver(startWorker: () => Worker): Driver {
+  const nextTurn = takeTurns();
+  const releases = new WeakMap<DatabaseConnection, () => void>();
+  let thread: SqliteThread | undefined;
+
+  function runningThread(): SqliteThread {
+    if (thread === undefined || thread.hasEnded()) thread = threadClient(startWorker());
+    return thread;
+  }
+
+  return {
+    async init() {},
+    async acquireConnection() {
+      const release = await nextTurn();
+      try {
+        const connection = connectionOn(runningThread());
+        releases.set(connection, release);
+        return connection;
+      } catch (error) {
+        release();
+        throw error;
+      }
+    },
+    async releaseConnection(connection) {
+      releases.get(connection)?.();
+    },
+    beginTransaction: (connection) => runBare(connection, "begin"),
+    commitTransaction: (connection) => runBare(connection, "commit"),
+    rollbackTransaction: (connection) => runBare(connection, "rollback"),
+    async destroy() {
+      const release = await nextTurn();
+      await thread?.end().finally(release);
+    },
+  };
+}
+
+/** Stays on its thread even if that dies: the rest of a transaction must fail, not run outside of it on the next thread. */
+function connectionOn(thread: SqliteThread): DatabaseConnection {
+  return {
+    async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+      const result = await thread.ask({ sql, parameters });
+      return { ...result, rows: result.rows as Row[] };
+    },
+    streamQuery() {
+      throw new Error("A statement on a thread answers with all its rows at once");
+    },
+  };
+}
+
+async function runBare(connection: DatabaseConnection, sql: string): Promise<void> {
+  await connection.executeQuery(CompiledQuery.raw(sql));
+}

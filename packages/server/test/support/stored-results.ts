@@ -1,0 +1,35 @@
+import { countResults } from "../../src/evaluation/results/count-results.ts";
+import type { EvaluationRecord, KeptResult } from "../../src/evaluation/results/evaluation-record.ts";
+import { addCounts, advanceClock, insertResults } from "../../src/evaluation/results/results-store.ts";
+import type { Database, Micros } from "../../src/storage/tables.ts";
+
+/** A result to be stored: an ordinary one, but for what is said otherwise. */
+export type StoredFields = Partial<Omit<EvaluationRecord, "accountId">> & { createdAt?: Micros };
+
+/** Stores results as the server does, at any times that follow each other. */
+export async function storeResults(
+  database: Database,
+  accountId: string,
+  fields: readonly StoredFields[],
+): Promise<KeptResult[]> {
+  return await database.transaction().execute(async (transaction) => {
+    const { firstId, createdAt } = await advanceClock(transaction, fields.length);
+    const results = fields.map((given, index) => ({
+      evaluatorId: "exact-match-2026-11-01",
+      evaluatorFamily: "exact-match",
+      profile: { name: "system:default", publicId: "11111111-1111-4111-8111-111111111111", revision: 1 },
+      explainStrategy: "always" as const,
+      isExternal: false,
+      sample: { input: "in", output: "out" },
+      filing: { app: "default" },
+      finding: { status: "success" as const, pass: true, score: 1 },
+      createdAt,
+      ...given,
+      accountId,
+      id: firstId + index,
+    }));
+    await insertResults(transaction, results);
+    await addCounts(transaction, countResults(results));
+    return results;
+  });
+}
