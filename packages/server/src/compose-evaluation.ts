@@ -32,9 +32,8 @@ export function composeEvaluation(
   config: Config,
   logger: Logger,
   { database, reader, sqlitePath }: Pick<OpenedDatabase, "database" | "reader" | "sqlitePath">,
-  upstream: Upstream,
 ): Evaluation {
-  const completeJudging = composeJudge(config, upstream);
+  const completeJudging = composeJudge(config);
   const askForVerdict = completeJudging === undefined ? undefined : createAskForVerdict(completeJudging);
   const registry = createRegistry([
     ...ruleFamilies,
@@ -79,18 +78,17 @@ function writeInPlace(database: Database): ReturnType<typeof writeInThread> {
   return { write: (records) => writeResults(database, records), end: async () => {} };
 }
 
-/** The model behind judges: one of its own, or the upstream's. The sandbox is no model. */
-function composeJudge(
-  { judge, upstream: options }: Config,
-  upstream: Upstream,
-): Upstream["complete"] | undefined {
-  const { timeoutMs, retries } = options;
-  // The upstream's credential is for the upstream's address only.
-  if (judge.url !== undefined)
-    return createUpstream({ ...judge, url: judge.url, timeoutMs, retries }).complete;
-  if (options.url === undefined) return undefined;
-  if (judge.apiKey === undefined && judge.model === undefined) return upstream.complete;
-  const apiKey = judge.apiKey ?? options.apiKey;
-  return createUpstream({ ...options, url: options.url, apiKey, model: judge.model ?? options.model })
-    .complete;
+/** The model behind judges: the upstream's, unless they have one of their own. The sandbox is no model. */
+function composeJudge({ judge, upstream }: Config): Upstream["complete"] | undefined {
+  const url = judge.url ?? upstream.url;
+  if (url === undefined) return undefined;
+  // The upstream's credential and model are for the upstream's address only.
+  const defaults = judge.url === undefined ? upstream : undefined;
+  return createUpstream({
+    url,
+    apiKey: judge.apiKey ?? defaults?.apiKey,
+    model: judge.model ?? defaults?.model,
+    timeoutMs: upstream.timeoutMs,
+    retries: upstream.retries,
+  }).complete;
 }

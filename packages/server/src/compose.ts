@@ -69,12 +69,7 @@ export async function compose(config: Config, log: Log): Promise<Presage> {
   const admission = createAdmission(config.prediction);
   metrics.watchInFlight(admission.inFlight);
 
-  const {
-    registry,
-    evaluate,
-    keeper,
-    dispose: disposeEvaluation,
-  } = composeEvaluation(config, logger, store, upstream);
+  const { registry, evaluate, keeper, dispose: disposeEvaluation } = composeEvaluation(config, logger, store);
   const managed = systemRevisions(registry.families);
 
   const app = createApp({
@@ -156,13 +151,11 @@ export async function composeEvaluator(
   logger: Logger,
 ): Promise<{ evaluate: Evaluate; accountId: string; stop(): Promise<void> }> {
   const store = await composeStore(config, logger);
-  const { upstream, stopSandbox } = await composeUpstream(config, logger);
-  const { evaluate, dispose } = composeEvaluation(config, logger, store, upstream);
+  const { evaluate, dispose } = composeEvaluation(config, logger, store);
   return {
     evaluate,
     accountId: store.owner.account_id,
     async stop() {
-      await stopSandbox();
       await dispose();
       await store.destroy();
     },

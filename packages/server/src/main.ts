@@ -78,6 +78,32 @@ program
     (await import("./cli/predict.ts")).predictCommand(readConfig(process.env), options),
   );
 
+const collect = (value: string, earlier: string[]) => [...earlier, value];
+program
+  .command("evaluate")
+  .description("evaluate every line of a file and keep the results")
+  .requiredOption(
+    "--file <path>",
+    "JSON lines with evaluated_model_output and what the evaluators need, or what presage predict --file wrote",
+  )
+  .requiredOption("--evaluator <name[=profile]>", "an evaluator to run; may be given again", collect, [])
+  .option(
+    "--out <path>",
+    "where the outcomes go, as JSON lines; a second run goes on where the first one ended",
+  )
+  .option("--app <name>", "the app that the results are filed under", "default")
+  .option("--tag <name=value>", "a tag of every result; may be given again", collect, [])
+  .option("--run-id <id>", "the run that the results belong to; by default a new one, or that of --out")
+  .option("--min-pass-rate <share>", "from 0 to 1: exit with 2 if an evaluator passes fewer of its verdicts")
+  .option("--concurrency <number>", "lines under way at once", "32")
+  .option(
+    "--server <url>",
+    "let this Presage evaluate, with the key in PRESAGE_API_KEY, and keep the results",
+  )
+  .action(async (options) =>
+    (await import("./cli/evaluate.ts")).evaluateCommand(readConfig(process.env), options),
+  );
+
 try {
   await program.parseAsync();
 } catch (error) {

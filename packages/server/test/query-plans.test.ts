@@ -78,7 +78,7 @@ onEachDatabase((database) => {
 
   const isScan = (line: string) =>
     isSqlite
-      ? /^SCAN (result|tag|payload|correction|other|series|counts|evaluation_)/.test(line)
+      ? /^SCAN (result|tag|payload|correction|other|series|counts|evaluation_(?!clock))\b/.test(line)
       : /Seq Scan on evaluation_(results|tags|payloads|corrections|series|counts)/.test(line);
   const isSort = (line: string) => (isSqlite ? /TEMP B-TREE/.test(line) : /Sort/.test(line));
 
@@ -89,8 +89,10 @@ onEachDatabase((database) => {
         searchResults(watched, account, { status: "success", ...filter }, page),
       );
       expect(plans.filter(isScan)).toEqual([]);
-      // A range of scores is many walks, whose first results are sorted; their number does not grow.
-      if (filter.minScore === undefined) expect(plans.filter(isSort)).toEqual([]);
+      // A range of scores is many walks, whose first results are sorted; their number does not grow. And what is counted
+      // for the choice of the index may be sorted where it is less than the bound of the count.
+      const isBounded = filter.minScore !== undefined || (filter.tags && filter.status);
+      if (!isBounded) expect(plans.filter(isSort)).toEqual([]);
     });
   });
 

@@ -7,6 +7,7 @@ import { type FileWork, workThroughFile } from "./work-through-file.ts";
 
 export interface EvaluateFileOptions extends Pick<FileWork<EvaluationLine>, "file" | "out" | "concurrency"> {
   runId: string;
+  evaluators: readonly string[];
   /** From 0 to 1; every evaluator must reach it. */
   minPassRate: number | undefined;
 }
@@ -20,15 +21,15 @@ export interface FileVerdict {
 /** Evaluates every line of a file and tells how it went. */
 export async function evaluateFile(
   evaluate: EvaluateSample,
-  { runId, minPassRate, ...options }: EvaluateFileOptions,
+  { runId, evaluators, minPassRate, ...options }: EvaluateFileOptions,
 ): Promise<FileVerdict> {
   const figures = new Map<string, OutcomeFigures>();
   let unusable = 0;
   const { worked, elapsedMs } = await workThroughFile<EvaluationLine>({
     ...options,
     noun: "evaluations",
-    isFinished: (line: OutputLine): line is EvaluationLine => isFinished(line as EvaluationLine),
-    work: (input, digest) => evaluateLine(evaluate, runId, input, digest),
+    isFinished: (line: OutputLine): line is EvaluationLine => isFinished(line as EvaluationLine, evaluators),
+    work: (input, digest) => evaluateLine(evaluate, { runId, evaluators }, input, digest),
     onLine({ results }) {
       if (results === undefined) unusable += 1;
       for (const outcome of results ?? []) countOutcome(figures, outcome);
@@ -46,9 +47,10 @@ export async function evaluateFile(
   };
 }
 
-/** A line whose judges failed is tried again. */
-function isFinished({ results }: EvaluationLine): boolean {
-  return results?.every(({ status }) => status !== "failed") ?? false;
+/** A line whose judges failed is tried again, and so is one that other evaluators have judged. */
+function isFinished(line: EvaluationLine, evaluators: readonly string[]): boolean {
+  const isForThem = JSON.stringify(line.evaluators) === JSON.stringify(evaluators);
+  return isForThem && (line.results?.every(({ status }) => status !== "failed") ?? false);
 }
 
 /** The run that a file of evaluations belongs to, so that a second start goes on with it. */

@@ -28,6 +28,8 @@ export type EvaluateSample = (fileSample: FileSample) => Promise<Outcome[]>;
 /** The evaluations of one line of a file. */
 export interface EvaluationLine extends OutputLine {
   evaluation_run_id: string;
+  /** As the command was given them. */
+  evaluators: readonly string[];
   results?: Outcome[];
 }
 
@@ -48,11 +50,11 @@ const inputLine = z.object({
 /** Evaluates one line of a file. A failure is a result like any other. */
 export async function evaluateLine(
   evaluate: EvaluateSample,
-  runId: string,
+  { runId, evaluators }: { runId: string; evaluators: readonly string[] },
   { number, text }: NumberedLine,
   digest: string,
 ): Promise<EvaluationLine> {
-  const head = { line: number, digest, evaluation_run_id: runId };
+  const head = { line: number, digest, evaluation_run_id: runId, evaluators };
   try {
     const line = inputLine.safeParse(parseLine(text));
     if (!line.success) throw new InvalidLineError(describeFaults(line.error.issues));

@@ -41,6 +41,7 @@ export async function evaluateCommand(config: Config, options: EvaluateOptions):
       out,
       concurrency,
       runId,
+      evaluators: options.evaluator,
       minPassRate,
     });
     if (!isGoodEnough) process.exitCode = belowPassRateExitCode;

@@ -1,4 +1,5 @@
 import Table from "cli-table3";
+import { wilsonInterval } from "../evaluation/results/wilson-interval.ts";
 import type { Outcome } from "./evaluate-line.ts";
 
 /** The figures of one evaluator with one profile over a file. */
@@ -52,7 +53,7 @@ export function outcomeTable(figures: Iterable<OutcomeFigures>): string {
       of.evaluations,
       of.passed,
       percent(passRate(of)),
-      interval === undefined ? "–" : `${percent(interval.lower)} – ${percent(interval.upper)}`,
+      interval === null ? "–" : `${percent(interval.lower)} – ${percent(interval.upper)}`,
       verdicts === 0 ? "–" : (of.scoreSum / verdicts).toFixed(3),
       of.failed,
     ]);

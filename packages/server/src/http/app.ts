@@ -56,7 +56,7 @@ export function createApp(parts: AppParts): App {
     ...apiKeyRoutes(parts.apiKeys, maxBodyBytes),
     ...errorTaxonomyRoutes(parts.errorTaxonomies, maxBodyBytes),
     ...evaluateRoutes(parts.evaluations, maxBodyBytes),
-    ...evaluationResultRoutes(parts.evaluationResults, maxBodyBytes),
+    ...evaluationResultRoutes(parts.evaluationResults, maxBodyBytes, parts.observers.log.logger),
     ...evaluatorRoutes(parts.registry),
     ...evaluatorProfileRoutes(parts.evaluatorProfiles, maxBodyBytes),
     ...appRoutes(parts.listApps),

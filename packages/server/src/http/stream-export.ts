@@ -14,6 +14,7 @@ export type FindPage = (afterLast: KeptResult | undefined, limit: number) => Pro
 export async function streamExport(
   findPage: FindPage,
   format: ExportFormat,
+  onBroken: (error: unknown) => void,
 ): Promise<ReadableStream<Uint8Array>> {
   const encoder = new TextEncoder();
   let page = await findPage(undefined, resultsPerPage);
@@ -24,8 +25,14 @@ export async function streamExport(
         const text = head + format.toLines(page);
         head = "";
         if (text !== "") controller.enqueue(encoder.encode(text));
-        if (page.length < resultsPerPage) controller.close();
-        else page = await findPage(page.at(-1), resultsPerPage);
+        if (page.length < resultsPerPage) return controller.close();
+        try {
+          page = await findPage(page.at(-1), resultsPerPage);
+        } catch (error) {
+          onBroken(error);
+          // Breaks the connection. An error given here would be printed by Bun, with its source.
+          controller.error();
+        }
       },
     },
     { highWaterMark: 0 },

@@ -8,15 +8,14 @@ import { claimOnce } from "./settings-store.ts";
 const onConnectionLost = () => {};
 
 onEachDatabase(({ name, create }) => {
-  test("the reader of results and the common connection see what the writer committed", async () => {
+  test("the reader sees what is committed, and no more", async () => {
     const opened = await openDatabase(await create(), onConnectionLost);
-    expect(await claimOnce(opened.results.writer, "written")).toBe(true);
-    for (const database of [opened.results.reader, opened.database]) {
-      expect(await database.selectFrom("settings").select(["name", "value"]).execute()).toEqual([
-        { name: "written", value: "claimed" },
-      ]);
-    }
-    expect(await claimOnce(opened.database, "written")).toBe(false);
+    const settings = () => opened.reader.selectFrom("settings").select(["name", "value"]).execute();
+    await opened.database.transaction().execute(async (transaction) => {
+      expect(await claimOnce(transaction, "written")).toBe(true);
+      expect(await settings()).toEqual([]);
+    });
+    expect(await settings()).toEqual([{ name: "written", value: "claimed" }]);
     await opened.destroy();
   });
 
@@ -28,20 +27,37 @@ onEachDatabase(({ name, create }) => {
         select cast(3000000000 as bigint) as amount, cast(1 as integer) as small
         union all select cast(3000000001 as bigint), cast(2 as integer)
       ) as amounts
-    `.execute(opened.results.reader);
+    `.execute(opened.reader);
     expect(rows).toEqual([
       { n: 2, total: 6_000_000_001, mean: 3_000_000_000.5, half: 3_000_000_000.5, few: 3 },
     ]);
     await opened.destroy();
   });
 
+  test("only the start that migrates says so", async () => {
+    const url = await create();
+    const first = await openDatabase(url, onConnectionLost);
+    expect(first.migrated).not.toEqual([]);
+    await first.destroy();
+    const second = await openDatabase(url, onConnectionLost);
+    expect(second.migrated).toEqual([]);
+    await second.destroy();
+  });
+
+  test("only SQLite has a path", async () => {
+    const url = await create();
+    const opened = await openDatabase(url, onConnectionLost);
+    expect(opened.sqlitePath).toBe(name === "SQLite" ? url.slice("sqlite:".length) : undefined);
+    await opened.destroy();
+  });
+
   test("after destroy no connection is left, whichever were used", async () => {
     const url = await create();
     const opened = await openDatabase(url, onConnectionLost);
-    await claimOnce(opened.results.writer, "written");
-    await opened.results.reader.selectFrom("settings").selectAll().execute();
+    await claimOnce(opened.database, "written");
+    await opened.reader.selectFrom("settings").selectAll().execute();
     await opened.destroy();
-    for (const database of [opened.database, opened.results.writer, opened.results.reader]) {
+    for (const database of [opened.database, opened.reader]) {
       await expect(database.selectFrom("settings").selectAll().execute()).rejects.toThrow("destroyed");
     }
     // SQLite removes its log when the last connection is closed.
@@ -50,9 +66,9 @@ onEachDatabase(({ name, create }) => {
   });
 });
 
-test("a database in memory has one connection, for results too", async () => {
-  const { database, results, destroy } = await openDatabase("sqlite::memory:", onConnectionLost);
-  expect(results.writer).toBe(database);
-  expect(results.reader).toBe(database);
+test("a database in memory is read on its one connection, and has no path", async () => {
+  const { database, reader, sqlitePath, destroy } = await openDatabase("sqlite::memory:", onConnectionLost);
+  expect(reader).toBe(database);
+  expect(sqlitePath).toBeUndefined();
   await destroy();
 });

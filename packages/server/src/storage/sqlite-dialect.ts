@@ -44,7 +44,12 @@ function toKyselyStatement(database: BunDatabase, sql: string): SqliteStatement 
   return {
     reader: statement.columnNames.length > 0,
     all: (parameters) => statement.all(...bindings(parameters)),
-    run: (parameters) => statement.run(...bindings(parameters)),
+    run(parameters) {
+      // SQLite itself takes back a transaction that it cannot go on with, such as one that finds the disk full.
+      // To fail at taking it back again would hide that.
+      if (sql === "rollback" && !database.inTransaction) return { changes: 0, lastInsertRowid: 0 };
+      return statement.run(...bindings(parameters));
+    },
     iterate: (parameters) => statement.iterate(...bindings(parameters)),
   };
 }

@@ -9,11 +9,11 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
-import type { SqliteThreadResult, SqliteThreadStatement } from "./sqlite-thread-messages.ts";
+import type { SqliteThreadStatement } from "./sqlite-thread.ts";
 import { takeTurns } from "./take-turns.ts";
 import { type ThreadClient, threadClient } from "./thread-client.ts";
 
-type SqliteThread = ThreadClient<SqliteThreadStatement, SqliteThreadResult>;
+type SqliteThread = ThreadClient<SqliteThreadStatement, unknown[]>;
 
 /**
  * Kysely's SQLite dialect over one connection on a thread of its own that only reads, so that no slow statement holds up
@@ -58,8 +58,9 @@ function sqliteThreadDriver(startWorker: () => Worker): Driver {
     commitTransaction: (connection) => runBare(connection, "commit"),
     rollbackTransaction: (connection) => runBare(connection, "rollback"),
     async destroy() {
-      const release = await nextTurn();
-      await thread?.end().finally(release);
+      // Kysely asks for no connection after this one, so the turn need not end.
+      await nextTurn();
+      await thread?.end();
     },
   };
 }
@@ -68,8 +69,7 @@ function sqliteThreadDriver(startWorker: () => Worker): Driver {
 function connectionOn(thread: SqliteThread): DatabaseConnection {
   return {
     async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-      const result = await thread.ask({ sql, parameters });
-      return { ...result, rows: result.rows as Row[] };
+      return { rows: (await thread.ask({ sql, parameters })) as Row[] };
     },
     streamQuery() {
       throw new Error("A statement on a thread answers with all its rows at once");

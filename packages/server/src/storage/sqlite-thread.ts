@@ -2,20 +2,21 @@ import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { workerData } from "node:worker_threads";
 import { answerRequests } from "./answer-requests.ts";
 import { openSqlite } from "./open-sqlite.ts";
-import type { SqliteThreadResult, SqliteThreadStatement } from "./sqlite-thread-messages.ts";
 
-// A worker's own file: it runs one connection's statements, so that only this thread waits for them.
+// A worker's own file: it reads on a connection of its own, so that only this thread waits for it.
 const path: string = workerData;
+// Not at the start: a file that cannot be opened fails a statement, and the next one may find that it can.
 let opened: Database | undefined;
 
-answerRequests<SqliteThreadStatement, SqliteThreadResult>({
+export interface SqliteThreadStatement {
+  sql: string;
+  parameters: readonly unknown[];
+}
+
+answerRequests<SqliteThreadStatement, unknown[]>({
   answer({ sql, parameters }) {
     opened ??= open();
-    const statement = opened.query(sql);
-    const bindings = parameters as SQLQueryBindings[];
-    if (statement.columnNames.length > 0) return { rows: statement.all(...bindings) };
-    statement.run(...bindings);
-    return { rows: [] };
+    return opened.query(sql).all(...(parameters as SQLQueryBindings[]));
   },
   close() {
     opened?.close();

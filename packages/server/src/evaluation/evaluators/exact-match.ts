@@ -1,17 +1,10 @@
 import { z } from "zod";
-import type { Position, RuleFamily } from "./family.ts";
+import type { RuleFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { describeDifference, firstDifference } from "./text/first-difference.ts";
-import { plainRange } from "./text/plain-output.ts";
+import { normaliseText, textNormalisation } from "./text/normalise-text.ts";
 
-const config = z.strictObject({
-  trim: z.boolean().default(true).meta({ description: "White space at both ends does not count." }),
-  ignore_case: z.boolean().default(false),
-  strip_tags: z
-    .boolean()
-    .default(false)
-    .meta({ description: "Take out `<think>` blocks and unwrap `<tool_response>` first." }),
-});
+const config = z.strictObject(textNormalisation);
 type Config = z.output<typeof config>;
 
 export const exactMatch: RuleFamily<Config> = {
@@ -30,15 +23,14 @@ export const exactMatch: RuleFamily<Config> = {
   ],
   prepare(profile) {
     return ({ output = "", goldAnswer = "" }) => {
-      const [start, end] = comparedRange(output, profile);
-      const said = fold(output.slice(start, end), profile);
-      const wanted = fold(goldAnswer.slice(...comparedRange(goldAnswer, profile)), profile);
+      const { text: said, range } = normaliseText(output, profile);
+      const wanted = normaliseText(goldAnswer, profile).text;
       const at = firstDifference(said, wanted);
       if (at === undefined)
         return { pass: true, score: 1, explain: () => "The output equals the gold answer." };
-      // Some letters change their length with their case; their place in the output is then unknown.
-      if (said.length !== end - start)
+      if (range === undefined)
         return { pass: false, score: 0, explain: () => describeDifference(said, wanted, at) };
+      const [start, end] = range;
       return {
         pass: false,
         score: 0,
@@ -48,15 +40,3 @@ export const exactMatch: RuleFamily<Config> = {
     };
   },
 };
-
-function comparedRange(text: string, { trim, strip_tags }: Config): Position {
-  const [start, end] = strip_tags ? plainRange(text) : [0, text.length];
-  if (!trim) return [start, end];
-  const inner = text.slice(start, end);
-  const trimmedEnd = start + inner.trimEnd().length;
-  return [Math.min(end - inner.trimStart().length, trimmedEnd), trimmedEnd];
-}
-
-function fold(text: string, { ignore_case }: Config): string {
-  return ignore_case ? text.toLowerCase() : text;
-}

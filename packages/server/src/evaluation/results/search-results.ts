@@ -4,8 +4,6 @@ import { selectResults } from "./kept-results-store.ts";
 import type { Page, ResultFilter, SearchFilter } from "./result-filter.ts";
 import { selectIdsAtTimes, selectResultIds } from "./search-store.ts";
 
-export type SearchResults = (filter: SearchFilter, page: Page) => Promise<KeptResult[]>;
-
 /** An account's results of a filter. The next page goes on from the last id of this one. */
 export async function searchResults(
   reader: Database,
@@ -13,8 +11,8 @@ export async function searchResults(
   filter: SearchFilter,
   page: Page,
 ): Promise<KeptResult[]> {
-  const ids = await selectResultIds(reader, accountId, await withTimesAsIds(reader, filter), page);
-  return await selectResults(reader, ids);
+  const search = { accountId, filter: await withTimesAsIds(reader, filter), page };
+  return await selectResults(reader, await selectResultIds(reader, search));
 }
 
 /** The index of each filter is in the order of ids; times come in the same order and have no place in it. */

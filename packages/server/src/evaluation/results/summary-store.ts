@@ -3,6 +3,7 @@ import type { Database } from "../../storage/tables.ts";
 import { microsPerDay } from "./count-results.ts";
 import { columnMatches } from "./leads.ts";
 import type { ResultFilter } from "./result-filter.ts";
+import { toMille } from "./score-mille.ts";
 import type { GroupKey, SummaryCell } from "./summary-cell.ts";
 
 type Fragment = RawBuilder<unknown>;
@@ -66,6 +67,9 @@ function filterConditions(accountId: string, filter: ResultFilter): Fragment[] {
   const bounds: [column: string, operator: Fragment, value: number | undefined][] = [
     ["counted_score", sql`>=`, minScore],
     ["counted_score", sql`<=`, maxScore],
+    // The same once more, roughly, for the index.
+    ["score_mille", sql`>=`, minScore === undefined ? undefined : toMille(minScore)],
+    ["score_mille", sql`<=`, maxScore === undefined ? undefined : toMille(maxScore)],
     ["created_at", sql`>`, createdAfter],
     ["created_at", sql`<`, createdBefore],
     ["id", sql`>`, afterId],

@@ -14,6 +14,7 @@ import type { KeptResult } from "../../evaluation/results/evaluation-record.ts";
 import type { ImportedResult } from "../../evaluation/results/import-results.ts";
 import type { Page, SearchFilter } from "../../evaluation/results/result-filter.ts";
 import type { Summary, WantedSummary } from "../../evaluation/results/summarise.ts";
+import type { Logger } from "../../observability/logger.ts";
 import { toIsoInstant } from "../../storage/columns.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
 import { toSummaryResponse } from "../evaluation-summary.ts";
@@ -29,7 +30,7 @@ import {
   readSearchFilter,
 } from "../read-result-filter.ts";
 import { type CallWithKey, type Route, withKey } from "../route.ts";
-import { streamExport } from "../stream-export.ts";
+import { type FindPage, streamExport } from "../stream-export.ts";
 import { ValidationFailure, validate } from "../validation.ts";
 
 export interface EvaluationResultsArea {
@@ -44,7 +45,11 @@ export interface EvaluationResultsArea {
 const path = "/v1/evaluation-results";
 const defaultLimit = 50;
 
-export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes: number): Route[] {
+export function evaluationResultRoutes(
+  area: EvaluationResultsArea,
+  maxBodyBytes: number,
+  logger: Pick<Logger, "error">,
+): Route[] {
   return [
     withKey("GET", `${path}/:id`, async (call) => {
       const result = toEvaluationResult(await area.findResult(call.caller.accountId, idOf(call)));
@@ -64,11 +69,14 @@ export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes
       const given = Object.fromEntries(new URL(request.url).searchParams);
       const { filter: fields, order, format } = readExportQuery(given);
       const filter = readSearchFilter(fields, area.resolveEvaluatorId, noteOldName(exchange));
-      const stream = await streamExport((last, limit) => {
+      const findPage: FindPage = (last, limit) => {
         const rest =
-          last === undefined ? {} : order === "newest-first" ? { beforeId: last.id } : { afterId: last.id };
+          last === undefined ? {} : { [order === "newest-first" ? "beforeId" : "afterId"]: last.id };
         return area.searchResults(caller.accountId, { ...filter, ...rest }, { order, limit });
-      }, exportFormats[format]);
+      };
+      const stream = await streamExport(findPage, exportFormats[format], (error) =>
+        logger.error({ requestId: exchange.requestId, err: error }, "an export broke off"),
+      );
       return new Response(stream, {
         headers: {
           "content-type": exportFormats[format].contentType,
