@@ -12,6 +12,10 @@ const resultId = z.union([z.int().min(0), z.string().regex(/^\d{1,15}$/)]);
 const tags = z
   .record(storableText(), storableText())
   .nullish()
+  .check(({ value, issues }) => {
+    if (Object.keys(value ?? {}).length <= 50) return;
+    issues.push({ code: "custom", message: "No result has more than 50 tags", input: value });
+  })
   .meta({ description: "All of them must match." });
 
 const names = {

@@ -118,12 +118,8 @@ onEachDatabase((database) => {
     for (const { groups } of [rollups, results]) {
       expect(groups[0]?.mean_score).toBeCloseTo((0.123 + 0.2504 + 0.2502) / 3, 9);
     }
-    expect(results.groups[0]).toEqual({
-      ...results.groups[0],
-      ...rollups.groups[0],
-      mean_score: expect.closeTo(rollups.groups[0]?.mean_score ?? 0, 9),
-      mean_score_interval: expect.anything(),
-    });
+    const { mean_score: _, mean_score_interval: __, ...others } = rollups.groups[0] ?? {};
+    expect(results.groups[0]).toMatchObject(others);
   });
 
   test("an evaluation without a verdict cannot be corrected", async () => {

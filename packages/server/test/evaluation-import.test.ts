@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { EvaluationResultBatchResponse } from "@presage/contract";
 import { onEachDatabase } from "./support/databases.ts";
 import { evaluationResultsClient } from "./support/evaluation-results.ts";
 import { faultsOf, placesOf } from "./support/faults.ts";
@@ -39,8 +40,8 @@ onEachDatabase((database) => {
       ],
     });
     expect(response.status).toBe(201);
-    const { evaluation_results } = (await response.json()) as { evaluation_results: { id: string }[] };
-    expect(evaluation_results).toEqual([
+    const answer = EvaluationResultBatchResponse.parse(await response.json());
+    expect(answer.evaluation_results).toMatchObject([
       {
         id: expect.stringMatching(/^\d+$/),
         app: "imported",
@@ -48,7 +49,7 @@ onEachDatabase((database) => {
         evaluator_id: "their-judge",
       },
     ]);
-    const [{ id }] = evaluation_results as [{ id: string }];
+    const id = answer.evaluation_results[0]?.id ?? "";
     expect(await find(id)).toMatchObject({
       external: true,
       evaluator_id: "their-judge",

@@ -266,6 +266,22 @@ onEachDatabase((database) => {
       ]);
     });
 
+    test("by more tags than a result can have is refused, and by extreme bounds finds nothing", async () => {
+      const tags = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`tag ${index}`, "value"]));
+      expect(placesOf(await faultsOf(await post("/search", { tags })))).toEqual([
+        { type: "value_error", loc: ["body", "tags"] },
+      ]);
+      const { "tag 50": _, ...fewer } = tags;
+      expect(await search({ tags: fewer, app: "shop", score_raw_min: 0.0123, pass: true })).toEqual([]);
+      expect(await search({ score_raw_min: 1e300 })).toEqual([]);
+      expect(await search({ score_raw_max: -1e300, pass: false })).toEqual([]);
+      expect(await search({ after_id: Number.MAX_SAFE_INTEGER })).toEqual([]);
+      expect(await search({ after_id: "999999999999999" })).toEqual([]);
+      expect(await search({ before_id: 0 })).toEqual([]);
+      expect(await search({ after_datetime: "9999-12-31T23:59:59.999999Z" })).toEqual([]);
+      expect(await search({ before_datetime: "0001-01-01T00:00:00-23:59" })).toEqual([]);
+    });
+
     test("shows nothing to another account", async () => {
       const stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
       for (const filter of [

@@ -211,6 +211,19 @@ onEachDatabase((database) => {
       expect(countStored(fits).count).toBeGreaterThan(0);
     });
 
+    test("takes extreme bounds", async () => {
+      for (const filter of [
+        { score_raw_min: 1e300 },
+        { score_raw_max: -1e300 },
+        { after_datetime: "9999-12-31T23:59:59.999999Z" },
+        { before_datetime: "0001-01-01T00:00:00" },
+        { after_id: Number.MAX_SAFE_INTEGER },
+      ]) {
+        expect((await summary(filter)).groups).toEqual([]);
+      }
+      expect((await summary({ score_raw_min: -1e300, score_raw_max: 1e300 })).groups).toHaveLength(1);
+    });
+
     test("of nothing has no group", async () => {
       expect(await summary({ app: "nowhere", group_by: ["day"] })).toEqual({ source: "rollups", groups: [] });
       expect(await summary({ tags: { env: "none" } })).toEqual({ source: "results", groups: [] });

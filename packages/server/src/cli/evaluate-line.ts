@@ -3,6 +3,7 @@ import type { EvaluateItem } from "@presage/contract";
 import { z } from "zod";
 import type { Filing } from "../evaluation/results/evaluation-record.ts";
 import type { Sample } from "../evaluation/sample.ts";
+import { CommandError } from "./command-error.ts";
 import { describeFaults, InvalidLineError, parseLine } from "./input-line.ts";
 import type { OutputLine } from "./output-line.ts";
 import type { NumberedLine } from "./read-lines.ts";
@@ -63,6 +64,8 @@ export async function evaluateLine(
     const idempotencyKey = createHash("sha256").update(`${runId} ${number} ${text}`).digest("hex");
     return { ...head, results: await evaluate({ sample, filing: { datasetSampleId }, idempotencyKey }) };
   } catch (error) {
+    // What is wrong with the command is wrong for every line.
+    if (error instanceof CommandError) throw error;
     const category = error instanceof InvalidLineError ? "invalid" : "failed";
     return { ...head, error: { category, detail: error instanceof Error ? error.message : String(error) } };
   }

@@ -1,6 +1,12 @@
-import { type ErrorResponse, type EvaluateRequest, EvaluateResponse } from "@presage/contract";
+import {
+  type ErrorResponse,
+  type EvaluateRequest,
+  EvaluateResponse,
+  HTTPValidationError,
+} from "@presage/contract";
 import type { WantedEvaluator } from "../evaluation/evaluation-order.ts";
 import type { Filing } from "../evaluation/results/evaluation-record.ts";
+import { CommandError } from "./command-error.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
 
 /** Evaluations by another Presage, over HTTP. */
@@ -33,10 +39,8 @@ export function evaluateRemotely(
       headers: { "content-type": "application/json", "x-api-key": apiKey, "idempotency-key": idempotencyKey },
       body: JSON.stringify(body),
     });
-    if (!response.ok) {
-      const { detail } = (await response.json().catch(() => ({}))) as Partial<ErrorResponse>;
-      throw new Error(`${server} answered ${response.status}: ${JSON.stringify(detail)}`);
-    }
+    if (response.status === 401) throw new CommandError(`${server} refuses the key in PRESAGE_API_KEY`);
+    if (!response.ok) throw await toError(server, response);
     return EvaluateResponse.parse(await response.json()).results.map(({ evaluation_result, ...item }) => ({
       evaluator_id: item.evaluator_id,
       profile_name: item.profile_name,
@@ -48,4 +52,14 @@ export function evaluateRemotely(
       explanation: evaluation_result?.explanation ?? null,
     }));
   };
+}
+
+async function toError(server: string, response: Response): Promise<Error> {
+  const body: unknown = await response.json().catch(() => ({}));
+  const refusal = HTTPValidationError.safeParse(body);
+  const faults = refusal.success ? refusal.data.detail : [];
+  const message = `${server} answered ${response.status}: ${JSON.stringify((body as Partial<ErrorResponse>).detail)}`;
+  // Every line asks for the same evaluators.
+  const isOfCommand = faults.some(({ loc }) => loc[1] === "evaluators");
+  return isOfCommand ? new CommandError(message) : new Error(message);
 }

@@ -1,5 +1,6 @@
 import { type WorldModelPrediction, WorldModelRequest } from "@presage/contract";
 import { UpstreamError } from "../errors.ts";
+import { CommandError } from "./command-error.ts";
 import { describeFaults, InvalidLineError, parseLine } from "./input-line.ts";
 import type { OutputLine } from "./output-line.ts";
 import type { Predict } from "./predict.ts";
@@ -25,6 +26,8 @@ export async function predictLine(
     const prediction = await predict(request.data);
     return { ...rest, ...head, prediction, ...compare(rest.next_state, prediction) };
   } catch (error) {
+    // What is wrong with the command is wrong for every line.
+    if (error instanceof CommandError) throw error;
     return { ...head, error: describeError(error) };
   }
 }

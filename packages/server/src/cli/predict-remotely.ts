@@ -1,5 +1,6 @@
 import { ErrorCategory, type ErrorResponse, type WorldModelPrediction } from "@presage/contract";
 import { UpstreamError } from "../errors.ts";
+import { CommandError } from "./command-error.ts";
 import type { Predict } from "./predict.ts";
 
 /** Predictions by another Presage, over HTTP. */
@@ -12,6 +13,7 @@ export function predictRemotely(server: string, apiKey: string): Predict {
       throw new UpstreamError("unavailable", `${server} cannot be reached.`, { cause });
     });
     if (response.ok) return (await response.json()) as WorldModelPrediction;
+    if (response.status === 401) throw new CommandError(`${server} refuses the key in PRESAGE_API_KEY`);
     const { detail, category } = (await response.json().catch(() => ({}))) as Partial<ErrorResponse>;
     const known = ErrorCategory.safeParse(category);
     throw new UpstreamError(

@@ -68,8 +68,8 @@ function filterConditions(accountId: string, filter: ResultFilter): Fragment[] {
     ["counted_score", sql`>=`, minScore],
     ["counted_score", sql`<=`, maxScore],
     // The same once more, roughly, for the index.
-    ["score_mille", sql`>=`, minScore === undefined ? undefined : toMille(minScore)],
-    ["score_mille", sql`<=`, maxScore === undefined ? undefined : toMille(maxScore)],
+    ["score_mille", sql`>=`, toMilleWithin(minScore)],
+    ["score_mille", sql`<=`, toMilleWithin(maxScore)],
     ["created_at", sql`>`, createdAfter],
     ["created_at", sql`<`, createdBefore],
     ["id", sql`>`, afterId],
@@ -85,4 +85,9 @@ function filterConditions(accountId: string, filter: ResultFilter): Fragment[] {
         where account_id = ${accountId} and name = ${name} and value = ${value})`,
     ),
   ];
+}
+
+/** A bound beyond the scores is none that the column could be compared with. */
+function toMilleWithin(score: number | undefined): number | undefined {
+  return score === undefined ? undefined : toMille(Math.min(Math.max(score, 0), 1));
 }

@@ -1,0 +1,189 @@
+import { describe, expect, test } from "bun:test";
+import { ordinaryRecord } from "./evaluation-record.fixture.ts";
+import type { EvaluationRecord } from "./evaluation-record.ts";
+import { createResultsKeeper } from "./keep-results.ts";
+import type { Written } from "./write-results.ts";
+
+const createdAt = 1_795_219_200_000_000;
+const unavailable = Object.assign(new Error("database is locked"), { code: "SQLITE_BUSY" });
+const keyTaken = Object.assign(new Error("UNIQUE constraint failed"), { code: "SQLITE_CONSTRAINT_UNIQUE" });
+
+/** A store that answers each write when the test says so. */
+function scriptedStore() {
+  const writes: { inputs: unknown[]; answer: PromiseWithResolvers<Written> }[] = [];
+  const write = (records: readonly EvaluationRecord[]) => {
+    const answer = Promise.withResolvers<Written>();
+    writes.push({ inputs: records.map(({ sample }) => sample.input), answer });
+    return answer.promise;
+  };
+  return {
+    write,
+    inputs: () => writes.map(({ inputs }) => inputs),
+    async answer(at: number, firstId: number) {
+      writes[at]?.answer.resolve({ firstId, createdAt });
+      await turn();
+    },
+    async refuse(at: number, reason: Error) {
+      writes[at]?.answer.reject(reason);
+      await turn();
+    },
+  };
+}
+
+/** Lets everything happen that can without the store. */
+async function turn(): Promise<void> {
+  await Bun.sleep(0);
+}
+
+function named(...inputs: string[]): EvaluationRecord[] {
+  return inputs.map((input) => ({ ...ordinaryRecord, sample: { input } }));
+}
+
+function many(count: number): EvaluationRecord[] {
+  return Array(count).fill(ordinaryRecord);
+}
+
+async function outcomes(calls: Promise<unknown>[]): Promise<unknown[]> {
+  return (await Promise.allSettled(calls)).map((one) =>
+    one.status === "fulfilled" ? "kept" : (one.reason as unknown),
+  );
+}
+
+describe("while a write is under way", () => {
+  test("calls gather into one", async () => {
+    const store = scriptedStore();
+    const { keep } = createResultsKeeper(store.write);
+    const first = keep(named("a"));
+    await turn();
+    const others = [keep(named("b", "c")), keep(named("d"))];
+    await turn();
+    expect(store.inputs()).toEqual([["a"]]);
+    await store.answer(0, 10);
+    expect(store.inputs()).toEqual([["a"], ["b", "c", "d"]]);
+    await store.answer(1, 20);
+    const kept = await Promise.all([first, ...others]);
+    expect(kept.map((results) => results.map(({ id, sample }) => [id, sample.input]))).toEqual([
+      [[10, "a"]],
+      [
+        [20, "b"],
+        [21, "c"],
+      ],
+      [[22, "d"]],
+    ]);
+    expect(kept.flat().every((result) => result.createdAt === createdAt)).toBe(true);
+  });
+
+  test("a call is kept only when its own write is done", async () => {
+    const store = scriptedStore();
+    const { keep } = createResultsKeeper(store.write);
+    void keep(named("a"));
+    await turn();
+    let isKept = false;
+    const second = keep(named("b")).then(() => {
+      isKept = true;
+    });
+    await store.answer(0, 1);
+    expect(isKept).toBe(false);
+    await store.answer(1, 2);
+    await second;
+  });
+});
+
+test("calls of one turn of the event loop go together, also the first", async () => {
+  const store = scriptedStore();
+  const { keep } = createResultsKeeper(store.write);
+  const calls = [keep(named("a")), keep(named("b"))];
+  await turn();
+  expect(store.inputs()).toEqual([["a", "b"]]);
+  await store.answer(0, 1);
+  expect(await outcomes(calls)).toEqual(["kept", "kept"]);
+});
+
+test("a call comes in one write, however many results it has, and a write takes no second call past 500", async () => {
+  const store = scriptedStore();
+  const { keep } = createResultsKeeper(store.write);
+  const calls = [200, 300, 1, 600, 2].map((count) => keep(many(count)));
+  for (let at = 0; at < calls.length; at += 1) {
+    await turn();
+    await store.answer(at, 1);
+  }
+  expect(await outcomes(calls)).toEqual(calls.map(() => "kept"));
+  expect(store.inputs().map(({ length }) => length)).toEqual([500, 1, 600, 2]);
+});
+
+test("no results are kept without a write", async () => {
+  const store = scriptedStore();
+  expect(await createResultsKeeper(store.write).keep([])).toEqual([]);
+  expect(store.inputs()).toEqual([]);
+});
+
+describe("a batch that the store refuses", () => {
+  test("is tried call by call, so that only the bad call fails", async () => {
+    const store = scriptedStore();
+    const { keep } = createResultsKeeper(store.write);
+    const bad = new Error("value too long");
+    const calls = [keep(named("a")), keep(named("bad", "b")), keep(named("c"))];
+    await turn();
+    await store.refuse(0, bad);
+    await store.answer(1, 1);
+    await store.refuse(2, bad);
+    await store.answer(3, 2);
+    expect(await outcomes(calls)).toEqual(["kept", bad, "kept"]);
+    expect(store.inputs()).toEqual([["a", "bad", "b", "c"], ["a"], ["bad", "b"], ["c"]]);
+  });
+
+  test("for a request key that is taken, is a conflict of the call that has it", async () => {
+    const store = scriptedStore();
+    const { keep } = createResultsKeeper(store.write);
+    const calls = [keep(named("a")), keep(named("b"))];
+    await turn();
+    await store.refuse(0, keyTaken);
+    await store.refuse(1, keyTaken);
+    await store.answer(2, 1);
+    expect(await outcomes(calls)).toEqual([
+      expect.objectContaining({ name: "ServiceError", code: "conflict", cause: keyTaken }),
+      "kept",
+    ]);
+  });
+
+  test("because it cannot be reached, fails whole and is not tried again", async () => {
+    const store = scriptedStore();
+    const { keep } = createResultsKeeper(store.write);
+    const calls = [keep(named("a")), keep(named("b"))];
+    await turn();
+    await store.refuse(0, unavailable);
+    expect(await outcomes(calls)).toEqual([unavailable, unavailable]);
+    expect(store.inputs().length).toBe(1);
+  });
+
+  test("does not stop what comes after it", async () => {
+    const store = scriptedStore();
+    const { keep } = createResultsKeeper(store.write);
+    const failing = keep(named("a"));
+    await turn();
+    const gathered = keep(named("b"));
+    await store.refuse(0, unavailable);
+    await store.answer(1, 1);
+    const later = keep(named("c"));
+    await turn();
+    await store.answer(2, 2);
+    expect(await outcomes([failing, gathered, later])).toEqual([unavailable, "kept", "kept"]);
+  });
+});
+
+test("past 20,000 results that wait, a call is turned away at once, and is welcome again when they are fewer", async () => {
+  const store = scriptedStore();
+  const { keep } = createResultsKeeper(store.write);
+  const first = keep(named("first"));
+  await turn();
+  const filling = keep(many(20_000));
+  expect(await outcomes([keep(named("too many"))])).toEqual([
+    expect.objectContaining({ name: "ServiceError", code: "overloaded", retryAfterS: 1 }),
+  ]);
+  await store.answer(0, 1);
+  const later = keep(named("later"));
+  await store.answer(1, 2);
+  await store.answer(2, 20_002);
+  expect(await outcomes([first, filling, later])).toEqual(["kept", "kept", "kept"]);
+  expect(store.inputs().flat()).not.toContain("too many");
+});

@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rm, rmdir } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { openDatabase } from "../../storage/open-database.ts";
+import { openSqliteDatabase } from "../../storage/open-sqlite-database.ts";
+import { isStoreUnavailable, isUniqueViolation } from "../../storage/store-failure.ts";
+import { ordinaryRecord } from "./evaluation-record.fixture.ts";
+import { selectResults } from "./kept-results-store.ts";
+import { writeInThread } from "./write-in-thread.ts";
+
+/** A program that asks for a write and ends the thread at once. */
+const writeAndEnd = `
+  import { ordinaryRecord } from ${JSON.stringify(join(import.meta.dir, "evaluation-record.fixture.ts"))};
+  import { writeInThread } from ${JSON.stringify(join(import.meta.dir, "write-in-thread.ts"))};
+  const { write, end } = writeInThread(process.argv.at(-1));
+  const written = write([ordinaryRecord]);
+  await end();
+  process.stdout.write(String((await written).firstId));
+`;
+
+let directory: string;
+let path: string;
+let writer: ReturnType<typeof writeInThread>;
+
+async function migrateFile(): Promise<void> {
+  const { destroy } = await openDatabase(`sqlite:${path}`, () => {});
+  await destroy();
+}
+
+/** As another connection sees them. */
+async function storedResults(ids: readonly number[]) {
+  const database = openSqliteDatabase(path);
+  return await selectResults(database, ids).finally(() => database.destroy());
+}
+
+async function failureOf(writing: Promise<unknown>): Promise<unknown> {
+  return await writing.then(
+    () => "it did not fail",
+    (error: unknown) => error,
+  );
+}
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), "presage-test-"));
+  path = join(directory, "presage.db");
+  writer = writeInThread(path);
+});
+
+afterEach(async () => {
+  await writer.end();
+  await rm(directory, { recursive: true, force: true });
+});
+
+test("results are found by another connection once they are written", async () => {
+  await migrateFile();
+  const records = [
+    { ...ordinaryRecord, sample: { input: "日本語 \u0000 😀", output: "ö".repeat(100_000) } },
+    { ...ordinaryRecord, finding: { status: "failed" as const, errorMessage: "timeout: No answer." } },
+  ];
+  const { firstId, createdAt } = await writer.write(records);
+  expect(firstId).toBe(1);
+  expect(Math.abs(createdAt / 1000 - Date.now())).toBeLessThan(60_000);
+  expect(await storedResults([1, 2])).toEqual(
+    records.map((record, index) => ({ ...record, id: index + 1, createdAt })),
+  );
+});
+
+test("several calls at once are written in their order", async () => {
+  await migrateFile();
+  const lengths = [1, 3, 2, 1];
+  const written = await Promise.all(
+    lengths.map((length) => writer.write(Array(length).fill(ordinaryRecord))),
+  );
+  expect(written.map(({ firstId }) => firstId)).toEqual([1, 2, 5, 7]);
+  expect((await storedResults([1, 2, 3, 4, 5, 6, 7, 8])).length).toBe(7);
+});
+
+describe("what the store refuses", () => {
+  test("fails with the store's reason, and leaves nothing of its call behind", async () => {
+    await migrateFile();
+    const keyed = { ...ordinaryRecord, requestKey: "once" };
+    await writer.write([keyed]);
+    const refused = failureOf(writer.write([ordinaryRecord, keyed]));
+    const next = writer.write([ordinaryRecord]);
+    expect(isUniqueViolation(await refused)).toBe(true);
+    expect((await next).firstId).toBe(2);
+    expect((await storedResults([1, 2, 3])).map(({ requestKey }) => requestKey)).toEqual(["once", undefined]);
+  });
+
+  test("is written on the same thread once the store takes it", async () => {
+    const failure = await failureOf(writer.write([ordinaryRecord]));
+    expect(failure).toMatchObject({ code: "SQLITE_ERROR", message: "no such table: evaluation_clock" });
+    await migrateFile();
+    expect((await writer.write([ordinaryRecord])).firstId).toBe(1);
+  });
+});
+
+test("a thread that dies fails the calls under way as a store that cannot be reached, and the next call starts another", async () => {
+  // A directory cannot be opened as a file, which ends the thread.
+  await mkdir(path);
+  const failures = await Promise.all([
+    failureOf(writer.write([ordinaryRecord])),
+    failureOf(writer.write([ordinaryRecord])),
+  ]);
+  for (const failure of failures) expect(isStoreUnavailable(failure)).toBe(true);
+  await rmdir(path);
+  await migrateFile();
+  expect((await writer.write([ordinaryRecord])).firstId).toBe(1);
+  expect((await storedResults([1])).length).toBe(1);
+});
+
+describe("end", () => {
+  test("finishes the write under way, closes the file and lets the process go", async () => {
+    await migrateFile();
+    const child = Bun.spawn({
+      cmd: [process.execPath, "--eval", writeAndEnd, path],
+      stdout: "pipe",
+      stderr: "inherit",
+      timeout: 30_000,
+    });
+    expect(await child.stdout.text()).toBe("1");
+    expect(await child.exited).toBe(0);
+    // SQLite removes its log when the last connection is closed.
+    expect(existsSync(`${path}-wal`)).toBe(false);
+    expect((await storedResults([1])).length).toBe(1);
+  });
+
+  test("has nothing to do where nothing was written", async () => {
+    await writer.end();
+    expect(existsSync(path)).toBe(false);
+  });
+});
