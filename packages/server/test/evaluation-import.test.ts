@@ -41,6 +41,7 @@ onEachDatabase((database) => {
     });
     expect(response.status).toBe(201);
     const answer = EvaluationResultBatchResponse.parse(await response.json());
+    const id = answer.evaluation_results[0]?.id ?? "";
     expect(answer.evaluation_results).toMatchObject([
       {
         id: expect.stringMatching(/^\d+$/),
@@ -49,7 +50,6 @@ onEachDatabase((database) => {
         evaluator_id: "their-judge",
       },
     ]);
-    const id = answer.evaluation_results[0]?.id ?? "";
     expect(await find(id)).toMatchObject({
       external: true,
       evaluator_id: "their-judge",

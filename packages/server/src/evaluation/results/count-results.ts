@@ -12,7 +12,7 @@ export interface Counted {
 }
 
 /** The verdict of a result as the rollup spells it. */
-export function verdictOf(status: string, pass: boolean | undefined): string {
+function verdictOf(status: string, pass: boolean | undefined): string {
   if (status !== "success") return status;
   if (pass === undefined) return "none";
   return pass ? "pass" : "fail";

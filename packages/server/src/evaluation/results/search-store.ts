@@ -43,7 +43,8 @@ export async function selectIdsAtTimes(
 
 /**
  * A common lead would be walked a long way to results that fit a rare one, and databases guess badly which is which (SQLite
- * has no figures of its tables at all). So the leads are counted, up to a bound, and the rarest one leads.
+ * has no figures of its tables at all). So the leads are counted, up to a bound, and the rarest one leads. Of common leads that
+ * hardly ever meet, one is walked all the way nevertheless.
  */
 async function chooseLead(reader: Database, search: Search): Promise<Lead> {
   const leads = possibleLeads(search.filter);

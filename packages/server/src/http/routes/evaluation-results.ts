@@ -20,6 +20,7 @@ import { toEvaluationResult } from "../evaluation-result.ts";
 import { toSummaryResponse } from "../evaluation-summary.ts";
 import { noteOldName } from "../exchange.ts";
 import { exportFormats } from "../export-formats.ts";
+import { keepOpen } from "../keep-open.ts";
 import { readImportedResults } from "../read-imported-result.ts";
 import { readJsonBody } from "../read-json-body.ts";
 import {
@@ -44,6 +45,8 @@ export interface EvaluationResultsArea {
 
 const path = "/v1/evaluation-results";
 const defaultLimit = 50;
+/** One that no rollup answers reads every result of its filter. The store gives up after this. */
+const longestSummaryMs = 60_000;
 
 export function evaluationResultRoutes(
   area: EvaluationResultsArea,
@@ -91,7 +94,8 @@ export function evaluationResultRoutes(
       const kept = await area.importResults(caller.accountId, imported);
       return Response.json(toBatchResponse(kept), { status: 201 });
     }),
-    withKey("POST", `${path}/summary`, async ({ request, exchange, caller }) => {
+    withKey("POST", `${path}/summary`, async (call) => {
+      const { request, exchange, caller } = call;
       const body = validate(EvaluationSummaryRequest, await readJsonBody(request, maxBodyBytes), "body");
       const dimensions = body.group_by ?? [];
       if (dimensions.includes("tag") && !body.tag) {
@@ -100,6 +104,7 @@ export function evaluationResultRoutes(
       }
       const filter = readResultFilter(body, area.resolveEvaluatorId, noteOldName(exchange));
       const wanted = { filter, dimensions, tag: body.tag ?? undefined };
+      keepOpen(call, longestSummaryMs);
       return Response.json(toSummaryResponse(await area.summarise(caller.accountId, wanted)));
     }),
     withKey("POST", `${path}/:id/correction`, async (call) => {
