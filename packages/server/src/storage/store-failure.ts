@@ -29,7 +29,10 @@ export function isStoreUnavailable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isStoreUnavailable);
   if (!(error instanceof Error)) return false;
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
-  return unavailableCodes.has(code) || code.startsWith("08") || unavailableMessages.test(error.message);
+  // SQLite's longer codes say more of the same: SQLITE_IOERR_WRITE is an SQLITE_IOERR.
+  const primaryCode = code.split("_", 2).join("_");
+  const isUnavailable = unavailableCodes.has(code) || unavailableCodes.has(primaryCode);
+  return isUnavailable || code.startsWith("08") || unavailableMessages.test(error.message);
 }
 
 /** Whether the store refused a row because it has another one that must be the only one of its kind. */

@@ -48,7 +48,9 @@ export function threadClient<Request, Result>(worker: Worker): ThreadClient<Requ
     ask: async (request) => (await ask(request)) as Result,
     async end() {
       if (ended !== undefined) return;
-      await ask("close").finally(() => worker.terminate());
+      // A thread that dies instead has closed as well.
+      await ask("close").catch(() => undefined);
+      await worker.terminate();
     },
   };
 }

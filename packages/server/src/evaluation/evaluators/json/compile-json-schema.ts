@@ -7,7 +7,7 @@ import { compilePattern, maxProgramSize } from "../text/compile-pattern.ts";
 import { isDeeperThan } from "./read-json.ts";
 
 /** A schema of this size compiles in a quarter of a second at the worst. */
-export const maxSchemaLength = 32_000;
+const maxSchemaLength = 32_000;
 const maxSchemaDepth = 64;
 /** Calls of references and errors found on the way, which is what grows without bound in time and memory. */
 const maxSteps = 500_000;
