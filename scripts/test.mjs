@@ -6,11 +6,17 @@ import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
 ensureInstalled({ forDevelopment: true });
 
 const tool = (name) => join(root, "node_modules", ".bin", name);
+// Most tests wait for something, so that more of them than processors run at once.
+const workers = ["--parallel=3", "--no-isolate"];
+const postgres = await startPostgres();
 const checks = [
   { name: "format, lint and walls (biome)", command: [tool("biome"), "check", "."] },
   { name: "types (tsc)", command: [tool("tsc"), "--noEmit", "--project", root] },
   { name: "unused code and dependencies (knip)", command: [tool("knip")] },
-  { name: "tests (bun test)", command: [bun, "test", "--timeout", "120000", ...process.argv.slice(2)] },
+  {
+    name: "tests (bun test)",
+    command: [bun, "test", "--timeout", "120000", ...workers, ...process.argv.slice(2)],
+  },
 ];
 
 const failed = [];
@@ -23,13 +29,31 @@ for (const { name, command } of checks) {
   if (code !== 0 || (skipped !== null && process.env.CI)) failed.push(name);
   process.stdout.write(`== ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s\n`);
 }
+postgres.stop();
 process.stdout.write(failed.length === 0 ? "\nAll checks passed.\n" : `\nFailed: ${failed.join("; ")}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;
+
+/** One PostgreSQL for all the workers. Without it, each that needs one starts its own and says why that fails. */
+function startPostgres() {
+  const child = spawn(bun, [join(root, "packages/server/test/support/serve-postgres.ts")], {
+    cwd: root,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  return new Promise((resolve) => {
+    child.on("error", () => resolve({ url: undefined, stop() {} }));
+    child.on("exit", () => resolve({ url: undefined, stop() {} }));
+    child.stdout.on("data", (line) => resolve({ url: String(line).trim(), stop: () => child.stdin.end() }));
+  });
+}
 
 function run([file, ...args]) {
   return new Promise((resolve) => {
     let output = "";
-    const child = spawn(file, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] });
+    const env = {
+      ...process.env,
+      ...(postgres.url === undefined ? {} : { PRESAGE_TEST_POSTGRES: postgres.url }),
+    };
+    const child = spawn(file, args, { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] });
     for (const [stream, target] of [
       [child.stdout, process.stdout],
       [child.stderr, process.stderr],

@@ -2,7 +2,7 @@ import { afterAll, describe } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type PostgresServer, startPostgres } from "./postgres.ts";
+import { createDatabaseAt, type PostgresServer, startPostgres } from "./postgres.ts";
 
 export interface TestDatabase {
   name: "SQLite" | "PostgreSQL";
@@ -12,10 +12,12 @@ export interface TestDatabase {
 
 let postgres: Promise<PostgresServer> | undefined;
 
-/** One PostgreSQL for all the test files of a run, started by the first that needs it. */
-function sharedPostgres(): Promise<PostgresServer> {
+/** Makes an empty database on the PostgreSQL of `npm test`, or else on one that the first test to need it starts. */
+async function createPostgresDatabase(): Promise<string> {
+  const { PRESAGE_TEST_POSTGRES: url } = process.env;
+  if (url !== undefined) return await createDatabaseAt(url);
   postgres ??= startPostgres();
-  return postgres;
+  return await (await postgres).createDatabase();
 }
 
 /** Called once, after the last test file. */
@@ -40,6 +42,6 @@ export function onEachDatabase(tests: (database: TestDatabase) => void): void {
     });
   });
   describe("on PostgreSQL", () => {
-    tests({ name: "PostgreSQL", create: async () => (await sharedPostgres()).createDatabase() });
+    tests({ name: "PostgreSQL", create: createPostgresDatabase });
   });
 }

