@@ -5,19 +5,27 @@ export interface BenchArguments {
   /** Short runs, to see that everything works; the figures mean little and no report is written. */
   readonly quick: boolean;
   readonly targets: readonly TargetName[];
+  readonly evaluations: boolean;
 }
 
-const isTargetName = (text: string): text is TargetName => targetNames.some((name) => name === text);
+const partNames = [...targetNames, "evaluations"] as const;
+
+const isPartName = (text: string): text is (typeof partNames)[number] =>
+  partNames.some((name) => name === text);
 
 export const readArguments = (argv: readonly string[]): BenchArguments => {
   const { values } = parseArgs({
     args: [...argv],
     options: { quick: { type: "boolean", default: false }, only: { type: "string" } },
   });
-  const wanted = values.only?.split(",").map((name) => name.trim()) ?? targetNames;
-  const unknown = wanted.filter((name) => !isTargetName(name));
+  const wanted = values.only?.split(",").map((name) => name.trim()) ?? partNames;
+  const unknown = wanted.filter((name) => !isPartName(name));
   if (unknown.length > 0) {
-    throw new Error(`--only takes ${targetNames.join(",")}; it got ${unknown.join(",")}`);
+    throw new Error(`--only takes ${partNames.join(",")}; it got ${unknown.join(",")}`);
   }
-  return { quick: values.quick, targets: targetNames.filter((name) => wanted.includes(name)) };
+  return {
+    quick: values.quick,
+    targets: targetNames.filter((name) => wanted.includes(name)),
+    evaluations: wanted.includes("evaluations"),
+  };
 };

@@ -1,3 +1,9 @@
+import {
+  type EvaluationsPlan,
+  fullEvaluationsPlan,
+  quickEvaluationsPlan,
+} from "./evaluations/plan-evaluations.ts";
+
 /** One line of the tables: so many connections against an upstream that takes so long. */
 export interface Scenario {
   readonly connections: number;
@@ -15,6 +21,7 @@ export interface Plan {
   /** So many rollouts at once, each taking its steps one after the other. */
   readonly inFlight: { readonly rollouts: number; readonly steps: number; readonly delayMs: number };
   readonly settleMs: number;
+  readonly evaluations: EvaluationsPlan;
 }
 
 interface Durations {
@@ -41,6 +48,7 @@ export const fullPlan: Plan = {
   startRuns: 5,
   inFlight: { rollouts: 5000, steps: 3, delayMs: 1000 },
   settleMs: 3000,
+  evaluations: fullEvaluationsPlan,
 };
 
 export const quickPlan: Plan = {
@@ -54,4 +62,5 @@ export const quickPlan: Plan = {
   startRuns: 3,
   inFlight: { rollouts: 5000, steps: 3, delayMs: 1000 },
   settleMs: 1000,
+  evaluations: quickEvaluationsPlan,
 };

@@ -1,4 +1,6 @@
 import { join } from "node:path";
+import type { BenchArguments } from "./arguments.ts";
+import { type EvaluationsResult, runEvaluations } from "./evaluations/run-evaluations.ts";
 import { describeMachine, type MachineDescription } from "./host/describe-machine.ts";
 import { type Memory, readMemory } from "./host/process-account.ts";
 import { type InFlightResult, measureInFlight } from "./measure/measure-in-flight.ts";
@@ -26,11 +28,13 @@ export interface BenchResult {
   readonly atRest: ByTarget<Memory>;
   readonly afterLoad: ByTarget<Memory>;
   readonly inFlight: ByTarget<InFlightResult>;
+  /** Undefined when this run was not asked for them. */
+  readonly evaluations: EvaluationsResult | undefined;
 }
 
 export const runBench = async (
   group: ProcessGroup,
-  names: readonly TargetName[],
+  { targets: names, evaluations: withEvaluations }: Pick<BenchArguments, "targets" | "evaluations">,
   plan: Plan,
 ): Promise<BenchResult> => {
   const machine = await describeMachine();
@@ -70,5 +74,6 @@ export const runBench = async (
   for (const name of startedNames) {
     inFlight.set(name, await measureInFlight(group, upstream, name, plan.inFlight));
   }
-  return { machine, plan, targets: names, samples, starts, atRest, afterLoad, inFlight };
+  const evaluations = withEvaluations ? await runEvaluations(group, upstream, plan.evaluations) : undefined;
+  return { machine, plan, targets: names, samples, starts, atRest, afterLoad, inFlight, evaluations };
 };

@@ -18,7 +18,9 @@ const firstMatch = (argv: string[], pattern: RegExp): string | undefined => {
 };
 
 export const describeMachine = async (): Promise<MachineDescription> => {
-  const portkey = (await Bun.file(`${portkeyPackageDirectory}/package.json`).json()) as { version: string };
+  const portkeyPackage = Bun.file(`${portkeyPackageDirectory}/package.json`);
+  // A run without it does not install it.
+  const portkey: { version?: string } = (await portkeyPackage.exists()) ? await portkeyPackage.json() : {};
   const commit = firstMatch(["git", "rev-parse", "--short", "HEAD"], /^([0-9a-f]{7,})$/m);
   return {
     cpu: cpus()[0]?.model ?? "unknown",

@@ -20,12 +20,13 @@ export const runWrk = async (
   request: LoadRequest,
   connections: number,
   durationS: number,
+  scriptName: "predict.lua" | "evaluate.lua" = "predict.lua",
 ): Promise<WrkResult> => {
   const bodyFile = join(workDirectory, "request-body.json");
   await Bun.write(bodyFile, request.body);
   const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
   const options = ["-t1", `-c${connections}`, `-d${durationS}s`, "--timeout", "30s"];
-  const script = ["-s", join(benchDirectory, "load", "predict.lua")];
+  const script = ["-s", join(benchDirectory, "load", scriptName)];
   const { stdout, stderr, exitCode } = await group.runCommand({
     argv: ["wrk", ...options, ...script, request.url, "--", bodyFile, ...headers],
   });

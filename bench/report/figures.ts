@@ -32,7 +32,7 @@ const readRounds = (
       }),
   );
 
-const summarise = (values: readonly number[]): Figure | undefined =>
+export const summarise = (values: readonly number[]): Figure | undefined =>
   values.length === 0
     ? undefined
     : { median: median(values), least: Math.min(...values), most: Math.max(...values) };

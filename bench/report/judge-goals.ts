@@ -2,13 +2,8 @@ import type { InFlightResult } from "../measure/measure-in-flight.ts";
 import type { BenchResult } from "../run-bench.ts";
 import type { TargetName } from "../targets/target.ts";
 import { compareRounds, type Place } from "./figures.ts";
-
-export interface Goal {
-  readonly text: string;
-  readonly measured: string;
-  /** Undefined when this run did not measure it. */
-  readonly met: boolean | undefined;
-}
+import type { Goal } from "./goal.ts";
+import { judgeEvaluations } from "./judge-evaluations.ts";
 
 const busy: Place = { connections: 32, delayMs: 0 };
 const alone: Place = { connections: 1, delayMs: 0 };
@@ -36,7 +31,7 @@ const judgeInFlight = (flight: InFlightResult | undefined, rollouts: number): Go
   };
 };
 
-export const judgeGoals = ({ samples, starts, atRest, inFlight, plan }: BenchResult): Goal[] => {
+export const judgeGoals = ({ samples, starts, atRest, inFlight, plan, evaluations }: BenchResult): Goal[] => {
   const cpuAgainst = (peer: TargetName): number | undefined =>
     compareRounds(
       samples,
@@ -87,5 +82,6 @@ export const judgeGoals = ({ samples, starts, atRest, inFlight, plan }: BenchRes
       90,
       (megabytes) => `${megabytes.toFixed(0)} MB`,
     ),
+    ...judgeEvaluations(evaluations, plan.evaluations),
   ];
 };

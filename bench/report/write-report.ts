@@ -1,7 +1,9 @@
+import { findEvaluationProblems } from "../evaluations/run-evaluations.ts";
 import { predictBody } from "../payload.ts";
 import type { BenchResult } from "../run-bench.ts";
 import { judgeGoals } from "./judge-goals.ts";
 import { table } from "./markdown.ts";
+import { writeEvaluations } from "./write-evaluations.ts";
 import {
   writeInFlightTable,
   writeLoadTable,
@@ -32,15 +34,16 @@ const writeMachine = ({ machine }: BenchResult): string => {
   ].join("\n");
 };
 
-const writeProblems = ({ samples }: BenchResult): string => {
-  const problems = samples.filter(({ problem }) => problem !== undefined);
-  if (problems.length === 0) return "No request failed, and the upstream answered each one of them.";
-  return problems
-    .map(({ target, scenario, round, problem }) => {
+const writeProblems = ({ samples, evaluations }: BenchResult): string => {
+  const problems = [
+    ...samples.flatMap(({ target, scenario, round, problem }) => {
       const where = `${scenario.connections} connections, ${scenario.delayMs} ms, round ${round + 1}`;
-      return `- **failed, and left out**: ${target} at ${where}: ${problem}`;
-    })
-    .join("\n");
+      return problem === undefined ? [] : [`${target} at ${where}: ${problem}`];
+    }),
+    ...(evaluations === undefined ? [] : findEvaluationProblems(evaluations)),
+  ];
+  if (problems.length === 0) return "No request failed, and the upstream answered each one of them.";
+  return problems.map((problem) => `- **failed, and left out**: ${problem}`).join("\n");
 };
 
 const writeConditions = ({ plan }: BenchResult): string => `
@@ -97,4 +100,4 @@ ${writeInFlightTable(result)}
 Median of ${result.plan.startRuns} runs, from the spawn until \`GET /ready\` (the others: their first answer) says 200.
 
 ${writeStartTable(result)}
-`;
+${writeEvaluations(result)}`;

@@ -41,6 +41,7 @@ export const startTarget = async (
   name: StartedName,
   upstreamOrigin: string,
   directory: string,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<StartedTarget> => {
   mkdirSync(directory, { recursive: true });
   const place = { port: await findFreePort(), upstreamOrigin, directory };
@@ -48,7 +49,7 @@ export const startTarget = async (
   const logFile = join(directory, "output.log");
 
   const startedAtMs = performance.now();
-  const process = group.startServer({ argv, logFile, ...(env === undefined ? {} : { env }) });
+  const process = group.startServer({ argv, logFile, env: { ...env, ...environment } });
   while (!(await isReady(readyUrl))) {
     if (process.exitCode !== null || performance.now() - startedAtMs > readyTimeoutMs) {
       throw new Error(`${name} did not start:\n${readFileSync(logFile, "utf8").slice(-2000)}`);

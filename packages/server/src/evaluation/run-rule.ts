@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { ExplainStrategy } from "@presage/contract";
-import { Tinypool } from "tinypool";
+import type { Tinypool } from "tinypool";
 import { createRuleEvaluator, type RuleTask, type TimedVerdict } from "./evaluate-by-rule.ts";
 import { EvaluationFailure, type RuleFamily } from "./evaluators/family.ts";
 import { crashed, type RuleOutcome, settleRule, verdictOf } from "./rule-outcome.ts";
@@ -58,16 +58,23 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
   const underWay = new Set<AbortController>();
   const stopping = new EvaluationFailure("overloaded", "The server stops.");
   let isStopped = false;
-  const pool = new Tinypool({
-    filename: options.threadModule.href,
-    name: "runRuleTask",
-    runtime: "worker_threads",
-    minThreads: 0,
-    maxThreads,
-    idleTimeout: options.idleThreadMs,
-  });
-  // A thread that dies without a task harms nobody; unheard, the event would end the process.
-  pool.on("error", () => {});
+  let pool: Promise<Tinypool> | undefined;
+
+  // Most servers never meet a heavy sample, and the library takes 8 MB.
+  async function openPool(): Promise<Tinypool> {
+    const { Tinypool } = await import("tinypool");
+    const opened = new Tinypool({
+      filename: options.threadModule.href,
+      name: "runRuleTask",
+      runtime: "worker_threads",
+      minThreads: 0,
+      maxThreads,
+      idleTimeout: options.idleThreadMs,
+    });
+    // A thread that dies without a task harms nobody; unheard, the event would end the process.
+    opened.on("error", () => {});
+    return opened;
+  }
 
   function isHeavy({ familyName, config, sample }: RuleTask): boolean {
     if (charactersOf(sample) > options.maxCharactersInPlace) return true;
@@ -101,7 +108,8 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
   async function runByPool(task: RuleTask, signal: AbortSignal): Promise<RuleOutcome> {
     signal.throwIfAborted();
     try {
-      return await pool.run(task, { signal });
+      pool ??= openPool();
+      return await (await pool).run(task, { signal });
     } catch (error) {
       throw signal.aborted ? signal.reason : crashed(error);
     }
@@ -118,7 +126,7 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     async dispose() {
       isStopped = true;
       for (const stop of underWay) stop.abort(stopping);
-      await pool.destroy();
+      await (await pool)?.destroy();
     },
   };
 }

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KeptResult } from "../evaluation/results/evaluation-record.ts";
-import { exportFormats } from "./export-formats.ts";
+import { exportFormat } from "./export-format.ts";
 import { type FindPage, streamExport } from "./stream-export.ts";
 
 let findPage: FindPage;
@@ -10,7 +10,7 @@ const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   fetch: async () =>
-    new Response(await streamExport(findPage, exportFormats.jsonl, (error) => broken.push(error))),
+    new Response(await streamExport(findPage, await exportFormat("jsonl"), (error) => broken.push(error))),
   error: () => new Response(null, { status: 500 }),
 });
 afterAll(() => server.stop(true));

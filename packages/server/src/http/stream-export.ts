@@ -1,5 +1,5 @@
 import type { KeptResult } from "../evaluation/results/evaluation-record.ts";
-import type { ExportFormat } from "./export-formats.ts";
+import type { ExportFormat } from "./export-format.ts";
 
 /** Texts may be long, and no more than a page is held in memory. */
 const resultsPerPage = 100;

@@ -1,5 +1,4 @@
 import pino, { type Logger } from "pino";
-import pretty from "pino-pretty";
 
 export type { Logger };
 
@@ -21,11 +20,17 @@ export interface Log {
 /** Bytes that wait for a reader of standard output that is slow; past them lines are dropped, never the server held up. */
 const maxWaitingBytes = 64 * 1024 * 1024;
 
+/** Loaded only where somebody reads along: it takes 3 MB. */
+function readableLines() {
+  const pretty: typeof import("pino-pretty") = require("pino-pretty");
+  return pretty({ sync: true, translateTime: "SYS:HH:MM:ss.l" });
+}
+
 /** One JSON object a line on standard output, or readable lines if that is a terminal. */
 export function createLog(level: string): Log {
   const isReadable = process.stdout.isTTY;
   const file = pino.destination({ fd: 1, sync: false, maxLength: maxWaitingBytes });
-  const destination = isReadable ? pretty({ sync: true, translateTime: "SYS:HH:MM:ss.l" }) : file;
+  const destination = isReadable ? readableLines() : file;
   let batch = "";
 
   function writeBatch(): void {

@@ -1,5 +1,6 @@
-import { getCountries } from "libphonenumber-js/max";
+import type { CountryCode } from "libphonenumber-js/max";
 import { z } from "zod";
+import { phoneLibrary } from "../heavy-libraries.ts";
 import type { RuleFamily } from "./family.ts";
 import { findCards } from "./pii/find-cards.ts";
 import { findEmails } from "./pii/find-emails.ts";
@@ -27,7 +28,10 @@ const config = z.strictObject({
     .min(1)
     .default([...kinds]),
   default_country: z
-    .enum(getCountries())
+    .string()
+    .refine((country): country is CountryCode => phoneLibrary().isSupportedCountry(country), {
+      error: "Input should be a country's two letters (ISO 3166)",
+    })
     .optional()
     .meta({ description: "Phone numbers without a country's code are read as this one's (ISO 3166)." }),
 });

@@ -1,5 +1,6 @@
-import { RE2JS } from "re2js";
+import type { RE2JS } from "re2js";
 import { z } from "zod";
+import { patternLibrary } from "../heavy-libraries.ts";
 import type { Position, RuleFamily, Verdict } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { compilePattern } from "./text/compile-pattern.ts";
@@ -73,6 +74,7 @@ export const regex: RuleFamily<Config> = {
 };
 
 function compile({ pattern, ignore_case, multiline, dot_all }: Config): RE2JS {
+  const { RE2JS } = patternLibrary();
   const flags =
     (ignore_case ? RE2JS.CASE_INSENSITIVE : 0) |
     (multiline ? RE2JS.MULTILINE : 0) |

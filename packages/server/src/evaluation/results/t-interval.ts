@@ -1,4 +1,4 @@
-import { studentt } from "jstat";
+import { statisticsLibrary } from "../heavy-libraries.ts";
 
 /** Sums of some values: enough for their mean and its interval. */
 export interface Moments {
@@ -17,6 +17,6 @@ export function tInterval({
   const mean = sum / count;
   // Values that are all the same can come out a hair below nothing.
   const variance = Math.max(0, (sumOfSquares - sum * mean) / (count - 1));
-  const margin = studentt.inv(0.975, count - 1) * Math.sqrt(variance / count);
+  const margin = statisticsLibrary().studentt.inv(0.975, count - 1) * Math.sqrt(variance / count);
   return { level: 0.95, lower: mean - margin, upper: mean + margin };
 }

@@ -19,7 +19,7 @@ import { toIsoInstant } from "../../storage/columns.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
 import { toSummaryResponse } from "../evaluation-summary.ts";
 import { noteOldName } from "../exchange.ts";
-import { exportFormats } from "../export-formats.ts";
+import { exportFormat } from "../export-format.ts";
 import { keepOpen } from "../keep-open.ts";
 import { readImportedResults } from "../read-imported-result.ts";
 import { readJsonBody } from "../read-json-body.ts";
@@ -77,12 +77,13 @@ export function evaluationResultRoutes(
           last === undefined ? {} : { [order === "newest-first" ? "beforeId" : "afterId"]: last.id };
         return area.searchResults(caller.accountId, { ...filter, ...rest }, { order, limit });
       };
-      const stream = await streamExport(findPage, exportFormats[format], (error) =>
+      const written = await exportFormat(format);
+      const stream = await streamExport(findPage, written, (error) =>
         logger.error({ requestId: exchange.requestId, err: error }, "an export broke off"),
       );
       return new Response(stream, {
         headers: {
-          "content-type": exportFormats[format].contentType,
+          "content-type": written.contentType,
           "content-disposition": `attachment; filename="evaluation-results.${format}"`,
         },
       });

@@ -1,7 +1,5 @@
-import { Ajv, type AnySchemaObject, type ErrorObject, type Options } from "ajv";
-import { Ajv2020 } from "ajv/dist/2020.js";
-import addFormats from "ajv-formats";
-import { RE2JS } from "re2js";
+import type { Ajv, AnySchemaObject, ErrorObject, Options } from "ajv";
+import { ajvLibrary, patternLibrary } from "../../heavy-libraries.ts";
 import { EvaluationFailure } from "../family.ts";
 import { compilePattern, maxProgramSize } from "../text/compile-pattern.ts";
 import { isDeeperThan } from "./read-json.ts";
@@ -49,8 +47,8 @@ function checkBounds(schema: JsonSchema): void {
 }
 
 function createAjv(schema: JsonSchema, { allErrors, isChecked = false }: CompileOptions): Ajv {
-  const dialect = typeof schema === "object" ? readDialect(schema) : Ajv2020;
-  const ajv = new dialect({
+  const { addFormats, ...dialects } = ajvLibrary();
+  const ajv = new dialects[typeof schema === "object" ? readDialect(schema) : "Ajv2020"]({
     allErrors,
     meta: !isChecked,
     validateSchema: !isChecked,
@@ -67,22 +65,23 @@ function createAjv(schema: JsonSchema, { allErrors, isChecked = false }: Compile
     code: { optimize: false, regExp: createLinearRegExp(), process: countSteps },
     logger: false,
   } satisfies Options);
-  addFormats.default(ajv);
+  addFormats(ajv);
   return ajv;
 }
 
-function readDialect({ $schema }: AnySchemaObject): typeof Ajv {
+function readDialect({ $schema }: AnySchemaObject): "Ajv" | "Ajv2020" {
   if (
     $schema === undefined ||
     /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/.test(String($schema))
   )
-    return Ajv2020;
-  if (/^https?:\/\/json-schema\.org\/draft-07\/schema#?$/.test(String($schema))) return Ajv;
+    return "Ajv2020";
+  if (/^https?:\/\/json-schema\.org\/draft-07\/schema#?$/.test(String($schema))) return "Ajv";
   throw new Error("$schema must be that of draft 2020-12 or draft-07");
 }
 
 /** Patterns of a schema are matched in linear time, and all of them together have a bound. */
 function createLinearRegExp() {
+  const { RE2JS } = patternLibrary();
   let programSize = 0;
   const linearRegExp = (pattern: string) => {
     const compiled = compilePattern(RE2JS.translateRegExp(pattern));

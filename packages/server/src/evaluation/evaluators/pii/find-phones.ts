@@ -1,10 +1,11 @@
-import { type CountryCode, searchPhoneNumbersInText } from "libphonenumber-js/max";
+import type { CountryCode } from "libphonenumber-js/max";
+import { phoneLibrary } from "../../heavy-libraries.ts";
 import type { Finding } from "./finding.ts";
 
 /** Numbers with their country's code; without it only where a country is assumed. */
 export function findPhones(text: string, defaultCountry: CountryCode | undefined): Finding[] {
   const options = defaultCountry === undefined ? {} : { defaultCountry };
-  return Array.from(searchPhoneNumbersInText(text, options), ({ startsAt, endsAt }) => ({
+  return Array.from(phoneLibrary().searchPhoneNumbersInText(text, options), ({ startsAt, endsAt }) => ({
     kind: "phone",
     start: startsAt,
     end: endsAt,

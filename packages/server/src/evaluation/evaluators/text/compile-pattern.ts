@@ -1,4 +1,5 @@
-import { RE2JS } from "re2js";
+import type { RE2JS } from "re2js";
+import { patternLibrary } from "../../heavy-libraries.ts";
 import { estimateProgramSize } from "./estimate-program-size.ts";
 
 export const maxPatternLength = 4_000;
@@ -10,7 +11,7 @@ export function compilePattern(pattern: string, flags = 0): RE2JS {
   if (pattern.length > maxPatternLength)
     throw new Error(`the pattern is longer than ${maxPatternLength} characters`);
   if (estimateProgramSize(pattern) > maxProgramSize) throw tooLarge();
-  const compiled = RE2JS.compile(pattern, flags);
+  const compiled = patternLibrary().RE2JS.compile(pattern, flags);
   if (compiled.programSize() > maxProgramSize) throw tooLarge();
   return compiled;
 }

@@ -1,0 +1,29 @@
+// Evaluations that keep a processor busy: each in the shape and length that is worst for its family.
+
+const sentence = (step: number): string =>
+  `At step ${step} the agent opens door ${(step * 7919) % 1000}, looks at shelf ${(step * 104729) % 997} and takes what it finds. `;
+
+const longText = (characters: number, offset: number): string => {
+  let text = "";
+  for (let step = offset; text.length < characters; step += 1) text += sentence(step);
+  return text.slice(0, characters);
+};
+
+const bodyOf = (evaluator: string, output: string, gold: string, profileName?: string): string =>
+  JSON.stringify({
+    evaluators: [{ evaluator, ...(profileName === undefined ? {} : { profile_name: profileName }) }],
+    evaluated_model_output: output,
+    evaluated_model_gold_answer: gold,
+  });
+
+export const heavyRegexProfile = {
+  evaluator_family: "regex",
+  name: "bench-heavy",
+  config: { pattern: "(?:[a-z]+ ){8,60}shelf (?:\\d+ ?){3,40}$" },
+};
+
+export const heavyBodies = [
+  bodyOf("edit-distance", longText(40_000, 0), longText(40_000, 500)),
+  bodyOf("rouge-l", longText(40_000, 0), longText(40_000, 500)),
+  bodyOf("regex", longText(60_000, 0), "", heavyRegexProfile.name),
+];

@@ -1,0 +1,41 @@
+// A process of its own that keeps evaluations in flight until SIGTERM. Reads its order as JSON from the file that the first
+// argument names, writes what came of it to standard output.
+import { readFileSync } from "node:fs";
+import { Agent, request } from "node:http";
+
+const order = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const agent = new Agent({ keepAlive: true, maxSockets: order.inFlight });
+const outcomes = {};
+let stopping = false;
+
+const send = (body) =>
+  new Promise((resolve) => {
+    const headers = { ...order.headers, "content-length": Buffer.byteLength(body) };
+    const sent = request(order.url, { method: "POST", agent, headers }, (response) => {
+      const chunks = [];
+      response.on("data", (chunk) => chunks.push(chunk));
+      response.on("end", () => {
+        const text = Buffer.concat(chunks).toString();
+        if (response.statusCode !== 200) return resolve(`status ${response.statusCode}`);
+        const [item] = JSON.parse(text).results;
+        resolve(item.status === "success" ? "success" : `${item.status}: ${item.error_message}`);
+      });
+    });
+    sent.on("error", (error) => resolve(`${error.name}: ${error.message}`));
+    sent.end(body);
+  });
+
+const keepBusy = async (_, index) => {
+  for (let turn = index; !stopping; turn += 1) {
+    const outcome = await send(order.bodies[turn % order.bodies.length]);
+    if (!stopping) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+  }
+};
+
+const busy = Array.from({ length: order.inFlight }, keepBusy);
+process.on("SIGTERM", () => {
+  // Those under way are given up: what was wanted is the load, not their answers.
+  stopping = true;
+  process.stdout.write(`${JSON.stringify(outcomes)}\n`, () => process.exit(0));
+});
+await Promise.all(busy);

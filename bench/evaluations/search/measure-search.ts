@@ -1,0 +1,159 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { benchDirectory, workDirectory } from "../../paths.ts";
+import type { ProcessGroup } from "../../processes.ts";
+import type { EvaluationsPlan } from "../plan-evaluations.ts";
+import { type RunningPresage, startPresage } from "../start-presage.ts";
+import { measureRequests, type Question } from "./measure-requests.ts";
+import { searchFiltersAt, summaries } from "./search-filters.ts";
+import { startPostgres } from "./start-postgres.ts";
+import { findFillingFault } from "./verify-filling.ts";
+
+export type DatabaseName = "SQLite" | "PostgreSQL";
+
+/** One line of a table: the medians of one question, by size. */
+export interface Timing {
+  readonly name: string;
+  /** What came back: the results of a page, or the groups of a summary and where they come from. */
+  readonly answered: string;
+  readonly medianMs: ReadonlyMap<number, number>;
+}
+
+export interface SearchResult {
+  readonly database: DatabaseName;
+  readonly sizes: readonly number[];
+  /** What the filling took, and the rows of the rollup that summaries add up, by size. */
+  readonly filled: ReadonlyMap<number, Filling>;
+  /** The same way without a search: `GET /v1/whoami`. */
+  readonly floor: Timing | undefined;
+  readonly pages: readonly Timing[];
+  readonly summaries: readonly Timing[];
+  readonly problems: readonly string[];
+}
+
+interface Filling {
+  readonly fillS: number;
+  readonly cells: number;
+}
+
+interface Filled {
+  readonly size: number;
+  readonly presage: RunningPresage;
+}
+
+const pageLimit = 50;
+
+/** Presage makes the schema and its account, is stopped for the filling, and starts again on what it will be asked for. */
+const fillAndStart = async (
+  group: ProcessGroup,
+  upstreamOrigin: string,
+  place: { readonly database: DatabaseName; readonly size: number; readonly url: string },
+): Promise<Filled & Filling> => {
+  const directory = join(workDirectory, `search-${place.database}-${place.size}`);
+  const first = await startPresage(group, upstreamOrigin, directory, place.url);
+  await group.stop(first.process);
+  const startedAtMs = performance.now();
+  const script = join(benchDirectory, "evaluations", "search", "fill-database.ts");
+  const { stdout, stderr, exitCode } = await group.runCommand({
+    argv: [process.execPath, script, place.url, String(place.size)],
+  });
+  if (exitCode !== 0) throw new Error(`filling ${place.database} failed: ${stderr}`);
+  const fillS = (performance.now() - startedAtMs) / 1000;
+  process.stdout.write(`filled  ${place.database}: ${place.size} results in ${fillS.toFixed(1)} s\n`);
+  const presage = await startPresage(group, upstreamOrigin, directory, place.url);
+  const { cells } = JSON.parse(stdout) as { cells: number };
+  return { size: place.size, presage, fillS, cells };
+};
+
+const describeAnswers = (bodies: readonly unknown[]): string => {
+  const texts = bodies.map((body) => {
+    const { results, source, groups } = body as {
+      results?: unknown[];
+      source?: string;
+      groups?: unknown[];
+    };
+    if (results !== undefined) return String(results.length);
+    return groups === undefined ? "" : `${groups.length}, ${source}`;
+  });
+  return [...new Set(texts)].join(" / ");
+};
+
+const postTo =
+  (path: string) =>
+  ({ size, presage }: Filled, body: unknown): Question => ({
+    size,
+    url: `${presage.origin}/v1/evaluation-results/${path}`,
+    options: { method: "POST", headers: presage.headers, body: JSON.stringify(body) },
+  });
+const search = postTo("search");
+const summary = postTo("summary");
+
+const measureAll = async (
+  filled: readonly Filled[],
+  plan: EvaluationsPlan["search"],
+): Promise<Pick<SearchResult, "floor" | "pages" | "summaries" | "problems">> => {
+  const problems: string[] = [];
+  for (const one of filled) {
+    const fault = await findFillingFault(one.size, (body) => summary(one, body));
+    if (fault !== undefined) problems.push(fault);
+  }
+  const measure = async (
+    name: string,
+    repeats: number,
+    questionOf: (one: Filled) => Question,
+  ): Promise<Timing[]> => {
+    try {
+      const answers = await measureRequests(filled.map(questionOf), repeats);
+      const medianMs = new Map(answers.map((answer) => [answer.size, answer.medianMs]));
+      const answered = describeAnswers(answers.map(({ body }) => body));
+      const times = [...medianMs.values()].map((ms) => ms.toFixed(2)).join(", ");
+      process.stdout.write(`search  ${name}: ${times} ms (${answered})\n`);
+      return [{ name, answered, medianMs }];
+    } catch (error) {
+      problems.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      process.stdout.write(`search  ${name}  FAILED: ${problems.at(-1)}\n`);
+      return [];
+    }
+  };
+  const [floor] = await measure("whoami", plan.pageRepeats, ({ size, presage }) => ({
+    size,
+    url: `${presage.origin}/v1/whoami`,
+    options: { headers: presage.headers },
+  }));
+  const pages: Timing[] = [];
+  for (const name of Object.keys(searchFiltersAt(filled[0]?.size ?? 0))) {
+    const ask = (one: Filled) => search(one, { ...searchFiltersAt(one.size)[name], limit: pageLimit });
+    pages.push(...(await measure(name, plan.pageRepeats, ask)));
+  }
+  const summarised: Timing[] = [];
+  for (const [name, body] of Object.entries(summaries)) {
+    summarised.push(...(await measure(name, plan.summaryRepeats, (one) => summary(one, body))));
+  }
+  return { floor, pages, summaries: summarised, problems };
+};
+
+export const measureSearch = async (
+  group: ProcessGroup,
+  upstreamOrigin: string,
+  database: DatabaseName,
+  plan: EvaluationsPlan["search"],
+): Promise<SearchResult> => {
+  const sizes = plan.sizes[database];
+  const postgres = database === "PostgreSQL" ? await startPostgres(group, sizes.length) : undefined;
+  if (database === "PostgreSQL" && postgres === undefined) {
+    const problems = ["it does not run on this machine, and nothing of it was measured"];
+    return { database, sizes: [], filled: new Map(), floor: undefined, pages: [], summaries: [], problems };
+  }
+  const filled = [];
+  for (const [index, size] of sizes.entries()) {
+    const url =
+      postgres?.urls[index] ?? `sqlite:${join(workDirectory, `search-SQLite-${size}`, "presage.db")}`;
+    filled.push(await fillAndStart(group, upstreamOrigin, { database, size, url }));
+  }
+  const measured = await measureAll(filled, plan);
+  for (const { presage } of filled) await group.stop(presage.process);
+  if (postgres !== undefined) await group.stop(postgres.process);
+  for (const size of sizes)
+    rmSync(join(workDirectory, `search-${database}-${size}`), { recursive: true, force: true });
+  return { database, sizes, filled: new Map(filled.map((one) => [one.size, one])), ...measured };
+};

@@ -1,0 +1,36 @@
+import { endMicros } from "./distribution.ts";
+
+const microsPerDay = 86_400_000_000;
+
+const dimensions = {
+  account_id: "result.account_id",
+  app: "result.app",
+  evaluator_id: "result.evaluator_id",
+  evaluator_family: "result.evaluator_family",
+  profile_name: "result.profile_name",
+  profile_public_id: "result.profile_public_id",
+  profile_revision: "result.profile_revision",
+  run_id: "coalesce(result.run_id, '')",
+};
+const names = Object.keys(dimensions).join(", ");
+const isOfSeries = Object.entries(dimensions)
+  .map(([name, source]) => `series.${name} = ${source}`)
+  .join(" and ");
+const verdict = `case when status <> 'success' then status when counted_pass is null then 'none'
+  when counted_pass = 1 then 'pass' else 'fail' end`;
+
+/** What the write path would have counted, and where it would have left its clock. */
+export const rollupStatements = (size: number): string[] => [
+  `insert into evaluation_series (id, ${names})
+  select 'series-' || row_number() over (), ${names} from (
+    select distinct ${Object.entries(dimensions)
+      .map(([name, source]) => `${source} as ${name}`)
+      .join(", ")} from evaluation_results as result) as every_series`,
+  `insert into evaluation_counts (series_id, day, verdict, score_mille, count, score_sum, score_sum_of_squares)
+  select series_id, day, verdict, mille, count(*), sum(score), sum(score * score) from (
+    select series.id as series_id, created_at / ${microsPerDay} as day, ${verdict} as verdict,
+      coalesce(score_mille, -1) as mille, coalesce(counted_score, 0) as score
+    from evaluation_results as result join evaluation_series as series on ${isOfSeries}) as every_result
+  group by series_id, day, verdict, mille`,
+  `update evaluation_clock set last_id = ${size}, last_created_at = ${endMicros}`,
+];

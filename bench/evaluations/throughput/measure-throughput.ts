@@ -1,0 +1,96 @@
+import { Database } from "bun:sqlite";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { runWrk, type WrkResult } from "../../load/run-wrk.ts";
+import { benchDirectory, workDirectory } from "../../paths.ts";
+import type { ProcessGroup } from "../../processes.ts";
+import type { EvaluationsPlan } from "../plan-evaluations.ts";
+import { startPresage } from "../start-presage.ts";
+import { evaluateBodies } from "./sample-texts.ts";
+
+export interface ThroughputSample {
+  readonly round: number;
+  readonly requestsPerSecond: number;
+  readonly p50Us: number;
+  readonly p99Us: number;
+  /** Results a second that the bare loop inserted: the same ones. */
+  readonly barePerSecond: number;
+  readonly problem: string | undefined;
+}
+
+const quietForMs = 200;
+
+/** wrk leaves without waiting for its last answers; what was begun for it is stored first. */
+const countWhenQuiet = async (path: string): Promise<number> => {
+  const database = new Database(path, { readonly: true });
+  try {
+    const counting = database.query<{ stored: number }, []>(
+      "select count(*) as stored from evaluation_results",
+    );
+    const count = () => counting.get()?.stored ?? 0;
+    let before = count();
+    for (;;) {
+      await Bun.sleep(quietForMs);
+      const now = count();
+      if (now === before) return now;
+      before = now;
+    }
+  } finally {
+    database.close();
+  }
+};
+
+const findProblem = (
+  { errors, requests }: WrkResult,
+  stored: number,
+  connections: number,
+): string | undefined => {
+  const failures = Object.entries(errors).filter(([, count]) => count > 0);
+  if (failures.length > 0) return failures.map(([kind, count]) => `${count} ${kind} errors`).join(", ");
+  if (stored < requests) return `${requests} answers, but only ${stored} results are stored`;
+  if (stored > requests + connections) return `${requests} answers left ${stored} results`;
+  return undefined;
+};
+
+const runBareInserts = async (group: ProcessGroup, source: string, directory: string): Promise<number> => {
+  const script = join(benchDirectory, "evaluations", "throughput", "bare-inserts.ts");
+  const argv = [process.execPath, script, source, join(directory, "bare.db")];
+  const { stdout, stderr, exitCode } = await group.runCommand({ argv });
+  if (exitCode !== 0) throw new Error(`the bare loop failed: ${stderr}`);
+  const { results, durationMs } = JSON.parse(stdout) as { results: number; durationMs: number };
+  return (results / durationMs) * 1000;
+};
+
+/** Each round on a fresh database. What Presage stored in it, the bare loop then inserts anew. */
+export const measureThroughput = async (
+  group: ProcessGroup,
+  upstreamOrigin: string,
+  { rounds, connections, warmUpS, durationS }: EvaluationsPlan["throughput"],
+): Promise<ThroughputSample[]> => {
+  const samples: ThroughputSample[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const directory = join(workDirectory, `evaluate-${round}`);
+    const path = join(directory, "presage.db");
+    const presage = await startPresage(group, upstreamOrigin, directory, `sqlite:${path}`);
+    const request = { url: `${presage.origin}/v1/evaluate`, headers: presage.headers, body: evaluateBodies };
+    await runWrk(group, request, connections, warmUpS, "evaluate.lua");
+    const storedBefore = await countWhenQuiet(path);
+    const wrk = await runWrk(group, request, connections, durationS, "evaluate.lua");
+    const stored = (await countWhenQuiet(path)) - storedBefore;
+    await group.stop(presage.process);
+    const sample = {
+      round,
+      requestsPerSecond: (wrk.requests / wrk.durationUs) * 1e6,
+      p50Us: wrk.p50Us,
+      p99Us: wrk.p99Us,
+      barePerSecond: await runBareInserts(group, path, directory),
+      problem: findProblem(wrk, stored, connections),
+    };
+    samples.push(sample);
+    rmSync(directory, { recursive: true, force: true });
+    const rates = `${sample.requestsPerSecond.toFixed(0)}/s, bare loop ${sample.barePerSecond.toFixed(0)}/s`;
+    const problem = sample.problem === undefined ? "" : `  FAILED: ${sample.problem}`;
+    process.stdout.write(`evaluate  round ${round + 1}: ${rates}, ${stored} stored${problem}\n`);
+  }
+  return samples;
+};

@@ -1,0 +1,37 @@
+import type { SearchResult, Timing } from "../evaluations/search/measure-search.ts";
+import { summaryOfTheGoal } from "../evaluations/search/search-filters.ts";
+import type { ThroughputSample } from "../evaluations/throughput/measure-throughput.ts";
+import { type Figure, summarise } from "./figures.ts";
+
+/** The share of the bare loop's results a second, within each round. A failed round counts nowhere. */
+export const shareOfBareLoop = (samples: readonly ThroughputSample[]): Figure | undefined =>
+  summarise(
+    samples
+      .filter(({ problem }) => problem === undefined)
+      .map(({ requestsPerSecond, barePerSecond }) => requestsPerSecond / barePerSecond),
+  );
+
+export const ratioBetween = (
+  { medianMs }: Timing,
+  size: number,
+  smallest: number | undefined,
+): number | undefined => {
+  const large = medianMs.get(size);
+  const small = smallest === undefined ? undefined : medianMs.get(smallest);
+  return large === undefined || small === undefined ? undefined : large / small;
+};
+
+/** The filter whose page grows most between the smallest size and this one. */
+export const worstPage = (
+  { pages, sizes }: SearchResult,
+  size: number,
+): { readonly name: string; readonly ratio: number } | undefined =>
+  pages
+    .map((page) => ({ name: page.name, ratio: ratioBetween(page, size, sizes[0]) ?? Number.NaN }))
+    .toSorted((left, right) => right.ratio - left.ratio)[0];
+
+/** Undefined also where it did not come from the rollup alone. */
+export const summaryByDayMs = ({ summaries }: SearchResult, size: number): number | undefined => {
+  const summary = summaries.find(({ name }) => name === summaryOfTheGoal);
+  return summary?.answered.includes("results") ? undefined : summary?.medianMs.get(size);
+};

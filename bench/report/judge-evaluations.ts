@@ -1,0 +1,55 @@
+import type { EvaluationsPlan } from "../evaluations/plan-evaluations.ts";
+import type { EvaluationsResult } from "../evaluations/run-evaluations.ts";
+import type { SearchResult } from "../evaluations/search/measure-search.ts";
+import { shareOfBareLoop, summaryByDayMs, worstPage } from "./evaluation-figures.ts";
+import type { Goal } from "./goal.ts";
+
+const leastShare = 0.25;
+const mostGrowth = 1.5;
+const mostSummaryMs = 100;
+
+const judgeThroughput = (evaluations: EvaluationsResult | undefined, connections: number): Goal => {
+  const text = `At ${connections} connections, at least 1/4 of the results a second that a bare loop inserts`;
+  const share = evaluations === undefined ? undefined : shareOfBareLoop(evaluations.throughput)?.median;
+  if (share === undefined) return { text, measured: "not measured", met: undefined };
+  return { text, measured: `1/${(1 / share).toFixed(1)}`, met: share >= leastShare };
+};
+
+const judgeSearch = (
+  database: string,
+  [smallest = 0, size = 0]: readonly number[],
+  result: SearchResult | undefined,
+): Goal[] => {
+  const show = (results: number) => results.toLocaleString("en-US");
+  const worst = result === undefined ? undefined : worstPage(result, size);
+  const dayMs = result === undefined ? undefined : summaryByDayMs(result, size);
+  // A filter that failed was not measured, and may be the worst of all.
+  const isWhole = result !== undefined && result.problems.length === 0;
+  return [
+    {
+      text: `${database}: a page at ${show(size)} results costs at most 1.5 times a page at ${show(smallest)}, for every filter`,
+      measured:
+        worst === undefined ? "not measured" : `${worst.ratio.toFixed(2)} times at worst (${worst.name})`,
+      met: worst === undefined ? undefined : isWhole && worst.ratio <= mostGrowth,
+    },
+    {
+      text: `${database}: a summary by day over ${show(size)} results in less than 100 ms, from the rollup`,
+      measured: dayMs === undefined ? "not measured" : `${dayMs.toFixed(0)} ms`,
+      met: dayMs === undefined ? undefined : dayMs < mostSummaryMs,
+    },
+  ];
+};
+
+export const judgeEvaluations = (
+  evaluations: EvaluationsResult | undefined,
+  { throughput, search }: EvaluationsPlan,
+): Goal[] => [
+  judgeThroughput(evaluations, throughput.connections),
+  ...Object.entries(search.sizes).flatMap(([database, sizes]) =>
+    judgeSearch(
+      database,
+      sizes,
+      evaluations?.search.find((result) => result.database === database),
+    ),
+  ),
+];
