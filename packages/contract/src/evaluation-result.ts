@@ -108,7 +108,7 @@ export const EvaluationResult = z
       .nullable()
       .meta({ description: "An increasing integer; null where nothing was captured." }),
     app: z.string(),
-    created_at: instant.nullable().meta({ description: "Null where nothing was captured." }),
+    created_at: instant.meta({ description: "When it was kept; where nothing was captured, when it was answered." }),
     evaluator_id: z.string(),
     evaluator_family: z.string().nullable().meta({ description: "Null for a result made elsewhere." }),
     profile_name: z.string().nullable(),

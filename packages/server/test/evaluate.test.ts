@@ -135,6 +135,15 @@ onEachDatabase((database) => {
       expect(items.slice(0, 2).map(({ evaluation_result }) => evaluation_result)).toEqual([null, null]);
     });
 
+    test("need what the criteria of their profile speak of", async () => {
+      const judge = { evaluator: "judge", profile_name: "system:grounded-in-context" };
+      const [item] = await evaluate({ ...same, evaluated_model_retrieved_context: [], evaluators: [judge] });
+      expect([item?.status, item?.error_message]).toEqual([
+        "validation_error",
+        "missing_input: judge needs evaluated_model_retrieved_context.",
+      ]);
+    });
+
     test("run at the same time, and each has a deadline", async () => {
       upstream.answer = () => new Promise(() => {});
       const judge = { evaluator: "judge", profile_name: "system:is-concise" };

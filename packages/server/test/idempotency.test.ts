@@ -76,6 +76,18 @@ onEachDatabase((database) => {
     expect(again?.id).toBe((await search({ app: "race" }))[0]?.id ?? "");
   });
 
+  test("Another sample under the same key is another request", async () => {
+    const ask = async (evaluated_model_output: string) =>
+      (
+        await resultsOf(
+          await post({ ...sample, evaluated_model_output, evaluators: [exactMatch] }, headers("k-6")),
+        )
+      )[0];
+    const [first, second, again] = [await ask("a"), await ask("b"), await ask("a")];
+    expect([first?.pass, second?.pass]).toEqual([true, false]);
+    expect(again?.id).toBe(first?.id ?? "");
+  });
+
   test("A key means nothing in another account", async () => {
     const request = { ...sample, evaluators: [exactMatch] };
     const [own] = await resultsOf(await post(request, headers("k-5")));

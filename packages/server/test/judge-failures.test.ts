@@ -1,6 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { CallerGoneError } from "../src/errors.ts";
-import { UnusableSampleError } from "../src/evaluation/evaluators/family.ts";
 import { createJudgeFamily } from "../src/evaluation/evaluators/judge.ts";
 import {
   answerWith,
@@ -233,13 +232,14 @@ test("without a model there is nobody to ask", async () => {
   });
 });
 
-test("a sample without what the criteria speak of is not judged", async () => {
-  const needs = { required_fields: ["evaluated_model_retrieved_context", "evaluated_model_input"] };
-  const judging = judge({ output: "x", input: "", retrievedContext: [] }, needs);
-  const error = await judging.catch((thrown: unknown) => thrown);
-  expect(error).toBeInstanceOf(UnusableSampleError);
-  expect(String(error)).toEndWith("need evaluated_model_retrieved_context.");
-  expect(upstream.received).toHaveLength(0);
+test("criteria that speak of more than the output need it", () => {
+  const { needsWith } = createJudgeFamily({ askForVerdict: undefined, findCorrections: async () => [] });
+  const config = {
+    pass_criteria: "x",
+    active_learning_enabled: false,
+    required_fields: ["evaluated_model_retrieved_context", "evaluated_model_input"],
+  };
+  expect(needsWith?.(config)).toEqual(["retrievedContext", "input"]);
 });
 
 describe("A profile's config", () => {

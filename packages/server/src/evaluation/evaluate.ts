@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { CallerGoneError } from "../errors.ts";
 import type { EvaluationOrder } from "./evaluation-order.ts";
 import type { Registry } from "./evaluators/registry.ts";
@@ -52,7 +53,7 @@ export function createEvaluate(parts: EvaluateParts): Evaluate {
       explainStrategy,
       isExternal: false,
       // What came to no verdict may be tried again under the same key.
-      ...(requestKey === undefined || finding.status === "failed" ? {} : { requestKey }),
+      ...(requestKey === undefined || finding.status !== "success" ? {} : { requestKey }),
       sample,
       filing,
       finding: confidenceInterval === undefined ? finding : { ...finding, confidenceInterval },
@@ -84,12 +85,19 @@ function isWanted({ finding }: EvaluationRecord, capture: EvaluationOrder["captu
   return capture === "all" || finding.pass !== true;
 }
 
-/** One evaluator with one revision of a profile gives one verdict under a caller's key, each time that it is named. */
-function requestKeys({ idempotencyKey }: EvaluationOrder, resolved: readonly ResolvedEvaluator[]): string[] {
+/**
+ * One evaluator with one revision of a profile gives one verdict on a sample under a caller's key, each time that it is
+ * named. Another sample is another request, whatever its key.
+ */
+function requestKeys(
+  { idempotencyKey, sample }: EvaluationOrder,
+  resolved: readonly ResolvedEvaluator[],
+): string[] {
   if (idempotencyKey === undefined) return [];
+  const digest = createHash("sha256").update(JSON.stringify(sample)).digest("base64url");
   const named = new Map<string, number>();
   return resolved.map(({ id, profile }) => {
-    const key = `${idempotencyKey}/${id}/${profile.publicId}/${profile.revision}`;
+    const key = `${idempotencyKey}/${digest}/${id}/${profile.publicId}/${profile.revision}`;
     const times = (named.get(key) ?? 0) + 1;
     named.set(key, times);
     return `${key}/${times}`;

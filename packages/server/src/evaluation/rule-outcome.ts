@@ -38,6 +38,9 @@ export function crashed(cause: unknown): EvaluationFailure {
   return new EvaluationFailure("internal_error", "The evaluator failed for a reason of ours.", { cause });
 }
 
+/** Where it happened. Messages of errors quote what they stumbled over, and samples have no place in a log. */
 function traceOf(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (!(error instanceof Error)) return typeof error;
+  const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
+  return [error.name, ...frames].join("\n");
 }

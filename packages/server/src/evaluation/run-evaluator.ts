@@ -38,10 +38,6 @@ export function createEvaluatorRunner({
   onFault,
 }: EvaluatorRunnerParts): RunEvaluator {
   return async ({ family, profile, sample, accountId, explainStrategy }, callerGone) => {
-    const missing = missingFields(sample, family.needs).map((field) => sampleFieldNames[field]);
-    if (missing.length > 0) {
-      return unusable("missing_input", `${family.name} needs ${missing.join(" and ")}.`);
-    }
     try {
       const config = family.config.safeParse(profile.config);
       if (!config.success) {
@@ -49,6 +45,11 @@ export function createEvaluatorRunner({
           "invalid_profile",
           "The profile's config is no longer valid for its family.",
         );
+      }
+      const needs = [...family.needs, ...(family.needsWith?.(config.data) ?? [])];
+      const missing = missingFields(sample, needs).map((field) => sampleFieldNames[field]);
+      if (missing.length > 0) {
+        return unusable("missing_input", `${family.name} needs ${missing.join(" and ")}.`);
       }
       if (family.kind === "rule") {
         return {

@@ -1,6 +1,6 @@
 import type { EvaluationResult } from "@presage/contract";
 import type { EvaluationRecord, KeptResult } from "../evaluation/results/evaluation-record.ts";
-import { toIsoInstant } from "../storage/columns.ts";
+import { nowMicros, toIsoInstant } from "../storage/columns.ts";
 import { type CurrentResult, withOldResultNames } from "./deprecations.ts";
 
 /** A result as it goes out, in new names and old. One that was not kept has no id. */
@@ -16,7 +16,7 @@ export function toCurrentResult(record: EvaluationRecord | KeptResult): CurrentR
   return {
     id: kept === undefined ? null : String(kept.id),
     app: filing.app,
-    created_at: kept === undefined ? null : toIsoInstant(kept.createdAt),
+    created_at: toIsoInstant(kept?.createdAt ?? nowMicros()),
     evaluator_id: record.evaluatorId,
     evaluator_family: record.evaluatorFamily ?? null,
     profile_name: profile?.name ?? null,

@@ -45,7 +45,7 @@ export const editDistance: RuleFamily<Config> = {
         throw new UnusableSampleError("The output and the gold answer are too long to be compared.");
       }
       const { edits, longer } = distance;
-      const score = longer === 0 ? 1 : 1 - edits / longer;
+      const score = longer === 0 ? 1 : (longer - edits) / longer;
       const positions = edits === 0 ? [] : differingStretch(output, said, wanted);
       return {
         pass: score >= profile.threshold,

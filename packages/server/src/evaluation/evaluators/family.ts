@@ -35,6 +35,8 @@ interface FamilyParts<Config> {
   needs: readonly SampleField[];
   /** These are looked at if they are there. */
   takes?: readonly SampleField[];
+  /** What a sample needs besides, as the config wants it. */
+  needsWith?(config: Config): readonly SampleField[];
   /** Checks a profile's config and fills in its defaults. Strict: what it does not know is a mistake. */
   config: z.ZodType<Config>;
   systemProfiles: readonly SystemProfile<Config>[];

@@ -3,8 +3,8 @@ import type { AskForVerdict } from "../judge/ask-for-verdict.ts";
 import type { CorrectedExample } from "../judge/corrected-example.ts";
 import { judgeQuestion } from "../judge/prompts.ts";
 import type { VerdictForm } from "../judge/verdict-form.ts";
-import { missingFields, type SampleField, sampleFieldNames } from "../sample.ts";
-import { type ModelFamily, UnusableSampleError } from "./family.ts";
+import { type SampleField, sampleFieldNames } from "../sample.ts";
+import type { ModelFamily } from "./family.ts";
 import { judgeProfiles } from "./judge-profiles.ts";
 import { needsModel } from "./needs-model.ts";
 
@@ -71,14 +71,10 @@ export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeParts
     versions: ["2026-11-21"],
     needs: ["output"],
     takes: optionalFields,
+    needsWith: ({ required_fields }) => fieldsNamed(required_fields),
     config,
     systemProfiles: judgeProfiles,
     async evaluate(sample, { config: profile, accountId, profilePublicId, signal }) {
-      const missing = missingFields(sample, fieldsNamed(profile.required_fields));
-      if (missing.length > 0) {
-        const needed = missing.map((field) => sampleFieldNames[field]).join(" and ");
-        throw new UnusableSampleError(`The profile's criteria need ${needed}.`);
-      }
       if (askForVerdict === undefined) throw needsModel();
       const examples = profile.active_learning_enabled
         ? await findCorrections(accountId, profilePublicId, maxExamples)

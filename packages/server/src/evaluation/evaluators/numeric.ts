@@ -58,7 +58,7 @@ export const numeric: RuleFamily<Config> = {
       );
       return {
         pass: wrong.length === 0,
-        score: 1 - wrong.length / pairs.length,
+        score: (pairs.length - wrong.length) / pairs.length,
         ...(positions.length === 0 ? {} : { positions }),
         extra: { output_numbers: said.length, gold_numbers: wanted.length, wrong: wrong.length },
         explain: () => describe(pairs, wrong),

@@ -8,9 +8,18 @@ import { selectScoreCounts } from "./rollup-store.ts";
 export function createFindConfidenceInterval(reader: Database): FindConfidenceInterval {
   return async (accountId, evaluatorId, profile) => {
     const counts = await selectScoreCounts(reader, accountId, evaluatorId, profile);
-    const histogram = toHistogram(
-      counts.map(({ score_mille, count }) => [score_mille / 1000, count] as const),
-    );
-    return { strategy: "full-history", alpha: 0.05, ...medianInterval(histogram) };
+    const histogram = toHistogram(counts.map(({ score_mille, count }) => [score_mille, count] as const));
+    const { lower, median, upper } = medianInterval(histogram);
+    return {
+      strategy: "full-history",
+      alpha: 0.05,
+      lower: fromMille(lower),
+      median: fromMille(median),
+      upper: fromMille(upper),
+    };
   };
+}
+
+function fromMille(mille: number | null): number | null {
+  return mille === null ? null : mille / 1000;
 }

@@ -106,9 +106,15 @@ function toGroup({ key, count, passed, notPassed, failed, scores, scoreCounts }:
     passRate: judged === 0 ? null : passed / judged,
     passRateInterval: wilsonInterval(passed, judged),
     meanScore: scores.count === 0 ? null : scores.sum / scores.count,
-    meanScoreInterval: tInterval(scores),
+    meanScoreInterval: withinScores(tInterval(scores)),
     p10: scoreAt(0.1),
     p50: scoreAt(0.5),
     p90: scoreAt(0.9),
   };
+}
+
+/** Of few values the interval would reach beyond what a score can be. */
+function withinScores(interval: ReturnType<typeof tInterval>): ReturnType<typeof tInterval> {
+  if (interval === null) return null;
+  return { ...interval, lower: Math.max(0, interval.lower), upper: Math.min(1, interval.upper) };
 }

@@ -1,6 +1,4 @@
 import type { Database } from "../../storage/tables.ts";
-import { builtInIsFixed } from "./built-in/built-in-is-fixed.ts";
-import { isBuiltInRevision } from "./built-in/built-in-revisions.ts";
 import { holdTaxonomyOf, type TaxonomyRevision } from "./error-taxonomies-store.ts";
 import { findRevision } from "./find-revision.ts";
 import { noSuchRevision } from "./no-such-revision.ts";
@@ -12,7 +10,6 @@ export async function changeLabels(
   revisionId: string,
   change: (transaction: Database, taxonomyId: string) => Promise<void>,
 ): Promise<TaxonomyRevision> {
-  if (isBuiltInRevision(revisionId)) throw builtInIsFixed();
   return await database.transaction().execute(async (transaction) => {
     const taxonomyId = await holdTaxonomyOf(transaction, accountId, revisionId);
     if (taxonomyId === undefined) throw noSuchRevision();

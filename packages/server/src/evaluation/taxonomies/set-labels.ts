@@ -1,16 +1,19 @@
 import type { Database } from "../../storage/tables.ts";
+import { builtInIsFixed } from "./built-in/built-in-is-fixed.ts";
+import { isBuiltInRevision } from "./built-in/built-in-revisions.ts";
 import { changeLabels } from "./change-labels.ts";
 import type { TaxonomyRevision } from "./error-taxonomies-store.ts";
 import { moveLabels } from "./error-taxonomy-labels-store.ts";
 
 /** Adds labels to a revision; those that another revision of its taxonomy bears move. */
-export function setLabels(
+export async function setLabels(
   database: Database,
   accountId: string,
   revisionId: string,
   labels: readonly string[],
 ): Promise<TaxonomyRevision> {
-  return changeLabels(database, accountId, revisionId, (transaction, taxonomyId) =>
+  if (isBuiltInRevision(revisionId)) throw builtInIsFixed();
+  return await changeLabels(database, accountId, revisionId, (transaction, taxonomyId) =>
     moveLabels(transaction, taxonomyId, revisionId, labels),
   );
 }
