@@ -25,5 +25,5 @@ export const heavyRegexProfile = {
 export const heavyBodies = [
   bodyOf("edit-distance", longText(40_000, 0), longText(40_000, 500)),
   bodyOf("rouge-l", longText(40_000, 0), longText(40_000, 500)),
-  bodyOf("regex", longText(60_000, 0), "", heavyRegexProfile.name),
+  bodyOf("regex", longText(200_000, 0), "", heavyRegexProfile.name),
 ];

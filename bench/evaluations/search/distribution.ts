@@ -15,6 +15,12 @@ const draw = (salt: number): string => {
   return `(${step} * ${step} % 2147483647 % 1000)`;
 };
 
+/** One in each stretch of the results, at changing places, so that no run or day has them all. */
+const isOneOfFew = (size: number): string => {
+  const stretch = size / fewResults;
+  return `i % ${stretch} = (i / ${stretch} * 7919) % ${stretch}`;
+};
+
 const draws = (numbers: string): string => `
   select i, case when (i / 500) % 5 < 2 then 1 else 0 end as in_run, ${draw(1)} as app_draw, ${draw(2)} as evaluator_draw,
     ${draw(3)} as profile_draw, ${draw(4)} as status_draw, ${draw(5)} as explain_draw, ${draw(6)} as dataset_draw,
@@ -33,7 +39,7 @@ const values = (numbers: string, size: number): string => `
     case when in_run = 1 then i / 500 % 2 when profile_draw < 40 then 2 when profile_draw < 300 then 1 else 0 end as profile,
     case when status_draw < 10 then 'failed' when status_draw < 12 then 'validation_error' else 'success' end as status,
     case when explain_draw < 15 then 'on-fail' when explain_draw < 115 then 'never' else 'always' end as explain_strategy,
-    case when i % ${size / fewResults} = 0 then 'dataset-few' when dataset_draw < 15 then 'dataset-rare'
+    case when ${isOneOfFew(size)} then 'dataset-few' when dataset_draw < 15 then 'dataset-rare'
       when dataset_draw < 500 then 'dataset-main' when dataset_draw < 700 then 'dataset-' || (dataset_draw % 5) end as dataset_id,
     case when in_run = 1 then 'run-' || (i / 500) when kind_draw < 300 then 'run-nightly' end as run_id
   from (${draws(numbers)}) as drawn`;

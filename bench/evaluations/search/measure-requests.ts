@@ -22,7 +22,7 @@ export const ask = async ({ url, options }: Question): Promise<unknown> => {
   return await response.json();
 };
 
-/** Asks by turns, so that what slows the machine slows every size. */
+/** Asks by turns, so that what slows the machine slows every size, and begins with another size each time. */
 export const measureRequests = async (questions: readonly Question[], repeats: number): Promise<Answer[]> => {
   const asked = [];
   for (const question of questions) {
@@ -33,7 +33,8 @@ export const measureRequests = async (questions: readonly Question[], repeats: n
   }
   for (const one of asked) one.spentMs = 0;
   for (let repeat = 0; repeat < repeats; repeat += 1) {
-    for (const one of asked) {
+    const first = repeat % asked.length;
+    for (const one of [...asked.slice(first), ...asked.slice(0, first)]) {
       if (one.spentMs > enoughMs) continue;
       const timeMs = await time(one.question);
       one.timesMs.push(timeMs);

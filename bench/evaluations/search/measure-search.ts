@@ -4,7 +4,7 @@ import { benchDirectory, workDirectory } from "../../paths.ts";
 import type { ProcessGroup } from "../../processes.ts";
 import type { EvaluationsPlan } from "../plan-evaluations.ts";
 import { type RunningPresage, startPresage } from "../start-presage.ts";
-import { measureRequests, type Question } from "./measure-requests.ts";
+import { ask, measureRequests, type Question } from "./measure-requests.ts";
 import { searchFiltersAt, summaries } from "./search-filters.ts";
 import { startPostgres } from "./start-postgres.ts";
 import { findFillingFault } from "./verify-filling.ts";
@@ -42,6 +42,8 @@ interface Filled {
 }
 
 const pageLimit = 50;
+/** So that the compilers of both ends are through with the hot paths before the first filter's turn. */
+const firstWarmUps = 150;
 
 /** Presage makes the schema and its account, is stopped for the filling, and starts again on what it will be asked for. */
 const fillAndStart = async (
@@ -97,6 +99,9 @@ const measureAll = async (
     const fault = await findFillingFault(one.size, (body) => summary(one, body));
     if (fault !== undefined) problems.push(fault);
   }
+  for (const one of filled) {
+    for (let warmUp = 0; warmUp < firstWarmUps; warmUp += 1) await ask(search(one, { limit: pageLimit }));
+  }
   const measure = async (
     name: string,
     repeats: number,
@@ -122,8 +127,8 @@ const measureAll = async (
   }));
   const pages: Timing[] = [];
   for (const name of Object.keys(searchFiltersAt(filled[0]?.size ?? 0))) {
-    const ask = (one: Filled) => search(one, { ...searchFiltersAt(one.size)[name], limit: pageLimit });
-    pages.push(...(await measure(name, plan.pageRepeats, ask)));
+    const questionOf = (one: Filled) => search(one, { ...searchFiltersAt(one.size)[name], limit: pageLimit });
+    pages.push(...(await measure(name, plan.pageRepeats, questionOf)));
   }
   const summarised: Timing[] = [];
   for (const [name, body] of Object.entries(summaries)) {

@@ -4,7 +4,7 @@ import { type Lead, possibleLeads } from "./leads.ts";
 import { endOf, heldAgainst, type Id, type Search, unionOf, walksOf } from "./search-walks-store.ts";
 
 /** How far the leads of a search are counted to find the rarest. So many entries of an index are read in a millisecond. */
-const maxCounted = 10_000;
+const maxCounted = 2_000;
 
 /** The account's results of a filter, a page of them, by their ids alone. */
 export async function selectResultIds(reader: Database, search: Search): Promise<number[]> {
