@@ -6,9 +6,7 @@ const uuid = z.guid().meta({ format: "uuid" });
 const maxLabelsAtOnce = 100;
 const newLabels = z.array(shortText(120)).max(maxLabelsAtOnce);
 
-const tree = z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())], {
-  error: "Input should be an object or a list",
-});
+const tree = z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())]);
 
 /** Body of `POST /v1/error-taxonomy-revision`. It names the taxonomy by its id or by its name; the id goes first. */
 export const ErrorTaxonomyRevisionCreateRequest = z

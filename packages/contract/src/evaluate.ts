@@ -13,7 +13,7 @@ import { shortText } from "./text.ts";
 
 /** One evaluator to run. */
 export const EvaluatorReference = z
-  .object({
+  .strictObject({
     evaluator: shortText(200)
       .nullish()
       .meta({ description: "An evaluator's id, or its alias, which is the family's name." }),
@@ -29,12 +29,12 @@ export const EvaluatorReference = z
   .meta({ id: "EvaluatorReference" });
 export type EvaluatorReference = z.infer<typeof EvaluatorReference>;
 
-const references = z.array(EvaluatorReference).min(1).max(20);
+const references = z.array(EvaluatorReference).max(20);
 
 /** Body of `POST /v1/evaluate`. Nulls are as good as absent; of an old and a new name the new one counts. */
 export const EvaluateRequest = z
   .object({
-    evaluators: references.nullish(),
+    evaluators: references.min(1).nullish(),
     criteria: deprecated(references.nullish(), "evaluators"),
     ...sampleFields,
     ...evaluatedModelFields,

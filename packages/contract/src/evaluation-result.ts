@@ -108,7 +108,9 @@ export const EvaluationResult = z
       .nullable()
       .meta({ description: "An increasing integer; null where nothing was captured." }),
     app: z.string(),
-    created_at: instant.meta({ description: "When it was kept; where nothing was captured, when it was answered." }),
+    created_at: instant.meta({
+      description: "When it was kept; where nothing was captured, when it was answered.",
+    }),
     evaluator_id: z.string(),
     evaluator_family: z.string().nullable().meta({ description: "Null for a result made elsewhere." }),
     profile_name: z.string().nullable(),
@@ -162,7 +164,7 @@ export const EvaluationResultPath = z.object({
   id: z
     .string()
     .check(({ value, issues }) => {
-      if (!/^\d{1,15}$/.test(value)) issues.push({ code: "invalid_format", format: "int", input: value });
+      if (!/^\d+$/.test(value)) issues.push({ code: "invalid_format", format: "int", input: value });
     })
     .meta({ type: "integer" }),
 });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { deprecated, EvaluationResult, EvaluationStatus, ExplainStrategy } from "./evaluation-result.ts";
 import { queryBoolean, queryInteger, queryNumber } from "./query.ts";
+import { resultId } from "./result-id.ts";
 import { storableText } from "./text.ts";
 
 const name = storableText().nullish();
@@ -8,7 +9,6 @@ const instant = z.iso.datetime({ offset: true, local: true }).meta({
   format: "date-time",
   description: "Without an offset it is read as UTC.",
 });
-const resultId = z.union([z.int().min(0), z.string().regex(/^\d{1,15}$/)]);
 const tags = z
   .record(storableText(), storableText())
   .nullish()
@@ -31,8 +31,8 @@ const names = {
   evaluation_run_id: name,
   explain_strategy: ExplainStrategy.nullish(),
   status: EvaluationStatus.nullish().meta({
-    default: "success",
-    description: "Evaluations without a verdict are found by their status only.",
+    description:
+      "Absent, a search or an export finds verdicts only, which is success, and a summary counts everything.",
   }),
   after_datetime: instant.nullish(),
   before_datetime: instant.nullish(),
@@ -49,8 +49,8 @@ export const EvaluationResultFilter = z
     pass: z.boolean().nullish(),
     score_raw_min: z.number().nullish(),
     score_raw_max: z.number().nullish(),
-    after_id: resultId.nullish().meta({ description: "Only results with a greater id." }),
-    before_id: resultId.nullish().meta({ description: "Only results with a smaller id." }),
+    after_id: resultId().nullish().meta({ description: "Only results with a greater id." }),
+    before_id: resultId().nullish().meta({ description: "Only results with a smaller id." }),
   })
   .meta({ id: "EvaluationResultFilter" });
 export type EvaluationResultFilter = z.infer<typeof EvaluationResultFilter>;
@@ -61,6 +61,10 @@ const order = z.enum(["-created_at", "created_at"]);
 export const EvaluationResultSearchRequest = EvaluationResultFilter.extend({
   order: order.nullish().meta({ default: "-created_at", description: "Newest first, or oldest first." }),
   limit: z.int().min(1).max(1000).nullish().meta({ default: 50 }),
+  offset: z
+    .literal(0)
+    .nullish()
+    .meta({ description: "Pages go by id; clients that send 0 are not refused." }),
 }).meta({ id: "EvaluationResultSearchRequest" });
 export type EvaluationResultSearchRequest = z.infer<typeof EvaluationResultSearchRequest>;
 
@@ -77,8 +81,8 @@ export const EvaluationResultExportQuery = z
     pass: queryBoolean().optional(),
     score_raw_min: queryNumber().optional(),
     score_raw_max: queryNumber().optional(),
-    after_id: queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }).optional(),
-    before_id: queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }).optional(),
+    after_id: queryInteger({ minimum: 0 }).optional(),
+    before_id: queryInteger({ minimum: 0 }).optional(),
     order: order.optional().meta({ default: "-created_at" }),
     format: z.enum(["jsonl", "csv"]).optional().meta({ default: "jsonl" }),
   })
@@ -90,16 +94,14 @@ export const SummaryDimension = z.enum(["evaluator", "profile", "app", "tag", "d
 export type SummaryDimension = z.infer<typeof SummaryDimension>;
 
 /** Body of `POST /v1/evaluation-results/summary`: the search's filters, and what to split by. */
-export const EvaluationSummaryRequest = EvaluationResultFilter.omit({ status: true })
-  .extend({
-    group_by: z.array(SummaryDimension).max(6).nullish().meta({
-      default: [],
-      description:
-        "Absent or empty: one group of everything. A day is a UTC day; a profile is one revision of it.",
-    }),
-    tag: storableText().nullish().meta({ description: "With `tag` in group_by: the name of the tag." }),
-  })
-  .meta({ id: "EvaluationSummaryRequest" });
+export const EvaluationSummaryRequest = EvaluationResultFilter.extend({
+  group_by: z.array(SummaryDimension).max(6).nullish().meta({
+    default: [],
+    description:
+      "Absent or empty: one group of everything. A day is a UTC day; a profile is one revision of it.",
+  }),
+  tag: storableText().nullish().meta({ description: "With `tag` in group_by: the name of the tag." }),
+}).meta({ id: "EvaluationSummaryRequest" });
 export type EvaluationSummaryRequest = z.infer<typeof EvaluationSummaryRequest>;
 
 const interval = z

@@ -34,6 +34,11 @@ export const EvaluatorProfileCreateRequest = z
     config,
     description: storableText().nullish(),
   })
+  .refine(({ evaluator_family, evaluator_id }) => (evaluator_family ?? evaluator_id ?? null) !== null, {
+    path: ["evaluator_family"],
+    // Also beside other faults: a caller hears of all of them at once.
+    when: ({ value }) => typeof value === "object" && value !== null,
+  })
   .meta({ id: "EvaluatorProfileCreateRequest" });
 export type EvaluatorProfileCreateRequest = z.infer<typeof EvaluatorProfileCreateRequest>;
 
@@ -47,6 +52,15 @@ export const EvaluatorProfileRevisionRequest = z
   })
   .meta({ id: "EvaluatorProfileRevisionRequest" });
 export type EvaluatorProfileRevisionRequest = z.infer<typeof EvaluatorProfileRevisionRequest>;
+
+/** Body of `PATCH /v1/evaluator-profiles/{public_id}/archive`, if there is one. */
+export const EvaluatorProfileArchiveRequest = z
+  .object({
+    evaluator_family: shortText(200).nullish().meta({ description: "The profile's own, if given." }),
+    evaluator_id: deprecated(shortText(200).nullish(), "evaluator_family"),
+  })
+  .meta({ id: "EvaluatorProfileArchiveRequest" });
+export type EvaluatorProfileArchiveRequest = z.infer<typeof EvaluatorProfileArchiveRequest>;
 
 export const EvaluatorProfilePath = z.object({ public_id: uuid });
 

@@ -12,4 +12,5 @@ export * from "./model.ts";
 export * from "./prediction.ts";
 export * from "./probe.ts";
 export * from "./query.ts";
+export { readResultId } from "./result-id.ts";
 export * from "./whoami.ts";

@@ -4,7 +4,8 @@ const trueWord = /^(1|true|t|yes|y|on)$/i;
 const falseWord = /^(0|false|f|no|n|off)$/i;
 
 /** A whole number in a query string. `Number` reads what passes. */
-export function queryInteger({ minimum, maximum }: { minimum: number; maximum: number }) {
+export function queryInteger(bounds: { minimum: number; maximum?: number }) {
+  const { minimum, maximum = Number.POSITIVE_INFINITY } = bounds;
   return z
     .string()
     .check(({ value, issues }) => {
@@ -13,7 +14,7 @@ export function queryInteger({ minimum, maximum }: { minimum: number; maximum: n
       else if (Number(value) < minimum) issues.push({ ...bound, code: "too_small", minimum });
       else if (Number(value) > maximum) issues.push({ ...bound, code: "too_big", maximum });
     })
-    .meta({ type: "integer", minimum, maximum });
+    .meta({ type: "integer", ...bounds });
 }
 
 /** A truth value in a query string, in the words that pydantic takes. `isTrueWord` reads what passes. */

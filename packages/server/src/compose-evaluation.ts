@@ -1,10 +1,12 @@
 import type { Config } from "./config.ts";
 import { createEvaluate, type Evaluate } from "./evaluation/evaluate.ts";
+import { RefusedOrderError } from "./evaluation/evaluation-order.ts";
 import { createErrorTaxonomyFamily } from "./evaluation/evaluators/error-taxonomy.ts";
 import { createJudgeFamily } from "./evaluation/evaluators/judge.ts";
 import { createRegistry, type Registry, ruleFamilies } from "./evaluation/evaluators/registry.ts";
 import { createAskForVerdict } from "./evaluation/judge/ask-for-verdict.ts";
 import { findUsableProfile } from "./evaluation/profiles/find-usable-profile.ts";
+import { type FindProfile, resolveEvaluators } from "./evaluation/resolve-evaluators.ts";
 import { createFindConfidenceInterval } from "./evaluation/results/find-confidence-interval.ts";
 import { findCorrections } from "./evaluation/results/find-corrections.ts";
 import { createResultsKeeper, type ResultsKeeper } from "./evaluation/results/keep-results.ts";
@@ -14,6 +16,7 @@ import { writeResults } from "./evaluation/results/write-results.ts";
 import { createEvaluatorRunner } from "./evaluation/run-evaluator.ts";
 import { createRuleRunner, ruleRunnerDefaults } from "./evaluation/run-rule.ts";
 import { findLabelledRevision } from "./evaluation/taxonomies/find-labelled-revision.ts";
+import type { FindRefusals } from "./http/routes/evaluate.ts";
 import type { Logger } from "./observability/logger.ts";
 import type { OpenedDatabase } from "./storage/open-database.ts";
 import type { Database } from "./storage/tables.ts";
@@ -23,6 +26,7 @@ import type { Upstream } from "./upstream/upstream.ts";
 export interface Evaluation {
   registry: Registry;
   evaluate: Evaluate;
+  findRefusals: FindRefusals;
   keeper: ResultsKeeper;
   dispose(): Promise<void>;
 }
@@ -51,9 +55,11 @@ export function composeEvaluation(
   const rules = createRuleRunner({ ...ruleRunnerDefaults, families: ruleFamilies });
   const writer = sqlitePath === undefined ? writeInPlace(database) : writeInThread(sqlitePath);
   const keeper = createResultsKeeper(writer.write);
+  const findProfile: FindProfile = (accountId, family, name) =>
+    findUsableProfile(database, accountId, family, name);
   const evaluate = createEvaluate({
     registry,
-    findProfile: (accountId, family, name) => findUsableProfile(database, accountId, family, name),
+    findProfile,
     runEvaluator: createEvaluatorRunner({
       rules,
       modelTimeoutMs: config.upstream.timeoutMs,
@@ -66,6 +72,15 @@ export function composeEvaluation(
   return {
     registry,
     evaluate,
+    async findRefusals(accountId, evaluators) {
+      try {
+        await resolveEvaluators(registry, findProfile, accountId, evaluators);
+        return [];
+      } catch (error) {
+        if (error instanceof RefusedOrderError) return error.refusals;
+        throw error;
+      }
+    },
     keeper,
     async dispose() {
       await rules.dispose();

@@ -3,6 +3,7 @@ import { correctResult } from "./evaluation/results/correct-result.ts";
 import { findResult } from "./evaluation/results/find-result.ts";
 import { importResults } from "./evaluation/results/import-results.ts";
 import type { ResultsKeeper } from "./evaluation/results/keep-results.ts";
+import { resolveEvaluatorId } from "./evaluation/results/resolve-evaluator-id.ts";
 import { searchResults } from "./evaluation/results/search-results.ts";
 import { summarise } from "./evaluation/results/summarise.ts";
 import type { EvaluationResultsArea } from "./http/routes/evaluation-results.ts";
@@ -15,7 +16,7 @@ export function composeResults(
   keeper: ResultsKeeper,
 ): EvaluationResultsArea {
   return {
-    resolveEvaluatorId: (idOrAlias) => registry.find(idOrAlias)?.id ?? idOrAlias,
+    resolveEvaluatorId: (accountId, idOrAlias) => resolveEvaluatorId(reader, registry, accountId, idOrAlias),
     searchResults: (accountId, filter, page) => searchResults(reader, accountId, filter, page),
     findResult: (accountId, id) => findResult(reader, accountId, id),
     correctResult: (accountId, correction) => correctResult(database, accountId, correction),

@@ -69,7 +69,11 @@ export async function compose(config: Config, log: Log): Promise<Presage> {
   const admission = createAdmission(config.prediction);
   metrics.watchInFlight(admission.inFlight);
 
-  const { registry, evaluate, keeper, dispose: disposeEvaluation } = composeEvaluation(config, logger, store);
+  const { registry, evaluate, findRefusals, keeper, ...evaluation } = composeEvaluation(
+    config,
+    logger,
+    store,
+  );
   const managed = systemRevisions(registry.families);
 
   const app = createApp({
@@ -96,7 +100,7 @@ export async function compose(config: Config, log: Log): Promise<Presage> {
       removeLabels: (accountId, revisionId, labels) => removeLabels(database, accountId, revisionId, labels),
     },
     registry,
-    evaluations: { evaluate, timeoutMs: config.upstream.timeoutMs },
+    evaluations: { evaluate, findRefusals, timeoutMs: config.upstream.timeoutMs },
     evaluationResults: composeResults(store, registry, keeper),
     evaluatorProfiles: {
       findFamily: (name) => registry.find(name)?.family,
@@ -124,7 +128,7 @@ export async function compose(config: Config, log: Log): Promise<Presage> {
         ?.stop()
         .catch((error: unknown) => logger.warn({ err: error }, "the last traces are lost"));
       await stopSandbox();
-      await disposeEvaluation();
+      await evaluation.dispose();
       await store.destroy();
     },
   };

@@ -117,7 +117,8 @@ export const environment = z.object({
     .default("info")
     .meta({ description: "how much is logged", takes: logLevels.join(", ") }),
   PRESAGE_API_KEY: text.optional().meta({
-    description: "the key with which the command line calls another server (presage predict --server)",
+    description:
+      "the key with which the command line calls another server (presage predict --server, presage evaluate --server)",
     takes: "text",
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().meta({

@@ -1,6 +1,7 @@
 #!/usr/bin/env bun
 import { Command } from "commander";
 import packageJson from "../package.json" with { type: "json" };
+import { CommandError } from "./cli/command-error.ts";
 import { environmentHelp } from "./cli/environment-help.ts";
 import { explainFailure } from "./cli/explain-failure.ts";
 import { readConfig, unknownVariables } from "./config.ts";
@@ -69,6 +70,7 @@ program
     "--out <path>",
     "where the predictions go, as JSON lines; a second run goes on where the first one ended",
   )
+  .option("--keep-context", "write each line's context too, which a judge of the predictions needs")
   .option("--concurrency <number>", "predictions under way at once", "32")
   .option(
     "--server <url>",
@@ -105,9 +107,17 @@ program
   );
 
 try {
+  refuseUnknownCommand(process.argv[2]);
   await program.parseAsync();
 } catch (error) {
   process.stderr.write(`${explainFailure(error)}\n`);
   // What the failed command still holds open must not keep the process alive.
   process.exit(1);
+}
+
+/** Without a command the server starts; a misspelt one must not. */
+function refuseUnknownCommand(word: string | undefined): void {
+  const names = program.commands.map((command) => command.name());
+  if (word === undefined || word.startsWith("-") || word === "help" || names.includes(word)) return;
+  throw new CommandError(`There is no command ${word}; there are ${names.join(", ")}`);
 }

@@ -61,6 +61,14 @@ test("--help names every command and every variable", async () => {
     expect(out).toContain(word);
 });
 
+test("a misspelt command is refused by name, and no server starts", async () => {
+  const { code, err } = await run(["evalute"]);
+  expect([code, err]).toEqual([
+    1,
+    "There is no command evalute; there are serve, config, migrate, keys, predict, evaluate\n",
+  ]);
+});
+
 test("config shows the effective values and hides secrets", async () => {
   const secrets = {
     PRESAGE_UPSTREAM_API_KEY: "upstream-secret",

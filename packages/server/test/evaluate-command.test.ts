@@ -135,7 +135,7 @@ test("an evaluation without a verdict is no pass: exit 1", async () => {
 });
 
 test.each([
-  [["--evaluator", "nothing"], "--evaluator nothing: There is no such evaluator"],
+  [[], "--evaluator names what is to evaluate; --help shows how"],
   [["--evaluator", "judge"], "--evaluator judge: a profile must be named, as FAMILY=PROFILE"],
   [["--evaluator", "exact-match", "--min-pass-rate", "2"], "--min-pass-rate takes a number from 0 to 1"],
   [["--evaluator", "exact-match", "--tag", "x"], "--tag takes NAME=VALUE"],
@@ -145,10 +145,56 @@ test.each([
   expect([ran.code, ran.stderr]).toEqual([1, `${line}\n`]);
 });
 
+test("an unknown evaluator ends the command with the names of those that there are", async () => {
+  const ran = await evaluate(await fileOf([sample("a", "a"), sample("b", "b")]), "--evaluator", "exact-mach");
+  expect(ran.code).toBe(1);
+  expect(ran.stderr).toStartWith(
+    "--evaluator exact-mach: There is no such evaluator; there are exact-match, contains, ",
+  );
+});
+
+test("outcomes of other evaluators are left as they are", async () => {
+  const file = await fileOf([sample("a", "a")]);
+  const out = `${file}.out`;
+  await evaluate(file, "--evaluator", "exact-match", "--out", out);
+  const before = await Bun.file(out).text();
+  const ran = await evaluate(file, "--evaluator", "contains", "--out", out);
+  expect([ran.code, ran.stderr]).toEqual([
+    1,
+    `${out} holds evaluations by exact-match; name another file. Nothing was changed.\n`,
+  ]);
+  expect(await Bun.file(out).text()).toBe(before);
+});
+
+test("a file with nothing in it is not good enough", async () => {
+  const ran = await evaluate(await fileOf([]), "--evaluator", "exact-match", "--min-pass-rate", "0.5");
+  expect(ran.code).toBe(1);
+});
+
+test("a judge sees the context that predict --keep-context wrote", async () => {
+  const transition = {
+    context: { task_context: "Find the lamp." },
+    interaction: { state: "dark", action: "look" },
+  };
+  upstream.answer = () => Response.json(completion("a lamp"));
+  const out = `${await fileOf([])}.predicted`;
+  await runPresage(["predict", "--file", await fileOf([transition]), "--out", out, "--keep-context"], {
+    PRESAGE_UPSTREAM_URL: upstream.url,
+  });
+  upstream.answer = () =>
+    Response.json(completion(JSON.stringify({ reasoning: "It is short.", verdict: "pass" })));
+  const ran = await evaluate(out, "--evaluator", "judge=system:is-concise", "--app", "context");
+  expect(ran.code).toBe(0);
+  expect((await search({ app: "context" }))[0]).toMatchObject({
+    evaluated_model_system_prompt: "## TASK CONTEXT\nFind the lamp.",
+    evaluated_model_output: "a lamp",
+  });
+});
+
 test("another Presage evaluates with --server, and its refusals end the command", async () => {
   const file = await fileOf([sample("a", "a"), sample("a", "b")]);
   const remotely = (key: string, ...more: string[]) =>
-    runPresage(["evaluate", "--file", file, "--server", presage.url, ...more], {
+    runPresage(["evaluate", "--file", file, "--server", `${presage.url}/v1`, ...more], {
       PRESAGE_API_KEY: key,
     });
   const ran = await remotely(testKey, "--evaluator", "exact-match", "--app", "remote");
@@ -156,7 +202,7 @@ test("another Presage evaluates with --server, and its refusals end the command"
   expect((await search({ app: "remote" })).map(({ pass }) => pass).toSorted()).toEqual([false, true]);
   expect(await remotely("wrong", "--evaluator", "exact-match")).toMatchObject({
     code: 1,
-    stderr: `${presage.url} refuses the key in PRESAGE_API_KEY\n`,
+    stderr: `${presage.url}/v1 refuses the key in PRESAGE_API_KEY\n`,
   });
   const unknown = await remotely(testKey, "--evaluator", "nothing");
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("There is no such evaluator")]);

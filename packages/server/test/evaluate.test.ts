@@ -258,7 +258,7 @@ onEachDatabase((database) => {
         "has 51 texts of context",
         { ...same, evaluators: exactMatch, evaluated_model_retrieved_context: Array(51).fill("x") },
         ["body", "evaluated_model_retrieved_context"],
-        undefined,
+        "too_long",
       ],
       [
         "has tags that are no texts",
@@ -277,7 +277,27 @@ onEachDatabase((database) => {
       expect(response.status).toBe(422);
       const [fault] = await faultsOf(response);
       expect(fault?.loc).toEqual(loc);
-      if (type !== undefined) expect(fault?.type).toBe(type);
+      expect(fault?.type).toBe(type);
+    });
+
+    test("hears of what is missing and of what is unknown in one answer, with the object around each", async () => {
+      const judge = { evaluator: "judge" };
+      const evaluators = [{ evaluator: "nope" }, { explain_strategy: "never" }, judge];
+      const body = { app: "all at once", evaluators };
+      const faults = await faultsOf(await post(body));
+      expect(faults.map(({ type, loc, input }) => ({ type, loc, input }))).toEqual([
+        { type: "missing", loc: ["body", "evaluated_model_output"], input: body },
+        { type: "value_error", loc: ["body", "evaluators", 0, "evaluator"], input: "nope" },
+        { type: "missing", loc: ["body", "evaluators", 1, "evaluator"], input: evaluators[1] },
+        { type: "missing", loc: ["body", "evaluators", 2, "profile_name"], input: judge },
+      ]);
+      expect(await search({ app: "all at once" })).toEqual([]);
+    });
+
+    test("has no evaluators if its only list is an empty one under the old name", async () => {
+      const faults = await faultsOf(await post({ ...same, criteria: [] }));
+      expect(faults).toMatchObject([{ type: "missing", loc: ["body", "evaluators"] }]);
+      expect(await resultOf({ ...same, criteria: [], evaluators: exactMatch })).toMatchObject({ pass: true });
     });
 
     test("runs nothing, and hears of everything that is wrong", async () => {

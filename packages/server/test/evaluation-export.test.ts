@@ -111,6 +111,13 @@ onEachDatabase((database) => {
     expect(await linesOf(await get({ app: "nowhere" }))).toEqual([]);
   });
 
+  test("ids that are longer than any result's are beyond all of them", async () => {
+    for (const long of ["9007199254740993", "9".repeat(400)]) {
+      expect(await linesOf(await get({ after_id: long }))).toEqual([]);
+      expect(await linesOf(await get({ before_id: long }))).toEqual(await linesOf(await get({})));
+    }
+  });
+
   test("old names of filters are taken, and told", async () => {
     const response = await get({ evaluator_profile_name: "system:default" });
     expect(response.headers.has("deprecation")).toBe(true);

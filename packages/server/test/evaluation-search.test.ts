@@ -175,19 +175,6 @@ onEachDatabase((database) => {
       expect(narrower.length).toBeGreaterThan(0);
     });
 
-    test("knows an evaluator by its alias", async () => {
-      const family = await presage.call("GET", "/v1/evaluators");
-      const [{ id }] = ((await family.json()) as { evaluators: [{ id: string }] }).evaluators;
-      const alias = id.replace(/-\d{4}-\d\d-\d\d$/, "");
-      await using store = await openStore(databaseUrl);
-      await storeResults(store.database, store.owner.account_id, [
-        { evaluatorId: id, filing: { app: "alias" } },
-        { evaluatorId: alias, filing: { app: "alias" } },
-      ]);
-      const found = await search({ app: "alias", evaluator_id: alias });
-      expect(found.map(({ evaluator_id }) => evaluator_id)).toEqual([id]);
-    });
-
     test("takes what real clients send: nulls, no tags, limits and offsets, ids as integers or texts", async () => {
       const nulls = {
         app: null,
@@ -201,8 +188,8 @@ onEachDatabase((database) => {
         order: null,
         explain_strategy: null,
       };
-      const all = await search({ ...nulls, tags: {}, limit: 1000, offset: 0, something: "else" });
-      expect(all.length).toBe(stored.filter(isSuccess).length + 2);
+      const all = await search({ ...nulls, tags: {}, limit: 1000, offset: 0, something: null });
+      expect(all.length).toBe(stored.filter(isSuccess).length);
       const between = { after_id: String(stored[10]?.id), before_id: stored[14]?.id, order: "created_at" };
       expect((await search(between)).map(({ id }) => Number(id))).toEqual(
         stored
@@ -211,6 +198,22 @@ onEachDatabase((database) => {
           .map(({ id }) => id),
       );
       expect(await search({})).toHaveLength(50);
+    });
+
+    test("takes ids that are longer than any result's", async () => {
+      const newest = await search({ limit: 3 });
+      for (const long of ["9007199254740993", "9".repeat(400), "00000000000000000000000000000001"]) {
+        const beyond = Number(long) > 1;
+        expect(await search({ after_id: long, limit: 3 })).toEqual(beyond ? [] : newest);
+        const filter = `{"before_id":${beyond ? long : `"${long}"`},"limit":3}`;
+        const response = await presage.call("POST", `${resultsPath}/search`, filter);
+        expect(await response.json()).toEqual({ results: beyond ? newest : [] });
+      }
+      for (const id of ["9007199254740992", "9".repeat(400)]) {
+        expect((await presage.call("GET", `${resultsPath}/${id}`)).status).toBe(404);
+        const correction = await presage.call("POST", `${resultsPath}/${id}/correction`, { pass: true });
+        expect(correction.status).toBe(404);
+      }
     });
 
     test.each(["criterion_profile_name", "evaluator_profile_name"])("takes the old name %s", async (name) => {

@@ -104,6 +104,20 @@ onEachDatabase((database) => {
       expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
     });
 
+    test("hears of a missing family together with other faults", async () => {
+      for (const family of [{}, { evaluator_family: null, evaluator_id: null }]) {
+        const body = { ...family, name: "no family", config: [] };
+        const faults = await faultsOf(await post("", body));
+        expect(faults).toHaveLength(2);
+        expect(faults).toContainEqual(
+          expect.objectContaining({ type: "missing", loc: ["body", "evaluator_family"], input: body }),
+        );
+        expect(faults).toContainEqual(
+          expect.objectContaining({ type: "dict_type", loc: ["body", "config"] }),
+        );
+      }
+    });
+
     test("names every fault of the shape", async () => {
       const body = { evaluator_family: 1, name: "é".repeat(201), config: [], description: "\0" };
       expect(placesOf(await faultsOf(await post("", body)))).toEqual([
@@ -249,6 +263,25 @@ onEachDatabase((database) => {
       expect(await list({ name: "off the lists" })).toEqual([]);
       expect(await list({ public_id: archived.public_id, include_archived: "false" })).toEqual([]);
       expect(await list({ name: "off the lists", include_archived: "True" })).toHaveLength(1);
+    });
+
+    test("takes the profile's own family, and no other", async () => {
+      const profile = await create({ name: "of its family" });
+      const ask = (body: unknown) => presage.call("PATCH", `${path}/${profile.public_id}/archive`, body);
+      for (const field of ["evaluator_family", "evaluator_id"]) {
+        const faults = await faultsOf(await ask({ [field]: "contains" }));
+        expect(placesOf(faults)).toEqual([{ type: "value_error", loc: ["body", field] }]);
+      }
+      expect(placesOf(await faultsOf(await ask({ evaluator_id: 1 })))).toEqual([
+        { type: "string_type", loc: ["body", "evaluator_id"] },
+      ]);
+      expect(await list({ name: "of its family" })).toEqual([profile]);
+      const old = await ask({ evaluator_id: "exact-match-2026-11-21" });
+      expect([old.status, old.headers.has("deprecation")]).toEqual([200, true]);
+      for (const body of [{ evaluator_family: "exact-match", evaluator_id: null }, {}, "null"]) {
+        const answer = await ask(body);
+        expect([answer.status, answer.headers.has("deprecation")]).toEqual([200, false]);
+      }
     });
 
     test("of an unknown profile is 404", async () => {

@@ -16,14 +16,22 @@ afterAll(async () => {
 
 interface Parameter {
   name: string;
+  in: string;
   deprecated?: boolean;
   schema: { deprecated?: boolean };
+}
+
+interface Operation {
+  security?: unknown[];
+  parameters?: Parameter[];
+  requestBody?: { required?: boolean };
+  responses: Record<string, { headers?: Record<string, unknown> }>;
 }
 
 interface Document {
   openapi: string;
   info: { version: string };
-  paths: Record<string, Record<string, { security?: unknown[]; parameters?: Parameter[] }>>;
+  paths: Record<string, Record<string, Operation>>;
   components: {
     schemas: Record<string, { properties: Record<string, unknown>; additionalProperties?: unknown }>;
   };
@@ -86,6 +94,43 @@ test("the old names of profiles are marked as deprecated in bodies, in answers a
   const { parameters = [] } = paths["/v1/evaluator-profiles"]?.get ?? {};
   const old = parameters.filter(({ deprecated, schema }) => deprecated && schema.deprecated);
   expect(old.map(({ name }) => name)).toEqual(["evaluator_id", "is_patronus_managed"]);
+});
+
+test("answers to requests that may use old names have the Deprecation header, and only they", async () => {
+  const { paths } = await document();
+  const telling = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { responses }]) => responses["422"]?.headers?.Deprecation)
+      .map(([method]) => `${method} ${path}`),
+  );
+  expect(telling.sort()).toEqual([
+    "get /v1/evaluation-results/export",
+    "get /v1/evaluator-profiles",
+    "patch /v1/evaluator-profiles/{public_id}/archive",
+    "post /v1/evaluate",
+    "post /v1/evaluation-results/batch",
+    "post /v1/evaluation-results/search",
+    "post /v1/evaluation-results/summary",
+    "post /v1/evaluator-profiles",
+    "post /v1/evaluator-profiles/{public_id}/revision",
+  ]);
+  const { responses, parameters } = paths["/v1/evaluate"]?.post ?? {};
+  expect(responses?.["200"]?.headers).toHaveProperty("Deprecation");
+  expect(responses?.["401"]?.headers).toBeUndefined();
+  expect(parameters).toMatchObject([{ name: "Idempotency-Key", in: "header" }]);
+  expect(paths["/v1/evaluator-profiles/{public_id}/archive"]?.patch?.requestBody?.required).not.toBe(true);
+});
+
+test("what comes with Presage is guarded by a 409 that the document names", async () => {
+  const { paths } = await document();
+  const taxonomies = "/v1/error-taxonomy-revision";
+  for (const path of [
+    taxonomies,
+    `${taxonomies}/{revision_id}/set-labels`,
+    `${taxonomies}/{revision_id}/remove-labels`,
+  ]) {
+    expect(paths[path]?.post?.responses).toHaveProperty("409");
+  }
 });
 
 test("the page takes nothing from elsewhere, and every part of it is served", async () => {

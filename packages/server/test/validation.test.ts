@@ -110,6 +110,85 @@ const cases: [name: string, path: string, body: unknown, faults: Partial<Validat
     { name: "k", expires_at: 1 },
     [{ type: "datetime_type", loc: ["body", "expires_at"], input: 1 }],
   ],
+  [
+    "a wrong item of a list that may also be one text",
+    "/v1/evaluate",
+    { evaluated_model_retrieved_context: ["x", 1] },
+    [{ type: "string_type", loc: ["body", "evaluated_model_retrieved_context", 1], input: 1 }],
+  ],
+  [
+    "too long a list, where one text would do",
+    "/v1/evaluate",
+    { retrieved_context: Array(51).fill("x") },
+    [{ type: "too_long", loc: ["body", "retrieved_context"], ctx: { field_type: "List", max_length: 50 } }],
+  ],
+  [
+    "a word that is none of those accepted, where a truth value would do",
+    "/v1/evaluate",
+    { explain: "always" },
+    [
+      {
+        type: "literal_error",
+        loc: ["body", "explain"],
+        msg: "Input should be 'on-fail' or 'on-success'",
+        input: "always",
+      },
+    ],
+  ],
+  [
+    "a value of a type that no branch of a union takes",
+    "/v1/evaluate",
+    { explain: 1, evaluated_model_retrieved_context: {}, dataset_sample_id: [] },
+    [
+      {
+        type: "bool_type",
+        loc: ["body", "explain"],
+        msg: "Input should be a valid boolean or 'on-fail' or 'on-success'",
+      },
+      {
+        type: "string_type",
+        loc: ["body", "evaluated_model_retrieved_context"],
+        msg: "Input should be a valid string or a valid list",
+      },
+      {
+        type: "int_type",
+        loc: ["body", "dataset_sample_id"],
+        msg: "Input should be a valid integer or a valid string",
+        input: [],
+      },
+    ],
+  ],
+  [
+    "a fraction where an integer or a text should be",
+    "/v1/evaluate",
+    { dataset_sample_id: 1.5 },
+    [
+      {
+        type: "int_type",
+        loc: ["body", "dataset_sample_id"],
+        msg: "Input should be a valid integer",
+        input: 1.5,
+      },
+    ],
+  ],
+  [
+    "ids that are none",
+    "/v1/evaluation-results/search",
+    { after_id: true, before_id: 1.5 },
+    [
+      { type: "int_type", loc: ["body", "after_id"], msg: "Input should be a valid integer", input: true },
+      { type: "int_type", loc: ["body", "before_id"], msg: "Input should be a valid integer", input: 1.5 },
+    ],
+  ],
+  [
+    "an id below all ids, and a text that is none",
+    "/v1/evaluation-results/search",
+    { after_id: -1, before_id: "1.5" },
+    [
+      { type: "greater_than_equal", loc: ["body", "after_id"], ctx: { ge: 0 }, input: -1 },
+      { type: "int_parsing", loc: ["body", "before_id"], input: "1.5" },
+    ],
+  ],
 ];
 
 describe("422 in pydantic's words for", () => {

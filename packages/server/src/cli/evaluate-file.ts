@@ -28,7 +28,7 @@ export async function evaluateFile(
   const { worked, elapsedMs } = await workThroughFile<EvaluationLine>({
     ...options,
     noun: "evaluations",
-    isFinished: (line: OutputLine): line is EvaluationLine => isFinished(line as EvaluationLine, evaluators),
+    isFinished: (line: OutputLine): line is EvaluationLine => isFinished(line as EvaluationLine),
     work: (input, digest) => evaluateLine(evaluate, { runId, evaluators }, input, digest),
     onLine({ results }) {
       if (results === undefined) unusable += 1;
@@ -38,27 +38,32 @@ export async function evaluateFile(
   const seconds = elapsedMs / 1000;
   process.stderr.write(`${outcomeTable(figures.values())}\n`);
   process.stderr.write(
-    `run ${runId}: ${worked} lines in ${seconds.toFixed(1)} s, ${unusable} of the file could not be evaluated\n`,
+    `run ${runId}: ${worked} lines in ${seconds.toFixed(1)} s, ${unusable} lines could not be evaluated\n`,
   );
   const all = [...figures.values()];
   return {
-    isComplete: unusable === 0 && all.every(({ failed }) => failed === 0),
+    // Where nothing was evaluated, nothing is good.
+    isComplete: all.length > 0 && unusable === 0 && all.every(({ failed }) => failed === 0),
     isGoodEnough: minPassRate === undefined || all.every((of) => (passRate(of) ?? 0) >= minPassRate),
   };
 }
 
-/** A line whose judges failed is tried again, and so is one that other evaluators have judged. */
-function isFinished(line: EvaluationLine, evaluators: readonly string[]): boolean {
-  const isForThem = JSON.stringify(line.evaluators) === JSON.stringify(evaluators);
-  return isForThem && (line.results?.every(({ status }) => status !== "failed") ?? false);
+/** A line whose judges failed is tried again. */
+function isFinished({ results }: EvaluationLine): boolean {
+  return results?.every(({ status }) => status !== "failed") ?? false;
 }
 
 /** The run that a file of evaluations belongs to, so that a second start goes on with it. */
-export async function runIdOf(out: string): Promise<string | undefined> {
+export async function runIdOf(out: string, evaluators: readonly string[]): Promise<string | undefined> {
   for await (const { text } of readLines(out)) {
     const line = JSON.parse(text) as Partial<EvaluationLine>;
-    if (typeof line.evaluation_run_id === "string") return line.evaluation_run_id;
-    throw new CommandError(`${out} holds something else than evaluations; nothing was changed.`);
+    if (typeof line.evaluation_run_id !== "string") {
+      throw new CommandError(`${out} holds something else than evaluations; nothing was changed.`);
+    }
+    if (JSON.stringify(line.evaluators) === JSON.stringify(evaluators)) return line.evaluation_run_id;
+    throw new CommandError(
+      `${out} holds evaluations by ${line.evaluators?.join(", ")}; name another file. Nothing was changed.`,
+    );
   }
   return undefined;
 }

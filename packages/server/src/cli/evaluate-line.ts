@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import type { EvaluateItem } from "@presage/contract";
+import { Context, type EvaluateItem } from "@presage/contract";
 import { z } from "zod";
 import type { Filing } from "../evaluation/results/evaluation-record.ts";
 import type { Sample } from "../evaluation/sample.ts";
+import { composePrompt } from "../prediction/compose-prompt.ts";
 import { CommandError } from "./command-error.ts";
 import { describeFaults, InvalidLineError, parseLine } from "./input-line.ts";
 import type { OutputLine } from "./output-line.ts";
@@ -43,6 +44,7 @@ const inputLine = z.object({
   evaluated_model_output: text,
   evaluated_model_gold_answer: text,
   dataset_sample_id: z.union([z.int(), z.string()]).nullish(),
+  context: Context.nullish(),
   interaction: z.object({ state: z.string(), action: z.string() }).nullish(),
   next_state: text,
   prediction: z.object({ response: z.object({ content: z.string() }) }).nullish(),
@@ -73,21 +75,19 @@ export async function evaluateLine(
 
 function readSample(line: z.output<typeof inputLine>): Sample {
   const context = line.evaluated_model_retrieved_context;
-  const input = line.evaluated_model_input ?? turnOf(line.interaction);
+  const turns = line.interaction ? composePrompt(line.context, line.interaction) : [];
+  const contentOf = (role: string) => turns.find((turn) => turn.role === role)?.content;
+  const systemPrompt = line.evaluated_model_system_prompt ?? contentOf("system");
+  const input = line.evaluated_model_input ?? contentOf("user");
   const output = line.evaluated_model_output ?? line.prediction?.response.content;
   const goldAnswer = line.evaluated_model_gold_answer ?? line.next_state;
   if (input === undefined && output === undefined)
-    throw new InvalidLineError("the line has no output and no input");
+    throw new InvalidLineError("the line has neither evaluated_model_output nor a prediction nor an input");
   return {
-    ...(line.evaluated_model_system_prompt ? { systemPrompt: line.evaluated_model_system_prompt } : {}),
+    ...(systemPrompt ? { systemPrompt } : {}),
     ...(context ? { retrievedContext: typeof context === "string" ? [context] : context } : {}),
     ...(input === undefined ? {} : { input }),
     ...(typeof output === "string" ? { output } : {}),
     ...(typeof goldAnswer === "string" ? { goldAnswer } : {}),
   };
-}
-
-/** The user turn of a prediction: what the model was asked. */
-function turnOf(interaction: { state: string; action: string } | null | undefined): string | undefined {
-  return interaction ? `State: ${interaction.state}\n\nAction: ${interaction.action}` : undefined;
 }

@@ -6,6 +6,7 @@ import {
 } from "@presage/contract";
 import type { WantedEvaluator } from "../evaluation/evaluation-order.ts";
 import type { Filing } from "../evaluation/results/evaluation-record.ts";
+import { baseOf } from "./base-of.ts";
 import { CommandError } from "./command-error.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
 
@@ -16,7 +17,7 @@ export function evaluateRemotely(
   evaluators: readonly WantedEvaluator[],
   { app, tags, runId }: Filing,
 ): EvaluateSample {
-  const url = `${server.replace(/\/+$/, "")}/v1/evaluate`;
+  const url = `${baseOf(server)}/v1/evaluate`;
   return async ({ sample, filing, idempotencyKey }) => {
     const body: EvaluateRequest = {
       evaluators: evaluators.map(({ evaluator, profileName, explainStrategy }) => ({

@@ -15,7 +15,7 @@ export interface EvaluateOptions {
   file: string;
   evaluator: string[];
   out?: string;
-  app?: string;
+  app: string;
   tag: string[];
   runId?: string;
   minPassRate?: string;
@@ -30,9 +30,16 @@ export async function evaluateCommand(config: Config, options: EvaluateOptions):
   checkFiles(options.file, options.out);
   const concurrency = readConcurrency(options.concurrency);
   const minPassRate = readShare(options.minPassRate);
-  const evaluators = options.evaluator.map(readEvaluator);
-  const runId = options.runId ?? (await earlierRun(options.out)) ?? Bun.randomUUIDv7();
-  const filing: Filing = { app: options.app ?? "default", tags: readTags(options.tag), runId };
+  const named = [...new Set(options.evaluator)];
+  if (named.length === 0) throw new CommandError("--evaluator names what is to evaluate; --help shows how");
+  const evaluators = named.map(readEvaluator);
+  const runId = options.runId ?? (await earlierRun(options.out, named)) ?? Bun.randomUUIDv7();
+  const tags = readTags(options.tag);
+  const filing: Filing = {
+    app: options.app,
+    runId,
+    ...(Object.keys(tags).length === 0 ? {} : { tags }),
+  };
   const { evaluate, stop } = await openEvaluator(config, options.server, evaluators, filing);
   try {
     const { file, out } = options;
@@ -41,7 +48,7 @@ export async function evaluateCommand(config: Config, options: EvaluateOptions):
       out,
       concurrency,
       runId,
-      evaluators: options.evaluator,
+      evaluators: named,
       minPassRate,
     });
     if (!isGoodEnough) process.exitCode = belowPassRateExitCode;
@@ -90,6 +97,9 @@ function readShare(text: string | undefined): number | undefined {
   throw new CommandError("--min-pass-rate takes a number from 0 to 1");
 }
 
-async function earlierRun(out: string | undefined): Promise<string | undefined> {
-  return out !== undefined && existsSync(out) ? await runIdOf(out) : undefined;
+async function earlierRun(
+  out: string | undefined,
+  evaluators: readonly string[],
+): Promise<string | undefined> {
+  return out !== undefined && existsSync(out) ? await runIdOf(out, evaluators) : undefined;
 }

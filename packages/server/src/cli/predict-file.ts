@@ -3,6 +3,11 @@ import type { Predict } from "./predict.ts";
 import { type PredictionLine, predictLine } from "./predict-line.ts";
 import { type FileReport, type FileWork, workThroughFile } from "./work-through-file.ts";
 
+export interface PredictFileOptions extends Pick<FileWork<PredictionLine>, "file" | "out" | "concurrency"> {
+  /** Whether a line is written with its context, which is the longest part of it. */
+  keepsContext: boolean;
+}
+
 interface Tally {
   predicted: number;
   failed: number;
@@ -14,14 +19,14 @@ interface Tally {
 /** Predicts every line of a file and returns the number of failures. */
 export async function predictFile(
   predict: Predict,
-  options: Pick<FileWork<PredictionLine>, "file" | "out" | "concurrency">,
+  { keepsContext, ...options }: PredictFileOptions,
 ): Promise<number> {
   const tally: Tally = { predicted: 0, failed: 0, comparable: 0, exact: 0 };
   const report = await workThroughFile<PredictionLine>({
     ...options,
     noun: "predictions",
     isFinished: (line: OutputLine): line is PredictionLine => line.prediction !== undefined,
-    work: (input, digest) => predictLine(predict, input, digest),
+    work: (input, digest) => predictLine(predict, input, digest, keepsContext),
     onLine: (line) => count(tally, line),
   });
   process.stderr.write(summary(tally, report));

@@ -17,14 +17,16 @@ export async function predictLine(
   predict: Predict,
   { number, text }: NumberedLine,
   digest: string,
+  keepsContext: boolean,
 ): Promise<PredictionLine> {
   const head = { line: number, digest };
   try {
     const { context, params, ...rest } = parseLine(text);
+    const kept = keepsContext && context !== undefined ? { context } : {};
     const request = WorldModelRequest.safeParse({ context, interaction: rest.interaction, params });
     if (!request.success) throw new InvalidLineError(describeFaults(request.error.issues));
     const prediction = await predict(request.data);
-    return { ...rest, ...head, prediction, ...compare(rest.next_state, prediction) };
+    return { ...rest, ...kept, ...head, prediction, ...compare(rest.next_state, prediction) };
   } catch (error) {
     // What is wrong with the command is wrong for every line.
     if (error instanceof CommandError) throw error;

@@ -1,11 +1,12 @@
 import { ErrorCategory, type ErrorResponse, type WorldModelPrediction } from "@presage/contract";
 import { UpstreamError } from "../errors.ts";
+import { baseOf } from "./base-of.ts";
 import { CommandError } from "./command-error.ts";
 import type { Predict } from "./predict.ts";
 
 /** Predictions by another Presage, over HTTP. */
 export function predictRemotely(server: string, apiKey: string): Predict {
-  const url = `${server.replace(/\/+$/, "")}/v1/predict`;
+  const url = `${baseOf(server)}/v1/predict`;
   const headers = { "content-type": "application/json", "x-api-key": apiKey };
   const post = { method: "POST", headers, timeout: false };
   return async (request) => {

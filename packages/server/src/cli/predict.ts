@@ -19,6 +19,7 @@ export interface PredictOptions {
   file?: string;
   out?: string;
   concurrency: string;
+  keepContext?: boolean;
   server?: string;
 }
 
@@ -35,7 +36,12 @@ export async function predictCommand(config: Config, options: PredictOptions): P
     }
     checkFiles(options.file, options.out);
     const concurrency = readConcurrency(options.concurrency);
-    const failures = await predictFile(predict, { file: options.file, out: options.out, concurrency });
+    const failures = await predictFile(predict, {
+      file: options.file,
+      out: options.out,
+      concurrency,
+      keepsContext: options.keepContext ?? false,
+    });
     if (failures > 0) process.exitCode = 1;
   } finally {
     await stop();

@@ -41,13 +41,15 @@ export async function resolveEvaluators(
   async function resolve(wanted: WantedEvaluator, index: number): Promise<ResolvedEvaluator | Refusal> {
     const evaluator = registry.find(wanted.evaluator);
     if (evaluator === undefined) {
-      return { index, field: "evaluator", message: "There is no such evaluator" };
+      const names = registry.families.map(({ name }) => name).join(", ");
+      return { index, field: "evaluator", message: `There is no such evaluator; there are ${names}` };
     }
     const { family } = evaluator;
     const name = wanted.profileName ?? defaultProfileName;
     const profile = await profileOf(evaluator, name);
     if (profile !== undefined) return { id: evaluator.id, family, profile, wanted };
-    const message = `The family ${family.name} has no usable profile of this name`;
+    const own = family.systemProfiles.map((one) => one.name).join(", ");
+    const message = `The family ${family.name} has no profile of this name, or it is archived; Presage's own are ${own}`;
     return { index, field: "profileName", message: wanted.profileName === undefined ? undefined : message };
   }
 

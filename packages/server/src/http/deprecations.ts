@@ -14,36 +14,22 @@ import type { Sample } from "../evaluation/sample.ts";
 /** When the old names were replaced (RFC 9745: seconds since 1970). */
 export const deprecationHeader = `@${Date.UTC(2026, 10, 21) / 1000}`;
 
-/** Hears of each old name that a request uses. */
-export type NoteOldName = (name: string) => void;
-
-/** The place of one evaluator in a request, in the names that the caller used. */
+/** One evaluator that a request wants. */
 export interface NamedReference {
   evaluator: string | undefined;
   profileName: string | undefined;
   explainStrategy: ExplainStrategy | undefined;
-  /** The way to its fields in the body. */
+  /** As the caller put it. */
+  given: EvaluatorReference;
+  /** The way to its fields in the body, by the names that the caller used. */
   places: Readonly<Record<"evaluator" | "profileName", (string | number)[]>>;
 }
 
-/** The value under the new name, else the one under the old. Nulls are as good as absent. */
-function newest<Value>(
-  current: Value | null | undefined,
-  old: Value | null | undefined,
-  oldName: string,
-  note: NoteOldName,
-): Value | undefined {
-  if (old === null || old === undefined) return current ?? undefined;
-  note(oldName);
-  return current ?? old;
-}
-
-/** The evaluators that a request wants, or undefined if it names none. */
-export function readReferences(request: EvaluateRequest, note: NoteOldName): NamedReference[] | undefined {
-  const references = newest(request.evaluators, request.criteria, "criteria", note);
+/** The evaluators that a request wants. An empty list under the old name is none. */
+export function readReferences(request: EvaluateRequest): NamedReference[] {
   const list = request.evaluators ? "evaluators" : "criteria";
-  return references?.map((reference, index) =>
-    readReference(reference, ["body", list, index], request, note),
+  return (request[list] ?? []).map((reference, index) =>
+    readReference(reference, ["body", list, index], request),
   );
 }
 
@@ -51,10 +37,8 @@ function readReference(
   reference: EvaluatorReference,
   place: (string | number)[],
   { explain }: EvaluateRequest,
-  note: NoteOldName,
 ): NamedReference {
-  const older = newest(reference.evaluator_id, reference.criterion_id, "criterion_id", note);
-  const explained = newest(reference.explain, explain, "explain", note);
+  const explained = reference.explain ?? explain ?? undefined;
   const oldStrategy = explained === undefined ? undefined : toStrategy(explained);
   const idName = reference.evaluator_id
     ? "evaluator_id"
@@ -62,9 +46,10 @@ function readReference(
       ? "criterion_id"
       : "evaluator";
   return {
-    evaluator: newest(reference.evaluator, older, "evaluator_id", note),
+    evaluator: reference.evaluator ?? reference.evaluator_id ?? reference.criterion_id ?? undefined,
     profileName: reference.profile_name ?? reference.criteria ?? undefined,
-    explainStrategy: newest(reference.explain_strategy, oldStrategy, "explain", note),
+    explainStrategy: reference.explain_strategy ?? oldStrategy,
+    given: reference,
     places: {
       evaluator: [...place, reference.evaluator ? "evaluator" : idName],
       profileName: [...place, !reference.profile_name && reference.criteria ? "criteria" : "profile_name"],
@@ -87,22 +72,12 @@ type SampleFields = Pick<
 >;
 
 /** The texts of a request, by whichever names they came. */
-export function readSample(fields: SampleFields, note: NoteOldName): Sample {
-  const systemPrompt = newest(
-    fields.evaluated_model_system_prompt,
-    fields.system_prompt,
-    "system_prompt",
-    note,
-  );
-  const input = newest(fields.evaluated_model_input, fields.input, "input", note);
-  const output = newest(fields.evaluated_model_output, fields.output, "output", note);
-  const goldAnswer = newest(fields.evaluated_model_gold_answer, fields.label, "label", note);
-  const retrievedContext = newest(
-    fields.evaluated_model_retrieved_context,
-    fields.retrieved_context,
-    "retrieved_context",
-    note,
-  );
+export function readSample(fields: SampleFields): Sample {
+  const systemPrompt = fields.evaluated_model_system_prompt ?? fields.system_prompt ?? undefined;
+  const input = fields.evaluated_model_input ?? fields.input ?? undefined;
+  const output = fields.evaluated_model_output ?? fields.output ?? undefined;
+  const goldAnswer = fields.evaluated_model_gold_answer ?? fields.label ?? undefined;
+  const retrievedContext = fields.evaluated_model_retrieved_context ?? fields.retrieved_context ?? undefined;
   return {
     ...(systemPrompt === undefined ? {} : { systemPrompt }),
     ...(input === undefined ? {} : { input }),
@@ -114,46 +89,41 @@ export function readSample(fields: SampleFields, note: NoteOldName): Sample {
   };
 }
 
+type ProfileNames = Pick<
+  EvaluationResultFilter,
+  "profile_name" | "criteria" | "criterion_profile_name" | "evaluator_profile_name"
+>;
+
 /** The profile's name that a search asks for. */
-export function readProfileName(
-  filter: Pick<
-    EvaluationResultFilter,
-    "profile_name" | "criteria" | "criterion_profile_name" | "evaluator_profile_name"
-  >,
-  note: NoteOldName,
-): string | undefined {
-  const older = newest(
-    filter.evaluator_profile_name,
-    filter.criterion_profile_name,
-    "criterion_profile_name",
-    note,
-  );
-  return newest(filter.profile_name ?? filter.criteria, older, "evaluator_profile_name", note);
+export function readProfileName(filter: ProfileNames): string | undefined {
+  const current = filter.profile_name ?? filter.criteria;
+  return current ?? filter.evaluator_profile_name ?? filter.criterion_profile_name ?? undefined;
 }
 
 /** A family as a request about profiles names it, and the field that does. */
-export interface NamedFamily {
+interface NamedFamily {
   name: string;
   field: "evaluator_family" | "evaluator_id";
 }
 
+/** The fields in which a request about profiles names a family. */
+export interface FamilyFields {
+  evaluator_family?: string | null | undefined;
+  evaluator_id?: string | null | undefined;
+}
+
 /** The family that a request about profiles speaks of. An old client says it in `evaluator_id`, there also by an evaluator. */
-export function readFamily(
-  request: { evaluator_family?: string | null | undefined; evaluator_id?: string | null | undefined },
-  note: NoteOldName,
-): NamedFamily | undefined {
-  const { evaluator_family: current, evaluator_id: old } = request;
-  const name = newest(current, old, "evaluator_id", note);
-  if (name === undefined) return undefined;
-  return { name, field: current === null || current === undefined ? "evaluator_id" : "evaluator_family" };
+export function readFamily({ evaluator_family, evaluator_id }: FamilyFields): NamedFamily | undefined {
+  if (typeof evaluator_family === "string") return { name: evaluator_family, field: "evaluator_family" };
+  return typeof evaluator_id === "string" ? { name: evaluator_id, field: "evaluator_id" } : undefined;
 }
 
 /** Whether a list of profiles is to have managed ones only, or none of them; the word as the query has it. */
-export function readIsManaged(
-  query: { is_managed?: string | undefined; is_patronus_managed?: string | undefined },
-  note: NoteOldName,
-): string | undefined {
-  return newest(query.is_managed, query.is_patronus_managed, "is_patronus_managed", note);
+export function readIsManaged(query: {
+  is_managed?: string | undefined;
+  is_patronus_managed?: string | undefined;
+}): string | undefined {
+  return query.is_managed ?? query.is_patronus_managed;
 }
 
 type OldResultName =

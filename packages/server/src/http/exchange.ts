@@ -22,10 +22,3 @@ export interface Exchange {
   /** Whether it uses names that others have replaced. */
   usesOldNames: boolean;
 }
-
-/** For readers of old names to say that they met one. */
-export function noteOldName(exchange: Exchange): () => void {
-  return () => {
-    exchange.usesOldNames = true;
-  };
-}

@@ -12,7 +12,10 @@ export function parseJson(text: string): unknown {
 
 /** Goes through the whole value, no deeper than it may be. Plain loops: this is done for every request. */
 function hasLongInteger(value: unknown, depth: number): boolean {
-  if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value);
+  // More than 308 digits are read as infinite.
+  if (typeof value === "number") {
+    return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
+  }
   if (typeof value !== "object" || value === null) return false;
   if (depth === maxDepth) throw new SyntaxError(`nested deeper than ${maxDepth} levels`);
   let found = false;

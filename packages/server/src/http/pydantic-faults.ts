@@ -2,7 +2,7 @@ import type { ValidationError } from "@presage/contract";
 import type { z } from "zod";
 
 /** No one reads more, and a list of a million wrong values must not become an answer a hundred times its size. */
-const maxFaults = 100;
+export const maxFaults = 100;
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
@@ -38,13 +38,27 @@ function toFault(issue: Issue, root: unknown, where: string): ValidationError[] 
       input: valueAt(root, [...issue.path, key]),
     }));
   }
-  if (input === undefined && !isPresent(root, issue.path)) {
+  // A rule over several fields refuses a null because none of them is there.
+  const isLacking = input === null && issue.code === "custom";
+  if (isLacking || (input === undefined && !isPresent(root, issue.path))) {
     const holder = valueAt(root, issue.path.slice(0, -1));
     return [
       { type: "missing", loc: location(where, issue.path), msg: "Field required", input: holder ?? null },
     ];
   }
+  if (issue.code === "invalid_union") {
+    const branch = issue.errors.find((issues) => issues.every((one) => fitsType(one, input)));
+    const ofBranch = branch?.map((one) => ({ ...one, path: [...issue.path, ...one.path] })) ?? [];
+    if (ofBranch.length > 0) return ofBranch.flatMap((one) => toFault(one, root, where));
+  }
   return [{ ...wording(issue), loc: location(where, issue.path), input: input ?? null }];
+}
+
+/** Whether a branch of a union takes values of this type, though not this one. */
+function fitsType(issue: Issue, input: unknown): boolean {
+  if (issue.path.length > 0) return true;
+  if (issue.code === "invalid_value") return issue.values.some((value) => typeof value === typeof input);
+  return issue.code !== "invalid_type" || (issue.expected === "int" && typeof input === "number");
 }
 
 type Wording = Pick<ValidationError, "type" | "msg" | "ctx">;
@@ -76,9 +90,19 @@ function wording(issue: Issue): Wording {
       return literal(issue.values.map(String));
     case "invalid_format":
       return formatWordings[issue.format] ?? other(issue);
+    case "invalid_union":
+      return anyOf(issue.errors.flatMap((issues) => issues.slice(0, 1).map(wording))) ?? other(issue);
     default:
       return other(issue);
   }
+}
+
+/** What all branches of a union accept, under the type of the first. */
+function anyOf(branches: readonly Wording[]): Wording | undefined {
+  const [first] = branches;
+  if (first === undefined) return undefined;
+  const accepted = branches.map(({ msg }) => msg.replace(/^Input should be /, ""));
+  return { type: first.type, msg: `Input should be ${accepted.join(" or ")}` };
 }
 
 function tooSmall({ origin, minimum, inclusive }: z.core.$ZodIssueTooSmall): Wording {

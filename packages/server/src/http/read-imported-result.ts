@@ -2,7 +2,7 @@ import type { ImportedEvaluationResult, ValidationError } from "@presage/contrac
 import { parse } from "tinyduration";
 import type { ImportedResult } from "../evaluation/results/import-results.ts";
 import type { Micros } from "../storage/tables.ts";
-import { type NoteOldName, readSample } from "./deprecations.ts";
+import { readSample } from "./deprecations.ts";
 import { readFiling } from "./read-filing.ts";
 import { ValidationFailure } from "./validation.ts";
 
@@ -10,10 +10,7 @@ const secondsPer = { weeks: 604_800, days: 86_400, hours: 3_600, minutes: 60, se
 type Unit = keyof typeof secondsPer;
 
 /** Results that were made elsewhere, as a request tells them; or every fault that their schema cannot see. */
-export function readImportedResults(
-  results: readonly ImportedEvaluationResult[],
-  note: NoteOldName,
-): ImportedResult[] {
+export function readImportedResults(results: readonly ImportedEvaluationResult[]): ImportedResult[] {
   const faults: ValidationError[] = [];
   const read = results.map((result, index) => {
     const { evaluator_id, profile_name, criteria, pass, score_raw, explanation } = result;
@@ -28,7 +25,7 @@ export function readImportedResults(
     return {
       evaluatorId: evaluator_id,
       profileName: profile_name ?? criteria ?? undefined,
-      sample: readSample(result, note),
+      sample: readSample(result),
       filing: readFiling(result),
       finding: {
         ...(typeof pass === "boolean" ? { pass } : {}),

@@ -5,7 +5,10 @@ import { ValidationFailure } from "./validation.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 
-/** Reads a request's body as JSON, whatever content type it claims. Of a key that is there twice the last one counts. */
+/**
+ * Reads a request's body as JSON, whatever content type it claims. No body and a null are undefined. Of a key that is
+ * there twice the last one counts.
+ */
 export async function readJsonBody(request: Request, maxBodyBytes: number): Promise<unknown> {
   const bytes = await readBodyWithin(request, maxBodyBytes).catch(() => {
     // A body fails to arrive only with its connection.
@@ -14,10 +17,7 @@ export async function readJsonBody(request: Request, maxBodyBytes: number): Prom
   if (bytes === undefined) {
     throw new ServiceError("body_too_large", `The request body is larger than ${maxBodyBytes} bytes.`);
   }
-  if (bytes.length === 0) throw missingBody();
-  const value = parse(decode(bytes));
-  if (value === null) throw missingBody();
-  return value;
+  return bytes.length === 0 ? undefined : (parse(decode(bytes)) ?? undefined);
 }
 
 function decode(bytes: Uint8Array): string {
@@ -34,10 +34,6 @@ function parse(text: string): unknown {
   } catch (error) {
     throw invalidJson(error instanceof Error ? error.message : "not JSON");
   }
-}
-
-function missingBody(): ValidationFailure {
-  return new ValidationFailure([{ type: "missing", loc: ["body"], msg: "Field required", input: null }]);
 }
 
 function invalidJson(reason: string): ValidationFailure {

@@ -7,7 +7,7 @@ import { ServiceError } from "../errors.ts";
 import type { Family } from "../evaluation/evaluators/family.ts";
 import { type CheckedConfig, checkConfig } from "../evaluation/profiles/check-config.ts";
 import { systemPrefix } from "../evaluation/profiles/system-profiles.ts";
-import { type NamedFamily, type NoteOldName, readFamily } from "./deprecations.ts";
+import { type FamilyFields, readFamily } from "./deprecations.ts";
 import { nameNarrowType, toFaults } from "./pydantic-faults.ts";
 import { ValidationFailure } from "./validation.ts";
 
@@ -15,16 +15,14 @@ import { ValidationFailure } from "./validation.ts";
 export type FindFamily = (name: string) => Family | undefined;
 
 /** What the schema of a new profile cannot say: its family exists and takes its config, and its name may be had. */
-export function readNewConfig(
-  body: EvaluatorProfileCreateRequest,
-  findFamily: FindFamily,
-  note: NoteOldName,
-): CheckedConfig {
-  const named = readFamily(body, note);
+export function readNewConfig(body: EvaluatorProfileCreateRequest, findFamily: FindFamily): CheckedConfig {
+  const named = readFamily(body);
   const family = named && findFamily(named.name);
   const config = family === undefined ? [] : readConfig(family, body);
   return accept(config, [
-    ...(family === undefined ? [faultOfFamily(named, "There is no such family", body)] : []),
+    ...(family === undefined
+      ? [wrong(named?.field ?? "evaluator_family", "There is no such family", named?.name ?? "")]
+      : []),
     ...(body.name.startsWith(systemPrefix)
       ? [wrong("name", `Names that begin with ${systemPrefix} are Presage's own`, body.name)]
       : []),
@@ -36,18 +34,28 @@ export function readRevisedConfig(
   body: EvaluatorProfileRevisionRequest,
   familyName: string,
   findFamily: FindFamily,
-  note: NoteOldName,
 ): CheckedConfig {
-  const named = readFamily(body, note);
   const family = findFamily(familyName);
   if (family === undefined) {
     throw new ServiceError("conflict", `This version of Presage has no family ${familyName} any more.`);
   }
-  const isOfAnother = named !== undefined && findFamily(named.name) !== family;
-  return accept(
-    readConfig(family, body),
-    isOfAnother ? [faultOfFamily(named, `The profile belongs to the family ${familyName}`, body)] : [],
-  );
+  return accept(readConfig(family, body), faultsOfOtherFamily(body, familyName, findFamily));
+}
+
+/** What the schema of a request about a profile cannot say: it names no other family than the profile's. */
+export function refuseOtherFamily(body: FamilyFields, familyName: string, findFamily: FindFamily): void {
+  const faults = faultsOfOtherFamily(body, familyName, findFamily);
+  if (faults.length > 0) throw new ValidationFailure(faults);
+}
+
+function faultsOfOtherFamily(
+  body: FamilyFields,
+  familyName: string,
+  findFamily: FindFamily,
+): ValidationError[] {
+  const named = readFamily(body);
+  if (named === undefined || (findFamily(named.name)?.name ?? named.name) === familyName) return [];
+  return [wrong(named.field, `The profile belongs to the family ${familyName}`, named.name)];
 }
 
 function accept(config: CheckedConfig | ValidationError[], faults: ValidationError[]): CheckedConfig {
@@ -64,11 +72,6 @@ function readConfig(
   if (!("issues" in config)) return config;
   const issues = config.issues.map((issue) => ({ ...issue, path: ["config", ...issue.path] }));
   return toFaults(issues, body, "body");
-}
-
-function faultOfFamily(named: NamedFamily | undefined, message: string, body: unknown): ValidationError {
-  if (named !== undefined) return wrong(named.field, message, named.name);
-  return { type: "missing", loc: ["body", "evaluator_family"], msg: "Field required", input: body };
 }
 
 function wrong(field: string, message: string, input: string): ValidationError {

@@ -1,31 +1,32 @@
 import {
-  EvaluationResultExportQuery,
+  type EvaluationResultExportQuery,
   EvaluationResultFilter,
   isTrueWord,
+  readResultId,
   type ValidationError,
 } from "@presage/contract";
+import type { z } from "zod";
 import type { Page, ResultFilter, SearchFilter } from "../evaluation/results/result-filter.ts";
-import { type NoteOldName, readProfileName } from "./deprecations.ts";
+import { readProfileName } from "./deprecations.ts";
+import { maxFaults } from "./pydantic-faults.ts";
 import { readInstant } from "./read-instant.ts";
-import { ValidationFailure, validate } from "./validation.ts";
+import { ValidationFailure } from "./validation.ts";
 
-/** The id behind an alias of an evaluator. What is neither is an evaluator from elsewhere. */
-export type ResolveEvaluatorId = (idOrAlias: string) => string;
+/** The id that a filter means by an evaluator's id or alias. */
+export type ResolveEvaluatorId = (idOrAlias: string) => Promise<string>;
 
-type FilterFields = Omit<EvaluationResultFilter, "status">;
-
-/** Which results a request speaks of, whatever their status. Nulls are as good as absent. */
-export function readResultFilter(
-  fields: FilterFields,
+/** Which results a request speaks of. Nulls are as good as absent. */
+export async function readResultFilter(
+  fields: EvaluationResultFilter,
   resolveEvaluatorId: ResolveEvaluatorId,
-  note: NoteOldName,
-): ResultFilter {
+): Promise<ResultFilter> {
   const evaluatorId = given(fields.evaluator_id);
   return {
     app: given(fields.app),
-    evaluatorId: evaluatorId === undefined ? undefined : resolveEvaluatorId(evaluatorId),
+    evaluatorId: evaluatorId === undefined ? undefined : await resolveEvaluatorId(evaluatorId),
+    status: given(fields.status),
     evaluatorFamily: given(fields.evaluator_family),
-    profileName: readProfileName(fields, note),
+    profileName: readProfileName(fields),
     profilePublicId: given(fields.evaluator_profile_public_id)?.toLowerCase(),
     datasetId: given(fields.dataset_id),
     runId: given(fields.evaluation_run_id),
@@ -42,12 +43,28 @@ export function readResultFilter(
 }
 
 /** Which results a search speaks of: successes, unless it says otherwise. */
-export function readSearchFilter(
+export async function readSearchFilter(
   fields: EvaluationResultFilter,
   resolveEvaluatorId: ResolveEvaluatorId,
-  note: NoteOldName,
-): SearchFilter {
-  return { ...readResultFilter(fields, resolveEvaluatorId, note), status: fields.status ?? "success" };
+): Promise<SearchFilter> {
+  const filter = await readResultFilter(fields, resolveEvaluatorId);
+  return { ...filter, status: filter.status ?? "success" };
+}
+
+/** A filter that nobody knows would find everything, and whoever misspelt it would take that for an answer. */
+export function refuseUnknownFilters(schema: z.ZodObject, given: object, where: "body" | "query"): void {
+  const unknown = Object.entries(given).filter(
+    ([name, value]) => value !== null && !Object.hasOwn(schema.shape, name),
+  );
+  if (unknown.length === 0) return;
+  throw new ValidationFailure(
+    unknown.slice(0, maxFaults).map(([name, input]) => ({
+      type: "extra_forbidden",
+      loc: [where, name],
+      msg: "Extra inputs are not permitted",
+      input,
+    })),
+  );
 }
 
 export function readOrder(order: "-created_at" | "created_at" | null | undefined): Page["order"] {
@@ -55,8 +72,7 @@ export function readOrder(order: "-created_at" | "created_at" | null | undefined
 }
 
 /** The query of an export, in the types of a search. */
-export function readExportQuery(given: Record<string, string>) {
-  const query = validate(EvaluationResultExportQuery, given, "query");
+export function readExportQuery(query: EvaluationResultExportQuery) {
   const { tags, pass, score_raw_min, score_raw_max, order, format, ...names } = query;
   const filter: EvaluationResultFilter = {
     ...names,
@@ -88,6 +104,6 @@ function instantOf(text: string | null | undefined): number | undefined {
   return text ? readInstant(text) : undefined;
 }
 
-function idOf(id: number | string | null | undefined): number | undefined {
-  return id === null || id === undefined ? undefined : Number(id);
+function idOf(id: unknown): number | undefined {
+  return id === null || id === undefined ? undefined : readResultId(id);
 }

@@ -23,9 +23,16 @@ export function toEvaluationFailure(error: unknown, signal: AbortSignal): unknow
   if (!(error instanceof UpstreamError)) return error;
   if (isContentFiltered(error)) return judgeRefused();
   const [code, message] = failureOf[error.category];
-  const status = error.status === undefined ? "." : ` (HTTP ${error.status}).`;
-  const sentence = error.category === "upstream" ? `${message}${status}` : message;
+  const sentence = error.category === "upstream" ? `${message}${hintOf(error.status)}` : message;
   return new EvaluationFailure(code, sentence, { cause: error });
+}
+
+function hintOf(status: number | undefined): string {
+  if (status === undefined) return ".";
+  if (status === 401 || status === 403)
+    return ` (HTTP ${status}): it refuses its key, PRESAGE_JUDGE_API_KEY.`;
+  if (status === 404) return " (HTTP 404): see PRESAGE_JUDGE_URL and PRESAGE_JUDGE_MODEL.";
+  return ` (HTTP ${status}).`;
 }
 
 export function judgeRefused(): EvaluationFailure {

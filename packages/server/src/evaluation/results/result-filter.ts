@@ -5,6 +5,8 @@ import type { Micros } from "../../storage/tables.ts";
 export interface ResultFilter {
   app?: string | undefined;
   evaluatorId?: string | undefined;
+  /** Of any status where absent. */
+  status?: EvaluationStatus | undefined;
   evaluatorFamily?: string | undefined;
   profileName?: string | undefined;
   profilePublicId?: string | undefined;

@@ -8,7 +8,14 @@ import type { Dimension } from "./summary-cell.ts";
 export interface RollupFilter
   extends Pick<
     ResultFilter,
-    "app" | "evaluatorId" | "evaluatorFamily" | "profileName" | "profilePublicId" | "runId" | "pass"
+    | "app"
+    | "evaluatorId"
+    | "evaluatorFamily"
+    | "profileName"
+    | "profilePublicId"
+    | "runId"
+    | "pass"
+    | "status"
   > {
   /** The first day, in days since 1970-01-01 UTC. */
   fromDay?: number;

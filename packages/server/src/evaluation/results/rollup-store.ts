@@ -10,6 +10,8 @@ export async function selectRollupCells(
   filter: RollupFilter,
   columns: readonly Exclude<keyof GroupKey, "tag">[],
 ): Promise<SummaryCell[]> {
+  const verdicts = verdictsOf(filter);
+  if (verdicts?.length === 0) return [];
   const equalities = [
     ["app", filter.app],
     ["evaluator_id", filter.evaluatorId],
@@ -17,7 +19,6 @@ export async function selectRollupCells(
     ["profile_name", filter.profileName],
     ["profile_public_id", filter.profilePublicId],
     ["run_id", filter.runId],
-    ["verdict", filter.pass === undefined ? undefined : filter.pass ? "pass" : "fail"],
   ] as const;
   let query = reader
     .selectFrom("evaluation_series as series")
@@ -35,9 +36,19 @@ export async function selectRollupCells(
   for (const [column, value] of equalities) {
     if (value !== undefined) query = query.where(column, "=", value);
   }
+  if (verdicts !== undefined) query = query.where("verdict", "in", verdicts);
   if (filter.fromDay !== undefined) query = query.where("day", ">=", filter.fromDay);
   if (filter.untilDay !== undefined) query = query.where("day", "<", filter.untilDay);
   return await query.execute();
+}
+
+/** The verdicts that a filter lets through, as the rollup spells them; undefined for all of them. */
+function verdictsOf({ pass, status }: RollupFilter): string[] | undefined {
+  const ofStatus =
+    status === "success" ? ["pass", "fail", "none"] : status === undefined ? undefined : [status];
+  if (pass === undefined) return ofStatus;
+  const verdict = pass ? "pass" : "fail";
+  return ofStatus === undefined || ofStatus.includes(verdict) ? [verdict] : [];
 }
 
 /** How often an evaluator has given each score with a revision of a profile, in thousandths. */
@@ -67,4 +78,20 @@ export async function hasResultAt(reader: Database, time: Micros): Promise<boole
     reader,
   );
   return rows.length > 0;
+}
+
+/** Whether the account has results of an evaluator of just this name. */
+export async function hasResultsOf(
+  reader: Database,
+  accountId: string,
+  evaluatorId: string,
+): Promise<boolean> {
+  const series = await reader
+    .selectFrom("evaluation_series")
+    .select("id")
+    .where("account_id", "=", accountId)
+    .where("evaluator_id", "=", evaluatorId)
+    .limit(1)
+    .executeTakeFirst();
+  return series !== undefined;
 }

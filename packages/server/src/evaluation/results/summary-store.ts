@@ -44,13 +44,10 @@ export async function selectResultCells(
   ])}
     from evaluation_results as result ${tag === undefined ? sql`` : sql`left join tagged on tagged.result_id = result.id`}
     where ${conditions} and ${status}`;
-  // The two kinds of indexes, in the words of their conditions. A filter by verdict is one of successes.
-  const isOfVerdicts =
-    filter.pass !== undefined || filter.minScore !== undefined || filter.maxScore !== undefined;
-  const parts = [
-    resultsOf(sql`result.status = 'success'`),
-    ...(isOfVerdicts ? [] : [resultsOf(sql`result.status <> 'success'`)]),
-  ];
+  // The two kinds of indexes, in the words of their conditions.
+  const verdicts = resultsOf(sql`result.status = 'success'`);
+  const others = resultsOf(sql`result.status <> 'success'`);
+  const parts = filter.status === "success" ? [verdicts] : filter.status ? [others] : [verdicts, others];
   const keys = sql.join([...columns, "verdict", "score_mille"].map((column) => sql.ref(column)));
   // Found once, and not looked for anew for every result.
   const tagged = sql`with tagged as materialized (
@@ -76,6 +73,7 @@ function filterConditions(accountId: string, filter: ResultFilter): Fragment[] {
     ["id", sql`<`, beforeId],
   ];
   return [
+    ...(filter.status === undefined ? [] : [sql`result.status = ${filter.status}`]),
     ...columnMatches(filter).map(({ column, value }) => sql`${sql.ref(`result.${column}`)} = ${value}`),
     ...bounds.flatMap(([column, operator, value]) =>
       value === undefined ? [] : [sql`${sql.ref(`result.${column}`)} ${operator} ${value}`],

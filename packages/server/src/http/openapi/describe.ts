@@ -1,6 +1,6 @@
 import { ErrorResponse, HTTPValidationError } from "@presage/contract";
 import { z } from "zod";
-import type { ZodOpenApiOperationObject } from "zod-openapi";
+import type { ZodOpenApiOperationObject, ZodOpenApiResponsesObject } from "zod-openapi";
 
 const json = (schema: z.ZodType) => ({ "application/json": { schema } });
 
@@ -24,6 +24,24 @@ export function query(schema: z.ZodObject): z.ZodObject {
     ];
   });
   return z.object(Object.fromEntries(fields));
+}
+
+/** An optional request body of this shape. */
+export function optionalBody(schema: z.ZodType) {
+  return { required: false, content: json(schema) };
+}
+
+/** Answers to requests that may use old names: all that come after the key was found good say that they did. */
+export function withDeprecation({ "401": refusal, ...responses }: ZodOpenApiResponsesObject) {
+  const Deprecation = {
+    description: "Since when a name that the request uses is deprecated (RFC 9745); absent if it uses none.",
+    schema: { type: "string", pattern: "^@\\d+$" },
+  } as const;
+  const described = Object.entries(responses).map(([status, response]) => [
+    status,
+    { ...response, headers: { Deprecation } },
+  ]);
+  return { ...Object.fromEntries(described), "401": refusal } as ZodOpenApiResponsesObject;
 }
 
 export const unauthenticated = {

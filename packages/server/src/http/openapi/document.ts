@@ -19,7 +19,7 @@ export function openApiDocument() {
       title: "Presage",
       version: interfaceVersion,
       description:
-        "Predicts the next state of an environment from a state and an action, by a language model.",
+        "Predicts the next state of an environment from a state and an action, by a language model, and judges what models put out: by rules and by a model.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],

@@ -24,6 +24,7 @@ const tag = "error taxonomies";
 const revision = { "200": answer("The revision as it now is", ErrorTaxonomyRevision) };
 const failures = { ...unauthenticated, ...notValid, ...storeUnavailable };
 const noRevision = { "404": answer("The account has no such revision", ErrorResponse) };
+const builtIn = { "409": answer("The revision comes with Presage and cannot be changed", ErrorResponse) };
 const requestParams = { path: ErrorTaxonomyRevisionPath };
 
 export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
@@ -40,7 +41,10 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
       responses: {
         "201": answer("The new revision", ErrorTaxonomyRevisionCreateResponse),
         "404": answer("The account has no taxonomy of this id", ErrorResponse),
-        "409": answer("The account already has a taxonomy of this name", ErrorResponse),
+        "409": answer(
+          "The account already has a taxonomy of this name, or it comes with Presage, as all do whose names begin with `system:`",
+          ErrorResponse,
+        ),
         ...failures,
         ...tooLarge,
       },
@@ -56,14 +60,14 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
     post: operation("setErrorTaxonomyLabels", tag, "Set labels on a revision", {
       requestParams,
       requestBody: body(ErrorTaxonomySetLabelsRequest),
-      responses: { ...revision, ...noRevision, ...failures, ...tooLarge },
+      responses: { ...revision, ...noRevision, ...builtIn, ...failures, ...tooLarge },
     }),
   },
   "/v1/error-taxonomy-revision/{revision_id}/remove-labels": {
     post: operation("removeErrorTaxonomyLabels", tag, "Remove labels from a revision", {
       requestParams,
       requestBody: body(ErrorTaxonomyRemoveLabelsRequest),
-      responses: { ...revision, ...noRevision, ...failures, ...tooLarge },
+      responses: { ...revision, ...noRevision, ...builtIn, ...failures, ...tooLarge },
     }),
   },
 };

@@ -1,4 +1,5 @@
 import { ErrorResponse, EvaluateRequest, EvaluateResponse } from "@presage/contract";
+import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
   answer,
@@ -8,20 +9,33 @@ import {
   storeUnavailable,
   tooLarge,
   unauthenticated,
+  withDeprecation,
 } from "./describe.ts";
+
+const headers = z.object({
+  "Idempotency-Key": z
+    .string()
+    .regex(/^[!-~]{1,200}$/)
+    .optional()
+    .meta({
+      description:
+        "The caller's word for this request. Sent again under it, a verdict that was kept is answered again.",
+    }),
+});
 
 export const evaluatePaths: ZodOpenApiPathsObject = {
   "/v1/evaluate": {
     post: operation("evaluate", "evaluation", "Evaluate a sample with one evaluator or several", {
+      requestParams: { header: headers },
       requestBody: body(EvaluateRequest),
-      responses: {
+      responses: withDeprecation({
         "200": answer("What each evaluator found, in the order of the request", EvaluateResponse),
         "409": answer("Another request with the same Idempotency-Key is under way", ErrorResponse),
         ...unauthenticated,
         ...notValid,
         ...tooLarge,
         ...storeUnavailable,
-      },
+      }),
     }),
   },
 };

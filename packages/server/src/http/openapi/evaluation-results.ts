@@ -23,6 +23,7 @@ import {
   storeUnavailable,
   tooLarge,
   unauthenticated,
+  withDeprecation,
 } from "./describe.ts";
 
 const tag = "evaluation results";
@@ -34,46 +35,47 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
   "/v1/evaluation-results/search": {
     post: operation("searchEvaluationResults", tag, "Search results, a page at a time", {
       requestBody: body(EvaluationResultSearchRequest),
-      responses: {
+      responses: withDeprecation({
         "200": answer("The results in the order asked for", EvaluationResultSearchResponse),
         ...failures,
         ...tooLarge,
-      },
+      }),
     }),
   },
   "/v1/evaluation-results/export": {
     get: operation("exportEvaluationResults", tag, "Export all results of a search", {
       requestParams: { query: query(EvaluationResultExportQuery) },
-      responses: {
+      responses: withDeprecation({
         "200": {
-          description: "A result a line. If the connection breaks off, there is more.",
+          description:
+            "All results of the search, without a limit: a result a line, as JSON or as CSV. CSV has a head, today's names only, and a quote before texts that a spreadsheet would run. If the connection breaks off, there is more.",
           content: {
             "application/x-ndjson": { schema: EvaluationResult },
             "text/csv": { schema: { type: "string" } },
           },
         },
         ...failures,
-      },
+      }),
     }),
   },
   "/v1/evaluation-results/batch": {
     post: operation("importEvaluationResults", tag, "Import results that were made elsewhere", {
       requestBody: body(EvaluationResultBatchRequest),
-      responses: {
+      responses: withDeprecation({
         "201": answer("What was stored, in the same order", EvaluationResultBatchResponse),
         ...failures,
         ...tooLarge,
-      },
+      }),
     }),
   },
   "/v1/evaluation-results/summary": {
     post: operation("summariseEvaluationResults", tag, "Count, and compare groups", {
       requestBody: body(EvaluationSummaryRequest),
-      responses: {
+      responses: withDeprecation({
         "200": answer("The groups: by day if asked for, and the largest first", EvaluationSummaryResponse),
         ...failures,
         ...tooLarge,
-      },
+      }),
     }),
   },
   "/v1/evaluation-results/{id}": {

@@ -1,5 +1,6 @@
 import {
   ErrorResponse,
+  EvaluatorProfileArchiveRequest,
   EvaluatorProfileCreateRequest,
   EvaluatorProfileListQuery,
   EvaluatorProfileListResponse,
@@ -13,10 +14,12 @@ import {
   body,
   notValid,
   operation,
+  optionalBody,
   query,
   storeUnavailable,
   tooLarge,
   unauthenticated,
+  withDeprecation,
 } from "./describe.ts";
 
 const tag = "evaluator profiles";
@@ -28,46 +31,48 @@ export const evaluatorProfilePaths: ZodOpenApiPathsObject = {
   "/v1/evaluator-profiles": {
     get: operation("listEvaluatorProfiles", tag, "List revisions of profiles", {
       requestParams: { query: query(EvaluatorProfileListQuery) },
-      responses: {
+      responses: withDeprecation({
         "200": answer(
           "The account's, newest first, then those that come with Presage",
           EvaluatorProfileListResponse,
         ),
         ...failures,
-      },
+      }),
     }),
     post: operation("createEvaluatorProfile", tag, "Create a profile", {
       requestBody: body(EvaluatorProfileCreateRequest),
-      responses: {
+      responses: withDeprecation({
         "201": answer("The profile's first revision", EvaluatorProfileResponse),
         "409": answer("The family has a profile of this name already, perhaps archived", ErrorResponse),
         ...failures,
         ...tooLarge,
-      },
+      }),
     }),
   },
   "/v1/evaluator-profiles/{public_id}/archive": {
     patch: operation("archiveEvaluatorProfile", tag, "Archive a profile for good", {
       requestParams,
-      responses: {
+      requestBody: optionalBody(EvaluatorProfileArchiveRequest),
+      responses: withDeprecation({
         "200": answer("Every revision of the profile, newest first", EvaluatorProfileListResponse),
         "409": answer("The profile comes with Presage", ErrorResponse),
         ...noProfile,
         ...failures,
-      },
+        ...tooLarge,
+      }),
     }),
   },
   "/v1/evaluator-profiles/{public_id}/revision": {
     post: operation("reviseEvaluatorProfile", tag, "Add a revision to a profile", {
       requestParams,
       requestBody: body(EvaluatorProfileRevisionRequest),
-      responses: {
+      responses: withDeprecation({
         "201": answer("The new revision", EvaluatorProfileResponse),
         "409": answer("The profile is archived, or comes with Presage", ErrorResponse),
         ...noProfile,
         ...failures,
         ...tooLarge,
-      },
+      }),
     }),
   },
 };

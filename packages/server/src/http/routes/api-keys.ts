@@ -8,9 +8,9 @@ import type { ApiKey } from "../../identity/api-keys/api-keys-store.ts";
 import type { NewApiKey } from "../../identity/api-keys/create-api-key.ts";
 import { ExpiryError, parseExpiry } from "../../identity/api-keys/parse-expiry.ts";
 import { toIsoInstant } from "../../storage/columns.ts";
-import { readJsonBody } from "../read-json-body.ts";
+import { readBody, readPath } from "../read-request.ts";
 import { type Route, withKey } from "../route.ts";
-import { ValidationFailure, validate } from "../validation.ts";
+import { ValidationFailure } from "../validation.ts";
 
 export interface ApiKeysArea {
   createApiKey(newKey: NewApiKey): Promise<ApiKey & { key: string }>;
@@ -27,19 +27,15 @@ export function apiKeyRoutes(
       const apiKeys = await listApiKeys(caller.userId);
       return Response.json({ data: apiKeys.map(toResponse) } satisfies ApiKeyListResponse);
     }),
-    withKey("POST", "/v1/api-keys", async ({ request, caller }) => {
-      const { name, expires_at } = validate(
-        ApiKeyCreateRequest,
-        await readJsonBody(request, maxBodyBytes),
-        "body",
-      );
+    withKey("POST", "/v1/api-keys", async (call) => {
+      const { name, expires_at } = await readBody(call, ApiKeyCreateRequest, maxBodyBytes);
       const expiresAt = readExpiry(expires_at);
-      const { key, ...apiKey } = await createApiKey({ userId: caller.userId, name, expiresAt });
+      const { key, ...apiKey } = await createApiKey({ userId: call.caller.userId, name, expiresAt });
       return Response.json({ ...toResponse(apiKey), key }, { status: 201 });
     }),
-    withKey("DELETE", "/v1/api-keys/:key_id", async ({ request, caller }) => {
-      const { key_id } = validate(ApiKeyPath, request.params, "path");
-      await revokeApiKey(caller.userId, key_id.toLowerCase());
+    withKey("DELETE", "/v1/api-keys/:key_id", async (call) => {
+      const { key_id } = readPath(call, ApiKeyPath);
+      await revokeApiKey(call.caller.userId, key_id.toLowerCase());
       return new Response(null, { status: 204 });
     }),
   ];

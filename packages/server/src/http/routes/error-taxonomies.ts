@@ -14,9 +14,9 @@ import type { NewRevision } from "../../evaluation/taxonomies/create-revision.ts
 import type { RevisionFilter, TaxonomyRevision } from "../../evaluation/taxonomies/error-taxonomies-store.ts";
 import { toIsoInstant } from "../../storage/columns.ts";
 import { parseJson } from "../parse-json.ts";
-import { readJsonBody } from "../read-json-body.ts";
+import { readBody, readPath, readQuery } from "../read-request.ts";
 import { type CallWithKey, type Route, withKey } from "../route.ts";
-import { ValidationFailure, validate } from "../validation.ts";
+import { ValidationFailure } from "../validation.ts";
 
 export interface ErrorTaxonomiesArea {
   createRevision(newRevision: NewRevision): Promise<TaxonomyRevision>;
@@ -33,16 +33,14 @@ const defaultLimit = 50;
 
 export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: number): Route[] {
   return [
-    withKey("GET", path, async ({ request, caller }) => {
-      const given = Object.fromEntries(new URL(request.url).searchParams);
-      const query = validate(ErrorTaxonomyRevisionListQuery, given, "query");
-      const revisions = await area.listRevisions(caller.accountId, toFilter(query));
+    withKey("GET", path, async (call) => {
+      const query = readQuery(call, ErrorTaxonomyRevisionListQuery);
+      const revisions = await area.listRevisions(call.caller.accountId, toFilter(query));
       return Response.json({ data: revisions.map(toResponse) } satisfies ErrorTaxonomyRevisionListResponse);
     }),
-    withKey("POST", path, async ({ request, caller }) => {
-      const body = await readJsonBody(request, maxBodyBytes);
-      const given = validate(ErrorTaxonomyRevisionCreateRequest, body, "body");
-      const revision = await area.createRevision(toNewRevision(given, caller.accountId));
+    withKey("POST", path, async (call) => {
+      const body = await readBody(call, ErrorTaxonomyRevisionCreateRequest, maxBodyBytes);
+      const revision = await area.createRevision(toNewRevision(body, call.caller.accountId));
       const answer = { error_taxonomy_revision: toResponse(revision) };
       return Response.json(answer satisfies ErrorTaxonomyRevisionCreateResponse, { status: 201 });
     }),
@@ -64,7 +62,7 @@ export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: num
     change: ChangeLabels,
   ): Promise<Response> {
     const revisionId = revisionIdOf(call);
-    const { account_id, labels } = validate(schema, await readJsonBody(call.request, maxBodyBytes), "body");
+    const { account_id, labels } = await readBody(call, schema, maxBodyBytes);
     const { accountId } = call.caller;
     if ((account_id ?? accountId).toLowerCase() !== accountId) {
       throw new ServiceError("not_found", "There is no such account.");
@@ -73,8 +71,8 @@ export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: num
   }
 }
 
-function revisionIdOf({ request }: CallWithKey): string {
-  return validate(ErrorTaxonomyRevisionPath, request.params, "path").revision_id.toLowerCase();
+function revisionIdOf(call: CallWithKey): string {
+  return readPath(call, ErrorTaxonomyRevisionPath).revision_id.toLowerCase();
 }
 
 function toFilter(query: ErrorTaxonomyRevisionListQuery): RevisionFilter {

@@ -5,65 +5,92 @@ import {
   type ValidationError,
 } from "@presage/contract";
 import type { Evaluate, Evaluation } from "../../evaluation/evaluate.ts";
-import { type EvaluationOrder, type Refusal, RefusedOrderError } from "../../evaluation/evaluation-order.ts";
+import {
+  type EvaluationOrder,
+  type Refusal,
+  RefusedOrderError,
+  type WantedEvaluator,
+} from "../../evaluation/evaluation-order.ts";
+import type { Sample } from "../../evaluation/sample.ts";
 import { type NamedReference, readReferences, readSample, withOldItemNames } from "../deprecations.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
-import { noteOldName } from "../exchange.ts";
 import { keepOpen } from "../keep-open.ts";
 import { readFiling } from "../read-filing.ts";
-import { readJsonBody } from "../read-json-body.ts";
+import { readBody } from "../read-request.ts";
 import { type Route, withKey } from "../route.ts";
-import { ValidationFailure, validate } from "../validation.ts";
+import { ValidationFailure } from "../validation.ts";
 
 export interface EvaluateParts {
   evaluate: Evaluate;
+  findRefusals: FindRefusals;
   /** Milliseconds that the slowest evaluator may take. */
   timeoutMs: number;
 }
 
-export function evaluateRoutes({ evaluate, timeoutMs }: EvaluateParts, maxBodyBytes: number): Route[] {
+/** What cannot be run of what an account wants, and why. */
+export type FindRefusals = (
+  accountId: string,
+  evaluators: readonly WantedEvaluator[],
+) => Promise<readonly Refusal[]>;
+
+export function evaluateRoutes(
+  { evaluate, findRefusals, timeoutMs }: EvaluateParts,
+  maxBodyBytes: number,
+): Route[] {
   return [
-    withKey("POST", "/v1/evaluate", async ({ request, server, exchange, caller }) => {
-      const body = validate(EvaluateRequest, await readJsonBody(request, maxBodyBytes), "body");
-      const note = noteOldName(exchange);
-      const references = readReferences(body, note);
-      const sample = readSample(body, note);
-      const faults = [
-        ...faultsOfReferences(references, body),
-        ...(sample.input === undefined && sample.output === undefined
-          ? [missing(["body", "evaluated_model_output"], body)]
-          : []),
-      ];
-      if (references === undefined || faults.length > 0) throw new ValidationFailure(faults);
-      keepOpen({ server, request, exchange }, timeoutMs);
+    withKey("POST", "/v1/evaluate", async (call) => {
+      const { request, caller } = call;
+      const { accountId } = caller;
+      const body = await readBody(call, EvaluateRequest, maxBodyBytes);
+      const references = readReferences(body);
+      const evaluators = references.map(toWanted);
+      const sample = readSample(body);
+      const faults = faultsOf(body, references, sample);
+      if (faults.length > 0) {
+        const refusals = await findRefusals(accountId, evaluators);
+        throw new ValidationFailure([...faults, ...toFaults(refusals, references)]);
+      }
+      keepOpen(call, timeoutMs);
       const idempotencyKey = readIdempotencyKey(request.headers);
       const order: EvaluationOrder = {
-        accountId: caller.accountId,
+        accountId,
         sample,
-        evaluators: references.map(({ evaluator = "", profileName, explainStrategy }) => ({
-          evaluator,
-          ...(profileName === undefined ? {} : { profileName }),
-          explainStrategy: explainStrategy ?? "always",
-        })),
+        evaluators,
         filing: readFiling(body),
         capture: body.capture ?? "all",
         hasConfidenceInterval: body.confidence_interval_strategy === "full-history",
         ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       };
       const evaluations = await evaluate(order, request.signal).catch((error: unknown) => {
-        throw error instanceof RefusedOrderError ? toFailure(error.refusals, references, body) : error;
+        if (!(error instanceof RefusedOrderError)) throw error;
+        throw new ValidationFailure(toFaults(error.refusals, references));
       });
       return Response.json({ results: evaluations.map(toItem) } satisfies EvaluateResponse);
     }),
   ];
 }
 
-/** What the schema cannot say: there are evaluators, by one name or another. */
-function faultsOfReferences(references: NamedReference[] | undefined, body: unknown): ValidationError[] {
-  if (references === undefined) return [missing(["body", "evaluators"], body)];
-  return references
-    .filter(({ evaluator }) => evaluator === undefined)
-    .map(({ places }) => missing(places.evaluator, body));
+/** What the schema cannot say: there are evaluators, and something to evaluate, by one name or another. */
+function faultsOf(
+  body: EvaluateRequest,
+  references: readonly NamedReference[],
+  { input, output }: Sample,
+): ValidationError[] {
+  return [
+    ...(references.length === 0 ? [missing(["body", "evaluators"], body)] : []),
+    ...(input === undefined && output === undefined
+      ? [missing(["body", "evaluated_model_output"], body)]
+      : []),
+  ];
+}
+
+/** A reference that names no evaluator is refused with those that name an unknown one. */
+function toWanted({
+  evaluator = "",
+  profileName,
+  explainStrategy = "always",
+}: NamedReference): WantedEvaluator {
+  return { evaluator, ...(profileName === undefined ? {} : { profileName }), explainStrategy };
 }
 
 /** The caller's word by which a second try of the same request is known. */
@@ -74,28 +101,15 @@ function readIdempotencyKey(headers: Headers): string | undefined {
   throw new ValidationFailure([{ type: "value_error", loc: ["header", "idempotency-key"], msg, input: key }]);
 }
 
-function toFailure(
-  refusals: readonly Refusal[],
-  references: readonly NamedReference[],
-  body: unknown,
-): ValidationFailure {
-  return new ValidationFailure(
-    refusals.flatMap(({ index, field, message }) => {
-      const reference = references[index];
-      if (reference === undefined) return [];
-      const loc = reference.places[field];
-      if (message === undefined) return [missing(loc, body)];
-      return [
-        {
-          type: "value_error",
-          loc,
-          msg: `Value error, ${message}`,
-          input: reference[field],
-          ctx: { error: message },
-        },
-      ];
-    }),
-  );
+function toFaults(refusals: readonly Refusal[], references: readonly NamedReference[]): ValidationError[] {
+  return refusals.flatMap(({ index, field, message }) => {
+    const reference = references[index];
+    if (reference === undefined) return [];
+    const loc = reference.places[field];
+    const input = reference[field];
+    if (message === undefined || input === undefined) return [missing(loc, reference.given)];
+    return [{ type: "value_error", loc, msg: `Value error, ${message}`, input, ctx: { error: message } }];
+  });
 }
 
 function missing(loc: (string | number)[], input: unknown): ValidationError {

@@ -3,11 +3,13 @@ import {
   type CorrectionResponse,
   EvaluationResultBatchRequest,
   type EvaluationResultBatchResponse,
+  EvaluationResultExportQuery,
   EvaluationResultPath,
   type EvaluationResultResponse,
   EvaluationResultSearchRequest,
   type EvaluationResultSearchResponse,
   EvaluationSummaryRequest,
+  readResultId,
 } from "@presage/contract";
 import type { NewCorrection } from "../../evaluation/results/correct-result.ts";
 import type { KeptResult } from "../../evaluation/results/evaluation-record.ts";
@@ -18,24 +20,25 @@ import type { Logger } from "../../observability/logger.ts";
 import { toIsoInstant } from "../../storage/columns.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
 import { toSummaryResponse } from "../evaluation-summary.ts";
-import { noteOldName } from "../exchange.ts";
 import { exportFormat } from "../export-format.ts";
 import { keepOpen } from "../keep-open.ts";
 import { readImportedResults } from "../read-imported-result.ts";
-import { readJsonBody } from "../read-json-body.ts";
+import { readBody, readPath, readQuery } from "../read-request.ts";
 import {
   type ResolveEvaluatorId,
   readExportQuery,
   readOrder,
   readResultFilter,
   readSearchFilter,
+  refuseUnknownFilters,
 } from "../read-result-filter.ts";
 import { type CallWithKey, type Route, withKey } from "../route.ts";
 import { type FindPage, streamExport } from "../stream-export.ts";
-import { ValidationFailure, validate } from "../validation.ts";
+import { ValidationFailure } from "../validation.ts";
 
 export interface EvaluationResultsArea {
-  resolveEvaluatorId: ResolveEvaluatorId;
+  /** The id that a filter means by an id or an alias. */
+  resolveEvaluatorId(accountId: string, idOrAlias: string): Promise<string>;
   searchResults(accountId: string, filter: SearchFilter, page: Page): Promise<KeptResult[]>;
   findResult(accountId: string, id: number): Promise<KeptResult>;
   correctResult(accountId: string, correction: NewCorrection): Promise<KeptResult>;
@@ -53,25 +56,31 @@ export function evaluationResultRoutes(
   maxBodyBytes: number,
   logger: Pick<Logger, "error">,
 ): Route[] {
+  const resolverOf =
+    ({ caller }: CallWithKey): ResolveEvaluatorId =>
+    (idOrAlias) =>
+      area.resolveEvaluatorId(caller.accountId, idOrAlias);
   return [
     withKey("GET", `${path}/:id`, async (call) => {
       const result = toEvaluationResult(await area.findResult(call.caller.accountId, idOf(call)));
       const answer = { evaluation_result: result, evaluation_results: [result] };
       return Response.json(answer satisfies EvaluationResultResponse);
     }),
-    withKey("POST", `${path}/search`, async ({ request, exchange, caller }) => {
-      const given = await readJsonBody(request, maxBodyBytes);
-      const body = validate(EvaluationResultSearchRequest, given, "body");
-      const filter = readSearchFilter(body, area.resolveEvaluatorId, noteOldName(exchange));
+    withKey("POST", `${path}/search`, async (call) => {
+      const body = await readBody(call, EvaluationResultSearchRequest, maxBodyBytes);
+      refuseUnknownFilters(EvaluationResultSearchRequest, body, "body");
+      const filter = await readSearchFilter(body, resolverOf(call));
       const page = { order: readOrder(body.order), limit: body.limit ?? defaultLimit };
-      const results = await area.searchResults(caller.accountId, filter, page);
+      const results = await area.searchResults(call.caller.accountId, filter, page);
       const answer = { results: results.map(toEvaluationResult) };
       return Response.json(answer satisfies EvaluationResultSearchResponse);
     }),
-    withKey("GET", `${path}/export`, async ({ request, exchange, caller }) => {
-      const given = Object.fromEntries(new URL(request.url).searchParams);
-      const { filter: fields, order, format } = readExportQuery(given);
-      const filter = readSearchFilter(fields, area.resolveEvaluatorId, noteOldName(exchange));
+    withKey("GET", `${path}/export`, async (call) => {
+      const { exchange, caller } = call;
+      const query = readQuery(call, EvaluationResultExportQuery);
+      refuseUnknownFilters(EvaluationResultExportQuery, query, "query");
+      const { filter: fields, order, format } = readExportQuery(query);
+      const filter = await readSearchFilter(fields, resolverOf(call));
       const findPage: FindPage = (last, limit) => {
         const rest =
           last === undefined ? {} : { [order === "newest-first" ? "beforeId" : "afterId"]: last.id };
@@ -88,29 +97,28 @@ export function evaluationResultRoutes(
         },
       });
     }),
-    withKey("POST", `${path}/batch`, async ({ request, exchange, caller }) => {
-      const given = await readJsonBody(request, maxBodyBytes);
-      const body = validate(EvaluationResultBatchRequest, given, "body");
-      const imported = readImportedResults(body.evaluation_results, noteOldName(exchange));
-      const kept = await area.importResults(caller.accountId, imported);
+    withKey("POST", `${path}/batch`, async (call) => {
+      const body = await readBody(call, EvaluationResultBatchRequest, maxBodyBytes);
+      const imported = readImportedResults(body.evaluation_results);
+      const kept = await area.importResults(call.caller.accountId, imported);
       return Response.json(toBatchResponse(kept), { status: 201 });
     }),
     withKey("POST", `${path}/summary`, async (call) => {
-      const { request, exchange, caller } = call;
-      const body = validate(EvaluationSummaryRequest, await readJsonBody(request, maxBodyBytes), "body");
+      const body = await readBody(call, EvaluationSummaryRequest, maxBodyBytes);
       const dimensions = body.group_by ?? [];
       if (dimensions.includes("tag") && !body.tag) {
         const fault = { type: "missing", loc: ["body", "tag"], msg: "Field required", input: body };
         throw new ValidationFailure([fault]);
       }
-      const filter = readResultFilter(body, area.resolveEvaluatorId, noteOldName(exchange));
+      refuseUnknownFilters(EvaluationSummaryRequest, body, "body");
+      const filter = await readResultFilter(body, resolverOf(call));
       const wanted = { filter, dimensions, tag: body.tag ?? undefined };
       keepOpen(call, longestSummaryMs);
-      return Response.json(toSummaryResponse(await area.summarise(caller.accountId, wanted)));
+      return Response.json(toSummaryResponse(await area.summarise(call.caller.accountId, wanted)));
     }),
     withKey("POST", `${path}/:id/correction`, async (call) => {
       const resultId = idOf(call);
-      const body = validate(CorrectionRequest, await readJsonBody(call.request, maxBodyBytes), "body");
+      const body = await readBody(call, CorrectionRequest, maxBodyBytes);
       const { accountId, userId } = call.caller;
       const result = await area.correctResult(accountId, {
         userId,
@@ -125,8 +133,8 @@ export function evaluationResultRoutes(
   ];
 }
 
-function idOf({ request }: CallWithKey): number {
-  return Number(validate(EvaluationResultPath, request.params, "path").id);
+function idOf(call: CallWithKey): number {
+  return readResultId(readPath(call, EvaluationResultPath).id);
 }
 
 function toBatchResponse(kept: readonly KeptResult[]): EvaluationResultBatchResponse {

@@ -1,4 +1,5 @@
 import {
+  EvaluatorProfileArchiveRequest,
   EvaluatorProfileCreateRequest,
   EvaluatorProfileListQuery,
   type EvaluatorProfileListResponse,
@@ -11,13 +12,11 @@ import type { NewProfile } from "../../evaluation/profiles/create-profile.ts";
 import type { ProfileFilter } from "../../evaluation/profiles/list-profiles.ts";
 import type { Page, ProfileRevision } from "../../evaluation/profiles/profiles-store.ts";
 import type { NewRevision } from "../../evaluation/profiles/revise-profile.ts";
-import { type NoteOldName, readFamily, readIsManaged } from "../deprecations.ts";
+import { readFamily, readIsManaged } from "../deprecations.ts";
 import { toEvaluatorProfile } from "../evaluator-profile.ts";
-import { noteOldName } from "../exchange.ts";
-import { readJsonBody } from "../read-json-body.ts";
-import { type FindFamily, readNewConfig, readRevisedConfig } from "../read-profile.ts";
+import { type FindFamily, readNewConfig, readRevisedConfig, refuseOtherFamily } from "../read-profile.ts";
+import { readBody, readPath, readQuery } from "../read-request.ts";
 import { type CallWithKey, type Route, withKey } from "../route.ts";
-import { validate } from "../validation.ts";
 
 export interface EvaluatorProfilesArea {
   findFamily: FindFamily;
@@ -30,39 +29,43 @@ export interface EvaluatorProfilesArea {
 
 const path = "/v1/evaluator-profiles";
 const defaultLimit = 50;
+const optionalArchiveRequest = EvaluatorProfileArchiveRequest.optional();
 
 export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes: number): Route[] {
   return [
-    withKey("GET", path, async ({ request, exchange, caller }) => {
-      const given = Object.fromEntries(new URL(request.url).searchParams);
-      const query = validate(EvaluatorProfileListQuery, given, "query");
-      const filter = toFilter(query, area.findFamily, noteOldName(exchange));
+    withKey("GET", path, async (call) => {
+      const query = readQuery(call, EvaluatorProfileListQuery);
+      const filter = toFilter(query, area.findFamily);
       const page = { limit: Number(query.limit ?? defaultLimit), offset: Number(query.offset ?? 0) };
-      return toListResponse(await area.listProfiles(caller.accountId, filter, page));
+      return toListResponse(await area.listProfiles(call.caller.accountId, filter, page));
     }),
-    withKey("POST", path, async ({ request, exchange, caller }) => {
-      const body = validate(EvaluatorProfileCreateRequest, await readJsonBody(request, maxBodyBytes), "body");
+    withKey("POST", path, async (call) => {
+      const body = await readBody(call, EvaluatorProfileCreateRequest, maxBodyBytes);
       const profile = await area.createProfile({
-        accountId: caller.accountId,
-        config: readNewConfig(body, area.findFamily, noteOldName(exchange)),
+        accountId: call.caller.accountId,
+        config: readNewConfig(body, area.findFamily),
         name: body.name,
         description: body.description ?? undefined,
       });
       return toResponse(profile);
     }),
-    withKey("PATCH", `${path}/:public_id/archive`, async (call) =>
-      toListResponse(await area.archiveProfile(call.caller.accountId, publicIdOf(call))),
-    ),
-    withKey("POST", `${path}/:public_id/revision`, async (call) => {
-      const { request, exchange, caller } = call;
+    withKey("PATCH", `${path}/:public_id/archive`, async (call) => {
+      const body = await readBody(call, optionalArchiveRequest, maxBodyBytes);
       const publicId = publicIdOf(call);
-      const given = await readJsonBody(request, maxBodyBytes);
-      const body = validate(EvaluatorProfileRevisionRequest, given, "body");
-      const { evaluator_family } = await area.findOwnProfile(caller.accountId, publicId);
+      const { accountId } = call.caller;
+      const { evaluator_family } = await area.findOwnProfile(accountId, publicId);
+      refuseOtherFamily(body ?? {}, evaluator_family, area.findFamily);
+      return toListResponse(await area.archiveProfile(accountId, publicId));
+    }),
+    withKey("POST", `${path}/:public_id/revision`, async (call) => {
+      const body = await readBody(call, EvaluatorProfileRevisionRequest, maxBodyBytes);
+      const publicId = publicIdOf(call);
+      const { accountId } = call.caller;
+      const { evaluator_family } = await area.findOwnProfile(accountId, publicId);
       const profile = await area.reviseProfile({
-        accountId: caller.accountId,
+        accountId,
         publicId,
-        config: readRevisedConfig(body, evaluator_family, area.findFamily, noteOldName(exchange)),
+        config: readRevisedConfig(body, evaluator_family, area.findFamily),
         description: body.description ?? undefined,
       });
       return toResponse(profile);
@@ -70,17 +73,13 @@ export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes
   ];
 }
 
-function publicIdOf({ request }: CallWithKey): string {
-  return validate(EvaluatorProfilePath, request.params, "path").public_id.toLowerCase();
+function publicIdOf(call: CallWithKey): string {
+  return readPath(call, EvaluatorProfilePath).public_id.toLowerCase();
 }
 
-function toFilter(
-  query: EvaluatorProfileListQuery,
-  findFamily: FindFamily,
-  note: NoteOldName,
-): ProfileFilter {
-  const named = readFamily(query, note)?.name;
-  const managed = readIsManaged(query, note);
+function toFilter(query: EvaluatorProfileListQuery, findFamily: FindFamily): ProfileFilter {
+  const named = readFamily(query)?.name;
+  const managed = readIsManaged(query);
   return {
     publicId: query.public_id?.toLowerCase(),
     family: named === undefined ? undefined : (findFamily(named)?.name ?? named),

@@ -7,9 +7,9 @@ import { type Complete, predict } from "../../prediction/predict.ts";
 import type { Exchange } from "../exchange.ts";
 import { keepOpen } from "../keep-open.ts";
 import { measureCompletion } from "../measure-completion.ts";
-import { readJsonBody } from "../read-json-body.ts";
+import { readBody } from "../read-request.ts";
 import { type Route, withKey } from "../route.ts";
-import { ValidationFailure, validate } from "../validation.ts";
+import { ValidationFailure } from "../validation.ts";
 
 export interface PredictionParts {
   complete: Complete;
@@ -29,22 +29,24 @@ export function predictionRoutes({
   timeoutMs,
 }: PredictionParts): Route[] {
   return [
-    withKey("POST", "/v1/predict", async ({ request, server, exchange, caller }) => {
+    withKey("POST", "/v1/predict", async (call) => {
+      const { request, exchange, caller } = call;
       admit(admission, exchange, caller);
-      const body = validate(WorldModelRequest, await readJsonBody(request, maxBodyBytes), "body");
+      const body = await readBody(call, WorldModelRequest, maxBodyBytes);
       refuseStreaming(body.params?.stream);
-      keepOpen({ server, request, exchange }, timeoutMs);
+      keepOpen(call, timeoutMs);
       const measured = measureCompletion(complete, exchange);
       const { prediction, messages } = predict(measured, body, request.signal);
       return Response.json(debugFields ? { ...(await prediction), messages } : await prediction);
     }),
-    withKey("POST", "/v1/chat/completions", async ({ request, server, exchange, caller }) => {
+    withKey("POST", "/v1/chat/completions", async (call) => {
+      const { request, exchange, caller } = call;
       admit(admission, exchange, caller);
-      const body = validate(ChatCompletionRequest, await readJsonBody(request, maxBodyBytes), "body");
+      const body = await readBody(call, ChatCompletionRequest, maxBodyBytes);
       refuseStreaming(body.stream);
       refuseStreaming(body.params?.stream);
       refuseUnanswerable(body);
-      keepOpen({ server, request, exchange }, timeoutMs);
+      keepOpen(call, timeoutMs);
       const { bytes } = await completeChat(measureCompletion(complete, exchange), body, request.signal);
       return new Response(bytes, { headers: { "content-type": "application/json" } });
     }),

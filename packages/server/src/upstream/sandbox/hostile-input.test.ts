@@ -3,7 +3,7 @@ import { simulateTurn } from "./simulate-turn.ts";
 import { HOUSE } from "./test-world.ts";
 
 const BYTES = 1_000_000;
-const MAX_MS = 1_000;
+const MAX_MS = 5_000;
 
 /** Pieces of everything that the sandbox looks for, begun and never ended. */
 const PIECES = [
