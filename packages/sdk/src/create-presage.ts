@@ -1,0 +1,92 @@
+import { type ApiKeys, apiKeys } from "./resources/api-keys.ts";
+import { type Apps, apps } from "./resources/apps.ts";
+import { type ChatCompletions, chatCompletions } from "./resources/chat-completions.ts";
+import { type ErrorTaxonomies, errorTaxonomies } from "./resources/error-taxonomies.ts";
+import { type Evaluate, evaluate } from "./resources/evaluate.ts";
+import { type EvaluationResults, evaluationResults } from "./resources/evaluation-results.ts";
+import { type EvaluatorProfiles, evaluatorProfiles } from "./resources/evaluator-profiles.ts";
+import { type Evaluators, evaluators } from "./resources/evaluators.ts";
+import { type Me, me, type WhoAmI, whoAmI } from "./resources/me.ts";
+import { type Models, models } from "./resources/models.ts";
+import { type Predict, predict } from "./resources/predictions.ts";
+import { createTransport, type Fetch } from "./transport.ts";
+
+export interface PresageOptions {
+  /** Where Presage is, without `/v1`. Absent: the page's own origin; needed outside of a page. */
+  baseUrl?: string | undefined;
+  /** Absent: the page's session cookie goes along, to its own origin only. */
+  apiKey?: string | undefined;
+  /** Proves, beside a session cookie, that a changing call comes from the page: sent as `x-csrf-token`. */
+  csrfToken?: (() => string | undefined) | undefined;
+  /** Used instead of the global `fetch`. */
+  fetch?: Fetch | undefined;
+  /** How often a call is made again at most where that is safe. 2 where it is absent. */
+  retries?: number | undefined;
+  /** Milliseconds that a call may take, retries included. 130,000 where it is absent. */
+  timeoutMs?: number | undefined;
+}
+
+/** The API of one Presage, by resource. Every method rejects with a `PresageError`. */
+export interface Presage {
+  predict: Predict;
+  evaluate: Evaluate;
+  me: Me;
+  whoAmI: WhoAmI;
+  chatCompletions: ChatCompletions;
+  models: Models;
+  apiKeys: ApiKeys;
+  evaluators: Evaluators;
+  profiles: EvaluatorProfiles;
+  results: EvaluationResults;
+  errorTaxonomies: ErrorTaxonomies;
+  apps: Apps;
+}
+
+const defaultRetries = 2;
+/** A little longer than the server gives a prediction, so that it has the time to say what went wrong. */
+const defaultTimeoutMs = 130_000;
+
+/** A client. It holds nothing open and needs no closing. Throws a `TypeError` for options that cannot work. */
+export function createPresage(options: PresageOptions = {}): Presage {
+  const transport = createTransport({
+    baseUrl: readBaseUrl(options.baseUrl),
+    apiKey: readApiKey(options.apiKey),
+    csrfToken: options.csrfToken,
+    fetch: options.fetch ?? ((url, init) => globalThis.fetch(url, init)),
+    retries: options.retries ?? defaultRetries,
+    timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
+  });
+  return {
+    predict: predict(transport),
+    evaluate: evaluate(transport),
+    me: me(transport),
+    whoAmI: whoAmI(transport),
+    chatCompletions: chatCompletions(transport),
+    models: models(transport),
+    apiKeys: apiKeys(transport),
+    evaluators: evaluators(transport),
+    profiles: evaluatorProfiles(transport),
+    results: evaluationResults(transport),
+    errorTaxonomies: errorTaxonomies(transport),
+    apps: apps(transport),
+  };
+}
+
+function readBaseUrl(given: string | undefined): string {
+  const { location } = globalThis as { location?: { origin: string } };
+  const text = given ?? location?.origin;
+  if (text === undefined) throw new TypeError("baseUrl is needed outside of a page.");
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol)) {
+    throw new TypeError("baseUrl is not an http or https address.");
+  }
+  // fetch refuses such an address, and its error repeats it.
+  if (url.username !== "" || url.password !== "") throw new TypeError("baseUrl must not hold credentials.");
+  return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+/** A key that no header can carry would be repeated by the error of fetch. */
+function readApiKey(given: string | undefined): string | undefined {
+  if (given === undefined || /^[!-~]+$/.test(given)) return given;
+  throw new TypeError("apiKey is empty or holds characters that no key has.");
+}

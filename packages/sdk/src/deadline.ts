@@ -1,0 +1,70 @@
+import { PresageError } from "./presage-error.ts";
+
+/** Timers that are set for longer fire at once. */
+const longestTimerMs = 2 ** 31 - 1;
+
+/** The time that a call may take, and the caller's signal, as one signal. */
+export interface Deadline {
+  readonly signal: AbortSignal;
+  remainingMs(): number;
+  /** Waits, or rejects with the reason why the call is over. */
+  sleep(delayMs: number): Promise<void>;
+  /** Gives the whole time anew. */
+  restart(): void;
+  /** Stops the clock until the next `restart`. */
+  pause(): void;
+  /** Lets go of the timer and of the caller's signal. */
+  end(): void;
+}
+
+export function startDeadline(timeoutMs: number, callerSignal: AbortSignal | undefined): Deadline {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const onAbort = () => controller.abort(callerSignal?.reason);
+  let endsAtMs = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  if (callerSignal?.aborted) onAbort();
+  else callerSignal?.addEventListener("abort", onAbort, { once: true });
+  restart();
+
+  function restart(): void {
+    clearTimeout(timer);
+    endsAtMs = Date.now() + timeoutMs;
+    timer = setTimeout(
+      () => controller.abort(timedOut(timeoutMs)),
+      Math.max(0, Math.min(timeoutMs, longestTimerMs)),
+    );
+  }
+
+  return {
+    signal,
+    remainingMs: () => endsAtMs - Date.now(),
+    sleep: (delayMs) => sleep(delayMs, signal),
+    restart,
+    pause: () => clearTimeout(timer),
+    end() {
+      clearTimeout(timer);
+      callerSignal?.removeEventListener("abort", onAbort);
+    },
+  };
+}
+
+function timedOut(timeoutMs: number): PresageError {
+  return new PresageError(`Presage did not answer within ${timeoutMs} ms.`, { category: "timeout" });
+}
+
+function sleep(delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", onAbort);
+      resolve();
+    }, delayMs);
+    signal.addEventListener("abort", onAbort, { once: true });
+  });
+}

@@ -1,0 +1,30 @@
+import type {
+  ApiKeyCreateRequest,
+  ApiKeyCreateResponse,
+  ApiKeyListResponse,
+  ApiKeyResponse,
+} from "@presage/contract";
+import type { CallOptions } from "../call.ts";
+import type { Transport } from "../transport.ts";
+
+export interface ApiKeys {
+  /** The user's keys, newest first: `GET /v1/api-keys`. */
+  list(options?: CallOptions): Promise<ApiKeyResponse[]>;
+  /** Makes a key: `POST /v1/api-keys`. The answer alone holds the key itself. */
+  create(request: ApiKeyCreateRequest, options?: CallOptions): Promise<ApiKeyCreateResponse>;
+  /** Ends a key for good: `DELETE /v1/api-keys/{id}`. */
+  revoke(id: string, options?: CallOptions): Promise<void>;
+}
+
+const path = "/v1/api-keys";
+
+export function apiKeys({ json }: Transport): ApiKeys {
+  return {
+    async list(options) {
+      return (await json<ApiKeyListResponse>({ method: "GET", path, isRepeatable: true }, options)).data;
+    },
+    create: (body, options) => json({ method: "POST", path, body, isRepeatable: false }, options),
+    revoke: (id, options) =>
+      json({ method: "DELETE", path: `${path}/${encodeURIComponent(id)}`, isRepeatable: true }, options),
+  };
+}

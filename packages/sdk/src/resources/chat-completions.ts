@@ -1,0 +1,15 @@
+import type { ChatCompletionRequest, ChatCompletionResponse } from "@presage/contract";
+import type { CallOptions } from "../call.ts";
+import type { Transport } from "../transport.ts";
+
+export interface ChatCompletions {
+  /** Completes a chat, or predicts in the shape of one: `POST /v1/chat/completions`. The answer is the upstream's. */
+  create(request: ChatCompletionRequest, options?: CallOptions): Promise<ChatCompletionResponse>;
+}
+
+export function chatCompletions({ json }: Transport): ChatCompletions {
+  return {
+    create: (body, options) =>
+      json({ method: "POST", path: "/v1/chat/completions", body, isRepeatable: true }, options),
+  };
+}

@@ -1,0 +1,68 @@
+import type {
+  ErrorTaxonomyRevision,
+  ErrorTaxonomyRevisionCreateRequest,
+  ErrorTaxonomyRevisionCreateResponse,
+  ErrorTaxonomyRevisionListQuery,
+  ErrorTaxonomyRevisionListResponse,
+} from "@presage/contract";
+import type { CallOptions } from "../call.ts";
+import type { Transport } from "../transport.ts";
+
+/** Which revisions are wanted: those that everything that is given fits. */
+export interface ErrorTaxonomyFilter
+  extends Pick<ErrorTaxonomyRevisionListQuery, "error_taxonomy_id" | "name" | "label"> {
+  /** Of each taxonomy only the revision with the highest number. */
+  latest_revision_only?: boolean | undefined;
+  /** 1 to 1,000; 50 where it is absent. */
+  limit?: number | undefined;
+  offset?: number | undefined;
+}
+
+export interface ErrorTaxonomies {
+  /** Revisions, newest first: `GET /v1/error-taxonomy-revision`. */
+  list(filter?: ErrorTaxonomyFilter, options?: CallOptions): Promise<ErrorTaxonomyRevision[]>;
+  /** One revision: `GET /v1/error-taxonomy-revision/{id}`. */
+  get(revisionId: string, options?: CallOptions): Promise<ErrorTaxonomyRevision>;
+  /** Adds a revision, and its taxonomy if there is none of that name: `POST /v1/error-taxonomy-revision`. */
+  create(request: ErrorTaxonomyRevisionCreateRequest, options?: CallOptions): Promise<ErrorTaxonomyRevision>;
+  /** Sets labels; one that another revision of the taxonomy bears moves: `POST …/{id}/set-labels`. */
+  setLabels(
+    revisionId: string,
+    labels: readonly string[],
+    options?: CallOptions,
+  ): Promise<ErrorTaxonomyRevision>;
+  /** Removes labels; those that the revision does not bear are passed over: `POST …/{id}/remove-labels`. */
+  removeLabels(
+    revisionId: string,
+    labels: readonly string[],
+    options?: CallOptions,
+  ): Promise<ErrorTaxonomyRevision>;
+}
+
+const path = "/v1/error-taxonomy-revision";
+
+export function errorTaxonomies({ json }: Transport): ErrorTaxonomies {
+  const pathOf = (revisionId: string) => `${path}/${encodeURIComponent(revisionId)}`;
+
+  function postLabels(path: string, labels: readonly string[], options: CallOptions | undefined) {
+    const call = { method: "POST", path, body: { labels }, isRepeatable: true } as const;
+    return json<ErrorTaxonomyRevision>(call, options);
+  }
+
+  return {
+    async list(filter, options) {
+      const call = { method: "GET", path, query: { ...filter }, isRepeatable: true } as const;
+      return (await json<ErrorTaxonomyRevisionListResponse>(call, options)).data;
+    },
+    get: (revisionId, options) =>
+      json({ method: "GET", path: pathOf(revisionId), isRepeatable: true }, options),
+    async create(body, options) {
+      const call = { method: "POST", path, body, isRepeatable: false } as const;
+      return (await json<ErrorTaxonomyRevisionCreateResponse>(call, options)).error_taxonomy_revision;
+    },
+    setLabels: (revisionId, labels, options) =>
+      postLabels(`${pathOf(revisionId)}/set-labels`, labels, options),
+    removeLabels: (revisionId, labels, options) =>
+      postLabels(`${pathOf(revisionId)}/remove-labels`, labels, options),
+  };
+}

@@ -1,0 +1,62 @@
+import type {
+  EvaluatorProfile,
+  EvaluatorProfileCreateRequest,
+  EvaluatorProfileListQuery,
+  EvaluatorProfileListResponse,
+  EvaluatorProfileResponse,
+  EvaluatorProfileRevisionRequest,
+} from "@presage/contract";
+import type { CallOptions } from "../call.ts";
+import type { Transport } from "../transport.ts";
+
+/** Which revisions are wanted: those that everything that is given fits. */
+export interface EvaluatorProfileFilter
+  extends Pick<EvaluatorProfileListQuery, "public_id" | "evaluator_family" | "name"> {
+  revision?: number | undefined;
+  /** Of each profile only its last revision. */
+  get_last_revision?: boolean | undefined;
+  is_managed?: boolean | undefined;
+  include_archived?: boolean | undefined;
+  /** 1 to 1,000; 50 where it is absent. */
+  limit?: number | undefined;
+  offset?: number | undefined;
+}
+
+export interface EvaluatorProfiles {
+  /** Revisions of profiles: `GET /v1/evaluator-profiles`. */
+  list(filter?: EvaluatorProfileFilter, options?: CallOptions): Promise<EvaluatorProfile[]>;
+  /** Makes a profile's first revision: `POST /v1/evaluator-profiles`. */
+  create(request: EvaluatorProfileCreateRequest, options?: CallOptions): Promise<EvaluatorProfile>;
+  /** Gives a profile a new config: `POST /v1/evaluator-profiles/{public_id}/revision`. */
+  revise(
+    publicId: string,
+    request: EvaluatorProfileRevisionRequest,
+    options?: CallOptions,
+  ): Promise<EvaluatorProfile>;
+  /** Takes a profile out of use, and answers with its revisions: `PATCH /v1/evaluator-profiles/{public_id}/archive`. */
+  archive(publicId: string, options?: CallOptions): Promise<EvaluatorProfile[]>;
+}
+
+const path = "/v1/evaluator-profiles";
+
+export function evaluatorProfiles({ json }: Transport): EvaluatorProfiles {
+  const pathOf = (publicId: string) => `${path}/${encodeURIComponent(publicId)}`;
+
+  async function post(path: string, body: unknown, options: CallOptions | undefined) {
+    const call = { method: "POST", path, body, isRepeatable: false } as const;
+    return (await json<EvaluatorProfileResponse>(call, options)).evaluator_profile;
+  }
+
+  return {
+    async list(filter, options) {
+      const call = { method: "GET", path, query: { ...filter }, isRepeatable: true } as const;
+      return (await json<EvaluatorProfileListResponse>(call, options)).evaluator_profiles;
+    },
+    create: (request, options) => post(path, request, options),
+    revise: (publicId, request, options) => post(`${pathOf(publicId)}/revision`, request, options),
+    async archive(publicId, options) {
+      const call = { method: "PATCH", path: `${pathOf(publicId)}/archive`, isRepeatable: true } as const;
+      return (await json<EvaluatorProfileListResponse>(call, options)).evaluator_profiles;
+    },
+  };
+}

@@ -1,0 +1,20 @@
+import type { MeResponse, WhoAmIResponse } from "@presage/contract";
+import type { CallOptions } from "../call.ts";
+import type { Transport } from "../transport.ts";
+
+/** The user that the key or the session belongs to: `GET /v1/me`. */
+export type Me = (options?: CallOptions) => Promise<MeResponse>;
+
+/** The key that asks, and its account: `GET /v1/whoami`. */
+export type WhoAmI = (options?: CallOptions) => Promise<WhoAmIResponse["caller"]>;
+
+export function me({ json }: Transport): Me {
+  return (options) => json({ method: "GET", path: "/v1/me", isRepeatable: true }, options);
+}
+
+export function whoAmI({ json }: Transport): WhoAmI {
+  return async (options) => {
+    const call = { method: "GET", path: "/v1/whoami", isRepeatable: true } as const;
+    return (await json<WhoAmIResponse>(call, options)).caller;
+  };
+}

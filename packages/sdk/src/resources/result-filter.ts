@@ -1,0 +1,27 @@
+import type {
+  EvaluationResultExportQuery,
+  EvaluationResultFilter,
+  EvaluationResultSearchRequest,
+  EvaluationSummaryRequest,
+} from "@presage/contract";
+
+interface IdBounds {
+  /** Only results with a greater id. */
+  after_id?: string | number | null | undefined;
+  /** Only results with a smaller id. */
+  before_id?: string | number | null | undefined;
+}
+
+type Bounded<Filter extends object> = Omit<Filter, keyof IdBounds> & IdBounds;
+
+/** Which results are wanted: those that everything that is given fits. */
+export type ResultFilter = Bounded<EvaluationResultFilter>;
+
+/** Newest first, or oldest first. */
+export type ResultOrder = Pick<EvaluationResultSearchRequest, "order">;
+
+export type SearchRequest = Bounded<EvaluationResultSearchRequest>;
+
+export type SummaryRequest = Bounded<EvaluationSummaryRequest>;
+
+export type ExportRequest = ResultFilter & ResultOrder & Pick<EvaluationResultExportQuery, "format">;

@@ -1,0 +1,167 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { inspect } from "node:util";
+import { startRawUpstream } from "../../server/test/support/raw-upstream.ts";
+import { createPresage } from "../src/create-presage.ts";
+import { caught } from "./support/caught.ts";
+import { json, startScriptedServer } from "./support/scripted-server.ts";
+
+const apiKey = "key-that-nobody-may-see-0123456789";
+const server = startScriptedServer();
+const presage = createPresage({ baseUrl: server.url, apiKey, retries: 0 });
+afterAll(() => server.stop());
+
+describe("errors", () => {
+  test.each([
+    [400, "invalid"],
+    [401, "unauthenticated"],
+    [403, "forbidden"],
+    [404, "not_found"],
+    [405, "invalid"],
+    [408, "timeout"],
+    [409, "conflict"],
+    [413, "context_exceeded"],
+    [418, "unexpected"],
+    [429, "rate_limit"],
+    [500, "unexpected"],
+    [502, "upstream"],
+    [503, "unavailable"],
+    [504, "timeout"],
+  ] as const)("status %d is of category %s, with or without Presage's own body", async (status, category) => {
+    server.script(json({ detail: "No such luck." }, status, { "x-request-id": "r-1" }));
+    const told = await caught(presage.me());
+    expect({ ...told, message: told.message }).toMatchObject({
+      message: "No such luck.",
+      category,
+      status,
+      requestId: "r-1",
+      faults: [],
+    });
+    server.script(() => new Response("<html>proxy</html>", { status }));
+    const untold = await caught(presage.me());
+    expect(untold.category).toBe(category);
+    expect(untold.message).toBe(`Presage answered with status ${status}.`);
+    expect(untold.requestId).toBeUndefined();
+  });
+
+  test("of a 422 carry every fault, and name the first three", async () => {
+    const detail = ["a", "b", "c", "d"].map((name) => ({
+      loc: ["body", name, 0],
+      msg: "Field required",
+      type: "missing",
+      input: {},
+    }));
+    server.script(json({ detail }, 422));
+    const error = await caught(presage.me());
+    expect(error.category).toBe("invalid");
+    expect(error.faults).toEqual(detail);
+    expect(error.message).toBe(
+      "body.a.0: Field required; body.b.0: Field required; body.c.0: Field required; and 1 more",
+    );
+  });
+
+  test("of the upstream carry its status and body", async () => {
+    const body = {
+      detail: "The upstream failed.",
+      upstream_status: 500,
+      upstream_body: "boom",
+      category: "upstream",
+    };
+    server.script(json(body, 502));
+    expect(await caught(presage.me())).toMatchObject({ upstreamStatus: 500, upstreamBody: "boom" });
+  });
+
+  test.each([["null"], ["[]"], ['"text"'], ['{"detail":[1,null,{"loc":"body"}]}'], ["{"]])(
+    "survive a body that is not Presage's: %s",
+    async (body) => {
+      server.script(() => new Response(body, { status: 422 }));
+      expect(await caught(presage.me())).toMatchObject({ category: "invalid", faults: [] });
+    },
+  );
+
+  test("an answer with success that is not JSON is unexpected", async () => {
+    server.script(() => new Response("<html>Welcome</html>", { headers: { "content-type": "text/html" } }));
+    expect(await caught(presage.me())).toMatchObject({ category: "unexpected", status: 200 });
+  });
+
+  test("a redirect is not followed", async () => {
+    server.script(
+      () => new Response(null, { status: 302, headers: { location: "/elsewhere" } }),
+      json({ id: "somebody" }),
+    );
+    expect((await caught(presage.me())).category).toBe("connection");
+    expect(server.received).toHaveLength(1);
+  });
+
+  test("nobody there is a failed connection", async () => {
+    const gone = startScriptedServer();
+    await gone.stop();
+    const error = await caught(createPresage({ baseUrl: gone.url, apiKey, retries: 0 }).me());
+    expect(error).toMatchObject({ category: "connection", status: undefined });
+    expect(error.cause).toBeInstanceOf(Error);
+  });
+
+  test("an answer that breaks off is a failed connection", async () => {
+    const raw = await startRawUpstream(({ socket }) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{");
+      setTimeout(() => socket.destroy(), 50);
+    });
+    const client = createPresage({ baseUrl: raw.url, retries: 0 });
+    expect(await caught(client.me())).toMatchObject({ category: "connection", status: 200 });
+    await raw.stop();
+  });
+
+  test("never hold the key, not even where the answer repeats it", async () => {
+    const gone = startScriptedServer();
+    await gone.stop();
+    const body = {
+      detail: `Key ${apiKey} is unknown.`,
+      upstream_body: `Bearer ${apiKey}`,
+    };
+    server.script(json(body, 401));
+    const errors = [
+      await caught(presage.me()),
+      await caught(presage.me({ timeoutMs: 0 })),
+      await caught(createPresage({ baseUrl: gone.url, apiKey, retries: 0 }).me()),
+    ];
+    for (const error of errors) {
+      const everything =
+        inspect(error, { depth: 20, showHidden: true }) + JSON.stringify(error) + String(error.stack);
+      expect(everything).not.toContain(apiKey);
+    }
+    expect(errors[0]?.message).toBe("Key [API key] is unknown.");
+    expect(inspect(presage, { depth: 20, showHidden: true })).not.toContain(apiKey);
+  });
+});
+
+describe("options that cannot work", () => {
+  test.each([[""], ["two words"], ["line\nfeed"], ["schlüssel"]])(
+    "a key that no header can carry is refused without repeating it: %j",
+    (key) => {
+      let message = "";
+      try {
+        createPresage({ baseUrl: server.url, apiKey: key });
+      } catch (error) {
+        message = String(error);
+      }
+      expect(message).toStartWith("TypeError: apiKey");
+      if (key !== "") expect(message).not.toContain(key);
+    },
+  );
+
+  test.each([
+    [undefined],
+    [""],
+    ["presage.example"],
+    ["ftp://presage.example"],
+    ["https://me:secret@presage.example"],
+  ])("an address that nothing can be asked at is refused: %s", (baseUrl) => {
+    expect(() => createPresage({ baseUrl })).toThrow(TypeError);
+    expect(() => createPresage({ baseUrl })).not.toThrow(/secret/);
+  });
+
+  test("an address may end with slashes and have a path before the API's", async () => {
+    server.script(json({ apps: [] }));
+    await createPresage({ baseUrl: `${server.url}/behind/a/proxy//` }).apps.list();
+    expect(server.received[0]?.target).toBe("/behind/a/proxy/v1/apps");
+  });
+});

@@ -1,0 +1,80 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { createPresage } from "../src/create-presage.ts";
+import { caught } from "./support/caught.ts";
+import { json, type Received, startScriptedServer } from "./support/scripted-server.ts";
+
+const server = startScriptedServer();
+const presage = createPresage({ baseUrl: server.url, apiKey: "a-key" });
+afterAll(() => server.stop());
+
+let ids: number[] = [];
+
+/** Searches as the server does: by id, in the order asked for. */
+function answer({ body }: Received): Response {
+  const { order, limit, after_id, before_id } = body as Record<string, string | number | undefined>;
+  const fitting = ids
+    .filter((id) => id > Number(after_id ?? 0) && id < Number(before_id ?? Number.POSITIVE_INFINITY))
+    .sort((a, b) => (order === "created_at" ? a - b : b - a));
+  return Response.json({ results: fitting.slice(0, Number(limit)).map((id) => ({ id: String(id) })) });
+}
+
+const bodies = () => server.received.map(({ body }) => body);
+
+async function take(results: AsyncIterable<{ id: string | null }>): Promise<number[]> {
+  const taken: number[] = [];
+  for await (const { id } of results) taken.push(Number(id));
+  return taken;
+}
+
+describe("going through results", () => {
+  beforeEach(() => {
+    ids = Array.from({ length: 250 }, (_, index) => index + 1);
+    server.script(answer);
+  });
+
+  test("asks for each page by the last id of the one before", async () => {
+    expect(await take(presage.results.iterate({ app: "a" }))).toEqual(ids.toReversed());
+    expect(bodies()).toEqual([
+      { app: "a", limit: 100 },
+      { app: "a", limit: 100, before_id: "151" },
+      { app: "a", limit: 100, before_id: "51" },
+    ]);
+  });
+
+  test("goes from old to new on request, within the filter's own bounds", async () => {
+    const filter = { order: "created_at", after_id: 5, before_id: "12" } as const;
+    expect(await take(presage.results.iterate(filter, { pageSize: 4 }))).toEqual([6, 7, 8, 9, 10, 11]);
+    expect(bodies()).toEqual([
+      { ...filter, limit: 4 },
+      { ...filter, limit: 4, after_id: "9" },
+    ]);
+  });
+
+  test("ends after a last page that is full, and without any result", async () => {
+    ids = [1, 2];
+    expect(await take(presage.results.iterate({}, { pageSize: 2 }))).toEqual([2, 1]);
+    ids = [];
+    expect(await take(presage.results.iterate())).toEqual([]);
+  });
+
+  test("neither repeats nor misses one when others arrive meanwhile", async () => {
+    const seen: number[] = [];
+    for await (const { id } of presage.results.iterate({}, { pageSize: 10 })) {
+      seen.push(Number(id));
+      if (seen.length % 10 === 0) ids.push(1000 + seen.length);
+    }
+    expect(seen).toEqual(Array.from({ length: 250 }, (_, index) => 250 - index));
+  });
+
+  test("asks for no page that is not read", async () => {
+    for await (const { id } of presage.results.iterate()) if (id === "200") break;
+    expect(server.received).toHaveLength(1);
+  });
+
+  test("throws what the search throws, and asks for nothing before it is begun", async () => {
+    server.script(json({ detail: "no" }, 401));
+    const results = presage.results.iterate();
+    expect(server.received).toHaveLength(0);
+    expect((await caught(take(results))).category).toBe("unauthenticated");
+  });
+});

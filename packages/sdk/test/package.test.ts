@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdir, readFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { startPresage, type TestPresage, testKey } from "../../server/test/support/presage.ts";
+import { startRawUpstream } from "../../server/test/support/raw-upstream.ts";
+import { startUpstream } from "../../server/test/support/upstream.ts";
+import { type Consumer, installPackage } from "./support/installed-package.ts";
+
+const readme = await readFile(resolve(import.meta.dir, "../README.md"), "utf8");
+const onNode = {
+  lib: ["ES2022"],
+  types: ["node"],
+  typeRoots: [resolve(import.meta.dir, "../../../node_modules/@types")],
+};
+const inPages = { lib: ["ES2022", "DOM"], types: [] };
+
+const upstream = startUpstream();
+let presage: TestPresage;
+let consumer: Consumer;
+
+beforeAll(async () => {
+  presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
+  consumer = await installPackage();
+});
+afterAll(async () => {
+  await consumer?.remove();
+  await presage?.stop();
+  await upstream.stop();
+});
+
+function examplesIn(language: string): string[] {
+  return [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, "gms"))].map(
+    ([, code = ""]) => code,
+  );
+}
+
+async function filesOf(ending: string): Promise<{ name: string; text: string }[]> {
+  const names = (await readdir(consumer.packageFolder, { recursive: true })).filter((name) =>
+    name.endsWith(ending),
+  );
+  return Promise.all(
+    names.map(async (name) => ({ name, text: await readFile(join(consumer.packageFolder, name), "utf8") })),
+  );
+}
+
+describe("the package", () => {
+  test("has no dependency, and imports only its own files", async () => {
+    const manifest = JSON.parse(await readFile(join(consumer.packageFolder, "package.json"), "utf8"));
+    expect(Object.keys(manifest).filter((name) => /dependencies/i.test(name))).toEqual([]);
+    expect(manifest).toMatchObject({
+      name: "@presage/sdk",
+      license: "Apache-2.0",
+      engines: { node: ">=20" },
+    });
+    const files = [...(await filesOf(".js")), ...(await filesOf(".d.ts"))];
+    expect(files.length).toBeGreaterThan(20);
+    for (const { name, text } of files) {
+      const imported = [...text.matchAll(/(?:from|import\() ?"([^"]+)"/g)].map(([, from = ""]) => from);
+      expect({ name, foreign: imported.filter((from) => !/^\.{1,2}\/.*\.js$/.test(from)) }).toEqual({
+        name,
+        foreign: [],
+      });
+      expect(text).not.toMatch(/\bzod\b|@presage\/contract/);
+    }
+  });
+
+  test("holds this page and the licence, and neither tests nor sources", async () => {
+    const names = await readdir(consumer.packageFolder, { recursive: true });
+    expect(names).toContain("README.md");
+    expect(names).toContain("LICENSE");
+    expect(names.filter((name) => /test|(?<!\.d)\.ts$|\.mjs$/.test(name))).toEqual([]);
+  });
+
+  test("says in its declarations what fields mean and which are old", async () => {
+    const contract = (await filesOf("contract.d.ts"))[0]?.text;
+    expect(contract).toContain("/** The evaluator's verdict; null without one. */\n  pass: boolean | null;");
+    expect(contract).toContain("/** @deprecated Replaced by `evaluator`. */");
+    expect(contract).toContain("  evaluation_result: EvaluationResult | null;");
+  });
+
+  test("turns away what the types do not allow, in pages and on Node.js", async () => {
+    const source = `
+      import { createPresage, PresageError, type EvaluationResult, type EvaluateRequest } from "@presage/sdk";
+      const presage = createPresage({ baseUrl: "https://presage.example", apiKey: "k" });
+      const request: EvaluateRequest = { evaluated_model_output: "a", evaluators: [{ evaluator: "regex" }] };
+      const pass: boolean | null | undefined = (await presage.evaluate(request))[0]?.evaluation_result?.pass;
+      for await (const result of presage.results.iterate({ pass: true, after_id: 5 })) {
+        const kept: EvaluationResult = result;
+        const positions: [number, number][] | null = kept.additional_info.positions;
+        // @ts-expect-error: there is no such field
+        kept.nonsense;
+      }
+      // @ts-expect-error: an interaction has an action
+      await presage.predict({ interaction: { state: "a" } });
+      // @ts-expect-error: no such status
+      await presage.results.search({ status: "passed" });
+      // @ts-expect-error: the server reads the key from the client
+      await presage.apiKeys.create({ name: 5 });
+      const error = new PresageError("m", { category: "rate_limit" });
+      // @ts-expect-error: no such category
+      if (error.category === "nonsense") throw error;
+      export { pass };
+    `;
+    for (const [name, options] of Object.entries({ inPages, onNode })) {
+      expect(await consumer.typeCheck(name, source, options)).toEqual({ code: 0, output: "" });
+    }
+  });
+
+  test("knows a connection that broke off on Node.js too", async () => {
+    const raw = await startRawUpstream(async ({ socket }) => {
+      socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\n{}\n\r\n");
+      await Bun.sleep(50);
+      socket.destroy();
+    });
+    const source = `
+      import { createPresage } from "@presage/sdk";
+      const presage = createPresage({ baseUrl: process.env.RAW_URL, retries: 0 });
+      try {
+        for await (const line of presage.results.exportLines()) console.log("line", line);
+      } catch (error) {
+        console.log(error.name, error.category, error.status);
+      }
+      const signal = AbortSignal.timeout(50);
+      await presage.results.search({}, { signal }).catch((error) => console.log(error === signal.reason));
+    `;
+    const finished = await consumer.runOnNode("broken-off", source, { RAW_URL: raw.url });
+    await raw.stop();
+    expect(finished).toEqual({ code: 0, output: "line {}\nPresageError connection 200\ntrue\n" });
+  });
+});
+
+describe("the examples of the README", () => {
+  const [setUp = "", ...examples] = examplesIn("js");
+
+  test("run on Node.js, one after the other, against a real Presage", async () => {
+    const environment = { PRESAGE_URL: presage.url, PRESAGE_API_KEY: testKey };
+    let output = "";
+    for (const [index, example] of examples.entries()) {
+      const finished = await consumer.runOnNode(`example-${index}`, setUp + example, environment);
+      expect(finished).toMatchObject({ code: 0 });
+      output += finished.output;
+    }
+    const lines = output.trim().split("\n");
+    expect(lines.slice(0, 2)).toEqual(["The door is open. 7", "pass: true"]);
+    expect(lines[2]).toMatch(/^\d+ exact-match-\S+ 1$/);
+    expect(lines[3]).toBe("exported: 1");
+    expect(lines[4]).toMatch(/^exact-match-\S+ 1 1$/);
+    expect(lines[5]).toMatch(/^invalid 422 \S+$/);
+    expect(lines[6]).toMatch(/^body\.interaction\.state String should have at least 1 character/);
+    expect(lines[7]).toBe("[ 'test-model' ]");
+    expect(lines[8]).toMatch(/total;dur=/);
+    expect(lines).toHaveLength(9);
+  });
+
+  test("are well typed", async () => {
+    const bodies = examples.map((example) => `{\n${example}}\n`).join("");
+    const source = setUp + bodies;
+    expect(await consumer.typeCheck("examples", source, onNode)).toEqual({ code: 0, output: "" });
+    const [page = ""] = examplesIn("ts");
+    const inPage = `import { createPresage } from "@presage/sdk";\n${page}`;
+    expect(await consumer.typeCheck("page", inPage, inPages)).toEqual({ code: 0, output: "" });
+  });
+});

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startPresage, type TestPresage, testKey } from "../../server/test/support/presage.ts";
+import { startUpstream } from "../../server/test/support/upstream.ts";
+import { createPresage, type Presage } from "../src/create-presage.ts";
+import { caught } from "./support/caught.ts";
+
+const upstream = startUpstream();
+let server: TestPresage;
+let presage: Presage;
+
+beforeAll(async () => {
+  server = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_DEBUG_FIELDS: "true" });
+  presage = createPresage({ baseUrl: server.url, apiKey: testKey });
+});
+afterAll(async () => {
+  await server.stop();
+  await upstream.stop();
+});
+
+describe("against a real Presage", () => {
+  test("predictions and completions are made", async () => {
+    const interaction = { state: "A closed door.", action: "open the door" };
+    const prediction = await presage.predict({ interaction });
+    expect(prediction.response.content).toBe("The door is open.");
+    expect(prediction.messages?.map(({ role }) => role)).toEqual(["user"]);
+    const completion = await presage.chatCompletions.create({
+      messages: [{ role: "user", content: "Hello?" }],
+    });
+    expect(completion).toMatchObject({ id: "chatcmpl-1", model: "test-model" });
+    expect((await presage.models.list()).map(({ id }) => id)).toEqual(["test-model"]);
+  });
+
+  test("a key is made, used, listed and revoked, and then refused", async () => {
+    const { key, id } = await presage.apiKeys.create({ name: "of a test" });
+    const own = createPresage({ baseUrl: server.url, apiKey: key });
+    expect((await own.whoAmI()).api_key.id).toBe(id);
+    expect(await own.me()).toEqual(await presage.me());
+    expect((await presage.apiKeys.list()).map(({ name }) => name)).toContain("of a test");
+    expect(await presage.apiKeys.revoke(id)).toBeUndefined();
+    expect(await caught(own.me())).toMatchObject({ category: "unauthenticated", status: 401 });
+    expect((await caught(presage.apiKeys.revoke("../health"))).category).toBe("invalid");
+  });
+
+  test("what was evaluated is found, summarised, corrected and exported", async () => {
+    const order = {
+      app: "sdk",
+      tags: { suite: "sdk" },
+      evaluators: [{ evaluator: "exact-match" }],
+      evaluated_model_gold_answer: "好 🙂",
+    };
+    const [right] = await presage.evaluate({ ...order, evaluated_model_output: "好 🙂" });
+    await presage.evaluate({ ...order, evaluated_model_output: "wrong" });
+    const id = right?.evaluation_result?.id ?? "";
+    expect(right).toMatchObject({ status: "success", evaluation_result: { pass: true } });
+
+    expect((await presage.results.get(id)).evaluated_model_output).toBe("好 🙂");
+    expect(await presage.results.search({ app: "sdk", pass: true, limit: 5 })).toHaveLength(1);
+    const all: (string | null)[] = [];
+    for await (const result of presage.results.iterate({ app: "sdk" }, { pageSize: 1 })) all.push(result.id);
+    expect(all).toHaveLength(2);
+    const exported: string[] = [];
+    for await (const line of presage.results.exportLines({ app: "sdk", tags: { suite: "sdk" } })) {
+      exported.push(JSON.parse(line).id);
+    }
+    expect(exported.map(String)).toEqual(all.map(String));
+    const rows: string[] = [];
+    for await (const row of presage.results.exportLines({ app: "sdk", format: "csv" })) rows.push(row);
+    expect(rows).toHaveLength(3);
+
+    const corrected = await presage.results.correct(id, { pass: false, comment: "No." });
+    expect(corrected.correction).toMatchObject({ pass: false, comment: "No." });
+    const summary = await presage.results.summarise({ app: "sdk", group_by: ["app"] });
+    expect(summary.groups).toMatchObject([{ key: { app: "sdk" }, count: 2, passed: 0 }]);
+
+    const imported = await presage.results.importBatch([
+      { evaluator_id: "somebody-else", pass: true, evaluated_model_output: "x", app: "elsewhere" },
+    ]);
+    expect((await presage.results.get(imported[0]?.id ?? "")).external).toBe(true);
+    expect(await presage.apps.list()).toEqual([{ name: "elsewhere" }, { name: "sdk" }]);
+    expect((await caught(presage.results.get(999_999))).category).toBe("not_found");
+  });
+
+  test("evaluators are listed, and profiles made, revised and archived", async () => {
+    expect((await presage.evaluators.list()).map((one) => one.evaluator_family)).toContain("regex");
+    const families = await presage.evaluators.listFamilies();
+    expect(families.map(({ family_name }) => family_name)).toContain("regex");
+    const made = await presage.profiles.create({
+      evaluator_family: "regex",
+      name: "digits",
+      config: { pattern: "\\d+" },
+    });
+    const revised = await presage.profiles.revise(made.public_id, { config: { pattern: "\\d" } });
+    expect(revised).toMatchObject({ public_id: made.public_id, revision: 2 });
+    const filter = { name: "digits", get_last_revision: true, is_managed: false, limit: 10, offset: 0 };
+    expect(await presage.profiles.list(filter)).toEqual([revised]);
+    expect(await presage.profiles.list({ name: "digits", revision: 1 })).toMatchObject([{ revision: 1 }]);
+    expect(await presage.profiles.archive(made.public_id)).toHaveLength(2);
+    expect(await presage.profiles.list({ name: "digits" })).toEqual([]);
+    expect(await presage.profiles.list({ name: "digits", include_archived: true })).toHaveLength(2);
+  });
+
+  test("taxonomies get revisions and labels", async () => {
+    const made = await presage.errorTaxonomies.create({
+      error_taxonomy_name: "of a test",
+      body: { state: ["wrong count"] },
+      labels: ["first"],
+    });
+    const id = made.id;
+    expect(await presage.errorTaxonomies.get(id)).toEqual(made);
+    expect((await presage.errorTaxonomies.setLabels(id, ["second"])).labels).toEqual(["first", "second"]);
+    expect((await presage.errorTaxonomies.removeLabels(id, ["first"])).labels).toEqual(["second"]);
+    const filter = { name: "of a test", label: "second", latest_revision_only: true };
+    expect((await presage.errorTaxonomies.list(filter)).map((one) => one.id)).toEqual([id]);
+  });
+
+  test("a request that is wrong is told where", async () => {
+    const error = await caught(presage.predict({ interaction: { state: "", action: "" } }));
+    expect(error.category).toBe("invalid");
+    expect(error.faults.map(({ loc }) => loc)).toEqual([
+      ["body", "interaction", "state"],
+      ["body", "interaction", "action"],
+    ]);
+    expect(error.requestId).toBeString();
+  });
+
+  test("every answer is heard of, with its headers", async () => {
+    const heard: (string | null)[] = [];
+    await presage.me({
+      onAnswer: ({ status, headers }) => heard.push(`${status}`, headers.get("x-request-id")),
+    });
+    expect(heard).toEqual(["200", expect.any(String)]);
+  });
+});

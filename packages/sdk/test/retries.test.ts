@@ -1,0 +1,136 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { httpAnswer, startRawUpstream } from "../../server/test/support/raw-upstream.ts";
+import { createPresage } from "../src/create-presage.ts";
+import { caught } from "./support/caught.ts";
+import { type Answer, json, startScriptedServer } from "./support/scripted-server.ts";
+
+const server = startScriptedServer();
+const presage = createPresage({ baseUrl: server.url, apiKey: "a-key" });
+afterAll(() => server.stop());
+
+const busy = (status: number, retryAfter?: string, more: Record<string, string> = {}): Answer =>
+  json(
+    { detail: "Later." },
+    status,
+    retryAfter === undefined ? more : { "retry-after": retryAfter, ...more },
+  );
+const found = json({ apps: [{ name: "a" }] });
+const gapsMs = () =>
+  server.received.slice(1).map(({ atMs }, index) => atMs - (server.received[index]?.atMs ?? 0));
+
+describe("a call is made again", () => {
+  test.each([429, 503])("after %d, until it is answered", async (status) => {
+    server.script(busy(status, "0"), busy(status, "0"), found);
+    expect(await presage.apps.list()).toEqual([{ name: "a" }]);
+    expect(server.received).toHaveLength(3);
+  });
+
+  test("at most as often as was said, for the client or for the call", async () => {
+    server.script(busy(503, "0"));
+    expect((await caught(presage.apps.list())).category).toBe("unavailable");
+    expect(server.received).toHaveLength(3);
+    server.script(busy(503, "0"));
+    await caught(presage.apps.list({ retries: 4 }));
+    expect(server.received).toHaveLength(5);
+    server.script(busy(503, "0"));
+    await caught(presage.apps.list({ retries: 0 }));
+    expect(server.received).toHaveLength(1);
+  });
+
+  test("not before the seconds of Retry-After are over", async () => {
+    server.script(busy(429, "1"), found);
+    await presage.apps.list();
+    expect(gapsMs()[0]).toBeGreaterThanOrEqual(990);
+    expect(gapsMs()[0]).toBeLessThan(5000);
+  });
+
+  test("not before the date of Retry-After by the server's own clock", async () => {
+    const clock = { date: "Wed, 21 Oct 2015 07:28:00 GMT" };
+    server.script(busy(503, "Wed, 21 Oct 2015 07:28:01 GMT", clock), found);
+    await presage.apps.list();
+    expect(gapsMs()[0]).toBeGreaterThanOrEqual(990);
+    expect(gapsMs()[0]).toBeLessThan(5000);
+  });
+
+  test("after a pause of its own where the server names none, which grows", async () => {
+    server.script(busy(503), busy(503), found);
+    await presage.apps.list();
+    const [first = 0, second = 0] = gapsMs();
+    expect(first).toBeGreaterThanOrEqual(240);
+    expect(second).toBeGreaterThanOrEqual(490);
+  });
+
+  test("not if the wait would outlast the call: the error comes at once and says how long", async () => {
+    server.script(busy(429, "3600"));
+    const startedAtMs = performance.now();
+    const error = await caught(presage.apps.list());
+    expect(error).toMatchObject({ category: "rate_limit", retryAfterMs: 3_600_000 });
+    expect(performance.now() - startedAtMs).toBeLessThan(5000);
+    expect(server.received).toHaveLength(1);
+  });
+
+  test.each([400, 401, 403, 404, 409, 413, 422, 500, 502, 504])("never after %d", async (status) => {
+    server.script(busy(status, "0"));
+    await caught(presage.apps.list());
+    expect(server.received).toHaveLength(1);
+  });
+
+  test("under the same Idempotency-Key if it evaluates, and the next call has another", async () => {
+    const evaluated = json({ results: [] });
+    server.script(busy(503, "0"), busy(429, "0"), evaluated);
+    await presage.evaluate({ evaluated_model_output: "a" });
+    await presage.evaluate({ evaluated_model_output: "a" });
+    const keys = server.received.map(({ headers }) => headers.get("idempotency-key"));
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+    expect(keys.slice(0, 3)).toEqual([keys[0] ?? "", keys[0] ?? "", keys[0] ?? ""]);
+    expect(keys[3]).not.toBe(keys[0]);
+    await presage.evaluate({ evaluated_model_output: "a" }, { idempotencyKey: "mine" });
+    expect(server.received.at(-1)?.headers.get("idempotency-key")).toBe("mine");
+  });
+
+  test("with its whole body, also if it creates something and the server said to come later", async () => {
+    const profile = { evaluator_family: "regex", name: "digits — 好 🙂", config: { pattern: "\\d+" } };
+    server.script(busy(503, "0"), json({ evaluator_profile: profile }, 201));
+    await presage.profiles.create(profile);
+    expect(server.received.map(({ body }) => body)).toEqual([profile, profile]);
+  });
+});
+
+describe("after a connection that failed", () => {
+  const ok = httpAnswer(200, { evaluator_profile: {}, apps: [] });
+  const cutOff = "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{";
+
+  async function callsUntilAnswered(
+    firstAnswer: string,
+    call: (presage: ReturnType<typeof createPresage>) => Promise<unknown>,
+  ) {
+    const raw = await startRawUpstream(({ socket, number }) => {
+      if (number > 1) return void socket.end(ok);
+      socket.write(firstAnswer);
+      setTimeout(() => socket.destroy(), 50);
+    });
+    try {
+      const isAnswered = await call(createPresage({ baseUrl: raw.url })).then(
+        () => true,
+        () => false,
+      );
+      return { isAnswered, calls: raw.received.length };
+    } finally {
+      await raw.stop();
+    }
+  }
+
+  const create = (client: ReturnType<typeof createPresage>) =>
+    client.profiles.create({ name: "a", config: {} });
+  const read = (client: ReturnType<typeof createPresage>) => client.apps.list();
+
+  test("what only reads is asked again, even if its answer had begun", async () => {
+    expect(await callsUntilAnswered("", read)).toEqual({ isAnswered: true, calls: 2 });
+    expect(await callsUntilAnswered(cutOff, read)).toEqual({ isAnswered: true, calls: 2 });
+  });
+
+  test("what creates is asked again only if nothing was answered", async () => {
+    expect(await callsUntilAnswered("", create)).toEqual({ isAnswered: true, calls: 2 });
+    expect(await callsUntilAnswered(cutOff, create)).toEqual({ isAnswered: false, calls: 1 });
+  });
+});
