@@ -5,10 +5,10 @@ const settings = {
   /** Requests to the upstream at once; Bun's own limit is 256. */
   BUN_CONFIG_MAX_HTTP_REQUESTS: "65335",
   /**
-   * In bytes. JavaScriptCore lets garbage grow with the machine's memory. Told of 176 MiB, it collects earlier: 5,000
+   * In bytes. JavaScriptCore lets garbage grow with the machine's memory. Told of 192 MiB, it collects earlier: 5,000
    * waiting predictions take a third less memory, for 4 % more instructions. It is no limit (docs/decisions/0004-speed.md).
    */
-  BUN_JSC_forceRAMSize: "184549376",
+  BUN_JSC_forceRAMSize: "201326592",
 };
 
 /**

@@ -155,8 +155,17 @@ export function withOldResultNames(result: CurrentResult): EvaluationResult {
   };
 }
 
-export function withOldItemNames(item: Omit<EvaluateItem, "criterion_id" | "result">): EvaluateItem {
-  return { ...item, criterion_id: item.evaluator_id, result: item.evaluation_result };
+/**
+ * An item as JSON, with the names beside it that it had before. Its result stands in it twice; it is the longest part of
+ * the answer, and written out once.
+ */
+export function itemJson(
+  item: Omit<EvaluateItem, "evaluation_result" | "criterion_id" | "result">,
+  result: EvaluationResult | null,
+): string {
+  const rest = JSON.stringify({ ...item, criterion_id: item.evaluator_id });
+  const written = JSON.stringify(result);
+  return `${rest.slice(0, -1)},"evaluation_result":${written},"result":${written}}`;
 }
 
 export function withOldProfileNames(

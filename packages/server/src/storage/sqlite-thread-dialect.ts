@@ -13,7 +13,8 @@ import type { SqliteThreadStatement } from "./sqlite-thread.ts";
 import { takeTurns } from "./take-turns.ts";
 import { type ThreadClient, threadClient } from "./thread-client.ts";
 
-type SqliteThread = ThreadClient<SqliteThreadStatement, unknown[]>;
+/** Its answers are rows as JSON. */
+type SqliteThread = ThreadClient<SqliteThreadStatement, string>;
 
 /**
  * Kysely's SQLite dialect over one connection on a thread of its own that only reads, so that no slow statement holds up
@@ -69,7 +70,7 @@ function sqliteThreadDriver(startWorker: () => Worker): Driver {
 function connectionOn(thread: SqliteThread): DatabaseConnection {
   return {
     async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-      return { rows: (await thread.ask({ sql, parameters })) as Row[] };
+      return { rows: JSON.parse(await thread.ask({ sql, parameters })) as Row[] };
     },
     streamQuery() {
       throw new Error("A statement on a thread answers with all its rows at once");

@@ -13,10 +13,13 @@ export interface SqliteThreadStatement {
   parameters: readonly unknown[];
 }
 
-answerRequests<SqliteThreadStatement, unknown[]>({
+answerRequests<SqliteThreadStatement, string>({
   answer({ sql, parameters }) {
     opened ??= open();
-    return opened.query(sql).all(...(parameters as SQLQueryBindings[]));
+    const rows = opened.query(sql).all(...(parameters as SQLQueryBindings[]));
+    // Copying many objects to another thread takes several times as long as writing and reading them as JSON. No column
+    // of ours holds bytes, which would not survive it.
+    return JSON.stringify(rows);
   },
   close() {
     opened?.close();

@@ -1,9 +1,4 @@
-import {
-  type EvaluateItem,
-  EvaluateRequest,
-  type EvaluateResponse,
-  type ValidationError,
-} from "@presage/contract";
+import { EvaluateRequest, type ValidationError } from "@presage/contract";
 import type { Evaluate, Evaluation } from "../../evaluation/evaluate.ts";
 import {
   type EvaluationOrder,
@@ -12,7 +7,7 @@ import {
   type WantedEvaluator,
 } from "../../evaluation/evaluation-order.ts";
 import type { Sample } from "../../evaluation/sample.ts";
-import { type NamedReference, readReferences, readSample, withOldItemNames } from "../deprecations.ts";
+import { itemJson, type NamedReference, readReferences, readSample } from "../deprecations.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
 import { keepOpen } from "../keep-open.ts";
 import { readFiling } from "../read-filing.ts";
@@ -65,7 +60,8 @@ export function evaluateRoutes(
         if (!(error instanceof RefusedOrderError)) throw error;
         throw new ValidationFailure(toFaults(error.refusals, references));
       });
-      return Response.json({ results: evaluations.map(toItem) } satisfies EvaluateResponse);
+      const answer = `{"results":[${evaluations.map(toItemJson).join(",")}]}`;
+      return new Response(answer, { headers: { "content-type": "application/json;charset=utf-8" } });
     }),
   ];
 }
@@ -116,15 +112,15 @@ function missing(loc: (string | number)[], input: unknown): ValidationError {
   return { type: "missing", loc, msg: "Field required", input };
 }
 
-function toItem(evaluation: Evaluation): EvaluateItem {
+function toItemJson(evaluation: Evaluation): string {
   const { finding, evaluatorId, profile } = evaluation;
   const profileName = profile?.name ?? "";
-  return withOldItemNames({
+  const item = {
     evaluator_id: evaluatorId,
     profile_name: profileName,
     criteria: profileName,
     status: finding.status,
     error_message: finding.errorMessage ?? null,
-    evaluation_result: finding.status === "success" ? toEvaluationResult(evaluation) : null,
-  });
+  };
+  return itemJson(item, finding.status === "success" ? toEvaluationResult(evaluation) : null);
 }
