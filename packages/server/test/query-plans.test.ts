@@ -151,9 +151,9 @@ async function fill(database: Kysely<Tables>, isSqlite: boolean): Promise<void> 
     database,
   );
   await sql`insert into evaluation_series (id, account_id, app, evaluator_id, evaluator_family, profile_name, profile_public_id,
-      profile_revision, run_id)
+      profile_revision, spans_runs, run_id)
     select 's' || i, case when i % 2 = 0 then 'others' else ${sql.lit(account)} end, 'app' || i, 'evaluator' || (i % 50),
-      'family', 'profile', 'public1', 1, '' from ${numbers} where i <= 2000`.execute(database);
+      'family', 'profile', 'public1', 1, 1, '' from ${numbers} where i <= 2000`.execute(database);
   await sql`insert into evaluation_counts (series_id, day, verdict, score_mille, count, score_sum, score_sum_of_squares)
     select 's' || (1 + i % 2000), i / 2000, 'pass', 1000, 1, 1, 1 from ${numbers}`.execute(database);
   if (!isSqlite) await sql`analyze`.execute(database);

@@ -169,7 +169,10 @@ export interface EvaluationCorrectionsTable {
   created_at: Micros;
 }
 
-/** Results that are counted together: all that a summary can filter and split by, but the day. */
+/**
+ * Results that are counted together: all that a summary can filter and split by, but the day. Each result counts twice, in
+ * its run's series and in one of all runs: runs are many, and most questions are not about them.
+ */
 export interface EvaluationSeriesTable {
   id: string;
   account_id: string;
@@ -180,6 +183,8 @@ export interface EvaluationSeriesTable {
   profile_name: string;
   profile_public_id: string;
   profile_revision: number;
+  /** 1 where the results of all runs are counted, and of none; then `run_id` is empty. */
+  spans_runs: number;
   run_id: string;
 }
 

@@ -23,26 +23,36 @@ export function countResults(results: readonly KeptResult[]): Counted {
   const series = new Map<string, EvaluationSeriesTable>();
   const counts = new Map<string, EvaluationCountsTable>();
   for (const result of results) {
-    const { finding, createdAt } = result;
-    const { id } = noteSeries(series, result);
-    const cell = {
-      series_id: id,
-      day: Math.floor(createdAt / microsPerDay),
-      verdict: verdictOf(finding.status, finding.pass),
-      score_mille: finding.score === undefined ? -1 : toMille(finding.score),
-    };
-    const key = `${cell.series_id} ${cell.day} ${cell.verdict} ${cell.score_mille}`;
-    const count = counts.get(key) ?? { ...cell, count: 0, score_sum: 0, score_sum_of_squares: 0 };
-    const score = finding.score ?? 0;
-    count.count += 1;
-    count.score_sum += score;
-    count.score_sum_of_squares += score * score;
-    counts.set(key, count);
+    for (const spansRuns of [true, false]) addOne(counts, noteSeries(series, result, spansRuns).id, result);
   }
   return { series: [...series.values()], counts: [...counts.values()] };
 }
 
-function noteSeries(known: Map<string, EvaluationSeriesTable>, result: KeptResult): EvaluationSeriesTable {
+function addOne(
+  counts: Map<string, EvaluationCountsTable>,
+  seriesId: string,
+  { finding, createdAt }: KeptResult,
+): void {
+  const cell = {
+    series_id: seriesId,
+    day: Math.floor(createdAt / microsPerDay),
+    verdict: verdictOf(finding.status, finding.pass),
+    score_mille: finding.score === undefined ? -1 : toMille(finding.score),
+  };
+  const key = `${cell.series_id} ${cell.day} ${cell.verdict} ${cell.score_mille}`;
+  const count = counts.get(key) ?? { ...cell, count: 0, score_sum: 0, score_sum_of_squares: 0 };
+  const score = finding.score ?? 0;
+  count.count += 1;
+  count.score_sum += score;
+  count.score_sum_of_squares += score * score;
+  counts.set(key, count);
+}
+
+function noteSeries(
+  known: Map<string, EvaluationSeriesTable>,
+  result: KeptResult,
+  spansRuns: boolean,
+): EvaluationSeriesTable {
   const dimensions = {
     account_id: result.accountId,
     app: result.filing.app,
@@ -51,7 +61,8 @@ function noteSeries(known: Map<string, EvaluationSeriesTable>, result: KeptResul
     profile_name: result.profile?.name ?? "",
     profile_public_id: result.profile?.publicId ?? "",
     profile_revision: result.profile?.revision ?? 0,
-    run_id: result.filing.runId ?? "",
+    spans_runs: Number(spansRuns),
+    run_id: spansRuns ? "" : (result.filing.runId ?? ""),
   };
   const key = JSON.stringify(Object.values(dimensions));
   // Named after what it counts, so that no process has to ask another for its id.

@@ -30,6 +30,7 @@ export async function selectRollupCells(
       cells.fn.sum<number>("score_sum_of_squares").as("score_sum_of_squares"),
     ])
     .where("series.account_id", "=", accountId)
+    .where("spans_runs", "=", Number(filter.runId === undefined && !columns.includes("run_id")))
     // A correction leaves nothing of what it moved elsewhere.
     .where("counts.count", ">", 0)
     .groupBy([...columns, "verdict", "score_mille"]);
@@ -67,6 +68,7 @@ export async function selectScoreCounts(
     .where("evaluator_id", "=", evaluatorId)
     .where("profile_public_id", "=", profile.publicId)
     .where("profile_revision", "=", profile.revision)
+    .where("spans_runs", "=", 1)
     .where("score_mille", ">=", 0)
     .groupBy("score_mille")
     .execute();

@@ -163,6 +163,7 @@ async function createRollups(db: Kysely<unknown>): Promise<void> {
     .addColumn("profile_name", "text", (column) => column.notNull())
     .addColumn("profile_public_id", "text", (column) => column.notNull())
     .addColumn("profile_revision", "integer", (column) => column.notNull())
+    .addColumn("spans_runs", "integer", (column) => column.notNull())
     .addColumn("run_id", "text", (column) => column.notNull())
     .addUniqueConstraint("evaluation_series_of_what_they_count", [
       "account_id",
@@ -172,6 +173,7 @@ async function createRollups(db: Kysely<unknown>): Promise<void> {
       "profile_name",
       "profile_public_id",
       "profile_revision",
+      "spans_runs",
       "run_id",
     ])
     .execute();
