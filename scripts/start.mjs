@@ -1,9 +1,11 @@
-// `npm start`: installs what is missing and runs the server. Signals that reach this process are handed on.
+// `npm start`: installs what is missing, builds the dashboard and runs the server. Signals that reach this process are handed on.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { buildDashboard } from "./build-dashboard.mjs";
 import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
 
 ensureInstalled({ forDevelopment: false });
+buildDashboard();
 
 const server = spawn(bun, [join(root, "packages/server/src/main.ts"), "serve", ...process.argv.slice(2)], {
   stdio: "inherit",

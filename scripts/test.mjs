@@ -1,9 +1,11 @@
 // `npm test`: every check, one after the other. All of them run, so that one call names all that is wrong.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { buildDashboard } from "./build-dashboard.mjs";
 import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
 
 ensureInstalled({ forDevelopment: true });
+buildDashboard();
 
 const tool = (name) => join(root, "node_modules", ".bin", name);
 // Most tests wait for something, so that more of them than processors run at once.
@@ -12,6 +14,10 @@ const postgres = await startPostgres();
 const checks = [
   { name: "format, lint and walls (biome)", command: [tool("biome"), "check", "."] },
   { name: "types (tsc)", command: [tool("tsc"), "--noEmit", "--project", root] },
+  {
+    name: "types of the dashboard (tsc)",
+    command: [tool("tsc"), "--noEmit", "--project", join(root, "packages/web")],
+  },
   { name: "unused code and dependencies (knip)", command: [tool("knip")] },
   {
     name: "tests (bun test)",

@@ -87,3 +87,31 @@ export const ErrorTaxonomySetLabelsRequest = ErrorTaxonomyRemoveLabelsRequest.ex
   labels: newLabels,
 }).meta({ id: "ErrorTaxonomySetLabelsRequest" });
 export type ErrorTaxonomySetLabelsRequest = z.infer<typeof ErrorTaxonomySetLabelsRequest>;
+
+const instant = z.iso.datetime({ offset: true, local: true });
+
+/** Query of `GET …/{revision_id}/findings`. Whole UTC days are counted. */
+export const ErrorTaxonomyFindingsQuery = z.object({
+  since: instant.optional().meta({ description: "Counted from the UTC day that this falls in." }),
+  until: instant.optional().meta({ description: "UTC days that begin then or later are not counted." }),
+});
+export type ErrorTaxonomyFindingsQuery = z.infer<typeof ErrorTaxonomyFindingsQuery>;
+
+/** A kind of error that evaluations found. */
+export const ErrorTaxonomyFinding = z
+  .object({
+    path: z.array(z.string()).meta({ description: "The names from the root down, the leaf's own the last." }),
+    count: z.int().meta({ description: "Evaluations that found it." }),
+    last_found_on: z.iso.date().meta({ description: "A UTC day." }),
+  })
+  .meta({ id: "ErrorTaxonomyFinding" });
+export type ErrorTaxonomyFinding = z.infer<typeof ErrorTaxonomyFinding>;
+
+/** Answer of `GET …/{revision_id}/findings`: what the account's evaluations against a revision found. */
+export const ErrorTaxonomyFindingsResponse = z
+  .object({
+    evaluated: z.int().meta({ description: "Evaluations that came to a verdict, with errors or without." }),
+    findings: z.array(ErrorTaxonomyFinding).meta({ description: "The leaves found, most often first." }),
+  })
+  .meta({ id: "ErrorTaxonomyFindingsResponse" });
+export type ErrorTaxonomyFindingsResponse = z.infer<typeof ErrorTaxonomyFindingsResponse>;

@@ -4,6 +4,9 @@ import { shortText, storableText } from "./text.ts";
 const instant = z.iso.datetime({ offset: true });
 const duration = z.string().meta({ format: "duration", description: "ISO 8601, for example PT0.25S." });
 const score = z.number().min(0).max(1);
+const utf8 = new TextEncoder();
+/** PostgreSQL takes 2,704 bytes in an entry of an index, and a tag does not stand there alone. */
+const maxTagBytes = 2_400;
 
 /** When a verdict is explained. */
 export const ExplainStrategy = z.enum(["never", "on-fail", "on-success", "always"]);
@@ -39,10 +42,14 @@ export const filingFields = {
     .nullish()
     .check(({ value, issues }) => {
       const entries = Object.entries(value ?? {});
-      const isNameable = (name: string) => name !== "" && name.isWellFormed() && !name.includes("\0");
-      if (entries.length <= 50 && entries.every(([name, text]) => isNameable(name) && text.length <= 1000))
-        return;
-      const message = "Tags are at most 50 texts of at most 1,000 characters, each under a name";
+      const isTag = ([name, text]: [string, string]) =>
+        name !== "" &&
+        name.isWellFormed() &&
+        !name.includes("\0") &&
+        text.length <= 1000 &&
+        utf8.encode(name + text).length <= maxTagBytes;
+      if (entries.length <= 50 && entries.every(isTag)) return;
+      const message = `Tags are at most 50 texts of at most 1,000 characters under names, each with its name at most ${maxTagBytes} bytes of UTF-8`;
       issues.push({ code: "custom", message, input: value });
     })
     .meta({ description: "At most 50 texts under names of the caller's choice." }),

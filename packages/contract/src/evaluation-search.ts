@@ -65,6 +65,10 @@ export const EvaluationResultSearchRequest = EvaluationResultFilter.extend({
     .literal(0)
     .nullish()
     .meta({ description: "Pages go by id; clients that send 0 are not refused." }),
+  text_limit: z.int().min(1).max(1_000_000).nullish().meta({
+    description:
+      "Longer texts come cut to so many characters (Unicode code points): the system prompt, each retrieved context, the input, the output, the gold answer and the explanation. Absent, they come whole, as they always do in a result by its id.",
+  }),
 }).meta({ id: "EvaluationResultSearchRequest" });
 export type EvaluationResultSearchRequest = z.infer<typeof EvaluationResultSearchRequest>;
 

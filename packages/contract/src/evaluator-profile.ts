@@ -91,3 +91,31 @@ export const EvaluatorProfileListResponse = z
   .object({ evaluator_profiles: z.array(EvaluatorProfile) })
   .meta({ id: "EvaluatorProfileListResponse" });
 export type EvaluatorProfileListResponse = z.infer<typeof EvaluatorProfileListResponse>;
+
+const share = z.number().min(0).max(1);
+
+/** How far people agreed with what one revision of a profile said. */
+export const RevisionAgreement = z
+  .object({
+    revision: z.int(),
+    corrected: z.int().meta({ description: "Verdicts that people have corrected or confirmed." }),
+    agreed: z.int().meta({ description: "Of these, where the person said the same as the evaluator." }),
+    should_fail: z.int().meta({ description: "The evaluator passed what the person did not." }),
+    should_pass: z.int().meta({ description: "The person passed what the evaluator did not." }),
+    agreement: share.nullable().meta({ description: "The share that agreed; null where nothing was said." }),
+    agreement_interval: z
+      .object({ level: z.number(), lower: share, upper: share })
+      .nullable()
+      .meta({ description: "Wilson's, at 95 %." }),
+  })
+  .meta({ id: "RevisionAgreement" });
+export type RevisionAgreement = z.infer<typeof RevisionAgreement>;
+
+/** Answer of `GET /v1/evaluator-profiles/{public_id}/agreement`. Of several corrections of a result the latest counts. */
+export const AgreementResponse = z
+  .object({
+    public_id: z.uuid(),
+    revisions: z.array(RevisionAgreement).meta({ description: "Every revision, the newest first." }),
+  })
+  .meta({ id: "AgreementResponse" });
+export type AgreementResponse = z.infer<typeof AgreementResponse>;

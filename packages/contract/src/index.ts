@@ -13,4 +13,6 @@ export * from "./prediction.ts";
 export * from "./probe.ts";
 export * from "./query.ts";
 export { readResultId } from "./result-id.ts";
+export * from "./session.ts";
+export * from "./usage.ts";
 export * from "./whoami.ts";

@@ -1,13 +1,16 @@
 import { z } from "zod";
 
-/** Answer of `GET /v1/whoami`: the key that asks and the account that it belongs to. */
+const credential = z.object({
+  id: z.uuid(),
+  account: z.object({ id: z.uuid(), name: z.string() }),
+});
+
+/** Answer of `GET /v1/whoami`: the key or the session that asks, and the account that it belongs to. */
 export const WhoAmIResponse = z
   .object({
     caller: z.object({
-      api_key: z.object({
-        id: z.uuid(),
-        account: z.object({ id: z.uuid(), name: z.string() }),
-      }),
+      api_key: credential.optional().meta({ description: "There if a key asks." }),
+      session: credential.optional().meta({ description: "There if a browser's session asks." }),
     }),
   })
   .meta({ id: "WhoAmIResponse" });

@@ -9,6 +9,7 @@ import { type Evaluators, evaluators } from "./resources/evaluators.ts";
 import { type Me, me, type WhoAmI, whoAmI } from "./resources/me.ts";
 import { type Models, models } from "./resources/models.ts";
 import { type Predict, predict } from "./resources/predictions.ts";
+import { type Usage, usage } from "./resources/usage.ts";
 import { createTransport, type Fetch } from "./transport.ts";
 
 export interface PresageOptions {
@@ -39,6 +40,7 @@ export interface Presage {
   profiles: EvaluatorProfiles;
   results: EvaluationResults;
   errorTaxonomies: ErrorTaxonomies;
+  usage: Usage;
   apps: Apps;
 }
 
@@ -68,6 +70,7 @@ export function createPresage(options: PresageOptions = {}): Presage {
     profiles: evaluatorProfiles(transport),
     results: evaluationResults(transport),
     errorTaxonomies: errorTaxonomies(transport),
+    usage: usage(transport),
     apps: apps(transport),
   };
 }

@@ -33,7 +33,7 @@ describe("against a real Presage", () => {
   test("a key is made, used, listed and revoked, and then refused", async () => {
     const { key, id } = await presage.apiKeys.create({ name: "of a test" });
     const own = createPresage({ baseUrl: server.url, apiKey: key });
-    expect((await own.whoAmI()).api_key.id).toBe(id);
+    expect((await own.whoAmI()).api_key?.id).toBe(id);
     expect(await own.me()).toEqual(await presage.me());
     expect((await presage.apiKeys.list()).map(({ name }) => name)).toContain("of a test");
     expect(await presage.apiKeys.revoke(id)).toBeUndefined();
@@ -94,6 +94,21 @@ describe("against a real Presage", () => {
     const filter = { name: "digits", get_last_revision: true, is_managed: false, limit: 10, offset: 0 };
     expect(await presage.profiles.list(filter)).toEqual([revised]);
     expect(await presage.profiles.list({ name: "digits", revision: 1 })).toMatchObject([{ revision: 1 }]);
+    const order = {
+      evaluators: [{ evaluator: "regex", profile_name: "digits" }],
+      evaluated_model_output: "7 doors",
+    };
+    const [item] = await presage.evaluate(order);
+    await presage.results.correct(item?.evaluation_result?.id ?? "", { pass: false });
+    expect(await presage.profiles.agreement(made.public_id)).toMatchObject({
+      public_id: made.public_id,
+      revisions: [
+        { revision: 2, corrected: 1, should_fail: 1, agreement: 0 },
+        { revision: 1, corrected: 0, agreement: null },
+      ],
+    });
+    const [cut] = await presage.results.search({ profile_name: "digits", text_limit: 1 });
+    expect(cut?.evaluated_model_output).toBe("7");
     expect(await presage.profiles.archive(made.public_id)).toHaveLength(2);
     expect(await presage.profiles.list({ name: "digits" })).toEqual([]);
     expect(await presage.profiles.list({ name: "digits", include_archived: true })).toHaveLength(2);
@@ -109,8 +124,26 @@ describe("against a real Presage", () => {
     expect(await presage.errorTaxonomies.get(id)).toEqual(made);
     expect((await presage.errorTaxonomies.setLabels(id, ["second"])).labels).toEqual(["first", "second"]);
     expect((await presage.errorTaxonomies.removeLabels(id, ["first"])).labels).toEqual(["second"]);
+    const period = { since: "2026-01-01T00:00:00Z" };
+    expect(await presage.errorTaxonomies.findings(id, period)).toEqual({ evaluated: 0, findings: [] });
     const filter = { name: "of a test", label: "second", latest_revision_only: true };
     expect((await presage.errorTaxonomies.list(filter)).map((one) => one.id)).toEqual([id]);
+  });
+
+  test("usage is told, by the hour or the day, of one key or all", async () => {
+    const day = { since: "2026-01-01T00:00:00Z", until: "2026-01-02T00:00:00Z" };
+    const told = { since: "2026-01-01T00:00:00.000Z", until: "2026-01-02T00:00:00.000Z", data: [] };
+    const api_key_id = (await presage.apiKeys.list())[0]?.id;
+    expect(await presage.usage.list({ ...day, api_key_id })).toEqual({ ...told, step: "day", api_keys: [] });
+    const nothing = { count: 0, total_ms: null, overhead_ms: null };
+    expect(await presage.usage.latency({ ...day, step: "hour" })).toEqual({
+      ...told,
+      step: "hour",
+      overall: nothing,
+    });
+    expect((await presage.usage.list()).step).toBe("day");
+    const error = await caught(presage.usage.latency({ since: "yesterday" }));
+    expect(error.faults.map(({ loc }) => loc)).toEqual([["query", "since"]]);
   });
 
   test("a request that is wrong is told where", async () => {

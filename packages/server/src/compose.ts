@@ -1,20 +1,24 @@
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeResults } from "./compose-results.ts";
+import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
 import type { Config } from "./config.ts";
 import type { Evaluate } from "./evaluation/evaluate.ts";
 import { archiveProfile } from "./evaluation/profiles/archive-profile.ts";
 import { createProfile } from "./evaluation/profiles/create-profile.ts";
 import { findOwnProfile } from "./evaluation/profiles/find-own-profile.ts";
 import { listProfiles } from "./evaluation/profiles/list-profiles.ts";
+import { measureAgreement } from "./evaluation/profiles/measure-agreement.ts";
 import { reviseProfile } from "./evaluation/profiles/revise-profile.ts";
 import { systemRevisions } from "./evaluation/profiles/system-revisions.ts";
 import { listApps } from "./evaluation/results/list-apps.ts";
 import { createRevision } from "./evaluation/taxonomies/create-revision.ts";
+import { findErrorFindings } from "./evaluation/taxonomies/find-error-findings.ts";
 import { findRevision } from "./evaluation/taxonomies/find-revision.ts";
 import { listRevisions } from "./evaluation/taxonomies/list-revisions.ts";
 import { removeLabels } from "./evaluation/taxonomies/remove-labels.ts";
 import { setLabels } from "./evaluation/taxonomies/set-labels.ts";
 import { type App, createApp } from "./http/app.ts";
+import { browserAddress } from "./http/browser-address.ts";
 import type { Phase } from "./http/routes/probes.ts";
 import { selectAccount } from "./identity/accounts-store.ts";
 import { createAdmission } from "./identity/admission.ts";
@@ -27,6 +31,10 @@ import { collectLastUses } from "./identity/api-keys/last-uses.ts";
 import { revokeApiKey } from "./identity/api-keys/revoke-api-key.ts";
 import { createKeyVerifier } from "./identity/api-keys/verify-api-key.ts";
 import { ensureOwner } from "./identity/ensure-owner.ts";
+import { collectUsage } from "./identity/usage/note-usage.ts";
+import { readLatency } from "./identity/usage/read-latency.ts";
+import { readUsage } from "./identity/usage/read-usage.ts";
+import { writeUsage } from "./identity/usage/usage-store.ts";
 import { selectUser, type User } from "./identity/users-store.ts";
 import type { Log, Logger } from "./observability/logger.ts";
 import { createMetrics } from "./observability/metrics.ts";
@@ -41,12 +49,14 @@ export interface Presage {
   setPhase(phase: Phase): void;
   /** The owner's first key, where this start made it. It is not kept anywhere. */
   firstKey: string | undefined;
+  /** The address that signs a browser in once, in local mode. It is not kept anywhere. */
+  signInAddress: string | undefined;
   /** Writes what is still to be written and lets go of everything. */
   dispose(): Promise<void>;
 }
 
-/** Builds the whole server, short of listening. */
-export async function compose(config: Config, log: Log): Promise<Presage> {
+/** Builds the whole server, short of listening at `address`. */
+export async function compose(config: Config, log: Log, address: string): Promise<Presage> {
   const { logger } = log;
   let phase: Phase = "starting";
   const metrics = createMetrics();
@@ -54,11 +64,18 @@ export async function compose(config: Config, log: Log): Promise<Presage> {
   const store = await composeStore(config, logger);
   const { database, digestOf } = store;
   const firstKey = await composeFirstKey(config, store);
+  const publicUrl = config.listen.publicUrl ?? browserAddress(address);
+  const { signIn, sessions } = await composeSignIn(config, store, publicUrl);
+  const signInPath = signIn.kind === "local" ? await createSignInPath(store) : undefined;
   const { upstream, stopSandbox } = await composeUpstream(config, logger);
 
   const lastUses = collectLastUses(
     (batch) => writeLastUses(database, batch),
     (error) => logger.warn({ err: error }, "last uses of keys are not written yet; they are kept"),
+  );
+  const usage = collectUsage(
+    (batch) => writeUsage(database, batch),
+    (error) => logger.warn({ err: error }, "usage is not written yet; it is kept"),
   );
   const verifier = createKeyVerifier({
     digestOf,
@@ -78,7 +95,10 @@ export async function compose(config: Config, log: Log): Promise<Presage> {
 
   const app = createApp({
     phase: () => phase,
+    dashboardDirectory: Bun.fileURLToPath(new URL("../../web/dist/", import.meta.url)),
     verifier,
+    signIn,
+    sessions,
     predictions: {
       complete: upstream.complete,
       admission,
@@ -96,6 +116,8 @@ export async function compose(config: Config, log: Log): Promise<Presage> {
       createRevision: (newRevision) => createRevision(database, newRevision),
       listRevisions: (accountId, filter) => listRevisions(database, accountId, filter),
       findRevision: (accountId, revisionId) => findRevision(database, accountId, revisionId),
+      findErrorFindings: (accountId, revisionId, period) =>
+        findErrorFindings(store.reader, accountId, revisionId, period),
       setLabels: (accountId, revisionId, labels) => setLabels(database, accountId, revisionId, labels),
       removeLabels: (accountId, revisionId, labels) => removeLabels(database, accountId, revisionId, labels),
     },
@@ -109,11 +131,16 @@ export async function compose(config: Config, log: Log): Promise<Presage> {
       reviseProfile: (revision) => reviseProfile(database, revision),
       archiveProfile: (accountId, publicId) => archiveProfile(database, managed, accountId, publicId),
       listProfiles: (accountId, filter, page) => listProfiles(database, managed, accountId, filter, page),
+      measureAgreement: (accountId, publicId) => measureAgreement(store.reader, managed, accountId, publicId),
+    },
+    usage: {
+      readUsage: (accountId, period, keyId) => readUsage(store.reader, accountId, period, keyId),
+      readLatency: (accountId, period) => readLatency(store.reader, accountId, period),
     },
     listApps: (accountId) => listApps(database, accountId),
     findUser: (userId) => selectUser(database, userId),
     findAccount: (accountId) => selectAccount(database, accountId),
-    observers: { log, metrics, tracing },
+    observers: { log, metrics, tracing, noteUsage: usage.note },
   });
 
   return {
@@ -122,8 +149,9 @@ export async function compose(config: Config, log: Log): Promise<Presage> {
       phase = next;
     },
     firstKey,
+    signInAddress: signInPath === undefined ? undefined : publicUrl + signInPath,
     async dispose() {
-      await lastUses.stop();
+      await Promise.all([lastUses.stop(), usage.stop()]);
       await tracing
         ?.stop()
         .catch((error: unknown) => logger.warn({ err: error }, "the last traces are lost"));

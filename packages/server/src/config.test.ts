@@ -25,7 +25,11 @@ describe("An empty environment", () => {
       databaseUrl: "sqlite:data/presage.db",
       upstream: { url: undefined, apiKey: undefined, model: undefined, timeoutMs: 120_000, retries: 2 },
       prediction: { debugFields: false, ratePerMinute: 0, maxInFlight: 10_000 },
-      identity: { bootstrapKey: undefined, oidc: undefined },
+      identity: {
+        bootstrapKey: undefined,
+        oidc: undefined,
+        session: { idleMs: 12 * 3_600_000, maxMs: 7 * 24 * 3_600_000 },
+      },
       judge: { url: undefined, apiKey: undefined, model: undefined },
       logLevel: "info",
       otlpEndpoint: undefined,
@@ -64,6 +68,10 @@ describe("Each variable", () => {
       PRESAGE_LOG_LEVEL: "warn",
       PRESAGE_API_KEY: "client-key",
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
+      PRESAGE_OIDC_ALLOWED_DOMAINS: "Example.org, lab.example.org",
+      PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
+      PRESAGE_SESSION_IDLE_MINUTES: "10",
+      PRESAGE_SESSION_MAX_HOURS: "2",
       ...oidc,
     });
     expect(config).toStrictEqual({
@@ -79,7 +87,14 @@ describe("Each variable", () => {
       prediction: { debugFields: true, ratePerMinute: 600, maxInFlight: 1 },
       identity: {
         bootstrapKey: "k".repeat(32),
-        oidc: { issuer: "https://login.example", clientId: "presage", clientSecret: "the-oidc-secret" },
+        oidc: {
+          issuer: "https://login.example",
+          clientId: "presage",
+          clientSecret: "the-oidc-secret",
+          allowedDomains: ["example.org", "lab.example.org"],
+          accountClaim: "team",
+        },
+        session: { idleMs: 600_000, maxMs: 7_200_000 },
       },
       judge: { url: "https://judge.example/v1", apiKey: "judge-key", model: "judge-model" },
       logLevel: "warn",
@@ -88,12 +103,19 @@ describe("Each variable", () => {
     });
   });
 
+  test("that names an issuer keeps the slash at its end, as issuers are compared letter by letter", () => {
+    for (const PRESAGE_OIDC_ISSUER of ["https://login.example/realm/", "https://login.example/realm"]) {
+      const { identity } = readConfig({ ...oidc, PRESAGE_OIDC_ISSUER });
+      expect(identity.oidc?.issuer).toBe(PRESAGE_OIDC_ISSUER);
+    }
+  });
+
   test("is fixed once it was read, however deep it lies", () => {
     const unfrozen = (value: unknown): boolean =>
       typeof value === "object" &&
       value !== null &&
       (!Object.isFrozen(value) || Object.values(value).some(unfrozen));
-    expect(unfrozen(readConfig(oidc))).toBe(false);
+    expect(unfrozen(readConfig({ ...oidc, PRESAGE_OIDC_ALLOWED_DOMAINS: "a.example" }))).toBe(false);
     expect(unfrozen({ a: Object.freeze({}) })).toBe(true);
   });
 
@@ -135,6 +157,13 @@ describe("A wrong value", () => {
       ["presage.example"],
       "an http or https address without a user or a password in it",
     ],
+    [
+      "PRESAGE_OIDC_ALLOWED_DOMAINS",
+      ["example", "a.example,", "a.example,b", "*.example.org", "a.example b.example"],
+      "domains with commas between them, for example example.org,example.com",
+    ],
+    ["PRESAGE_SESSION_IDLE_MINUTES", ["0", "1.5", "525601"], "a whole number of minutes from 1 to 525600"],
+    ["PRESAGE_SESSION_MAX_HOURS", ["0", "1d", "8761"], "a whole number of hours from 1 to 8760"],
     ["PRESAGE_JUDGE_URL", ["judge"], "an http or https address without a user or a password in it"],
     ["PRESAGE_LOG_LEVEL", ["loud", "INFO"], "trace, debug, info, warn, error, fatal, silent"],
     [
@@ -205,7 +234,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(23);
+    expect(shown).toHaveLength(27);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

@@ -7,6 +7,9 @@ import {
   secretNames,
 } from "./environment.ts";
 
+const minuteMs = 60_000;
+const hourMs = 3_600_000;
+
 export type Config = Readonly<{
   listen: Readonly<{ host: string; port: number; publicUrl: string | undefined; maxBodyBytes: number }>;
   databaseUrl: string;
@@ -22,13 +25,24 @@ export type Config = Readonly<{
   identity: Readonly<{
     bootstrapKey: string | undefined;
     /** Absent: local mode. */
-    oidc: Readonly<{ issuer: string; clientId: string; clientSecret: string }> | undefined;
+    oidc: OidcConfig | undefined;
+    session: Readonly<{ idleMs: number; maxMs: number }>;
   }>;
   judge: Readonly<{ url: string | undefined; apiKey: string | undefined; model: string | undefined }>;
   logLevel: Environment["PRESAGE_LOG_LEVEL"];
   otlpEndpoint: string | undefined;
   /** The key with which the command line calls another server. */
   clientApiKey: string | undefined;
+}>;
+
+export type OidcConfig = Readonly<{
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  /** In small letters. Absent: people of every domain may sign in, and without an e-mail address too. */
+  allowedDomains: readonly string[] | undefined;
+  /** Absent: all users are in one account. */
+  accountClaim: string | undefined;
 }>;
 
 /** The environment is wrong; the message has one line for each wrong variable. */
@@ -64,7 +78,14 @@ export function readConfig(raw: RawEnvironment): Config {
       ratePerMinute: values.PRESAGE_RATE_LIMIT_RPM,
       maxInFlight: values.PRESAGE_MAX_IN_FLIGHT,
     }),
-    identity: Object.freeze({ bootstrapKey: values.PRESAGE_BOOTSTRAP_KEY, oidc: oidcOf(values) }),
+    identity: Object.freeze({
+      bootstrapKey: values.PRESAGE_BOOTSTRAP_KEY,
+      oidc: oidcOf(values),
+      session: Object.freeze({
+        idleMs: values.PRESAGE_SESSION_IDLE_MINUTES * minuteMs,
+        maxMs: values.PRESAGE_SESSION_MAX_HOURS * hourMs,
+      }),
+    }),
     judge: Object.freeze({
       url: values.PRESAGE_JUDGE_URL,
       apiKey: values.PRESAGE_JUDGE_API_KEY,
@@ -142,9 +163,16 @@ function withoutCredentials(text = ""): string {
     .replace(/([?&][^=&]*(?:password|secret|token|key)=)[^&]*/gi, "$1***");
 }
 
-function oidcOf(values: Environment): Config["identity"]["oidc"] {
+function oidcOf(values: Environment): OidcConfig | undefined {
   const { PRESAGE_OIDC_ISSUER: issuer, PRESAGE_OIDC_CLIENT_ID: clientId } = values;
   const clientSecret = values.PRESAGE_OIDC_CLIENT_SECRET;
   if (issuer === undefined || clientId === undefined || clientSecret === undefined) return undefined;
-  return Object.freeze({ issuer, clientId, clientSecret });
+  const allowedDomains = values.PRESAGE_OIDC_ALLOWED_DOMAINS;
+  return Object.freeze({
+    issuer,
+    clientId,
+    clientSecret,
+    allowedDomains: allowedDomains === undefined ? undefined : Object.freeze(allowedDomains),
+    accountClaim: values.PRESAGE_OIDC_ACCOUNT_CLAIM,
+  });
 }

@@ -19,10 +19,21 @@ const httpUrl = z
   .url({ protocol: /^https?$/, abort: true })
   .refine((value) => new URL(value).username === "" && new URL(value).password === "")
   .transform((value) => value.replace(/\/+$/, ""));
+/** Unlike other addresses it is compared letter by letter, a slash at its end as well. */
+const issuerUrl = z
+  .url({ protocol: /^https?$/, abort: true })
+  .refine((value) => new URL(value).username === "" && new URL(value).password === "");
 const text = z.string();
+const domain = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/;
+const domains = z
+  .string()
+  .transform((list) => list.split(",").map((name) => name.trim().toLowerCase()))
+  .refine((names) => names.every((name) => domain.test(name)));
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 const dayMs = 86_400_000;
+const yearHours = 8_760;
+const yearMinutes = 525_600;
 const gibibyte = 1_073_741_824;
 const httpAddress = "an http or https address without a user or a password in it";
 
@@ -90,7 +101,7 @@ export const environment = z.object({
       description: "an API key of 32 characters or more that exists from the first start",
       takes: "32 to 512 visible ASCII characters",
     }),
-  PRESAGE_OIDC_ISSUER: httpUrl.optional().meta({
+  PRESAGE_OIDC_ISSUER: issuerUrl.optional().meta({
     description: "the OpenID provider that people sign in with; without it the server is in local mode",
     takes: httpAddress,
   }),
@@ -100,6 +111,26 @@ export const environment = z.object({
   PRESAGE_OIDC_CLIENT_SECRET: text
     .optional()
     .meta({ description: "this server's secret at the OpenID provider", takes: "text" }),
+  PRESAGE_OIDC_ALLOWED_DOMAINS: domains.optional().meta({
+    description: "only people with a verified e-mail address of one of these domains may sign in",
+    takes: "domains with commas between them, for example example.org,example.com",
+  }),
+  PRESAGE_OIDC_ACCOUNT_CLAIM: text.optional().meta({
+    description: "the claim that names a user's account; without it everybody is in the account default",
+    takes: "text",
+  }),
+  PRESAGE_SESSION_IDLE_MINUTES: wholeNumber(1, yearMinutes)
+    .default(720)
+    .meta({
+      description: "minutes after which a browser that is not used is signed out",
+      takes: `a whole number of minutes from 1 to ${yearMinutes}`,
+    }),
+  PRESAGE_SESSION_MAX_HOURS: wholeNumber(1, yearHours)
+    .default(168)
+    .meta({
+      description: "hours after which a browser is signed out, however much it is used",
+      takes: `a whole number of hours from 1 to ${yearHours}`,
+    }),
   PRESAGE_PUBLIC_URL: httpUrl.optional().meta({
     description: "the address that browsers use; without it made from host and port",
     takes: httpAddress,

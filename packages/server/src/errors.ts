@@ -3,6 +3,7 @@ import type { ErrorCategory } from "@presage/contract";
 /** What Presage itself refuses or cannot do. The boundary turns each code into a status. */
 export type ServiceErrorCode =
   | "unauthenticated"
+  | "forbidden"
   | "not_found"
   | "conflict"
   | "method_not_allowed"

@@ -56,6 +56,11 @@ keys
   .action(async (id: string) => (await import("./cli/keys.ts")).revokeKey(readConfig(process.env), id));
 
 program
+  .command("sign-in")
+  .description("print an address that signs a browser in once, in the configured database")
+  .action(async () => (await import("./cli/sign-in.ts")).printSignInAddress(readConfig(process.env)));
+
+program
   .command("predict")
   .description("predict one next state, or one for every line of a file")
   .option("--state <text>", "the state before the action")

@@ -48,10 +48,19 @@ async function expectRefused(headers: Headers): Promise<void> {
   const refusal = await refusalOf(await me(headers));
   expect(refusal).toEqual({
     status: 401,
-    names: ["content-length", "content-type", "date", "server-timing", "www-authenticate", "x-request-id"],
+    names: [
+      "content-length",
+      "content-type",
+      "date",
+      "referrer-policy",
+      "server-timing",
+      "www-authenticate",
+      "x-content-type-options",
+      "x-request-id",
+    ],
     challenge: "Bearer",
     type: expect.stringMatching(/^application\/json\b/),
-    body: { detail: "A valid API key is needed, as X-API-KEY or as a bearer token." },
+    body: { detail: "A valid API key, as X-API-KEY or as a bearer token, or a session is needed." },
   });
 }
 
@@ -144,7 +153,7 @@ describe("Of all paths", () => {
 
   beforeAll(async () => {
     const config = readConfig({ PRESAGE_DATABASE_URL: "sqlite::memory:", PRESAGE_BOOTSTRAP_KEY: testKey });
-    const { app, dispose } = await compose(config, createLog("silent"));
+    const { app, dispose } = await compose(config, createLog("silent"), "http://127.0.0.1:8080");
     paths = Object.keys(app.routes);
     await dispose();
   });
@@ -180,11 +189,30 @@ describe("Of all paths", () => {
       expect((await presage.call("GET", path)).status).toBe(404);
   });
 
-  test("only the probes and the page of the interface are open", async () => {
-    const open = paths.filter((path) => !isBelowV1(path));
-    const page = ["/docs", "/docs/start.js", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css"];
-    expect(open.toSorted()).toEqual([...page, "/health", "/metrics", "/openapi.json", "/ready"]);
-    for (const path of open) expect([path, await statusOf("GET", path)]).toEqual([path, 200]);
+  test("only the probes, the page of the interface and the one that signs in show something to anybody", async () => {
+    const others = paths.filter((path) => !isBelowV1(path)).toSorted();
+    const answers = await Promise.all(
+      others.map(async (path) => {
+        const { status, headers } = await fetch(presage.url + path, { redirect: "manual" });
+        return { path, status, location: headers.get("location") };
+      }),
+    );
+    const docs = ["/docs", "/docs/start.js", "/docs/swagger-ui-bundle.js", "/docs/swagger-ui.css"];
+    const signIn = ["/sign-in", "/sign-in/pages.css", "/sign-in/sign-in.js"];
+    expect(answers.filter(({ status }) => status === 200).map(({ path }) => path)).toEqual([
+      ...docs,
+      "/health",
+      "/metrics",
+      "/openapi.json",
+      "/ready",
+      ...signIn,
+    ]);
+    for (const { path, status, location } of answers) {
+      // What changes something takes no GET, and of the dashboard's files none is called so.
+      if ([200, 404, 405].includes(status)) continue;
+      const returnTo = encodeURIComponent(path);
+      expect([path, status, location]).toEqual([path, 303, `/sign-in?return_to=${returnTo}`]);
+    }
   });
 });
 

@@ -57,6 +57,14 @@ onEachDatabase((database) => {
       },
     );
 
+    test("keeps a tag of as many bytes as a tag may have, and finds it", async () => {
+      // Nothing that a database could make smaller before it indexes it.
+      const characters = Array.from({ length: 799 }, (_, index) => 0x4e00 + ((index * 7919) % 20_000));
+      const tags = { tag: String.fromCodePoint(...characters) };
+      const { id } = await resultOf({ ...same, evaluators: exactMatch, tags });
+      expect(await search({ tags })).toMatchObject([{ id, tags }]);
+    });
+
     test("is filed under what the caller says", async () => {
       const filing = {
         app: "night runs",
@@ -265,6 +273,18 @@ onEachDatabase((database) => {
         { ...same, evaluators: exactMatch, tags: { n: 1 } },
         ["body", "tags", "n"],
         "string_type",
+      ],
+      [
+        "has a tag whose name is too long for an index",
+        { ...same, evaluators: exactMatch, tags: { ["n".repeat(2_500)]: "x" } },
+        ["body", "tags"],
+        "value_error",
+      ],
+      [
+        "has a tag of too many bytes for an index",
+        { ...same, evaluators: exactMatch, tags: { n: "語".repeat(900) } },
+        ["body", "tags"],
+        "value_error",
       ],
       [
         "has an unknown strategy",

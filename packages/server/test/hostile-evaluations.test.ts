@@ -120,6 +120,20 @@ test("A body that is itself nested 10,000 deep is refused", async () => {
   expect(response.status).toBe(422);
 });
 
+test("Long texts are refused for so many evaluators that the answer would fill the memory", async () => {
+  const small = await startPresage({ PRESAGE_MAX_BODY_BYTES: "100000" });
+  const statusOf = async (evaluators: number) => {
+    const request = {
+      evaluators: Array(evaluators).fill({ evaluator: "contains" }),
+      evaluated_model_output: "x".repeat(60_000),
+    };
+    return (await small.call("POST", "/v1/evaluate", request)).status;
+  };
+  expect(await statusOf(3)).toBe(200);
+  expect(await statusOf(4)).toBe(413);
+  await small.stop();
+});
+
 const megabyte = "The door is open. ".repeat(58_000);
 
 test.each(["exact-match", "contains", "regex", "token-f1", "bleu", "numeric", "pii"])(

@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type CompiledQuery, Kysely, CompiledQuery as Query, sql } from "kysely";
+import { selectAgreementCells } from "../src/evaluation/profiles/agreement-store.ts";
 import { findCorrections } from "../src/evaluation/results/find-corrections.ts";
 import { selectResult } from "../src/evaluation/results/kept-results-store.ts";
 import type { SearchFilter } from "../src/evaluation/results/result-filter.ts";
 import { selectScoreCounts } from "../src/evaluation/results/rollup-store.ts";
 import { searchResults } from "../src/evaluation/results/search-results.ts";
 import { summarise } from "../src/evaluation/results/summarise.ts";
+import { selectErrorFindings } from "../src/evaluation/taxonomies/error-findings-store.ts";
+import type { UsagePeriod } from "../src/identity/usage/usage-period.ts";
+import { selectCounts, selectLatencies } from "../src/identity/usage/usage-store.ts";
 import { postgresDialect } from "../src/storage/postgres-dialect.ts";
 import { sqliteDialect } from "../src/storage/sqlite-dialect.ts";
 import type { Tables } from "../src/storage/tables.ts";
@@ -78,8 +82,12 @@ onEachDatabase((database) => {
 
   const isScan = (line: string) =>
     isSqlite
-      ? /^SCAN (result|tag|payload|correction|other|series|counts|evaluation_(?!clock))\b/.test(line)
-      : /Seq Scan on evaluation_(results|tags|payloads|corrections|series|counts)/.test(line);
+      ? /^SCAN (result|tag|payload|correction|other|series|counts|error_finding_counts|usage_\w+|evaluation_(?!clock))\b/.test(
+          line,
+        )
+      : /Seq Scan on (evaluation_(results|tags|payloads|corrections|series|counts)|error_finding_counts|usage_\w+)/.test(
+          line,
+        );
   const isSort = (line: string) => (isSqlite ? /TEMP B-TREE/.test(line) : /Sort/.test(line));
 
   describe.each(Object.entries(filters))("A search by %s", (_, filter) => {
@@ -103,6 +111,27 @@ onEachDatabase((database) => {
   test("a profile's corrections are found by an index", async () => {
     const plans = await plansOf(() => findCorrections(watched, account, "public1", 5));
     expect(plans.filter(isScan)).toEqual([]);
+  });
+
+  test("a profile's agreement is counted from its own corrections", async () => {
+    const plans = await plansOf(() => selectAgreementCells(watched, account, "public1"));
+    expect(plans.filter(isScan)).toEqual([]);
+  });
+
+  test("the errors of a revision are found by their key", async () => {
+    const days = { fromDay: 3, untilDay: 5 };
+    const plans = await plansOf(() => selectErrorFindings(watched, account, "revision1", days));
+    expect(plans.filter(isScan)).toEqual([]);
+  });
+
+  test.each([
+    ["usage", (period: UsagePeriod) => selectCounts(watched, account, period, undefined)],
+    ["usage of a key", (period: UsagePeriod) => selectCounts(watched, account, period, "key7")],
+    ["latencies", (period: UsagePeriod) => selectLatencies(watched, account, period)],
+  ])("%s is read from the account's hours alone", async (_, select) => {
+    const plans = await plansOf(() => select({ fromHour: 240, untilHour: 288, hoursPerStep: 24 }));
+    expect(plans.filter(isScan)).toEqual([]);
+    expect(plans.join("\n")).toMatch(/account_id ?=.*hour ?>/);
   });
 
   test("a summary from the rollup looks at no result", async () => {
@@ -156,5 +185,14 @@ async function fill(database: Kysely<Tables>, isSqlite: boolean): Promise<void> 
       'family', 'profile', 'public1', 1, 1, '' from ${numbers} where i <= 2000`.execute(database);
   await sql`insert into evaluation_counts (series_id, day, verdict, score_mille, count, score_sum, score_sum_of_squares)
     select 's' || (1 + i % 2000), i / 2000, 'pass', 1000, 1, 1, 1 from ${numbers}`.execute(database);
+  await sql`insert into error_finding_counts (account_id, revision_id, day, path_id, path, count)
+    select ${sql.lit(account)}, 'revision' || (i % 100), i / 3000, 'path' || i, '[]', 1 from ${numbers}`.execute(
+    database,
+  );
+  const accounts = sql`case when i % 2 = 0 then 'others' else ${sql.lit(account)} end`;
+  await sql`insert into usage_counts (account_id, hour, key_id, operation, outcome, requests, prompt_tokens, completion_tokens)
+    select ${accounts}, i / 20, 'key' || (i % 20), 'predict', '', 1, 1, 1 from ${numbers}`.execute(database);
+  await sql`insert into usage_latencies (account_id, hour, measure, bucket, count)
+    select ${accounts}, i / 20, 'total', i % 20, 1 from ${numbers}`.execute(database);
   if (!isSqlite) await sql`analyze`.execute(database);
 }

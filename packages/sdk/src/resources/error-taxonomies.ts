@@ -1,4 +1,6 @@
 import type {
+  ErrorTaxonomyFindingsQuery,
+  ErrorTaxonomyFindingsResponse,
   ErrorTaxonomyRevision,
   ErrorTaxonomyRevisionCreateRequest,
   ErrorTaxonomyRevisionCreateResponse,
@@ -23,6 +25,12 @@ export interface ErrorTaxonomies {
   list(filter?: ErrorTaxonomyFilter, options?: CallOptions): Promise<ErrorTaxonomyRevision[]>;
   /** One revision: `GET /v1/error-taxonomy-revision/{id}`. */
   get(revisionId: string, options?: CallOptions): Promise<ErrorTaxonomyRevision>;
+  /** How often evaluations found each kind of error: `GET /v1/error-taxonomy-revision/{id}/findings`. */
+  findings(
+    revisionId: string,
+    period?: ErrorTaxonomyFindingsQuery,
+    options?: CallOptions,
+  ): Promise<ErrorTaxonomyFindingsResponse>;
   /** Adds a revision, and its taxonomy if there is none of that name: `POST /v1/error-taxonomy-revision`. */
   create(request: ErrorTaxonomyRevisionCreateRequest, options?: CallOptions): Promise<ErrorTaxonomyRevision>;
   /** Sets labels; one that another revision of the taxonomy bears moves: `POST …/{id}/set-labels`. */
@@ -56,6 +64,11 @@ export function errorTaxonomies({ json }: Transport): ErrorTaxonomies {
     },
     get: (revisionId, options) =>
       json({ method: "GET", path: pathOf(revisionId), isRepeatable: true }, options),
+    findings: (revisionId, period, options) =>
+      json(
+        { method: "GET", path: `${pathOf(revisionId)}/findings`, query: { ...period }, isRepeatable: true },
+        options,
+      ),
     async create(body, options) {
       const call = { method: "POST", path, body, isRepeatable: false } as const;
       return (await json<ErrorTaxonomyRevisionCreateResponse>(call, options)).error_taxonomy_revision;

@@ -1,4 +1,5 @@
 import type {
+  AgreementResponse,
   EvaluatorProfile,
   EvaluatorProfileCreateRequest,
   EvaluatorProfileListQuery,
@@ -35,6 +36,8 @@ export interface EvaluatorProfiles {
   ): Promise<EvaluatorProfile>;
   /** Takes a profile out of use, and answers with its revisions: `PATCH /v1/evaluator-profiles/{public_id}/archive`. */
   archive(publicId: string, options?: CallOptions): Promise<EvaluatorProfile[]>;
+  /** How far people agreed with each revision: `GET /v1/evaluator-profiles/{public_id}/agreement`. */
+  agreement(publicId: string, options?: CallOptions): Promise<AgreementResponse>;
 }
 
 const path = "/v1/evaluator-profiles";
@@ -58,5 +61,7 @@ export function evaluatorProfiles({ json }: Transport): EvaluatorProfiles {
       const call = { method: "PATCH", path: `${pathOf(publicId)}/archive`, isRepeatable: true } as const;
       return (await json<EvaluatorProfileListResponse>(call, options)).evaluator_profiles;
     },
+    agreement: (publicId, options) =>
+      json({ method: "GET", path: `${pathOf(publicId)}/agreement`, isRepeatable: true }, options),
   };
 }

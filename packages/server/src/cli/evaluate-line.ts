@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { Context, type EvaluateItem } from "@presage/contract";
+import { composePrompt } from "@presage/contract/compose-prompt";
 import { z } from "zod";
 import type { Filing } from "../evaluation/results/evaluation-record.ts";
 import type { Sample } from "../evaluation/sample.ts";
-import { composePrompt } from "../prediction/compose-prompt.ts";
 import { CommandError } from "./command-error.ts";
 import { describeFaults, InvalidLineError, parseLine } from "./input-line.ts";
 import type { OutputLine } from "./output-line.ts";

@@ -10,13 +10,14 @@ export async function serve(config: Config, unknownVariables: string[]): Promise
   for (const name of unknownVariables)
     logger.warn({ name }, "this PRESAGE_ variable is not known and has no effect");
   const server = listen(config.listen);
-  const presage = await compose(config, log);
+  const presage = await compose(config, log, server.address);
   server.use(presage.app);
   presage.setPhase("ready");
   logger.info({ address: server.address }, "ready");
   if (!server.isLoopback)
     logger.warn({ host: config.listen.host }, "other machines can reach this server; it speaks plain HTTP");
   if (presage.firstKey !== undefined) showFirstKey(presage.firstKey, server.address);
+  if (presage.signInAddress !== undefined) showSignInAddress(presage.signInAddress);
 
   const signal = await nextSignal();
   logger.info({ signal }, "stopping: no new connections; predictions under way finish");
@@ -40,6 +41,19 @@ function showFirstKey(key: string, address: string): void {
       "",
       `    curl ${address}/v1/predict -H 'X-API-KEY: ${key}' -H 'Content-Type: application/json' \\`,
       `      -d '{"interaction": {"state": "You are in the kitchen. The fridge is closed.", "action": "open fridge"}}'`,
+      "",
+      "",
+    ].join("\n"),
+  );
+}
+
+function showSignInAddress(address: string): void {
+  process.stderr.write(
+    [
+      "",
+      "  Sign in with a browser. The address works once, within 12 hours:",
+      "",
+      `    ${address}`,
       "",
       "",
     ].join("\n"),

@@ -8,6 +8,7 @@ import {
   type Verdict,
 } from "./evaluators/family.ts";
 import { isExplained } from "./is-explained.ts";
+import { createConfigReader } from "./read-config.ts";
 import type { UsableProfile } from "./resolve-evaluators.ts";
 import type { Finding } from "./results/evaluation-record.ts";
 import type { RuleRunner } from "./run-rule.ts";
@@ -37,16 +38,12 @@ export function createEvaluatorRunner({
   modelTimeoutMs,
   onFault,
 }: EvaluatorRunnerParts): RunEvaluator {
+  const readConfig = createConfigReader();
+
   return async ({ family, profile, sample, accountId, explainStrategy }, callerGone) => {
     try {
-      const config = family.config.safeParse(profile.config);
-      if (!config.success) {
-        throw new EvaluationFailure(
-          "invalid_profile",
-          "The profile's config is no longer valid for its family.",
-        );
-      }
-      const needs = [...family.needs, ...(family.needsWith?.(config.data) ?? [])];
+      const config = readConfig(family, profile);
+      const needs = [...family.needs, ...(family.needsWith?.(config) ?? [])];
       const missing = missingFields(sample, needs).map((field) => sampleFieldNames[field]);
       if (missing.length > 0) {
         return unusable("missing_input", `${family.name} needs ${missing.join(" and ")}.`);
@@ -54,10 +51,10 @@ export function createEvaluatorRunner({
       if (family.kind === "rule") {
         return {
           status: "success",
-          ...(await rules.run(family.name, config.data, sample, callerGone, explainStrategy)),
+          ...(await rules.run(family.name, config, sample, callerGone, explainStrategy)),
         };
       }
-      const call = { config: config.data, accountId, profilePublicId: profile.publicId };
+      const call = { config, accountId, profilePublicId: profile.publicId };
       return await runModel(family, sample, call, explainStrategy, callerGone);
     } catch (error) {
       if (callerGone.aborted) throw new CallerGoneError();

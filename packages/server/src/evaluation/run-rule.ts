@@ -4,7 +4,7 @@ import type { Tinypool } from "tinypool";
 import { createRuleEvaluator, type RuleTask, type TimedVerdict } from "./evaluate-by-rule.ts";
 import { EvaluationFailure, type RuleFamily } from "./evaluators/family.ts";
 import { crashed, type RuleOutcome, settleRule, verdictOf } from "./rule-outcome.ts";
-import type { Sample } from "./sample.ts";
+import { charactersOf, type Sample } from "./sample.ts";
 import { createSlots } from "./slots.ts";
 
 export interface RuleRunner {
@@ -129,11 +129,4 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
       await (await pool)?.destroy();
     },
   };
-}
-
-function charactersOf({ systemPrompt, retrievedContext = [], input, output, goldAnswer }: Sample): number {
-  return [systemPrompt, input, output, goldAnswer, ...retrievedContext].reduce(
-    (sum, text = "") => sum + text.length,
-    0,
-  );
 }

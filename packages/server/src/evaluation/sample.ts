@@ -25,3 +25,17 @@ export function missingFields(sample: Sample, needed: readonly SampleField[]): S
     return value === undefined || (Array.isArray(value) && value.length === 0);
   });
 }
+
+/** The length of all texts together. */
+export function charactersOf({
+  systemPrompt,
+  retrievedContext = [],
+  input,
+  output,
+  goldAnswer,
+}: Sample): number {
+  return [systemPrompt, input, output, goldAnswer, ...retrievedContext].reduce(
+    (sum, text = "") => sum + text.length,
+    0,
+  );
+}

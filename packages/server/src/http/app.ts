@@ -1,10 +1,13 @@
 import type { Registry } from "../evaluation/evaluators/registry.ts";
 import type { Account } from "../identity/accounts-store.ts";
+import type { KeyVerifier } from "../identity/api-keys/verify-api-key.ts";
 import type { User } from "../identity/users-store.ts";
 import type { Upstream } from "../upstream/upstream.ts";
+import type { SessionKeeper } from "./rotate-session.ts";
 import type { Route } from "./route.ts";
 import { type ApiKeysArea, apiKeyRoutes } from "./routes/api-keys.ts";
 import { appRoutes } from "./routes/apps.ts";
+import { dashboardRoutes } from "./routes/dashboard.ts";
 import { docsRoutes } from "./routes/docs.ts";
 import { type ErrorTaxonomiesArea, errorTaxonomyRoutes } from "./routes/error-taxonomies.ts";
 import { type EvaluateParts, evaluateRoutes } from "./routes/evaluate.ts";
@@ -16,11 +19,19 @@ import { metricsRoutes } from "./routes/metrics.ts";
 import { modelRoutes } from "./routes/models.ts";
 import { type PredictionParts, predictionRoutes } from "./routes/predictions.ts";
 import { type Phase, probeRoutes } from "./routes/probes.ts";
+import { type SessionsArea, sessionRoutes } from "./routes/sessions.ts";
+import { type SignIn, signInRoutes } from "./routes/sign-in.ts";
+import { type UsageArea, usageRoutes } from "./routes/usage.ts";
 import { whoAmIRoutes } from "./routes/whoami.ts";
 import { type ServePath, type Surroundings, servePath } from "./serve-path.ts";
 
-export interface AppParts extends Pick<Surroundings, "verifier" | "observers"> {
+export interface AppParts extends Pick<Surroundings, "observers"> {
+  verifier: KeyVerifier;
+  signIn: SignIn;
+  sessions: SessionKeeper & SessionsArea;
   phase(): Phase;
+  /** Where the built dashboard is. */
+  dashboardDirectory: string;
   predictions: PredictionParts;
   listModels: Upstream["listModels"];
   apiKeys: ApiKeysArea;
@@ -29,6 +40,7 @@ export interface AppParts extends Pick<Surroundings, "verifier" | "observers"> {
   evaluations: EvaluateParts;
   evaluationResults: EvaluationResultsArea;
   evaluatorProfiles: EvaluatorProfilesArea;
+  usage: UsageArea;
   listApps(accountId: string): Promise<string[]>;
   findUser(userId: string): Promise<User | undefined>;
   findAccount(accountId: string): Promise<Account | undefined>;
@@ -49,8 +61,11 @@ export function createApp(parts: AppParts): App {
     ...probeRoutes(parts.phase),
     ...metricsRoutes(parts.observers.metrics.registry),
     ...docsRoutes(),
+    ...dashboardRoutes(parts.dashboardDirectory),
     ...predictionRoutes(parts.predictions),
     ...modelRoutes(parts.listModels, parts.predictions.timeoutMs),
+    ...signInRoutes(parts.signIn, parts.sessions),
+    ...sessionRoutes(parts.sessions),
     ...meRoutes(parts.findUser),
     ...whoAmIRoutes(parts.findAccount),
     ...apiKeyRoutes(parts.apiKeys, maxBodyBytes),
@@ -59,11 +74,12 @@ export function createApp(parts: AppParts): App {
     ...evaluationResultRoutes(parts.evaluationResults, maxBodyBytes, parts.observers.log.logger),
     ...evaluatorRoutes(parts.registry),
     ...evaluatorProfileRoutes(parts.evaluatorProfiles, maxBodyBytes),
+    ...usageRoutes(parts.usage),
     ...appRoutes(parts.listApps),
   ];
   let lastRequestAtMs = 0;
   const surroundings: Surroundings = {
-    verifier: parts.verifier,
+    credentials: { keys: parts.verifier, findSession: parts.sessions.findSession },
     observers: parts.observers,
     isStopping: () => parts.phase() === "stopping",
     noteRequest: (atMs) => {

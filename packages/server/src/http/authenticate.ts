@@ -1,22 +1,39 @@
 import { ServiceError } from "../errors.ts";
-import type { Caller, KeyVerifier } from "../identity/api-keys/verify-api-key.ts";
+import type { KeyVerifier } from "../identity/api-keys/verify-api-key.ts";
+import type { Caller } from "../identity/caller.ts";
+import type { VerifiedSession } from "../identity/sessions/verify-session.ts";
+import { checkCsrf } from "./check-csrf.ts";
 
-/** One text for every refusal: a caller learns nothing about which keys exist. */
-const refusal = "A valid API key is needed, as X-API-KEY or as a bearer token.";
+/** One text for every refusal: a caller learns nothing about which keys and sessions exist. */
+const refusal = "A valid API key, as X-API-KEY or as a bearer token, or a session is needed.";
 
-/** Says whose key a request carries, or refuses it. */
-export async function authenticate(verifier: KeyVerifier, headers: Headers): Promise<Caller> {
-  const key = presentedKey(headers);
-  const caller = key === undefined ? undefined : await verifier.verify(key);
+export interface Credentials {
+  keys: KeyVerifier;
+  /** The session whose cookie a request carries. */
+  findSession(headers: Headers): Promise<VerifiedSession | undefined>;
+}
+
+/** Says who makes a call, or refuses it. A key in a header counts before the cookie. */
+export async function authenticate(credentials: Credentials, request: Request): Promise<Caller> {
+  const [key, ...others] = presentedKeys(request.headers);
+  if (key === undefined) return await authenticateSession(credentials, request);
+  const caller = others.length > 0 ? undefined : await credentials.keys.verify(key);
   if (caller === undefined) throw new ServiceError("unauthenticated", refusal);
   return caller;
 }
 
-/** The key of either header; two headers with different keys are as good as none. */
-function presentedKey(headers: Headers): string | undefined {
+async function authenticateSession({ findSession }: Credentials, request: Request): Promise<Caller> {
+  const session = await findSession(request.headers);
+  if (session === undefined) throw new ServiceError("unauthenticated", refusal);
+  checkCsrf(request, session.csrfToken);
+  return session.caller;
+}
+
+/** The keys of both headers, without repetition. */
+function presentedKeys(headers: Headers): string[] {
   const apiKey = headers.get("x-api-key");
   const authorization = headers.get("authorization");
   const bearer = authorization === null ? undefined : /^Bearer +(.*)$/i.exec(authorization)?.[1];
-  if (apiKey !== null && bearer !== undefined && apiKey !== bearer) return undefined;
-  return apiKey ?? bearer;
+  if (apiKey === null) return bearer === undefined ? [] : [bearer];
+  return bearer === undefined || bearer === apiKey ? [apiKey] : [apiKey, bearer];
 }

@@ -1,6 +1,7 @@
-import type { ErrorResponse, HTTPValidationError } from "@presage/contract";
+import type { ErrorCategory, ErrorResponse, HTTPValidationError } from "@presage/contract";
 import { CallerGoneError, ServiceError, type ServiceErrorCode, UpstreamError } from "../errors.ts";
 import { RateLimitError } from "../identity/admission.ts";
+import { SignInError, type SignInFailure } from "../identity/openid/sign-in-error.ts";
 import { isStoreUnavailable } from "../storage/store-failure.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { ValidationFailure } from "./validation.ts";
@@ -17,7 +18,7 @@ export class MethodNotAllowedError extends ServiceError {
 }
 
 /** nginx's status for a caller that hung up. Nobody receives it; logs and metrics do. */
-const callerGoneStatus = 499;
+export const callerGoneStatus = 499;
 
 const upstreamStatus = {
   context_exceeded: 413,
@@ -31,6 +32,7 @@ const upstreamStatus = {
 const serviceStatus: Record<ServiceErrorCode, { status: number; category?: keyof typeof upstreamStatus }> = {
   unsupported: { status: 400 },
   unauthenticated: { status: 401 },
+  forbidden: { status: 403 },
   not_found: { status: 404 },
   method_not_allowed: { status: 405 },
   conflict: { status: 409 },
@@ -40,11 +42,18 @@ const serviceStatus: Record<ServiceErrorCode, { status: number; category?: keyof
   store_unavailable: { status: 503, category: "unavailable" },
 };
 
+/** What becomes of a sign-in at the identity provider that failed. */
+const signInStatus: Record<SignInFailure, number> = {
+  broken_attempt: 400,
+  refused: 403,
+  provider_unavailable: 503,
+};
+
 export interface ErrorAnswer {
   status: number;
   body: ErrorResponse | HTTPValidationError;
   headers: Record<string, string>;
-  category: string | undefined;
+  category: ErrorCategory | undefined;
   /** True where the cause is a fault of ours that somebody should look at. */
   isUnexpected: boolean;
 }
@@ -54,6 +63,7 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (error instanceof ValidationFailure) return plain(422, { detail: error.faults });
   if (error instanceof UpstreamError) return answerToUpstream(error);
   if (error instanceof ServiceError) return answerToService(error);
+  if (error instanceof SignInError) return plain(signInStatus[error.failure], { detail: error.message });
   if (error instanceof CallerGoneError) return plain(callerGoneStatus, { detail: error.message });
   if (isStoreUnavailable(error)) {
     return answerToService(

@@ -1,8 +1,7 @@
 import type { EvaluationSummaryGroup, EvaluationSummaryResponse } from "@presage/contract";
 import type { Summary } from "../evaluation/results/summarise.ts";
 import type { SummaryGroup } from "../evaluation/results/summarise-cells.ts";
-
-const msPerDay = 86_400_000;
+import { toIsoDay } from "./to-iso-day.ts";
 
 /** A summary as it goes out. */
 export function toSummaryResponse({ source, groups }: Summary): EvaluationSummaryResponse {
@@ -38,7 +37,7 @@ function toKey(key: SummaryGroup["key"]): EvaluationSummaryGroup["key"] {
     ...(profile_revision === undefined ? {} : { evaluator_profile_revision: profile_revision || null }),
     ...(key.app === undefined ? {} : { app: key.app }),
     ...(key.tag === undefined ? {} : { tag: key.tag }),
-    ...(key.day === undefined ? {} : { day: new Date(key.day * msPerDay).toISOString().slice(0, 10) }),
+    ...(key.day === undefined ? {} : { day: toIsoDay(key.day) }),
     ...(key.run_id === undefined ? {} : { evaluation_run_id: key.run_id || null }),
   };
 }

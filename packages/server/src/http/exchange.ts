@@ -1,3 +1,4 @@
+import type { ErrorCategory, UsageOperation } from "@presage/contract";
 import type { RateStatus } from "../identity/admission.ts";
 import type { RequestSpan } from "../observability/tracing.ts";
 
@@ -8,6 +9,9 @@ export interface Exchange {
   /** Its trace, where traces are made. */
   readonly span: RequestSpan | undefined;
   keyId: string | undefined;
+  sessionId: string | undefined;
+  /** In whose usage it is counted, and as what, if it is. */
+  countsFor: { accountId: string; operation: UsageOperation } | undefined;
   /** What the key has left of its rate, if it has a limit. */
   rate: RateStatus | undefined;
   upstreamMs: number | undefined;
@@ -18,7 +22,7 @@ export interface Exchange {
   /** Called once the request is answered. */
   atEnd: (() => void) | undefined;
   /** Why it failed, if it did. */
-  category: string | undefined;
+  category: ErrorCategory | undefined;
   /** Whether it uses names that others have replaced. */
   usesOldNames: boolean;
 }

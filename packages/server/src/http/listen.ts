@@ -21,6 +21,10 @@ export interface Listening {
   drain(): Promise<void>;
 }
 
+export function listenAddress(host: string, port: number): string {
+  return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
 /** Takes the address at once, and answers that it is starting until it is given something to serve. */
 export function listen({ host, port }: { host: string; port: number }): Listening {
   let app = startingApp();
@@ -44,7 +48,7 @@ export function listen({ host, port }: { host: string; port: number }): Listenin
   }
 
   return {
-    address: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
+    address: listenAddress(host, server.port ?? port),
     isLoopback: host === "localhost" || host === "::1" || host.startsWith("127."),
     use(next) {
       app = next;

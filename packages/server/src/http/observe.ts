@@ -1,7 +1,9 @@
+import type { Use } from "../identity/usage/usage-tally.ts";
 import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import type { Exchange } from "./exchange.ts";
+import { usageFailureOf } from "./usage-failure.ts";
 
 const usableRequestId = /^[\w.:/+=@-]{1,128}$/;
 
@@ -10,6 +12,7 @@ export interface Observers {
   metrics: Metrics;
   /** Absent where no traces are made. */
   tracing: Tracing | undefined;
+  noteUsage(use: Use): void;
 }
 
 /** Begins to observe a request. */
@@ -19,6 +22,8 @@ export function openExchange({ tracing }: Observers, { method, headers }: Reques
     startedAtMs: performance.now(),
     span: tracing?.startRequest(method, headers.get("traceparent")),
     keyId: undefined,
+    sessionId: undefined,
+    countsFor: undefined,
     rate: undefined,
     upstreamMs: undefined,
     promptTokens: undefined,
@@ -30,13 +35,14 @@ export function openExchange({ tracing }: Observers, { method, headers }: Reques
   };
 }
 
-/** Ends it: its metrics, its trace and its one log line. No prompt, no key, no header. */
+/** Ends it: its metrics, its usage, its trace and its one log line. No prompt, no key, no header. */
 export function recordExchange(
-  { log, metrics }: Observers,
+  { log, metrics, noteUsage }: Observers,
   exchange: Exchange,
   { method, route, status, totalMs }: { method: string; route: string; status: number; totalMs: number },
 ): void {
-  const { requestId, keyId, upstreamMs, promptTokens, completionTokens, category, span } = exchange;
+  const { requestId, keyId, sessionId, upstreamMs, promptTokens, completionTokens, category, span } =
+    exchange;
   metrics.requests([route, String(status)]);
   if (upstreamMs !== undefined) {
     metrics.upstreamSeconds.observe(upstreamMs / 1000);
@@ -46,10 +52,16 @@ export function recordExchange(
   if (completionTokens !== undefined) metrics.tokens(["completion"], completionTokens);
   if (category !== undefined) metrics.failures([category]);
   if (exchange.usesOldNames) metrics.oldNames([keyId ?? "none"]);
+  if (exchange.countsFor !== undefined) {
+    const { accountId, operation } = exchange.countsFor;
+    const failure = usageFailureOf(status, category);
+    noteUsage({ accountId, keyId, operation, failure, promptTokens, completionTokens, totalMs, upstreamMs });
+  }
   span?.end(route, status);
   log.request({
     requestId,
     keyId,
+    sessionId,
     method,
     route,
     status,

@@ -1,16 +1,18 @@
 import { ServiceError } from "../errors.ts";
-import type { KeyVerifier } from "../identity/api-keys/verify-api-key.ts";
-import { authenticate } from "./authenticate.ts";
+import { SignInError } from "../identity/openid/sign-in-error.ts";
+import { authenticate, type Credentials } from "./authenticate.ts";
 import { deprecationHeader } from "./deprecations.ts";
 import { answerTo, isStoreFailure, MethodNotAllowedError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { idleTimeoutS } from "./keep-open.ts";
 import { type Observers, openExchange, recordExchange } from "./observe.ts";
+import { failurePage } from "./pages/failure-page.ts";
 import { rateHeaders } from "./rate-headers.ts";
-import type { Route, RoutedRequest } from "./route.ts";
+import type { Call, Route, RoutedRequest } from "./route.ts";
+import { askToSignIn } from "./sign-in-address.ts";
 
 export interface Surroundings {
-  verifier: KeyVerifier;
+  credentials: Credentials;
   observers: Observers;
   isStopping(): boolean;
   /** Hears of every request, with the time on the clock of `performance.now()`. */
@@ -28,7 +30,7 @@ const unmatched = "unmatched";
  */
 export function servePath(
   routes: readonly Route[],
-  { verifier, observers, isStopping, noteRequest }: Surroundings,
+  { credentials, observers, isStopping, noteRequest }: Surroundings,
 ): ServePath {
   const byMethod = new Map<string, Route>(routes.map((route) => [route.method, route]));
   const path = routes[0]?.path ?? unmatched;
@@ -44,17 +46,12 @@ export function servePath(
     const exchange = openExchange(observers, request);
     noteRequest(exchange.startedAtMs);
     let response: Response;
+    let route: Route | undefined;
     try {
-      const route = routeFor(request.method);
-      if (route.access === "open") {
-        response = await route.handle({ request, server, exchange });
-      } else {
-        const caller = await authenticate(verifier, request.headers);
-        exchange.keyId = caller.keyId;
-        response = await route.handle({ request, server, exchange, caller });
-      }
+      route = routeFor(request.method);
+      response = await answerCall(route, { request, server, exchange }, credentials);
     } catch (error) {
-      response = answerError(error, exchange, observers);
+      response = answerError(error, route, request, exchange, observers);
     }
     exchange.atEnd?.();
     if (exchange.isKeptOpen) server.timeout(request, idleTimeoutS);
@@ -72,23 +69,56 @@ export function servePath(
   };
 }
 
-function answerError(error: unknown, exchange: Exchange, { log }: Observers): Response {
+async function answerCall(route: Route, call: Call, credentials: Credentials): Promise<Response> {
+  const { request, exchange } = call;
+  if (route.access === "open") return await route.handle(call);
+  if (route.access === "caller") {
+    const caller = await authenticate(credentials, request);
+    if (caller.proof.kind === "key") exchange.keyId = caller.proof.keyId;
+    else exchange.sessionId = caller.proof.sessionId;
+    return await route.handle({ ...call, caller });
+  }
+  const session = await credentials.findSession(request.headers);
+  if (session === undefined) return askToSignIn(request.url);
+  exchange.sessionId = session.caller.proof.sessionId;
+  return await route.handle({ ...call, ...session });
+}
+
+function answerError(
+  error: unknown,
+  route: Route | undefined,
+  { url }: Request,
+  exchange: Exchange,
+  { log }: Observers,
+): Response {
   const { requestId } = exchange;
   const { status, body, headers, category, isUnexpected } = answerTo(error, requestId);
   if (category !== undefined) exchange.category = category;
   if (isUnexpected) log.logger.error({ requestId, err: error }, "unexpected fault");
   if (isStoreFailure(error)) log.storeFailed(error);
-  return Response.json(body, { status, headers });
+  if (error instanceof SignInError) {
+    log.logger.warn({ requestId, failure: error.failure, reason: error.reason }, "a sign-in failed");
+  }
+  if (route === undefined || !isPage(route)) return Response.json(body, { status, headers });
+  return failurePage({ status, text: String(body.detail), requestId, url: new URL(url), headers });
+}
+
+function isPage(route: Route): boolean {
+  return route.access === "page" || (route.access === "open" && route.isPage);
 }
 
 function setHeaders(headers: Headers, exchange: Exchange, totalMs: number): void {
-  const { requestId, upstreamMs, rate, usesOldNames } = exchange;
+  const { requestId, sessionId, upstreamMs, rate, usesOldNames } = exchange;
   const total = `total;dur=${totalMs.toFixed(2)}`;
   headers.set("x-request-id", requestId);
   headers.set(
     "server-timing",
     upstreamMs === undefined ? total : `upstream;dur=${upstreamMs.toFixed(2)}, ${total}`,
   );
+  headers.set("x-content-type-options", "nosniff");
+  headers.set("referrer-policy", "same-origin");
+  // What a session was shown must not come back by the browser's back button once it has ended.
+  if (sessionId !== undefined) headers.set("cache-control", "no-store");
   if (usesOldNames) headers.set("deprecation", deprecationHeader);
   if (rate === undefined) return;
   for (const [name, value] of rateHeaders(rate)) headers.set(name, value);

@@ -5,13 +5,13 @@ const maxBuckets = 100_000;
 const minuteMs = 60_000;
 
 export interface AdmissionLimits {
-  /** Prediction requests a minute for each key; 0 sets no limit. */
+  /** Prediction requests a minute for each holder of a rate; 0 sets no limit. */
   ratePerMinute: number;
   /** Predictions under way at once. */
   maxInFlight: number;
 }
 
-/** What a key has left of its rate, in whole requests. */
+/** What is left of a rate, in whole requests. */
 export interface RateStatus {
   limit: number;
   remaining: number;
@@ -19,34 +19,36 @@ export interface RateStatus {
 
 export interface Admission {
   /** Lets a prediction in or throws; both limits are checked in one step, and a refusal uses up neither. */
-  admit(keyId: string): RateStatus | undefined;
+  admit(holder: string): RateStatus | undefined;
   /** A prediction that was let in has ended. */
   leave(): void;
   inFlight(): number;
 }
 
-/** A request that its key's rate does not allow. */
+/** A request that the rate of its key, or of its user, does not allow. */
 export class RateLimitError extends ServiceError {
   readonly rate: RateStatus;
 
   constructor(rate: RateStatus, retryAfterS: number) {
-    super("rate_limited", `This key may make ${rate.limit} prediction requests a minute.`, { retryAfterS });
+    super("rate_limited", `No more than ${rate.limit} prediction requests a minute are allowed.`, {
+      retryAfterS,
+    });
     this.rate = rate;
   }
 }
 
-/** A token bucket for each key, which holds a minute's worth, and one count of all predictions under way. */
+/** A token bucket for each key, and for each user in the dashboard, which holds a minute's worth, and one count of all predictions under way. */
 export function createAdmission({ ratePerMinute, maxInFlight }: AdmissionLimits): Admission {
   const buckets = new LRUCache<string, { tokens: number; filledAtMs: number }>({ max: maxBuckets });
   let inFlight = 0;
 
-  function takeToken(keyId: string): RateStatus {
+  function takeToken(holder: string): RateStatus {
     const nowMs = performance.now();
-    const bucket = buckets.get(keyId) ?? { tokens: ratePerMinute, filledAtMs: nowMs };
+    const bucket = buckets.get(holder) ?? { tokens: ratePerMinute, filledAtMs: nowMs };
     const refill = ((nowMs - bucket.filledAtMs) / minuteMs) * ratePerMinute;
     bucket.tokens = Math.min(ratePerMinute, bucket.tokens + refill);
     bucket.filledAtMs = nowMs;
-    buckets.set(keyId, bucket);
+    buckets.set(holder, bucket);
     if (bucket.tokens < 1) {
       const waitMs = ((1 - bucket.tokens) / ratePerMinute) * minuteMs;
       throw new RateLimitError({ limit: ratePerMinute, remaining: 0 }, Math.max(1, Math.ceil(waitMs / 1000)));
@@ -56,13 +58,13 @@ export function createAdmission({ ratePerMinute, maxInFlight }: AdmissionLimits)
   }
 
   return {
-    admit(keyId) {
+    admit(holder) {
       if (inFlight >= maxInFlight) {
         throw new ServiceError("overloaded", `${maxInFlight} predictions are already under way.`, {
           retryAfterS: 1,
         });
       }
-      const rate = ratePerMinute > 0 ? takeToken(keyId) : undefined;
+      const rate = ratePerMinute > 0 ? takeToken(holder) : undefined;
       inFlight += 1;
       return rate;
     },

@@ -27,20 +27,51 @@ export async function insertUserWithAccount(
   accountName: string,
 ): Promise<void> {
   await database.transaction().execute(async (transaction) => {
-    await transaction
-      .insertInto("accounts")
-      .values({ id: user.account_id, name: accountName, created_at: user.created_at })
-      .onConflict((conflict) => conflict.column("name").doNothing())
-      .execute();
-    const account = await transaction
-      .selectFrom("accounts")
-      .select("id")
-      .where("name", "=", accountName)
-      .executeTakeFirstOrThrow();
+    const account_id = await ensureAccount(transaction, user, accountName);
     await transaction
       .insertInto("users")
-      .values({ ...user, account_id: account.id })
+      .values({ ...user, account_id })
       .onConflict((conflict) => conflict.columns(["oidc_issuer", "oidc_subject"]).doNothing())
       .execute();
   });
+}
+
+/** Stores the account and the user; of one that is there already, what can change. Returns the id that the user has. */
+export async function upsertUserWithAccount(
+  database: Database,
+  user: User,
+  accountName: string,
+): Promise<string> {
+  return await database.transaction().execute(async (transaction) => {
+    const account_id = await ensureAccount(transaction, user, accountName);
+    const { email, name } = user;
+    const { id } = await transaction
+      .insertInto("users")
+      .values({ ...user, account_id })
+      .onConflict((conflict) =>
+        conflict.columns(["oidc_issuer", "oidc_subject"]).doUpdateSet({ email, name, account_id }),
+      )
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    return id;
+  });
+}
+
+/** The id of the account of this name, which is made with the user's if there is none. */
+async function ensureAccount(
+  transaction: Database,
+  { account_id, created_at }: User,
+  name: string,
+): Promise<string> {
+  await transaction
+    .insertInto("accounts")
+    .values({ id: account_id, name, created_at })
+    .onConflict((conflict) => conflict.column("name").doNothing())
+    .execute();
+  const account = await transaction
+    .selectFrom("accounts")
+    .select("id")
+    .where("name", "=", name)
+    .executeTakeFirstOrThrow();
+  return account.id;
 }

@@ -1,6 +1,6 @@
 import type { ChatCompletionRequest } from "@presage/contract";
+import { composePrompt } from "@presage/contract/compose-prompt";
 import type { CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
-import { composePrompt } from "./compose-prompt.ts";
 import type { Complete } from "./predict.ts";
 import { upstreamFields } from "./upstream-fields.ts";
 

@@ -1,6 +1,6 @@
 import type { PromptMessage, WorldModelPrediction, WorldModelRequest } from "@presage/contract";
+import { composePrompt } from "@presage/contract/compose-prompt";
 import type { CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
-import { composePrompt } from "./compose-prompt.ts";
 import { readPrediction } from "./read-prediction.ts";
 import { upstreamFields } from "./upstream-fields.ts";
 

@@ -38,6 +38,32 @@ export interface ApiKeysTable {
   last_used_at: Micros | null;
 }
 
+/** A browser that is signed in. */
+export interface SessionsTable {
+  id: string;
+  user_id: string;
+  /** Of the token in the browser's cookie. */
+  digest: string;
+  /** What the browser calls itself, cut short. */
+  user_agent: string | null;
+  /** By which the identity provider is told whose sign-in ends; gone with the session. */
+  id_token: string | null;
+  created_at: Micros;
+  last_seen_at: Micros;
+  /** When it ends, however much it is used. */
+  expires_at: Micros;
+  ended_at: Micros | null;
+}
+
+/** An address that signs a browser in once, in local mode. */
+export interface SignInTokensTable {
+  digest: string;
+  user_id: string;
+  created_at: Micros;
+  expires_at: Micros;
+  used_at: Micros | null;
+}
+
 export interface ErrorTaxonomiesTable {
   id: string;
   account_id: string;
@@ -202,11 +228,53 @@ export interface EvaluationCountsTable {
   score_sum_of_squares: number;
 }
 
+/** What an account asked for in an hour. Of a key that is used all the time there are a few rows an hour. */
+export interface UsageCountsTable {
+  account_id: string;
+  /** Hours since 1970-01-01 UTC. */
+  hour: number;
+  /** Empty: asked with a session. */
+  key_id: string;
+  /** predict, chat or evaluate. */
+  operation: string;
+  /** Empty: it succeeded; else why it failed. */
+  outcome: string;
+  requests: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+}
+
+/** How long an account's predictions took in an hour: how many of them fell into each bucket. */
+export interface UsageLatenciesTable {
+  account_id: string;
+  /** Hours since 1970-01-01 UTC. */
+  hour: number;
+  /** total, or overhead: without what the upstream took. */
+  measure: string;
+  bucket: number;
+  count: number;
+}
+
+/** How often an account's evaluations against a revision of an error taxonomy found each kind of error, by day. */
+export interface ErrorFindingCountsTable {
+  account_id: string;
+  revision_id: string;
+  /** Days since 1970-01-01 UTC. */
+  day: number;
+  /** Made from the path, which may be longer than what a database takes as a key. */
+  path_id: string;
+  /** JSON, the names from the root down. The empty path counts the evaluations themselves, whatever they found. */
+  path: string;
+  count: number;
+}
+
 export interface Tables {
   settings: SettingsTable;
   accounts: AccountsTable;
   users: UsersTable;
   api_keys: ApiKeysTable;
+  sessions: SessionsTable;
+  sign_in_tokens: SignInTokensTable;
   error_taxonomies: ErrorTaxonomiesTable;
   error_taxonomy_revisions: ErrorTaxonomyRevisionsTable;
   error_taxonomy_labels: ErrorTaxonomyLabelsTable;
@@ -219,6 +287,9 @@ export interface Tables {
   evaluation_corrections: EvaluationCorrectionsTable;
   evaluation_series: EvaluationSeriesTable;
   evaluation_counts: EvaluationCountsTable;
+  error_finding_counts: ErrorFindingCountsTable;
+  usage_counts: UsageCountsTable;
+  usage_latencies: UsageLatenciesTable;
 }
 
 export type Database = Kysely<Tables>;

@@ -8,6 +8,8 @@ export const testKey = "bootstrap-key-of-the-tests-0123456789";
 /** A running server and the ways to call it. */
 export interface TestPresage {
   url: string;
+  /** Signs a browser in once, in local mode. */
+  signInAddress: string | undefined;
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
   stop(): Promise<void>;
 }
@@ -21,12 +23,13 @@ export async function startPresage(environment: RawEnvironment): Promise<TestPre
     PRESAGE_LOG_LEVEL: "silent",
     ...environment,
   });
-  const presage = await compose(config, createLog(config.logLevel));
   const server = listen(config.listen);
+  const presage = await compose(config, createLog(config.logLevel), server.address);
   server.use(presage.app);
   presage.setPhase("ready");
   return {
     url: server.address,
+    signInAddress: presage.signInAddress,
     call: (method, path, body, headers) => callWithKey(server.address, method, path, body, headers),
     async stop() {
       presage.setPhase("stopping");

@@ -1,6 +1,6 @@
-import { countResults } from "../../src/evaluation/results/count-results.ts";
 import type { EvaluationRecord, KeptResult } from "../../src/evaluation/results/evaluation-record.ts";
-import { addCounts, advanceClock, insertResults } from "../../src/evaluation/results/results-store.ts";
+import { advanceClock } from "../../src/evaluation/results/results-store.ts";
+import { addResults } from "../../src/evaluation/results/write-results.ts";
 import type { Database, Micros } from "../../src/storage/tables.ts";
 
 /** A result to be stored: an ordinary one, but for what is said otherwise. */
@@ -28,8 +28,7 @@ export async function storeResults(
       accountId,
       id: firstId + index,
     }));
-    await insertResults(transaction, results);
-    await addCounts(transaction, countResults(results));
+    await addResults(transaction, results);
     return results;
   });
 }

@@ -45,6 +45,12 @@ test("ignoring case keeps places true among letters that change their length", (
   expect(evaluate("KEY", { substrings: ["key"] }).pass).toBe(false);
 });
 
+test("a Greek word is found within another, whichever sigma it ends with", () => {
+  const config = { substrings: ["ΟΔΟΣ"], ignore_case: true };
+  expect(evaluate("ΟΔΟΣΗΜΑ", config)).toMatchObject({ pass: true, positions: [[0, 4]] });
+  expect(evaluate("η οδός, η οδος", config).positions).toEqual([[10, 14]]);
+});
+
 test("at most a thousand places are told, the first ones of the text", () => {
   const verdict = evaluate(`b${"a".repeat(5_000)}`, { substrings: ["a", "b"] });
   expect(verdict.positions).toHaveLength(1_000);

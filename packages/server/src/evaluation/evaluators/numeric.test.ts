@@ -50,3 +50,14 @@ test("only the last number counts, if the profile says so", () => {
 test("a gold answer without a number cannot be used", () => {
   expect(() => evaluate("1", "one")).toThrow(UnusableSampleError);
 });
+
+test("at most a thousand places are told, and all are counted", () => {
+  const verdict = evaluate("1 ".repeat(5_000), "2 ".repeat(2_000));
+  expect(verdict).toMatchObject({
+    score: 0,
+    extra: { output_numbers: 5_000, gold_numbers: 2_000, wrong: 5_000 },
+  });
+  expect(verdict.positions).toHaveLength(1_000);
+  expect(verdict.positions?.[999]).toEqual([1_998, 1_999]);
+  expect(verdict.explain()).toEndWith(" 4995 more differ.");
+});

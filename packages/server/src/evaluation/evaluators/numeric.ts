@@ -17,14 +17,26 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
+/** A number of the output and the one of the gold answer at the same place; a shorter list has none there. */
 interface Pair {
+  place: number;
   said: FoundNumber | undefined;
   wanted: FoundNumber | undefined;
+}
+
+interface Comparison {
+  saidCount: number;
+  wantedCount: number;
+  pairCount: number;
+  wrongCount: number;
+  /** The first of them. */
+  wrong: Pair[];
 }
 
 /** The sum of two lengths that takes a millisecond. */
 const lightCharacters = 10_000;
 const shownPairs = 5;
+const maxPositions = 1_000;
 
 export const numeric: RuleFamily<Config> = {
   kind: "rule",
@@ -43,33 +55,54 @@ export const numeric: RuleFamily<Config> = {
   isHeavy: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
   prepare(profile) {
     return ({ output = "", goldAnswer = "" }) => {
-      const wanted = numbersOf(goldAnswer, profile);
-      if (wanted.length === 0) throw new UnusableSampleError("The gold answer has no number.");
-      const said = numbersOf(output, profile);
-      const pairs = Array.from({ length: Math.max(said.length, wanted.length) }, (_, index) => ({
-        said: said[index],
-        wanted: wanted[index],
-      }));
-      const wrong = pairs.filter((pair) => !isRight(pair, profile));
-      const wrongInOutput = wrong.flatMap((pair) => pair.said ?? []);
+      const comparison = compareNumbers(numbersOf(output, profile), numbersOf(goldAnswer, profile), profile);
+      const { saidCount, wantedCount, pairCount, wrongCount, wrong } = comparison;
+      if (wantedCount === 0) throw new UnusableSampleError("The gold answer has no number.");
+      const wrongInOutput = wrong.flatMap(({ said }) => said ?? []);
       const positions = codePointPositions(
         output,
         wrongInOutput.map(({ start, end }) => [start, end]),
       );
       return {
-        pass: wrong.length === 0,
-        score: (pairs.length - wrong.length) / pairs.length,
+        pass: wrongCount === 0,
+        score: (pairCount - wrongCount) / pairCount,
         ...(positions.length === 0 ? {} : { positions }),
-        extra: { output_numbers: said.length, gold_numbers: wanted.length, wrong: wrong.length },
-        explain: () => describe(pairs, wrong),
+        extra: { output_numbers: saidCount, gold_numbers: wantedCount, wrong: wrongCount },
+        explain: () => describe(comparison),
       };
     };
   },
 };
 
-function numbersOf(text: string, { compare }: Config): FoundNumber[] {
+function numbersOf(text: string, { compare }: Config): Iterator<FoundNumber> {
   const numbers = readNumbers(text);
-  return compare === "last" ? numbers.slice(-1) : numbers;
+  if (compare === "all") return numbers;
+  const last = numbers.reduce<FoundNumber | undefined>((_, number) => number, undefined);
+  return Iterator.from(last === undefined ? [] : [last]);
+}
+
+/** Goes through both side by side and holds on to no more than is told. */
+function compareNumbers(
+  said: Iterator<FoundNumber>,
+  wanted: Iterator<FoundNumber>,
+  profile: Config,
+): Comparison {
+  const comparison: Comparison = { saidCount: 0, wantedCount: 0, pairCount: 0, wrongCount: 0, wrong: [] };
+  for (;;) {
+    const pair = { place: comparison.pairCount + 1, said: next(said), wanted: next(wanted) };
+    if (pair.said === undefined && pair.wanted === undefined) return comparison;
+    comparison.pairCount += 1;
+    if (pair.said !== undefined) comparison.saidCount += 1;
+    if (pair.wanted !== undefined) comparison.wantedCount += 1;
+    if (isRight(pair, profile)) continue;
+    comparison.wrongCount += 1;
+    if (comparison.wrong.length < maxPositions) comparison.wrong.push(pair);
+  }
+}
+
+function next(numbers: Iterator<FoundNumber>): FoundNumber | undefined {
+  const { done, value } = numbers.next();
+  return done ? undefined : value;
 }
 
 function isRight({ said, wanted }: Pair, { absolute_tolerance, relative_tolerance }: Config): boolean {
@@ -80,14 +113,13 @@ function isRight({ said, wanted }: Pair, { absolute_tolerance, relative_toleranc
   return Number.isFinite(wanted.value) && Math.abs(said.value - wanted.value) <= tolerance;
 }
 
-function describe(pairs: readonly Pair[], wrong: readonly Pair[]): string {
-  if (wrong.length === 0) return `All numbers agree (${pairs.length}).`;
-  const shown = wrong.slice(0, shownPairs).map((pair) => {
-    const place = `Number ${pairs.indexOf(pair) + 1}`;
-    if (pair.said === undefined) return `${place} is missing: the gold answer has ${pair.wanted?.value}.`;
-    if (pair.wanted === undefined) return `${place}, ${pair.said.value}, is not in the gold answer.`;
-    return `${place} is ${pair.said.value}, the gold answer has ${pair.wanted.value}.`;
+function describe({ pairCount, wrongCount, wrong }: Comparison): string {
+  if (wrongCount === 0) return `All numbers agree (${pairCount}).`;
+  const shown = wrong.slice(0, shownPairs).map(({ place, said, wanted }) => {
+    if (said === undefined) return `Number ${place} is missing: the gold answer has ${wanted?.value}.`;
+    if (wanted === undefined) return `Number ${place}, ${said.value}, is not in the gold answer.`;
+    return `Number ${place} is ${said.value}, the gold answer has ${wanted.value}.`;
   });
-  const rest = wrong.length > shownPairs ? ` ${wrong.length - shownPairs} more differ.` : "";
+  const rest = wrongCount > shownPairs ? ` ${wrongCount - shownPairs} more differ.` : "";
   return shown.join(" ") + rest;
 }

@@ -53,6 +53,20 @@ test("the wrong lines of the output are pointed at, in code points behind the re
   expect(verdict.positions).toEqual([[at, at + "\ta dog".length]]);
 });
 
+test("of equal lines the last are pointed at, as many as are wrong", () => {
+  expect(evaluate("a", "a\nb\nb\nb", "a\nb").positions).toEqual([
+    [4, 5],
+    [6, 7],
+  ]);
+});
+
+test("at most a thousand places are told, and all are counted", () => {
+  const verdict = evaluate("a", "b\n".repeat(5_000), "a");
+  expect(verdict).toMatchObject({ score: 0, extra: { wrong: 5_000 } });
+  expect(verdict.positions).toHaveLength(1_000);
+  expect(verdict.positions?.[0]).toEqual([0, 1]);
+});
+
 test("white space at a line's end and empty lines do not count", () => {
   expect(evaluate(room, opened.replaceAll("\n", "  \r\n\n"), opened).score).toBe(1);
 });

@@ -6,7 +6,7 @@ import { stateOfInput } from "./state/state-of-input.ts";
 import { textLines } from "./state/text-lines.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { listItems } from "./text/list-items.ts";
-import type { Multiset } from "./text/multiset.ts";
+import { type Multiset, subtract } from "./text/multiset.ts";
 import { plainRange } from "./text/plain-output.ts";
 
 const config = z.strictObject({
@@ -21,6 +21,7 @@ type Config = z.output<typeof config>;
 
 /** The sum of the lengths that takes a millisecond. */
 const lightCharacters = 10_000;
+const maxPositions = 1_000;
 
 /**
  * Of what really changed from the state in the input to the gold answer, how much the output got right.
@@ -51,7 +52,8 @@ export const stateChange: RuleFamily<Config> = {
       const states = readStates({ before: stateOfInput(input), gold: goldAnswer, output });
       const changes = compareChanges(states);
       const score = states.outputFault === undefined ? changes.score : 0;
-      const positions = states.comparedAs === "lines" ? linesAt(output, changes.invented) : [];
+      const positions =
+        states.comparedAs === "lines" ? placesOf(changes.invented, states.output, output) : [];
       return {
         pass: score >= threshold,
         score,
@@ -71,18 +73,19 @@ export const stateChange: RuleFamily<Config> = {
   },
 };
 
-/** Where some lines stand in the output; of equal ones the last. */
-function linesAt(output: string, wanted: Multiset): Position[] {
+/** Where some of the output's lines stand in it, the first of them; of equal ones the last. */
+function placesOf(wanted: Multiset, lines: Multiset, output: string): Position[] {
   const [start, end] = plainRange(output);
-  const left = new Map(wanted);
+  const unwanted = new Map(subtract(lines, wanted));
   const ranges = textLines(output.slice(start, end))
-    .toReversed()
-    .flatMap((line): Position[] => {
-      const count = left.get(line.text) ?? 0;
-      left.set(line.text, count - 1);
-      return count > 0 ? [[start + line.start, start + line.end]] : [];
-    });
-  return codePointPositions(output, ranges.toReversed());
+    .filter(({ text }) => {
+      const left = unwanted.get(text) ?? 0;
+      unwanted.set(text, left - 1);
+      return left <= 0;
+    })
+    .take(maxPositions)
+    .map((line): Position => [start + line.start, start + line.end]);
+  return codePointPositions(output, [...ranges]);
 }
 
 function describe(

@@ -1,14 +1,21 @@
 import type { Database, EvaluationCorrectionsTable } from "../../storage/tables.ts";
 import type { Correction, KeptResult } from "./evaluation-record.ts";
 import { fromRow } from "./from-row.ts";
+import { otherPayloadColumns, payloadTexts } from "./payload-columns-store.ts";
 
-/** Whole results by their ids, in the same order, each with its latest correction. */
-export async function selectResults(reader: Database, ids: readonly number[]): Promise<KeptResult[]> {
+/** Results by their ids, in the same order, each with its latest correction; whole unless their texts are limited. */
+export async function selectResults(
+  reader: Database,
+  ids: readonly number[],
+  maxTextCharacters?: number,
+): Promise<KeptResult[]> {
   if (ids.length === 0) return [];
   const rows = await reader
     .selectFrom("evaluation_results as result")
     .innerJoin("evaluation_payloads as payload", "payload.result_id", "result.id")
-    .selectAll(["result", "payload"])
+    .selectAll("result")
+    .select(otherPayloadColumns)
+    .select(payloadTexts(reader, maxTextCharacters))
     .select((row) =>
       row
         .selectFrom("evaluation_corrections as correction")

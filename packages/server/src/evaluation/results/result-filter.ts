@@ -37,4 +37,6 @@ export interface SearchFilter extends ResultFilter {
 export interface Page {
   order: "newest-first" | "oldest-first";
   limit: number;
+  /** Longer texts come cut to this; absent, they come whole. */
+  maxTextCharacters?: number | undefined;
 }

@@ -12,7 +12,7 @@ export async function searchResults(
   page: Page,
 ): Promise<KeptResult[]> {
   const search = { accountId, filter: await withTimesAsIds(reader, filter), page };
-  return await selectResults(reader, await selectResultIds(reader, search));
+  return await selectResults(reader, await selectResultIds(reader, search), page.maxTextCharacters);
 }
 
 /** The index of each filter is in the order of ids; times come in the same order and have no place in it. */

@@ -5,6 +5,9 @@ import {
   ApiKeyPath,
   ErrorResponse,
   MeResponse,
+  SessionListResponse,
+  SessionPath,
+  SignOutResponse,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
@@ -23,7 +26,37 @@ export const dashboardPaths: ZodOpenApiPathsObject = {
       responses: {
         "200": answer("The user", MeResponse),
         ...unauthenticated,
-        "404": answer("The key's user does not exist any more", ErrorResponse),
+        "404": answer("The calling user does not exist any more", ErrorResponse),
+        ...storeUnavailable,
+      },
+    }),
+  },
+  "/v1/sessions": {
+    get: operation("listSessions", "dashboard", "List the browsers in which the calling user is signed in", {
+      responses: {
+        "200": answer("The sessions, newest first", SessionListResponse),
+        ...unauthenticated,
+        ...storeUnavailable,
+      },
+    }),
+  },
+  "/v1/sessions/{session_id}": {
+    delete: operation("endSession", "dashboard", "Sign a browser out", {
+      requestParams: { path: SessionPath },
+      responses: {
+        "204": { description: "The session is over; one that already was stays as it is" },
+        ...unauthenticated,
+        "404": answer("The user has no such session", ErrorResponse),
+        ...notValid,
+        ...storeUnavailable,
+      },
+    }),
+  },
+  "/auth/sign-out": {
+    post: operation("signOut", "dashboard", "End the session that asks", {
+      responses: {
+        "200": answer("The session is over", SignOutResponse),
+        ...unauthenticated,
         ...storeUnavailable,
       },
     }),

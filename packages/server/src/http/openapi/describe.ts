@@ -1,6 +1,10 @@
 import { ErrorResponse, HTTPValidationError } from "@presage/contract";
 import { z } from "zod";
-import type { ZodOpenApiOperationObject, ZodOpenApiResponsesObject } from "zod-openapi";
+import type {
+  ZodOpenApiOperationObject,
+  ZodOpenApiPathsObject,
+  ZodOpenApiResponsesObject,
+} from "zod-openapi";
 
 const json = (schema: z.ZodType) => ({ "application/json": { schema } });
 
@@ -45,7 +49,7 @@ export function withDeprecation({ "401": refusal, ...responses }: ZodOpenApiResp
 }
 
 export const unauthenticated = {
-  "401": answer("The key is missing, unknown, expired or revoked", ErrorResponse),
+  "401": answer("The key or the session is missing, unknown, expired, revoked or ended", ErrorResponse),
 };
 export const notValid = {
   "422": answer("The request is not valid; every fault is listed", HTTPValidationError),
@@ -55,7 +59,22 @@ export const storeUnavailable = { "503": answer("The store cannot be reached", E
 
 type Rest = Omit<ZodOpenApiOperationObject, "operationId" | "tags" | "summary">;
 
-/** An operation that needs a key. */
+/** Adds what every changing operation that needs a caller answers to a session without its page's proof. */
+export function withForbidden(paths: ZodOpenApiPathsObject): ZodOpenApiPathsObject {
+  const forbidden = {
+    "403": answer("A session asks, and its CSRF token, as X-CSRF-Token, is missing or wrong", ErrorResponse),
+  };
+  const described = Object.entries(paths).map(([path, { get, ...changing }]) => {
+    const changed = Object.entries(changing).map(([method, described]) => [
+      method,
+      { ...described, responses: { ...described.responses, ...forbidden } },
+    ]);
+    return [path, { ...(get === undefined ? {} : { get }), ...Object.fromEntries(changed) }];
+  });
+  return Object.fromEntries(described);
+}
+
+/** An operation that needs a key or a session. */
 export function operation(
   operationId: string,
   tag: string,

@@ -1,5 +1,6 @@
 import { createDocument } from "zod-openapi";
 import { dashboardPaths } from "./dashboard.ts";
+import { withForbidden } from "./describe.ts";
 import { errorTaxonomyPaths } from "./error-taxonomies.ts";
 import { evaluatePaths } from "./evaluate.ts";
 import { evaluationResultPaths } from "./evaluation-results.ts";
@@ -7,6 +8,7 @@ import { evaluatorProfilePaths } from "./evaluator-profiles.ts";
 import { evaluatorPaths } from "./evaluators.ts";
 import { predictionPaths } from "./predictions.ts";
 import { probePaths } from "./probes.ts";
+import { usagePaths } from "./usage.ts";
 
 /** Version of the interface, which is not the program's. */
 const interfaceVersion = "0.1.0";
@@ -23,10 +25,10 @@ export function openApiDocument() {
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
-    security: [{ apiKey: [] }, { bearer: [] }],
+    security: [{ apiKey: [] }, { bearer: [] }, { session: [] }],
     tags: [
       { name: "prediction", description: "Ask the world model." },
-      { name: "dashboard", description: "The calling user and their API keys." },
+      { name: "dashboard", description: "The calling user, their API keys and their sessions." },
       {
         name: "error taxonomies",
         description: "Trees of the errors that models make, in labelled revisions.",
@@ -43,20 +45,28 @@ export function openApiDocument() {
       { name: "evaluator profiles", description: "How evaluators are set up, in revisions." },
       { name: "probes", description: "For load balancers, monitors and people." },
     ],
-    paths: {
+    paths: withForbidden({
       ...predictionPaths,
       ...dashboardPaths,
+      ...usagePaths,
       ...evaluatePaths,
       ...evaluationResultPaths,
       ...evaluatorPaths,
       ...evaluatorProfilePaths,
       ...errorTaxonomyPaths,
       ...probePaths,
-    },
+    }),
     components: {
       securitySchemes: {
         apiKey: { type: "apiKey", in: "header", name: "X-API-KEY" },
         bearer: { type: "http", scheme: "bearer" },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "presage_session",
+          description:
+            "The session of a browser that is signed in. The cookie's real name ends in an underscore and 8 characters of the server's own, and begins with __Host- on https. Changing calls also need the header X-CSRF-Token.",
+        },
       },
     },
   });

@@ -1,5 +1,7 @@
 import {
   ErrorResponse,
+  ErrorTaxonomyFindingsQuery,
+  ErrorTaxonomyFindingsResponse,
   ErrorTaxonomyRemoveLabelsRequest,
   ErrorTaxonomyRevision,
   ErrorTaxonomyRevisionCreateRequest,
@@ -54,6 +56,16 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
     get: operation("getErrorTaxonomyRevision", tag, "Show a revision", {
       requestParams,
       responses: { ...revision, ...noRevision, ...failures },
+    }),
+  },
+  "/v1/error-taxonomy-revision/{revision_id}/findings": {
+    get: operation("listErrorTaxonomyFindings", tag, "Count the errors that evaluations found", {
+      requestParams: { ...requestParams, query: ErrorTaxonomyFindingsQuery },
+      responses: {
+        "200": answer("The account's own evaluations and what they found", ErrorTaxonomyFindingsResponse),
+        ...noRevision,
+        ...failures,
+      },
     }),
   },
   "/v1/error-taxonomy-revision/{revision_id}/set-labels": {

@@ -1,4 +1,5 @@
 import {
+  AgreementResponse,
   ErrorResponse,
   EvaluatorProfileArchiveRequest,
   EvaluatorProfileCreateRequest,
@@ -73,6 +74,16 @@ export const evaluatorProfilePaths: ZodOpenApiPathsObject = {
         ...failures,
         ...tooLarge,
       }),
+    }),
+  },
+  "/v1/evaluator-profiles/{public_id}/agreement": {
+    get: operation("getEvaluatorProfileAgreement", tag, "Tell how far people agreed with a profile", {
+      requestParams,
+      responses: {
+        "200": answer("Each revision's agreement with the account's corrections", AgreementResponse),
+        ...noProfile,
+        ...failures,
+      },
     }),
   },
 };

@@ -9,7 +9,7 @@ import type { NewApiKey } from "../../identity/api-keys/create-api-key.ts";
 import { ExpiryError, parseExpiry } from "../../identity/api-keys/parse-expiry.ts";
 import { toIsoInstant } from "../../storage/columns.ts";
 import { readBody, readPath } from "../read-request.ts";
-import { type Route, withKey } from "../route.ts";
+import { type Route, withCaller } from "../route.ts";
 import { ValidationFailure } from "../validation.ts";
 
 export interface ApiKeysArea {
@@ -23,17 +23,17 @@ export function apiKeyRoutes(
   maxBodyBytes: number,
 ): Route[] {
   return [
-    withKey("GET", "/v1/api-keys", async ({ caller }) => {
+    withCaller("GET", "/v1/api-keys", async ({ caller }) => {
       const apiKeys = await listApiKeys(caller.userId);
       return Response.json({ data: apiKeys.map(toResponse) } satisfies ApiKeyListResponse);
     }),
-    withKey("POST", "/v1/api-keys", async (call) => {
+    withCaller("POST", "/v1/api-keys", async (call) => {
       const { name, expires_at } = await readBody(call, ApiKeyCreateRequest, maxBodyBytes);
       const expiresAt = readExpiry(expires_at);
       const { key, ...apiKey } = await createApiKey({ userId: call.caller.userId, name, expiresAt });
       return Response.json({ ...toResponse(apiKey), key }, { status: 201 });
     }),
-    withKey("DELETE", "/v1/api-keys/:key_id", async (call) => {
+    withCaller("DELETE", "/v1/api-keys/:key_id", async (call) => {
       const { key_id } = readPath(call, ApiKeyPath);
       await revokeApiKey(call.caller.userId, key_id.toLowerCase());
       return new Response(null, { status: 204 });

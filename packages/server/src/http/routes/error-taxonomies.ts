@@ -1,4 +1,6 @@
 import {
+  ErrorTaxonomyFindingsQuery,
+  type ErrorTaxonomyFindingsResponse,
   ErrorTaxonomyRemoveLabelsRequest,
   type ErrorTaxonomyRevision,
   ErrorTaxonomyRevisionCreateRequest,
@@ -12,16 +14,20 @@ import {
 import { ServiceError } from "../../errors.ts";
 import type { NewRevision } from "../../evaluation/taxonomies/create-revision.ts";
 import type { RevisionFilter, TaxonomyRevision } from "../../evaluation/taxonomies/error-taxonomies-store.ts";
+import type { ErrorFindings, Period } from "../../evaluation/taxonomies/find-error-findings.ts";
 import { toIsoInstant } from "../../storage/columns.ts";
 import { parseJson } from "../parse-json.ts";
+import { readInstant } from "../read-instant.ts";
 import { readBody, readPath, readQuery } from "../read-request.ts";
-import { type CallWithKey, type Route, withKey } from "../route.ts";
+import { type CallWithCaller, type Route, withCaller } from "../route.ts";
+import { toIsoDay } from "../to-iso-day.ts";
 import { ValidationFailure } from "../validation.ts";
 
 export interface ErrorTaxonomiesArea {
   createRevision(newRevision: NewRevision): Promise<TaxonomyRevision>;
   listRevisions(accountId: string, filter: RevisionFilter): Promise<TaxonomyRevision[]>;
   findRevision(accountId: string, revisionId: string): Promise<TaxonomyRevision>;
+  findErrorFindings(accountId: string, revisionId: string, period: Period): Promise<ErrorFindings>;
   setLabels: ChangeLabels;
   removeLabels: ChangeLabels;
 }
@@ -33,31 +39,40 @@ const defaultLimit = 50;
 
 export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: number): Route[] {
   return [
-    withKey("GET", path, async (call) => {
+    withCaller("GET", path, async (call) => {
       const query = readQuery(call, ErrorTaxonomyRevisionListQuery);
       const revisions = await area.listRevisions(call.caller.accountId, toFilter(query));
       return Response.json({ data: revisions.map(toResponse) } satisfies ErrorTaxonomyRevisionListResponse);
     }),
-    withKey("POST", path, async (call) => {
+    withCaller("POST", path, async (call) => {
       const body = await readBody(call, ErrorTaxonomyRevisionCreateRequest, maxBodyBytes);
       const revision = await area.createRevision(toNewRevision(body, call.caller.accountId));
       const answer = { error_taxonomy_revision: toResponse(revision) };
       return Response.json(answer satisfies ErrorTaxonomyRevisionCreateResponse, { status: 201 });
     }),
-    withKey("GET", `${path}/:revision_id`, async (call) => {
+    withCaller("GET", `${path}/:revision_id`, async (call) => {
       const revision = await area.findRevision(call.caller.accountId, revisionIdOf(call));
       return Response.json(toResponse(revision));
     }),
-    withKey("POST", `${path}/:revision_id/set-labels`, (call) =>
+    withCaller("GET", `${path}/:revision_id/findings`, async (call) => {
+      const { since, until } = readQuery(call, ErrorTaxonomyFindingsQuery);
+      const period = {
+        since: since === undefined ? undefined : readInstant(since),
+        until: until === undefined ? undefined : readInstant(until),
+      };
+      const found = await area.findErrorFindings(call.caller.accountId, revisionIdOf(call), period);
+      return Response.json(toFindingsResponse(found));
+    }),
+    withCaller("POST", `${path}/:revision_id/set-labels`, (call) =>
       changeLabels(call, ErrorTaxonomySetLabelsRequest, area.setLabels),
     ),
-    withKey("POST", `${path}/:revision_id/remove-labels`, (call) =>
+    withCaller("POST", `${path}/:revision_id/remove-labels`, (call) =>
       changeLabels(call, ErrorTaxonomyRemoveLabelsRequest, area.removeLabels),
     ),
   ];
 
   async function changeLabels(
-    call: CallWithKey,
+    call: CallWithCaller,
     schema: typeof ErrorTaxonomyRemoveLabelsRequest,
     change: ChangeLabels,
   ): Promise<Response> {
@@ -71,7 +86,7 @@ export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: num
   }
 }
 
-function revisionIdOf(call: CallWithKey): string {
+function revisionIdOf(call: CallWithCaller): string {
   return readPath(call, ErrorTaxonomyRevisionPath).revision_id.toLowerCase();
 }
 
@@ -113,5 +128,12 @@ function toResponse({ body, metadata, created_at, ...rest }: TaxonomyRevision): 
     body: parseJson(body) as ErrorTaxonomyRevision["body"],
     metadata: metadata === null ? null : (parseJson(metadata) as ErrorTaxonomyRevision["metadata"]),
     created_at: toIsoInstant(created_at),
+  };
+}
+
+function toFindingsResponse({ evaluated, findings }: ErrorFindings): ErrorTaxonomyFindingsResponse {
+  return {
+    evaluated,
+    findings: findings.map(({ path, count, lastDay }) => ({ path, count, last_found_on: toIsoDay(lastDay) })),
   };
 }

@@ -1,4 +1,5 @@
 import { EvaluateRequest, type ValidationError } from "@presage/contract";
+import { ServiceError } from "../../errors.ts";
 import type { Evaluate, Evaluation } from "../../evaluation/evaluate.ts";
 import {
   type EvaluationOrder,
@@ -6,13 +7,14 @@ import {
   RefusedOrderError,
   type WantedEvaluator,
 } from "../../evaluation/evaluation-order.ts";
-import type { Sample } from "../../evaluation/sample.ts";
+import { charactersOf, type Sample } from "../../evaluation/sample.ts";
+import { countUsage } from "../count-usage.ts";
 import { itemJson, type NamedReference, readReferences, readSample } from "../deprecations.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
 import { keepOpen } from "../keep-open.ts";
 import { readFiling } from "../read-filing.ts";
 import { readBody } from "../read-request.ts";
-import { type Route, withKey } from "../route.ts";
+import { type Route, withCaller } from "../route.ts";
 import { ValidationFailure } from "../validation.ts";
 
 export interface EvaluateParts {
@@ -33,9 +35,10 @@ export function evaluateRoutes(
   maxBodyBytes: number,
 ): Route[] {
   return [
-    withKey("POST", "/v1/evaluate", async (call) => {
+    withCaller("POST", "/v1/evaluate", async (call) => {
       const { request, caller } = call;
       const { accountId } = caller;
+      countUsage(call, "evaluate");
       const body = await readBody(call, EvaluateRequest, maxBodyBytes);
       const references = readReferences(body);
       const evaluators = references.map(toWanted);
@@ -45,6 +48,7 @@ export function evaluateRoutes(
         const refusals = await findRefusals(accountId, evaluators);
         throw new ValidationFailure([...faults, ...toFaults(refusals, references)]);
       }
+      refuseTooMuch(sample, evaluators.length, maxBodyBytes);
       keepOpen(call, timeoutMs);
       const idempotencyKey = readIdempotencyKey(request.headers);
       const order: EvaluationOrder = {
@@ -78,6 +82,16 @@ function faultsOf(
       ? [missing(["body", "evaluated_model_output"], body)]
       : []),
   ];
+}
+
+/** Every evaluator's result holds the texts, in the store once and in the answer four times: under new names and old, twice. */
+function refuseTooMuch(sample: Sample, evaluators: number, maxBodyBytes: number): void {
+  const characters = charactersOf(sample);
+  if (characters * evaluators <= 2 * maxBodyBytes) return;
+  throw new ServiceError(
+    "body_too_large",
+    `${characters} characters are too many for ${evaluators} evaluators at once: together they take ${2 * maxBodyBytes}.`,
+  );
 }
 
 /** A reference that names no evaluator is refused with those that name an unknown one. */

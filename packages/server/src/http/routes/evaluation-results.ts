@@ -32,7 +32,7 @@ import {
   readSearchFilter,
   refuseUnknownFilters,
 } from "../read-result-filter.ts";
-import { type CallWithKey, type Route, withKey } from "../route.ts";
+import { type CallWithCaller, type Route, withCaller } from "../route.ts";
 import { type FindPage, streamExport } from "../stream-export.ts";
 import { ValidationFailure } from "../validation.ts";
 
@@ -57,25 +57,29 @@ export function evaluationResultRoutes(
   logger: Pick<Logger, "error">,
 ): Route[] {
   const resolverOf =
-    ({ caller }: CallWithKey): ResolveEvaluatorId =>
+    ({ caller }: CallWithCaller): ResolveEvaluatorId =>
     (idOrAlias) =>
       area.resolveEvaluatorId(caller.accountId, idOrAlias);
   return [
-    withKey("GET", `${path}/:id`, async (call) => {
+    withCaller("GET", `${path}/:id`, async (call) => {
       const result = toEvaluationResult(await area.findResult(call.caller.accountId, idOf(call)));
       const answer = { evaluation_result: result, evaluation_results: [result] };
       return Response.json(answer satisfies EvaluationResultResponse);
     }),
-    withKey("POST", `${path}/search`, async (call) => {
+    withCaller("POST", `${path}/search`, async (call) => {
       const body = await readBody(call, EvaluationResultSearchRequest, maxBodyBytes);
       refuseUnknownFilters(EvaluationResultSearchRequest, body, "body");
       const filter = await readSearchFilter(body, resolverOf(call));
-      const page = { order: readOrder(body.order), limit: body.limit ?? defaultLimit };
+      const page = {
+        order: readOrder(body.order),
+        limit: body.limit ?? defaultLimit,
+        maxTextCharacters: body.text_limit ?? undefined,
+      };
       const results = await area.searchResults(call.caller.accountId, filter, page);
       const answer = { results: results.map(toEvaluationResult) };
       return Response.json(answer satisfies EvaluationResultSearchResponse);
     }),
-    withKey("GET", `${path}/export`, async (call) => {
+    withCaller("GET", `${path}/export`, async (call) => {
       const { exchange, caller } = call;
       const query = readQuery(call, EvaluationResultExportQuery);
       refuseUnknownFilters(EvaluationResultExportQuery, query, "query");
@@ -97,13 +101,13 @@ export function evaluationResultRoutes(
         },
       });
     }),
-    withKey("POST", `${path}/batch`, async (call) => {
+    withCaller("POST", `${path}/batch`, async (call) => {
       const body = await readBody(call, EvaluationResultBatchRequest, maxBodyBytes);
       const imported = readImportedResults(body.evaluation_results);
       const kept = await area.importResults(call.caller.accountId, imported);
       return Response.json(toBatchResponse(kept), { status: 201 });
     }),
-    withKey("POST", `${path}/summary`, async (call) => {
+    withCaller("POST", `${path}/summary`, async (call) => {
       const body = await readBody(call, EvaluationSummaryRequest, maxBodyBytes);
       const dimensions = body.group_by ?? [];
       if (dimensions.includes("tag") && !body.tag) {
@@ -116,7 +120,7 @@ export function evaluationResultRoutes(
       keepOpen(call, longestSummaryMs);
       return Response.json(toSummaryResponse(await area.summarise(call.caller.accountId, wanted)));
     }),
-    withKey("POST", `${path}/:id/correction`, async (call) => {
+    withCaller("POST", `${path}/:id/correction`, async (call) => {
       const resultId = idOf(call);
       const body = await readBody(call, CorrectionRequest, maxBodyBytes);
       const { accountId, userId } = call.caller;
@@ -133,7 +137,7 @@ export function evaluationResultRoutes(
   ];
 }
 
-function idOf(call: CallWithKey): number {
+function idOf(call: CallWithCaller): number {
   return readResultId(readPath(call, EvaluationResultPath).id);
 }
 

@@ -10,13 +10,15 @@ import {
 } from "@presage/contract";
 import type { NewProfile } from "../../evaluation/profiles/create-profile.ts";
 import type { ProfileFilter } from "../../evaluation/profiles/list-profiles.ts";
+import type { RevisionAgreement } from "../../evaluation/profiles/measure-agreement.ts";
 import type { Page, ProfileRevision } from "../../evaluation/profiles/profiles-store.ts";
 import type { NewRevision } from "../../evaluation/profiles/revise-profile.ts";
+import { toAgreementResponse } from "../agreement.ts";
 import { readFamily, readIsManaged } from "../deprecations.ts";
 import { toEvaluatorProfile } from "../evaluator-profile.ts";
 import { type FindFamily, readNewConfig, readRevisedConfig, refuseOtherFamily } from "../read-profile.ts";
 import { readBody, readPath, readQuery } from "../read-request.ts";
-import { type CallWithKey, type Route, withKey } from "../route.ts";
+import { type CallWithCaller, type Route, withCaller } from "../route.ts";
 
 export interface EvaluatorProfilesArea {
   findFamily: FindFamily;
@@ -25,6 +27,7 @@ export interface EvaluatorProfilesArea {
   reviseProfile(revision: NewRevision): Promise<ProfileRevision>;
   archiveProfile(accountId: string, publicId: string): Promise<ProfileRevision[]>;
   listProfiles(accountId: string, filter: ProfileFilter, page: Page): Promise<ProfileRevision[]>;
+  measureAgreement(accountId: string, publicId: string): Promise<RevisionAgreement[]>;
 }
 
 const path = "/v1/evaluator-profiles";
@@ -33,13 +36,13 @@ const optionalArchiveRequest = EvaluatorProfileArchiveRequest.optional();
 
 export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes: number): Route[] {
   return [
-    withKey("GET", path, async (call) => {
+    withCaller("GET", path, async (call) => {
       const query = readQuery(call, EvaluatorProfileListQuery);
       const filter = toFilter(query, area.findFamily);
       const page = { limit: Number(query.limit ?? defaultLimit), offset: Number(query.offset ?? 0) };
       return toListResponse(await area.listProfiles(call.caller.accountId, filter, page));
     }),
-    withKey("POST", path, async (call) => {
+    withCaller("POST", path, async (call) => {
       const body = await readBody(call, EvaluatorProfileCreateRequest, maxBodyBytes);
       const profile = await area.createProfile({
         accountId: call.caller.accountId,
@@ -49,7 +52,7 @@ export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes
       });
       return toResponse(profile);
     }),
-    withKey("PATCH", `${path}/:public_id/archive`, async (call) => {
+    withCaller("PATCH", `${path}/:public_id/archive`, async (call) => {
       const body = await readBody(call, optionalArchiveRequest, maxBodyBytes);
       const publicId = publicIdOf(call);
       const { accountId } = call.caller;
@@ -57,7 +60,7 @@ export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes
       refuseOtherFamily(body ?? {}, evaluator_family, area.findFamily);
       return toListResponse(await area.archiveProfile(accountId, publicId));
     }),
-    withKey("POST", `${path}/:public_id/revision`, async (call) => {
+    withCaller("POST", `${path}/:public_id/revision`, async (call) => {
       const body = await readBody(call, EvaluatorProfileRevisionRequest, maxBodyBytes);
       const publicId = publicIdOf(call);
       const { accountId } = call.caller;
@@ -70,10 +73,15 @@ export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes
       });
       return toResponse(profile);
     }),
+    withCaller("GET", `${path}/:public_id/agreement`, async (call) => {
+      const publicId = publicIdOf(call);
+      const revisions = await area.measureAgreement(call.caller.accountId, publicId);
+      return Response.json(toAgreementResponse(publicId, revisions));
+    }),
   ];
 }
 
-function publicIdOf(call: CallWithKey): string {
+function publicIdOf(call: CallWithCaller): string {
   return readPath(call, EvaluatorProfilePath).public_id.toLowerCase();
 }
 

@@ -9,7 +9,7 @@ import { defaultProfileName, type Family } from "../../evaluation/evaluators/fam
 import type { RegisteredEvaluator, Registry } from "../../evaluation/evaluators/registry.ts";
 import { findSystemProfile } from "../../evaluation/profiles/system-profiles.ts";
 import { sampleFieldNames } from "../../evaluation/sample.ts";
-import { type Route, withKey } from "../route.ts";
+import { type Route, withCaller } from "../route.ts";
 
 export function evaluatorRoutes(registry: Registry): Route[] {
   // The same for every caller, until the next start.
@@ -20,8 +20,8 @@ export function evaluatorRoutes(registry: Registry): Route[] {
   };
   const families: EvaluatorFamilyListResponse = { evaluator_families: registry.families.map(toFamily) };
   return [
-    withKey("GET", "/v1/evaluators", () => Response.json(evaluators)),
-    withKey("GET", "/v1/evaluator-families", () => Response.json(families)),
+    withCaller("GET", "/v1/evaluators", () => Response.json(evaluators)),
+    withCaller("GET", "/v1/evaluator-families", () => Response.json(families)),
   ];
 }
 

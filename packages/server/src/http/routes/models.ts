@@ -1,10 +1,10 @@
 import type { Upstream } from "../../upstream/upstream.ts";
 import { keepOpen } from "../keep-open.ts";
-import { type Route, withKey } from "../route.ts";
+import { type Route, withCaller } from "../route.ts";
 
 export function modelRoutes(listModels: Upstream["listModels"], timeoutMs: number): Route[] {
   return [
-    withKey("GET", "/v1/models", async ({ request, server, exchange }) => {
+    withCaller("GET", "/v1/models", async ({ request, server, exchange }) => {
       keepOpen({ server, request, exchange }, timeoutMs);
       const { bytes } = await listModels(request.signal);
       return new Response(bytes, { headers: { "content-type": "application/json" } });

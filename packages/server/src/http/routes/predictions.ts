@@ -1,14 +1,15 @@
 import { ChatCompletionRequest, WorldModelRequest } from "@presage/contract";
 import { ServiceError } from "../../errors.ts";
 import type { Admission } from "../../identity/admission.ts";
-import type { Caller } from "../../identity/api-keys/verify-api-key.ts";
+import { type Caller, rateHolder } from "../../identity/caller.ts";
 import { completeChat } from "../../prediction/complete-chat.ts";
 import { type Complete, predict } from "../../prediction/predict.ts";
+import { countUsage } from "../count-usage.ts";
 import type { Exchange } from "../exchange.ts";
 import { keepOpen } from "../keep-open.ts";
 import { measureCompletion } from "../measure-completion.ts";
 import { readBody } from "../read-request.ts";
-import { type Route, withKey } from "../route.ts";
+import { type Route, withCaller } from "../route.ts";
 import { ValidationFailure } from "../validation.ts";
 
 export interface PredictionParts {
@@ -29,8 +30,9 @@ export function predictionRoutes({
   timeoutMs,
 }: PredictionParts): Route[] {
   return [
-    withKey("POST", "/v1/predict", async (call) => {
+    withCaller("POST", "/v1/predict", async (call) => {
       const { request, exchange, caller } = call;
+      countUsage(call, "predict");
       admit(admission, exchange, caller);
       const body = await readBody(call, WorldModelRequest, maxBodyBytes);
       refuseStreaming(body.params?.stream);
@@ -39,8 +41,9 @@ export function predictionRoutes({
       const { prediction, messages } = predict(measured, body, request.signal);
       return Response.json(debugFields ? { ...(await prediction), messages } : await prediction);
     }),
-    withKey("POST", "/v1/chat/completions", async (call) => {
+    withCaller("POST", "/v1/chat/completions", async (call) => {
       const { request, exchange, caller } = call;
+      countUsage(call, "chat");
       admit(admission, exchange, caller);
       const body = await readBody(call, ChatCompletionRequest, maxBodyBytes);
       refuseStreaming(body.stream);
@@ -54,8 +57,8 @@ export function predictionRoutes({
 }
 
 /** Lets a prediction in within the limits, and counts it as under way until it is answered. */
-function admit(admission: Admission, exchange: Exchange, { keyId }: Caller): void {
-  exchange.rate = admission.admit(keyId);
+function admit(admission: Admission, exchange: Exchange, caller: Caller): void {
+  exchange.rate = admission.admit(rateHolder(caller));
   exchange.atEnd = admission.leave;
 }
 

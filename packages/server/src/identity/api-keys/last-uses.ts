@@ -1,7 +1,6 @@
 import { nowMicros } from "../../storage/columns.ts";
 import type { Micros } from "../../storage/tables.ts";
-
-const flushIntervalMs = 5_000;
+import { writeInBatches } from "../write-in-batches.ts";
 
 export interface LastUses {
   /** Notes that a key was used now. `isFirst` writes it at once, so that a new key's first use is seen. */
@@ -15,35 +14,18 @@ export function collectLastUses(
   write: (lastUses: ReadonlyMap<string, Micros>) => Promise<void>,
   onFailure: (error: unknown) => void,
 ): LastUses {
-  let pending = new Map<string, Micros>();
-  let writing: Promise<void> = Promise.resolve();
-
-  async function writePending(): Promise<void> {
-    if (pending.size === 0) return;
-    const batch = pending;
-    pending = new Map();
-    try {
-      await write(batch);
-    } catch (error) {
-      onFailure(error);
-      pending = new Map([...batch, ...pending]);
-    }
-  }
-
-  function flush(): Promise<void> {
-    writing = writing.then(writePending);
-    return writing;
-  }
-
-  const timer = setInterval(flush, flushIntervalMs);
+  const { pending, writeNow, stop } = writeInBatches<Micros>({
+    write,
+    putBack(batch, since) {
+      for (const [keyId, usedAt] of batch) if (!since.has(keyId)) since.set(keyId, usedAt);
+    },
+    onFailure,
+  });
   return {
     note(keyId, isFirst) {
-      pending.set(keyId, nowMicros());
-      if (isFirst) setImmediate(flush);
+      pending().set(keyId, nowMicros());
+      if (isFirst) setImmediate(writeNow);
     },
-    async stop() {
-      clearInterval(timer);
-      await flush();
-    },
+    stop,
   };
 }

@@ -4,7 +4,7 @@ import { nowMicros } from "../../storage/columns.ts";
 import type { KeyRecord } from "./api-keys-store.ts";
 import { createKeyVerifier } from "./verify-api-key.ts";
 
-const caller = { keyId: "key-1", userId: "user-1", accountId: "account-1" };
+const caller = { userId: "user-1", accountId: "account-1", proof: { kind: "key" as const, keyId: "key-1" } };
 const minuteMs = 60_000;
 
 function keyRecord(more: Partial<KeyRecord> = {}): KeyRecord {

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { ServiceError } from "../../errors.ts";
 import { microsPerMs } from "../../storage/columns.ts";
+import type { Caller } from "../caller.ts";
 import type { KeyRecord } from "./api-keys-store.ts";
 import type { KeyDigest } from "./key-digest.ts";
 
@@ -15,13 +16,6 @@ const patienceMs = 500;
 /** How long a failure of the store is taken to last; then it is asked again before a known entry answers. */
 const outageMs = 4_500;
 const maxEntries = 50_000;
-
-/** The user behind a call, and the key that said so. */
-export interface Caller {
-  keyId: string;
-  userId: string;
-  accountId: string;
-}
 
 /** How a key was checked: `cached`, `looked_up`, `refused`, or `unavailable` when the store could not be asked. */
 export type Verification = "cached" | "looked_up" | "refused" | "unavailable";
@@ -145,8 +139,8 @@ export function createKeyVerifier({ digestOf, find, noteUse, count }: KeyVerifie
 function toEntry(record: KeyRecord, previous: Entry | undefined, askedAtMs: number): Entry {
   // The first use may be noted but not yet written.
   record.last_used_at ??= previous?.record.last_used_at ?? null;
-  const caller = { keyId: record.id, userId: record.user_id, accountId: record.account_id };
-  return { record, caller, askedAtMs };
+  const proof = { kind: "key", keyId: record.id } as const;
+  return { record, caller: { userId: record.user_id, accountId: record.account_id, proof }, askedAtMs };
 }
 
 function isExpired(record: KeyRecord): boolean {

@@ -1,4 +1,6 @@
-import { type Kysely, type Migration, PostgresAdapter, sql } from "kysely";
+import { type Kysely, type Migration, sql } from "kysely";
+import { isPostgres } from "./is-postgres.ts";
+import { keptInKey } from "./kept-in-key.ts";
 
 /** The filters of a search that are an equality; each has the index that serves it in the order of ids. */
 const searchedColumns = [
@@ -196,16 +198,7 @@ async function createRollups(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Rows that are hardly more than their key: SQLite keeps them in the key's own tree, which is one write and one read less. */
-function keptInKey(db: Kysely<unknown>): ReturnType<typeof sql> {
-  return isPostgres(db) ? sql`` : sql`without rowid`;
-}
-
 /** On SQLite only a primary key of exactly the type `integer` is the row's own number; on PostgreSQL that has 32 bits. */
 function idType(db: Kysely<unknown>): "bigint" | "integer" {
   return isPostgres(db) ? "bigint" : "integer";
-}
-
-function isPostgres(db: Kysely<unknown>): boolean {
-  return db.getExecutor().adapter instanceof PostgresAdapter;
 }

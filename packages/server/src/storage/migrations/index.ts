@@ -3,6 +3,9 @@ import { identity } from "./001-identity.ts";
 import { errorTaxonomies } from "./002-error-taxonomies.ts";
 import { evaluatorProfiles } from "./003-evaluator-profiles.ts";
 import { evaluationResults } from "./004-evaluation-results.ts";
+import { sessions } from "./005-sessions.ts";
+import { usage } from "./006-usage.ts";
+import { errorFindings } from "./007-error-findings.ts";
 
 /** Every migration by its name, in the order in which they run. A name never changes once it has been released. */
 export const migrations: Record<string, Migration> = {
@@ -10,4 +13,7 @@ export const migrations: Record<string, Migration> = {
   "002-error-taxonomies": errorTaxonomies,
   "003-evaluator-profiles": evaluatorProfiles,
   "004-evaluation-results": evaluationResults,
+  "005-sessions": sessions,
+  "006-usage": usage,
+  "007-error-findings": errorFindings,
 };

@@ -1,12 +1,42 @@
 import isCreditCard from "validator/lib/isCreditCard.js";
 import type { Finding } from "./finding.ts";
 
-/** 12 to 19 digits, alone or in groups; no part of a longer number, a word or a decimal. */
-const candidate = /(?<![\w.-])\d(?:[ -]?\d){11,18}(?![\w-]|\.\d)/g;
+/** Digits, alone or in groups; no part of a word or a decimal. Longer rows than that are lists of numbers. */
+const rowOfDigits = /(?<![\w.-])\d+(?:[ -]\d+){0,30}(?![\w-]|\.\d)/g;
+/** Of a card's number with an expiry date or an amount beside it, that is what is beside it. */
+const smallGroup = /\b\d{1,2}\b/;
+/** 12 digits together, and 19 in groups of three. */
+const minWrittenLength = 12;
+const maxWrittenLength = 25;
 
 /** Numbers of the known issuers' form with a right check digit (Luhn). */
 export function findCards(text: string): Finding[] {
-  return Array.from(text.matchAll(candidate))
-    .filter(([digits]) => isCreditCard(digits))
-    .map(({ 0: digits, index }) => ({ kind: "card", start: index, end: index + digits.length }));
+  return Array.from(text.matchAll(rowOfDigits)).flatMap(({ 0: written, index }) =>
+    isCreditCard(written)
+      ? { kind: "card" as const, start: index, end: index + written.length }
+      : findAmongGroups(written, index),
+  );
+}
+
+function findAmongGroups(written: string, at: number): Finding[] {
+  const groups = Array.from(written.matchAll(/\d+/g), ({ 0: digits, index }) => ({
+    start: index,
+    end: index + digits.length,
+  }));
+  const findings: Finding[] = [];
+  let taken = 0;
+  for (const { start } of groups) {
+    if (start < taken) continue;
+    const last = groups.findLast(({ end }) => isGrouped(written, start, end));
+    if (last === undefined) continue;
+    findings.push({ kind: "card", start: at + start, end: at + last.end });
+    taken = last.end;
+  }
+  return findings;
+}
+
+function isGrouped(row: string, start: number, end: number): boolean {
+  if (end - start < minWrittenLength || end - start > maxWrittenLength) return false;
+  const written = row.slice(start, end);
+  return !smallGroup.test(written) && isCreditCard(written);
 }

@@ -31,9 +31,13 @@ export function findSubstrings(
 /** Lower case of the same length, so that places stay true: `İ` for example becomes two characters and is left as it is. */
 function foldCase(text: string): string {
   const lower = text.toLowerCase();
-  if (lower.length === text.length) return lower;
-  return Array.from(text, (character) => {
-    const folded = character.toLowerCase();
-    return folded.length === character.length ? folded : character;
-  }).join("");
+  const folded =
+    lower.length === text.length
+      ? lower
+      : Array.from(text, (character) => {
+          const one = character.toLowerCase();
+          return one.length === character.length ? one : character;
+        }).join("");
+  // A sigma is lowered by its place in the word, which a substring does not know.
+  return folded.replaceAll("ς", "σ");
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readNumbers } from "./read-numbers.ts";
 
-const valuesOf = (text: string) => readNumbers(text).map(({ value }) => value);
+const valuesOf = (text: string) => [...readNumbers(text)].map(({ value }) => value);
 
 test.each<[string, number[]]>([
   ["no number", []],
@@ -28,7 +28,7 @@ test.each<[string, number[]]>([
 
 test("a number knows where it stands", () => {
   const text = "😀 -1,234.5e2; 3.1.4";
-  const found = readNumbers(text).map(({ start, end }) => text.slice(start, end));
+  const found = [...readNumbers(text)].map(({ start, end }) => text.slice(start, end));
   expect(found).toEqual(["-1,234.5e2", "3", "1", "4"]);
 });
 

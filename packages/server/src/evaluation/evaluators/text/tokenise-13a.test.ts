@@ -8,6 +8,7 @@ test.each([
   ["it's well-known", ["it's", "well-known"]],
   ["1990-95", ["1990", "-", "95"]],
   ["a &amp; b &quot;c&quot;", ["a", "&", "b", '"', "c", '"']],
+  ["&amp;lt;b&amp;quot;", ["<", "b", "&", "quot", ";"]],
   ["over-\nlapping lines\nhere", ["overlapping", "lines", "here"]],
   ['{"a": [1.5]}', ["{", '"', "a", '"', ":", "[", "1.5", "]", "}"]],
   ["zahărul alb;", ["zahărul", "alb", ";"]],

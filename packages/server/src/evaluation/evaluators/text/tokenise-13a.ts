@@ -1,9 +1,3 @@
-const entities: ReadonlyMap<string, string> = new Map([
-  ["&quot;", '"'],
-  ["&amp;", "&"],
-  ["&lt;", "<"],
-  ["&gt;", ">"],
-]);
 /** ASCII punctuation but the four marks that may belong to a word or a number: `'`, `,`, `-`, `.`. */
 const symbol = /[!-&(-+/:-@[-`{-~]/g;
 
@@ -13,7 +7,11 @@ export function tokenise13a(text: string): string[] {
     .replaceAll("<skipped>", "")
     .replaceAll("-\n", "")
     .replaceAll("\n", " ")
-    .replace(/&(?:quot|amp|lt|gt);/g, (entity) => entities.get(entity) ?? entity);
+    // One after the other: what an ampersand comes to stand before is read as well.
+    .replaceAll("&quot;", '"')
+    .replaceAll("&amp;", "&")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">");
   return ` ${line} `
     .replace(symbol, " $& ")
     .replace(/([^0-9])([.,])/g, "$1 $2 ")

@@ -1,5 +1,6 @@
-import type { Context, Interaction, PromptMessage } from "@presage/contract";
+import type { Context, Interaction, PromptMessage } from "./prediction.ts";
 
+// Pages bundle this file too, so that it imports types only.
 // World models are trained on these very strings: a change here is a change of the product.
 const sections = [
   ["environment_state", "ENVIRONMENT STATE"],

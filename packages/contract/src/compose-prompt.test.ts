@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { composePrompt } from "./compose-prompt.ts";
 
 const interaction = { state: "You are in the hall.", action: "go north" };
@@ -49,4 +50,11 @@ test("texts go in unchanged, white space and labels in them included", () => {
   );
   expect(system?.content).toBe("## TASK CONTEXT\n\n  ## TASK CONTEXT \n");
   expect(user?.content).toBe(`State: ${state}\n\nAction:  🚪\t`);
+});
+
+test("a page that composes a prompt loads nothing else", async () => {
+  const { outputs } = await Bun.build({ entrypoints: [join(import.meta.dir, "compose-prompt.ts")] });
+  expect(outputs).toHaveLength(1);
+  expect(await outputs[0]?.text()).not.toMatch(/zod/i);
+  expect(outputs[0]?.size).toBeLessThan(2_000);
 });

@@ -1,0 +1,30 @@
+import { composeStore } from "../compose.ts";
+import { createSignInPath } from "../compose-sign-in.ts";
+import type { Config } from "../config.ts";
+import { browserAddress } from "../http/browser-address.ts";
+import { listenAddress } from "../http/listen.ts";
+import { createLog } from "../observability/logger.ts";
+import { CommandError } from "./command-error.ts";
+
+/** Prints a new address that signs a browser in as the owner. */
+export async function printSignInAddress(config: Config): Promise<void> {
+  const { listen, identity } = config;
+  if (identity.oidc !== undefined) {
+    throw new CommandError(
+      `People sign in at ${identity.oidc.issuer} (PRESAGE_OIDC_ISSUER), not by an address.`,
+    );
+  }
+  if (listen.publicUrl === undefined && listen.port === 0) {
+    throw new CommandError(
+      "PRESAGE_PORT is 0, so the server's address is not known; set PRESAGE_PUBLIC_URL.",
+    );
+  }
+  const store = await composeStore(config, createLog("silent").logger);
+  try {
+    const publicUrl = listen.publicUrl ?? browserAddress(listenAddress(listen.host, listen.port));
+    process.stdout.write(`${publicUrl}${await createSignInPath(store)}\n`);
+    process.stderr.write("The address works once, within 12 hours.\n");
+  } finally {
+    await store.destroy();
+  }
+}

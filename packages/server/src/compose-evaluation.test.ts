@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { composeEvaluation } from "./compose-evaluation.ts";
+import { readConfig } from "./config.ts";
+import { createLog } from "./observability/logger.ts";
+import { openDatabase } from "./storage/open-database.ts";
+import { openSqliteDatabase } from "./storage/open-sqlite-database.ts";
+
+test("an order under a key does not wait for long reads", async () => {
+  const { database, destroy } = await openDatabase("sqlite::memory:", () => {});
+  // Whoever asks it hears that it has no tables.
+  const reader = openSqliteDatabase(":memory:");
+  const store = { database, reader, sqlitePath: undefined };
+  const { evaluate, dispose } = composeEvaluation(readConfig({}), createLog("silent").logger, store);
+  const order = {
+    accountId: "account",
+    sample: { output: "a", goldAnswer: "a" },
+    evaluators: [{ evaluator: "exact-match", explainStrategy: "always" as const }],
+    filing: { app: "default" },
+    capture: "all" as const,
+    hasConfidenceInterval: false,
+    idempotencyKey: "key",
+  };
+  const { signal } = new AbortController();
+  const first = await evaluate(order, signal);
+  expect(await evaluate(order, signal)).toEqual(first);
+  await dispose();
+  await reader.destroy();
+  await destroy();
+});

@@ -1,0 +1,116 @@
+import type { Config, OidcConfig } from "./config.ts";
+import { createAttemptCookie } from "./http/attempt-cookie.ts";
+import type { SessionKeeper } from "./http/rotate-session.ts";
+import type { SessionsArea } from "./http/routes/sessions.ts";
+import type { SignIn } from "./http/routes/sign-in.ts";
+import { type CookieSettings, createSessionCookie } from "./http/session-cookie.ts";
+import { createKeyDigest } from "./identity/api-keys/key-digest.ts";
+import type { OpenidProvider } from "./identity/openid/openid-provider.ts";
+import { rememberUser } from "./identity/openid/remember-user.ts";
+import { endSession } from "./identity/sessions/end-session.ts";
+import { listSessions } from "./identity/sessions/list-sessions.ts";
+import { createSessionTokens } from "./identity/sessions/session-tokens.ts";
+import { markAllEnded, selectIdToken } from "./identity/sessions/sessions-store.ts";
+import { startSession } from "./identity/sessions/start-session.ts";
+import { verifySession } from "./identity/sessions/verify-session.ts";
+import { createSignInToken } from "./identity/sign-in-tokens/create-sign-in-token.ts";
+import { useSignInToken } from "./identity/sign-in-tokens/use-sign-in-token.ts";
+import type { User } from "./identity/users-store.ts";
+import { nowMicros } from "./storage/columns.ts";
+import { sharedSecret } from "./storage/settings-store.ts";
+import type { Database } from "./storage/tables.ts";
+
+/** Tells the databases of one host apart, and nothing more. */
+const suffixLength = 8;
+
+export interface ComposedSignIn {
+  signIn: SignIn;
+  sessions: SessionKeeper & SessionsArea;
+}
+
+interface SignInStore {
+  database: Database;
+  owner: User;
+}
+
+/** How people sign in and stay so. `publicUrl` is the address that their browsers use. */
+export async function composeSignIn(
+  { identity }: Config,
+  { database, owner }: SignInStore,
+  publicUrl: string,
+): Promise<ComposedSignIn> {
+  const limits = identity.session;
+  const secret = await sharedSecret(database, "session_digest");
+  const tokens = createSessionTokens(secret);
+  const cookies: CookieSettings = {
+    suffix: new Bun.CryptoHasher("sha256", secret).update("cookie:").digest("hex").slice(0, suffixLength),
+    isSecure: publicUrl.startsWith("https:"),
+  };
+  const cookie = createSessionCookie({ ...cookies, maxAgeMs: limits.maxMs });
+  const { signIn, provider } =
+    identity.oidc === undefined
+      ? { signIn: await composeLocalSignIn(database), provider: undefined }
+      : await composeOpenidSignIn(identity.oidc, { database, owner }, publicUrl, cookies);
+  return {
+    signIn,
+    sessions: {
+      cookie,
+      async findSession(headers) {
+        const token = cookie.read(headers);
+        return token === undefined ? undefined : await verifySession(database, tokens, limits, token);
+      },
+      startSession: (session) => startSession(database, tokens, limits, session),
+      listSessions: (userId) => listSessions(database, limits, userId),
+      endSession: (userId, sessionId) => endSession(database, userId, sessionId),
+      async endSessionAddress(sessionId) {
+        const idToken = provider === undefined ? undefined : await selectIdToken(database, sessionId);
+        return (await provider?.endSessionAddress(idToken))?.href;
+      },
+    },
+  };
+}
+
+/** Makes the path that signs the owner in once, in local mode. Its fragment is what no server and no log sees. */
+export async function createSignInPath({ database, owner }: SignInStore): Promise<string> {
+  const token = await createSignInToken(database, await signInDigest(database), owner.id);
+  return `/sign-in#${token}`;
+}
+
+async function composeLocalSignIn(database: Database): Promise<SignIn> {
+  const digestOf = await signInDigest(database);
+  return { kind: "local", useToken: (token) => useSignInToken(database, digestOf, token) };
+}
+
+async function signInDigest(database: Database) {
+  return createKeyDigest(await sharedSecret(database, "sign_in_token_digest"));
+}
+
+async function composeOpenidSignIn(
+  { allowedDomains, accountClaim, ...oidc }: OidcConfig,
+  { database, owner }: SignInStore,
+  publicUrl: string,
+  cookies: CookieSettings,
+): Promise<{ signIn: SignIn; provider: OpenidProvider }> {
+  // What only this mode needs is loaded only here.
+  const [{ createOpenidProvider }, { createAttemptSeal }] = await Promise.all([
+    import("./identity/openid/openid-provider.ts"),
+    import("./identity/openid/seal-attempt.ts"),
+  ]);
+  // Whoever signed in by a printed address must sign in anew, as everybody else.
+  await markAllEnded(database, owner.id, nowMicros());
+  const provider = createOpenidProvider({
+    ...oidc,
+    callbackUrl: `${publicUrl}/auth/callback`,
+    signedOutUrl: `${publicUrl}/sign-in?signed_out`,
+    rules: { allowedDomains, accountClaim },
+  });
+  const seal = createAttemptSeal(await sharedSecret(database, "sign_in_attempt"));
+  const signIn: SignIn = {
+    kind: "openid",
+    issuer: oidc.issuer,
+    provider,
+    attempts: createAttemptCookie(cookies, seal),
+    rememberUser: (identity) => rememberUser(database, identity),
+  };
+  return { signIn, provider };
+}

@@ -1,0 +1,39 @@
+import type { Database } from "../../storage/tables.ts";
+
+/** How many results of a revision have the same verdict of the evaluator and the same of a person. */
+export interface AgreementCell {
+  revision: number | null;
+  evaluator_pass: number | null;
+  person_pass: number;
+  count: number;
+}
+
+/** What people said of a profile's results of an account; of each result only the last word. */
+export async function selectAgreementCells(
+  reader: Database,
+  accountId: string,
+  publicId: string,
+): Promise<AgreementCell[]> {
+  return await reader
+    .selectFrom("evaluation_corrections as correction")
+    .innerJoin("evaluation_results as result", "result.id", "correction.result_id")
+    .select([
+      "result.profile_revision as revision",
+      "result.pass as evaluator_pass",
+      "correction.pass as person_pass",
+    ])
+    .select(({ fn }) => fn.countAll<number>().as("count"))
+    .where("correction.account_id", "=", accountId)
+    .where("correction.profile_public_id", "=", publicId)
+    .where("correction.id", "=", (latest) =>
+      latest
+        .selectFrom("evaluation_corrections as other")
+        .select("other.id")
+        .whereRef("other.result_id", "=", "correction.result_id")
+        .orderBy("other.created_at", "desc")
+        .orderBy("other.id", "desc")
+        .limit(1),
+    )
+    .groupBy(["result.profile_revision", "result.pass", "correction.pass"])
+    .execute();
+}

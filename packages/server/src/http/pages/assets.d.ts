@@ -1,0 +1,9 @@
+declare module "*/pages.css" {
+  const content: string;
+  export default content;
+}
+
+declare module "*/sign-in.js" {
+  const content: string;
+  export default content;
+}

@@ -1,0 +1,31 @@
+import { pageResponse } from "./page-response.ts";
+
+const titles: Record<number, string> = {
+  400: "That did not work",
+  403: "No access",
+  503: "Not available right now",
+};
+
+export interface Failure {
+  status: number;
+  text: string;
+  requestId: string;
+  /** What was asked for. */
+  url: URL;
+  headers: Record<string, string>;
+}
+
+/** What a person is told in the browser when there is no page to show. */
+export function failurePage({ status, text, requestId, url, headers }: Failure): Response {
+  const title = titles[status] ?? "Something went wrong";
+  const body = `<h1>${title}</h1>
+<p role="alert">${Bun.escapeHTML(text)}</p>
+<p><a class="button" href="${Bun.escapeHTML(retryAddress(url))}">Try again</a></p>
+<p class="aside">Request id: <code>${Bun.escapeHTML(requestId)}</code></p>`;
+  return pageResponse({ title, body, status, headers });
+}
+
+/** The same address again, but for the provider's answer, which is good for one time. */
+function retryAddress({ pathname, search }: URL): string {
+  return pathname === "/auth/callback" ? "/sign-in" : pathname + search;
+}

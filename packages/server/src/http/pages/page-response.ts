@@ -1,0 +1,53 @@
+export const stylesPath = "/sign-in/pages.css";
+export const scriptPath = "/sign-in/sign-in.js";
+
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+export interface PageParts {
+  title: string;
+  /** HTML; texts in it are escaped by whoever writes it. */
+  body: string;
+  hasScript?: boolean;
+  status?: number;
+  headers?: Record<string, string>;
+}
+
+/** A small page of the server's own: a card with the product's name and nothing from elsewhere. */
+export function pageResponse({ title, body, hasScript = false, status = 200, headers }: PageParts): Response {
+  const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${Bun.escapeHTML(title)} · Presage</title>
+<link rel="icon" href="data:,">
+<link rel="stylesheet" href="${stylesPath}">
+${hasScript ? `<script type="module" src="${scriptPath}"></script>\n` : ""}</head>
+<body>
+<main>
+<p class="product">Presage</p>
+${body}
+</main>
+</body>
+</html>
+`;
+  return new Response(html, {
+    status,
+    headers: {
+      ...headers,
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": contentSecurityPolicy,
+      "cache-control": "no-store",
+    },
+  });
+}

@@ -1,0 +1,40 @@
+// The token is in the fragment, which no server, proxy or log ever sees. It leaves the address bar and the history at once.
+const status = document.getElementById("status");
+const help = document.getElementById("help");
+
+if (new URLSearchParams(location.search).has("signed_out")) {
+  document.querySelector("h1").textContent = "You are signed out";
+}
+readToken();
+// The address may be opened in a tab that shows this page already.
+addEventListener("hashchange", readToken);
+
+function readToken() {
+  const token = location.hash.slice(1);
+  if (token === "") return;
+  history.replaceState(null, "", location.pathname + location.search);
+  signIn(token);
+}
+
+async function signIn(token) {
+  status.textContent = "Signing in…";
+  help.hidden = true;
+  try {
+    const response = await fetch(`/auth/local${location.search}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ token }),
+    });
+    const answer = await response.json();
+    if (response.ok) location.replace(answer.redirect_to);
+    else fail(typeof answer.detail === "string" ? answer.detail : "Signing in did not work.");
+  } catch {
+    fail("The server cannot be reached. Open the address again once it is up.");
+  }
+}
+
+function fail(text) {
+  status.textContent = text;
+  status.setAttribute("role", "alert");
+  help.hidden = false;
+}

@@ -1,0 +1,42 @@
+import type { LatencyQuery } from "@presage/contract";
+import type { UsagePeriod } from "../identity/usage/usage-period.ts";
+import { nowMicros } from "../storage/columns.ts";
+import type { Micros } from "../storage/tables.ts";
+import { readInstant } from "./read-instant.ts";
+import { ValidationFailure } from "./validation.ts";
+
+export const microsPerHour = 3_600_000_000;
+const microsPerDay = 24 * microsPerHour;
+const defaultDays = 7;
+const steps = {
+  hour: { hours: 1, mostDays: 31, limit: "A period by the hour has at most 31 days" },
+  day: { hours: 24, mostDays: 400, limit: "A period has at most 400 days" },
+} as const;
+
+/** A period as it was asked for, beside what the store is asked. */
+export interface AskedPeriod extends UsagePeriod {
+  step: "hour" | "day";
+  until: Micros;
+}
+
+/** Reads the period of a query, or says what is wrong with it. */
+export function readUsagePeriod(query: LatencyQuery): AskedPeriod {
+  const step = query.step ?? "day";
+  const { hours, mostDays, limit } = steps[step];
+  const until = query.until === undefined ? nowMicros() : readInstant(query.until);
+  const since = query.since === undefined ? until - defaultDays * microsPerDay : readInstant(query.since);
+  if (since > until) refuse(query.since, "since must not be after until");
+  if (until - since > mostDays * microsPerDay) refuse(query.since, limit);
+  return {
+    step,
+    until,
+    fromHour: Math.floor(since / (hours * microsPerHour)) * hours,
+    untilHour: Math.ceil(until / microsPerHour),
+    hoursPerStep: hours,
+  };
+}
+
+function refuse(since: string | undefined, message: string): never {
+  const fault = { type: "value_error", msg: `Value error, ${message}`, ctx: { error: message } };
+  throw new ValidationFailure([{ ...fault, loc: ["query", "since"], input: since }]);
+}

@@ -1,0 +1,47 @@
+import { ServiceError } from "../../errors.ts";
+import { isSameOrigin } from "../check-csrf.ts";
+import { localSignInPage } from "../pages/sign-in-page.ts";
+import { readJsonBody } from "../read-json-body.ts";
+import { rotateSession, type SessionKeeper } from "../rotate-session.ts";
+import { open, openPage, type Route } from "../route.ts";
+import { readReturnTo } from "../sign-in-address.ts";
+
+/** A token is 43 characters. */
+const maxBodyBytes = 1_000;
+
+export interface LocalSignIn {
+  /** Uses a token of a printed address up and says whose it was. */
+  useToken(token: string): Promise<string | undefined>;
+}
+
+/** Sign-in by the address that the server prints. The token comes by its page's script, as it is in no address that is asked for. */
+export function localSignInRoutes({ useToken }: LocalSignIn, sessions: SessionKeeper): Route[] {
+  return [
+    openPage("/sign-in", () => localSignInPage()),
+    open("POST", "/auth/local", async ({ request }) => {
+      if (!isSameOrigin(request.headers)) {
+        throw new ServiceError("forbidden", "Only the sign-in page may make this call.");
+      }
+      const token = tokenOf(await readJsonBody(request, maxBodyBytes));
+      const userId = token === undefined ? undefined : await useToken(token);
+      const answer = { redirect_to: readReturnTo(new URL(request.url)) };
+      const headers = { "cache-control": "no-store" };
+      if (userId !== undefined) {
+        const setCookie = await rotateSession(sessions, request, { userId, idToken: null });
+        return Response.json(answer, { headers: { ...headers, "set-cookie": setCookie } });
+      }
+      // Who opens the address again in the browser that it signed in just goes on.
+      if ((await sessions.findSession(request.headers)) !== undefined)
+        return Response.json(answer, { headers });
+      throw new ServiceError(
+        "unauthenticated",
+        "This address was used already, or it is older than 12 hours.",
+      );
+    }),
+  ];
+}
+
+function tokenOf(body: unknown): string | undefined {
+  if (typeof body !== "object" || body === null || !("token" in body)) return undefined;
+  return typeof body.token === "string" ? body.token : undefined;
+}

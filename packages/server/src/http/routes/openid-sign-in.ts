@@ -1,0 +1,56 @@
+import type { Identity } from "../../identity/openid/identity-of.ts";
+import type { OpenidProvider } from "../../identity/openid/openid-provider.ts";
+import { SignInError } from "../../identity/openid/sign-in-error.ts";
+import type { AttemptCookie } from "../attempt-cookie.ts";
+import { openidSignInPage } from "../pages/sign-in-page.ts";
+import { rotateSession, type SessionKeeper } from "../rotate-session.ts";
+import { openPage, type Route } from "../route.ts";
+import { readReturnTo } from "../sign-in-address.ts";
+
+export interface OpenidSignIn {
+  issuer: string;
+  provider: Pick<OpenidProvider, "begin" | "complete">;
+  attempts: AttemptCookie;
+  /** Makes or updates the user and returns their id. */
+  rememberUser(identity: Identity): Promise<string>;
+}
+
+/** Sign-in at an OpenID provider: the browser goes there from `/auth/sign-in` and comes back to `/auth/callback`. */
+export function openidSignInRoutes(
+  { issuer, provider, attempts, rememberUser }: OpenidSignIn,
+  sessions: SessionKeeper,
+): Route[] {
+  return [
+    openPage("/sign-in", ({ request }) => {
+      const url = new URL(request.url);
+      const href = `/auth/sign-in?return_to=${encodeURIComponent(readReturnTo(url))}`;
+      return openidSignInPage({ issuer, href, isSignedOut: url.searchParams.has("signed_out") });
+    }),
+    openPage("/auth/sign-in", async ({ request }) => {
+      const { address, attempt } = await provider.begin(readReturnTo(new URL(request.url)));
+      return redirect(address.href, await attempts.give(request.headers, attempt));
+    }),
+    openPage("/auth/callback", async ({ request }) => {
+      const { search, searchParams } = new URL(request.url);
+      const state = searchParams.get("state") ?? "";
+      const attempt = await attempts.read(request.headers, state);
+      if (attempt === undefined) {
+        throw new SignInError(
+          "broken_attempt",
+          "unknown_attempt",
+          "This sign-in was not begun in this browser, was used already, or took longer than ten minutes.",
+        );
+      }
+      const { identity, idToken } = await provider.complete(attempt, search);
+      const userId = await rememberUser(identity);
+      const setCookie = await rotateSession(sessions, request, { userId, idToken });
+      return redirect(attempt.returnTo, [setCookie, attempts.take(state)]);
+    }),
+  ];
+}
+
+function redirect(location: string, cookies: string[]): Response {
+  const headers = new Headers({ location, "cache-control": "no-store" });
+  for (const cookie of cookies) headers.append("set-cookie", cookie);
+  return new Response(null, { status: 303, headers });
+}

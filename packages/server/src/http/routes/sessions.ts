@@ -1,0 +1,57 @@
+import { type SessionListResponse, SessionPath, type SignOutResponse } from "@presage/contract";
+import { ServiceError } from "../../errors.ts";
+import type { Session } from "../../identity/sessions/sessions-store.ts";
+import { toIsoInstant } from "../../storage/columns.ts";
+import { readPath } from "../read-request.ts";
+import { type Route, withCaller } from "../route.ts";
+import type { SessionCookie } from "../session-cookie.ts";
+
+const signedOutPath = "/sign-in?signed_out";
+
+export interface SessionsArea {
+  cookie: Pick<SessionCookie, "take">;
+  listSessions(userId: string): Promise<Session[]>;
+  endSession(userId: string, sessionId: string): Promise<void>;
+  /** Where the browser signs out of the identity provider as well, if there is such a place. To be asked before the end. */
+  endSessionAddress(sessionId: string): Promise<string | undefined>;
+}
+
+export function sessionRoutes({
+  cookie,
+  listSessions,
+  endSession,
+  endSessionAddress,
+}: SessionsArea): Route[] {
+  return [
+    withCaller("GET", "/v1/sessions", async ({ caller: { userId, proof } }) => {
+      const sessions = await listSessions(userId);
+      const data = sessions.map(({ id, user_agent, created_at, last_seen_at, expires_at }) => ({
+        id,
+        user_agent,
+        created_at: toIsoInstant(created_at),
+        last_seen_at: toIsoInstant(last_seen_at),
+        expires_at: toIsoInstant(expires_at),
+        is_current: proof.kind === "session" && proof.sessionId === id,
+      }));
+      return Response.json({ data } satisfies SessionListResponse);
+    }),
+    withCaller("DELETE", "/v1/sessions/:session_id", async (call) => {
+      const { session_id } = readPath(call, SessionPath);
+      await endSession(call.caller.userId, session_id.toLowerCase());
+      return new Response(null, { status: 204 });
+    }),
+    withCaller("POST", "/auth/sign-out", async ({ caller: { userId, proof } }) => {
+      if (proof.kind !== "session") {
+        throw new ServiceError(
+          "forbidden",
+          "A key cannot sign out. Revoke it, if it is not to be used again.",
+        );
+      }
+      const redirectTo = await endSessionAddress(proof.sessionId);
+      await endSession(userId, proof.sessionId);
+      const answer: SignOutResponse = { redirect_to: redirectTo ?? signedOutPath };
+      const headers = { "set-cookie": cookie.take(), "clear-site-data": '"cache"' };
+      return Response.json(answer, { headers });
+    }),
+  ];
+}

@@ -1,0 +1,74 @@
+import { LatencyQuery, type LatencyResponse, UsageQuery, type UsageResponse } from "@presage/contract";
+import type { LatencyFigures, LatencyReport } from "../../identity/usage/read-latency.ts";
+import type { UsageReport } from "../../identity/usage/read-usage.ts";
+import type { UsagePeriod } from "../../identity/usage/usage-period.ts";
+import { toIsoInstant } from "../../storage/columns.ts";
+import { readQuery } from "../read-request.ts";
+import { refuseUnknownFilters } from "../read-result-filter.ts";
+import { type AskedPeriod, microsPerHour, readUsagePeriod } from "../read-usage-period.ts";
+import { type Route, withCaller } from "../route.ts";
+
+export interface UsageArea {
+  readUsage(accountId: string, period: UsagePeriod, keyId: string | undefined): Promise<UsageReport>;
+  readLatency(accountId: string, period: UsagePeriod): Promise<LatencyReport>;
+}
+
+export function usageRoutes({ readUsage, readLatency }: UsageArea): Route[] {
+  return [
+    withCaller("GET", "/v1/usage", async (call) => {
+      const query = readQuery(call, UsageQuery);
+      refuseUnknownFilters(UsageQuery, query, "query");
+      const period = readUsagePeriod(query);
+      const report = await readUsage(call.caller.accountId, period, query.api_key_id?.toLowerCase());
+      return Response.json(toUsageResponse(period, report));
+    }),
+    withCaller("GET", "/v1/usage/latency", async (call) => {
+      const query = readQuery(call, LatencyQuery);
+      refuseUnknownFilters(LatencyQuery, query, "query");
+      const period = readUsagePeriod(query);
+      const report = await readLatency(call.caller.accountId, period);
+      return Response.json(toLatencyResponse(period, report));
+    }),
+  ];
+}
+
+function toUsageResponse(period: AskedPeriod, { steps, keys }: UsageReport): UsageResponse {
+  return {
+    ...toPeriod(period),
+    data: steps.map(
+      ({ startHour, keyId, operation, requests, failures, promptTokens, completionTokens }) => ({
+        start: toIsoHour(startHour),
+        api_key_id: keyId ?? null,
+        operation,
+        requests,
+        failures,
+        prompt_tokens: promptTokens,
+        completion_tokens: completionTokens,
+      }),
+    ),
+    api_keys: keys.map(({ revoked_at, ...key }) => ({
+      ...key,
+      revoked_at: revoked_at === null ? null : toIsoInstant(revoked_at),
+    })),
+  };
+}
+
+function toLatencyResponse(period: AskedPeriod, { overall, steps }: LatencyReport): LatencyResponse {
+  return {
+    ...toPeriod(period),
+    overall: toLatency(overall),
+    data: steps.map(({ startHour, ...figures }) => ({ start: toIsoHour(startHour), ...toLatency(figures) })),
+  };
+}
+
+function toPeriod({ fromHour, until, step }: AskedPeriod) {
+  return { since: toIsoHour(fromHour), until: toIsoInstant(until), step };
+}
+
+function toLatency({ count, totalMs, overheadMs }: LatencyFigures) {
+  return { count, total_ms: totalMs ?? null, overhead_ms: overheadMs ?? null };
+}
+
+function toIsoHour(hour: number): string {
+  return toIsoInstant(hour * microsPerHour);
+}

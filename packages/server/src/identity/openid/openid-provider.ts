@@ -1,0 +1,102 @@
+import {
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  buildEndSessionUrl,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  fetchUserInfo,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+} from "openid-client";
+import { createDiscovery, type ProviderSettings } from "./discover-provider.ts";
+import { explainDiscoveryError, explainProviderError } from "./explain-provider-error.ts";
+import { type Identity, identityOf, lacksClaims, type SignInRules } from "./identity-of.ts";
+import type { SignInAttempt } from "./sign-in-attempt.ts";
+import { SignInError } from "./sign-in-error.ts";
+
+const scope = "openid email profile";
+
+export interface OpenidProvider {
+  /** Where the browser goes to sign in, and what must be remembered until it comes back. */
+  begin(returnTo: string): Promise<{ address: URL; attempt: SignInAttempt }>;
+  /** Checks the provider's answer, the query of the address that it sent the browser to. */
+  complete(attempt: SignInAttempt, query: string): Promise<{ identity: Identity; idToken: string }>;
+  /** Where the browser goes to sign out there too; undefined if the provider has no such place or cannot be reached. */
+  endSessionAddress(idToken: string | undefined): Promise<URL | undefined>;
+}
+
+export interface OpenidProviderSettings extends ProviderSettings {
+  /** Where the provider sends the browser back to. */
+  callbackUrl: string;
+  /** Where it sends the browser after it signed out. */
+  signedOutUrl: string;
+  rules: SignInRules;
+}
+
+export function createOpenidProvider(settings: OpenidProviderSettings): OpenidProvider {
+  const { callbackUrl, signedOutUrl, rules } = settings;
+  const discover = createDiscovery(settings);
+
+  async function configuration(): Promise<Configuration> {
+    return await discover().catch((error: unknown) => {
+      throw explainDiscoveryError(error);
+    });
+  }
+
+  return {
+    async begin(returnTo) {
+      const config = await configuration();
+      const attempt = {
+        state: randomState(),
+        nonce: randomNonce(),
+        codeVerifier: randomPKCECodeVerifier(),
+        returnTo,
+      };
+      const address = buildAuthorizationUrl(config, {
+        redirect_uri: callbackUrl,
+        scope,
+        state: attempt.state,
+        nonce: attempt.nonce,
+        code_challenge: await calculatePKCECodeChallenge(attempt.codeVerifier),
+        code_challenge_method: "S256",
+      });
+      return { address, attempt };
+    },
+
+    async complete({ state, nonce, codeVerifier }, query) {
+      const config = await configuration();
+      try {
+        const tokens = await authorizationCodeGrant(config, new URL(callbackUrl + query), {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: codeVerifier,
+          idTokenExpected: true,
+        });
+        const claims = tokens.claims();
+        if (claims === undefined || tokens.id_token === undefined) throw noIdToken();
+        const mayAsk = config.serverMetadata().userinfo_endpoint !== undefined;
+        const told =
+          mayAsk && lacksClaims(claims, rules)
+            ? await fetchUserInfo(config, tokens.access_token, claims.sub)
+            : {};
+        return { identity: identityOf(claims, told, rules), idToken: tokens.id_token };
+      } catch (error) {
+        throw explainProviderError(error);
+      }
+    },
+
+    async endSessionAddress(idToken) {
+      const config = await discover().catch(() => undefined);
+      if (config?.serverMetadata().end_session_endpoint === undefined) return undefined;
+      return buildEndSessionUrl(config, {
+        post_logout_redirect_uri: signedOutUrl,
+        ...(idToken === undefined ? {} : { id_token_hint: idToken }),
+      });
+    },
+  };
+}
+
+function noIdToken(): SignInError {
+  return new SignInError("provider_unavailable", "no_id_token", "The identity provider sent no ID token.");
+}

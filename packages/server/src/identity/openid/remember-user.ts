@@ -1,0 +1,21 @@
+import { nowMicros } from "../../storage/columns.ts";
+import type { Database } from "../../storage/tables.ts";
+import { upsertUserWithAccount } from "../users-store.ts";
+import type { Identity } from "./identity-of.ts";
+
+/** Makes the user at their first sign-in, brings them up to date at later ones, and returns their id. */
+export async function rememberUser(
+  database: Database,
+  { issuer, subject, email, name, accountName }: Identity,
+): Promise<string> {
+  const user = {
+    id: Bun.randomUUIDv7(),
+    account_id: Bun.randomUUIDv7(),
+    oidc_issuer: issuer,
+    oidc_subject: subject,
+    email,
+    name,
+    created_at: nowMicros(),
+  };
+  return await upsertUserWithAccount(database, user, accountName);
+}

@@ -1,0 +1,33 @@
+import { EncryptJWT, jwtDecrypt } from "jose";
+import { SignInAttempt } from "./sign-in-attempt.ts";
+
+export const attemptLifetimeS = 600;
+
+/** Keeps an attempt in a browser that can neither read nor change it. */
+export interface AttemptSeal {
+  close(attempt: SignInAttempt): Promise<string>;
+  /** The attempt, or undefined if it is too old or was not sealed here. */
+  open(sealed: string): Promise<SignInAttempt | undefined>;
+}
+
+export function createAttemptSeal(secret: string): AttemptSeal {
+  const key = new Bun.CryptoHasher("sha256", secret).update("sign-in attempt").digest();
+  const [alg, enc] = ["dir", "A256GCM"];
+  return {
+    async close(attempt) {
+      return await new EncryptJWT(attempt)
+        .setProtectedHeader({ alg, enc })
+        .setExpirationTime(`${attemptLifetimeS} seconds`)
+        .encrypt(key);
+    },
+    async open(sealed) {
+      const options = {
+        keyManagementAlgorithms: [alg],
+        contentEncryptionAlgorithms: [enc],
+        requiredClaims: ["exp"],
+      };
+      const opened = await jwtDecrypt(sealed, key, options).catch(() => undefined);
+      return SignInAttempt.safeParse(opened?.payload).data;
+    },
+  };
+}

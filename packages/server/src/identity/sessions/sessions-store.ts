@@ -1,0 +1,121 @@
+import type { Selectable } from "kysely";
+import type { Database, Micros, SessionsTable } from "../../storage/tables.ts";
+
+export type Session = Omit<Selectable<SessionsTable>, "digest" | "user_id" | "id_token" | "ended_at">;
+
+/** What the token of a session is checked against. */
+export interface SessionRecord {
+  id: string;
+  user_id: string;
+  account_id: string;
+  last_seen_at: Micros;
+}
+
+/** Sessions that are over in no way: neither ended, nor too old, nor unused for too long. */
+export interface LiveSince {
+  now: Micros;
+  /** The earliest last use of a session that goes on. */
+  seenSince: Micros;
+}
+
+export async function insertSession(database: Database, row: SessionsTable): Promise<void> {
+  await database.insertInto("sessions").values(row).execute();
+}
+
+export async function selectLiveSession(
+  database: Database,
+  digest: string,
+  live: LiveSince,
+): Promise<SessionRecord | undefined> {
+  return await database
+    .selectFrom("sessions")
+    .innerJoin("users", "users.id", "sessions.user_id")
+    .select(["sessions.id", "sessions.user_id", "users.account_id", "sessions.last_seen_at"])
+    .where("digest", "=", digest)
+    .where("ended_at", "is", null)
+    .where("expires_at", ">", live.now)
+    .where("last_seen_at", ">", live.seenSince)
+    .executeTakeFirst();
+}
+
+/** A user's live sessions, newest first. */
+export async function selectLiveSessions(
+  database: Database,
+  userId: string,
+  live: LiveSince,
+): Promise<Session[]> {
+  return await database
+    .selectFrom("sessions")
+    .select(["id", "user_agent", "created_at", "last_seen_at", "expires_at"])
+    .where("user_id", "=", userId)
+    .where("ended_at", "is", null)
+    .where("expires_at", ">", live.now)
+    .where("last_seen_at", ">", live.seenSince)
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc")
+    .execute();
+}
+
+/** Moves a session's last use forward, never back. */
+export async function markSeen(database: Database, sessionId: string, seenAt: Micros): Promise<void> {
+  await database
+    .updateTable("sessions")
+    .set({ last_seen_at: seenAt })
+    .where("id", "=", sessionId)
+    .where("last_seen_at", "<", seenAt)
+    .execute();
+}
+
+export async function selectIdToken(database: Database, sessionId: string): Promise<string | undefined> {
+  const session = await database
+    .selectFrom("sessions")
+    .select("id_token")
+    .where("id", "=", sessionId)
+    .executeTakeFirst();
+  return session?.id_token ?? undefined;
+}
+
+/** Ends a user's session. True if the user has it; its first end stays. */
+export async function markEnded(
+  database: Database,
+  userId: string,
+  sessionId: string,
+  endedAt: Micros,
+): Promise<boolean> {
+  const ended = await database
+    .updateTable("sessions")
+    .set((update) => ({
+      ended_at: update.fn.coalesce("ended_at", update.val(endedAt)),
+      id_token: null,
+    }))
+    .where("id", "=", sessionId)
+    .where("user_id", "=", userId)
+    .returning("id")
+    .executeTakeFirst();
+  return ended !== undefined;
+}
+
+/** Ends every session of a user. */
+export async function markAllEnded(database: Database, userId: string, endedAt: Micros): Promise<void> {
+  await database
+    .updateTable("sessions")
+    .set({ ended_at: endedAt, id_token: null })
+    .where("user_id", "=", userId)
+    .where("ended_at", "is", null)
+    .execute();
+}
+
+/** Deletes some of the sessions that are past their expiry, the oldest first. */
+export async function deleteExpiredSessions(database: Database, now: Micros, limit: number): Promise<void> {
+  await database
+    .deleteFrom("sessions")
+    .where("id", "in", (expired) =>
+      expired
+        .selectFrom("sessions")
+        .select("id")
+        .where("expires_at", "<=", now)
+        .orderBy("expires_at")
+        .limit(limit),
+    )
+    .execute();
+}

@@ -1,0 +1,37 @@
+import { microsPerMs } from "../../storage/columns.ts";
+import type { Database } from "../../storage/tables.ts";
+import type { Caller, Proof } from "../caller.ts";
+import { liveSince, type SessionLimits } from "./session-limits.ts";
+import type { SessionTokens } from "./session-tokens.ts";
+import { markSeen, selectLiveSession } from "./sessions-store.ts";
+
+/** How old `last_seen_at` gets before it is written again. */
+const seenGrainMs = 60_000;
+
+export interface VerifiedSession {
+  caller: Caller & { proof: Extract<Proof, { kind: "session" }> };
+  csrfToken: string;
+}
+
+/** The session that `token` stands for, or undefined. The store is asked each time, so that an ended one is refused at once. */
+export async function verifySession(
+  database: Database,
+  tokens: SessionTokens,
+  limits: Pick<SessionLimits, "idleMs">,
+  token: string,
+): Promise<VerifiedSession | undefined> {
+  const live = liveSince(limits);
+  const record = await selectLiveSession(database, tokens.digestOf(token), live);
+  if (record === undefined) return undefined;
+  if (record.last_seen_at <= live.now - seenGrainMs * microsPerMs) {
+    await markSeen(database, record.id, live.now);
+  }
+  return {
+    caller: {
+      userId: record.user_id,
+      accountId: record.account_id,
+      proof: { kind: "session", sessionId: record.id },
+    },
+    csrfToken: tokens.csrfTokenOf(token),
+  };
+}

@@ -1,0 +1,28 @@
+import { randomBytes } from "node:crypto";
+import { microsPerMs, nowMicros } from "../../storage/columns.ts";
+import type { Database } from "../../storage/tables.ts";
+import type { KeyDigest } from "../api-keys/key-digest.ts";
+import { deleteExpiredTokens, insertSignInToken } from "./sign-in-tokens-store.ts";
+
+const tokenBytes = 32;
+const validForMs = 12 * 60 * 60_000;
+const clearedAtOnce = 20;
+
+/** Makes a token that signs one browser in as this user, once. It is not kept anywhere. */
+export async function createSignInToken(
+  database: Database,
+  digestOf: KeyDigest,
+  userId: string,
+): Promise<string> {
+  const token = randomBytes(tokenBytes).toString("base64url");
+  const now = nowMicros();
+  await insertSignInToken(database, {
+    digest: digestOf(token),
+    user_id: userId,
+    created_at: now,
+    expires_at: now + validForMs * microsPerMs,
+    used_at: null,
+  });
+  await deleteExpiredTokens(database, now, clearedAtOnce);
+  return token;
+}

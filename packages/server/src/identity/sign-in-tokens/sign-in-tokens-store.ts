@@ -1,0 +1,37 @@
+import type { Database, Micros, SignInTokensTable } from "../../storage/tables.ts";
+
+export async function insertSignInToken(database: Database, row: SignInTokensTable): Promise<void> {
+  await database.insertInto("sign_in_tokens").values(row).execute();
+}
+
+/** Whose token it is, for the one caller that uses it up; undefined for every other one. */
+export async function markUsed(
+  database: Database,
+  digest: string,
+  usedAt: Micros,
+): Promise<string | undefined> {
+  const used = await database
+    .updateTable("sign_in_tokens")
+    .set({ used_at: usedAt })
+    .where("digest", "=", digest)
+    .where("used_at", "is", null)
+    .where("expires_at", ">", usedAt)
+    .returning("user_id")
+    .executeTakeFirst();
+  return used?.user_id;
+}
+
+/** Deletes some of the tokens that are past their expiry, the oldest first. */
+export async function deleteExpiredTokens(database: Database, now: Micros, limit: number): Promise<void> {
+  await database
+    .deleteFrom("sign_in_tokens")
+    .where("digest", "in", (expired) =>
+      expired
+        .selectFrom("sign_in_tokens")
+        .select("digest")
+        .where("expires_at", "<=", now)
+        .orderBy("expires_at")
+        .limit(limit),
+    )
+    .execute();
+}

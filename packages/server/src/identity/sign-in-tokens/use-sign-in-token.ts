@@ -1,0 +1,13 @@
+import { nowMicros } from "../../storage/columns.ts";
+import type { Database } from "../../storage/tables.ts";
+import type { KeyDigest } from "../api-keys/key-digest.ts";
+import { markUsed } from "./sign-in-tokens-store.ts";
+
+/** Uses a token up and says whose it was, or undefined for one that is unknown, used or too old. */
+export async function useSignInToken(
+  database: Database,
+  digestOf: KeyDigest,
+  token: string,
+): Promise<string | undefined> {
+  return await markUsed(database, digestOf(token), nowMicros());
+}

@@ -1,0 +1,75 @@
+import type { Database } from "../../storage/tables.ts";
+import { middleOf } from "./latency-buckets.ts";
+import type { UsagePeriod } from "./usage-period.ts";
+import type { Measure } from "./usage-rows.ts";
+import { selectLatencies } from "./usage-store.ts";
+import { addToBucket, type BucketCounts } from "./usage-tally.ts";
+
+export interface Quantiles {
+  p50: number;
+  p95: number;
+}
+
+/** How long predictions took; undefined where there was none. */
+export interface LatencyFigures {
+  count: number;
+  totalMs: Quantiles | undefined;
+  overheadMs: Quantiles | undefined;
+}
+
+export interface LatencyReport {
+  overall: LatencyFigures;
+  /** Oldest first; steps without a prediction are left out. */
+  steps: (LatencyFigures & { startHour: number })[];
+}
+
+type Histograms = Record<Measure, BucketCounts>;
+
+/** How long an account's predictions took. */
+export async function readLatency(
+  reader: Database,
+  accountId: string,
+  period: UsagePeriod,
+): Promise<LatencyReport> {
+  const rows = await selectLatencies(reader, accountId, period);
+  const overall = emptyHistograms();
+  const steps = new Map<number, Histograms>();
+  for (const { start_hour, measure, bucket, count } of rows) {
+    const step = steps.get(start_hour) ?? emptyHistograms();
+    steps.set(start_hour, step);
+    for (const histograms of [overall, step]) addToBucket(histograms[measure as Measure], bucket, count);
+  }
+  return {
+    overall: toFigures(overall),
+    steps: [...steps].map(([startHour, histograms]) => ({ startHour, ...toFigures(histograms) })),
+  };
+}
+
+function emptyHistograms(): Histograms {
+  return { total: new Map(), overhead: new Map() };
+}
+
+function toFigures({ total, overhead }: Histograms): LatencyFigures {
+  return { count: countOf(total), totalMs: toQuantiles(total), overheadMs: toQuantiles(overhead) };
+}
+
+function toQuantiles(counts: BucketCounts): Quantiles | undefined {
+  if (counts.size === 0) return undefined;
+  return { p50: quantile(counts, 50), p95: quantile(counts, 95) };
+}
+
+/** The nearest rank: the shortest latency that this many in a hundred do not exceed. */
+function quantile(counts: BucketCounts, percent: number): number {
+  const rank = Math.ceil((countOf(counts) * percent) / 100);
+  const buckets = [...counts.keys()].sort((a, b) => a - b);
+  let passed = 0;
+  const found = buckets.find((bucket) => {
+    passed += counts.get(bucket) ?? 0;
+    return passed >= rank;
+  });
+  return middleOf(found ?? 0);
+}
+
+function countOf(counts: BucketCounts): number {
+  return counts.values().reduce((sum, count) => sum + count, 0);
+}

@@ -1,0 +1,52 @@
+import type { UsageFailure, UsageOperation } from "@presage/contract";
+import type { Database } from "../../storage/tables.ts";
+import type { UsagePeriod } from "./usage-period.ts";
+import { type NamedKey, selectCounts, selectNamedKeys } from "./usage-store.ts";
+
+/** What was asked for with one key, or with sessions, in one step. */
+export interface UsageOfStep {
+  startHour: number;
+  /** Undefined: with sessions. */
+  keyId: string | undefined;
+  operation: UsageOperation;
+  requests: number;
+  failures: Partial<Record<UsageFailure, number>>;
+  promptTokens: number;
+  completionTokens: number;
+}
+
+export interface UsageReport {
+  /** Oldest first. */
+  steps: UsageOfStep[];
+  /** The keys that the steps name. */
+  keys: NamedKey[];
+}
+
+/** What an account asked for, of one key where one is named. */
+export async function readUsage(
+  reader: Database,
+  accountId: string,
+  period: UsagePeriod,
+  keyId: string | undefined,
+): Promise<UsageReport> {
+  const rows = await selectCounts(reader, accountId, period, keyId);
+  const steps: UsageOfStep[] = [];
+  for (const row of rows) {
+    const rowKeyId = row.key_id === "" ? undefined : row.key_id;
+    const last = steps.at(-1);
+    const continuesLast =
+      last?.startHour === row.start_hour && last.keyId === rowKeyId && last.operation === row.operation;
+    const step = continuesLast ? last : emptyStep(row.start_hour, rowKeyId, row.operation as UsageOperation);
+    if (!continuesLast) steps.push(step);
+    step.requests += row.requests;
+    step.promptTokens += row.prompt_tokens;
+    step.completionTokens += row.completion_tokens;
+    if (row.outcome !== "") step.failures[row.outcome as UsageFailure] = row.requests;
+  }
+  const keyIds = new Set(steps.flatMap((step) => step.keyId ?? []));
+  return { steps, keys: await selectNamedKeys(reader, accountId, [...keyIds]) };
+}
+
+function emptyStep(startHour: number, keyId: string | undefined, operation: UsageOperation): UsageOfStep {
+  return { startHour, keyId, operation, requests: 0, failures: {}, promptTokens: 0, completionTokens: 0 };
+}

@@ -1,0 +1,17 @@
+import { type Expression, PostgresAdapter, type RawBuilder, sql } from "kysely";
+import type { Database } from "./tables.ts";
+
+/** A JSON list of texts with each of them cut to so many characters; it is JSON again. */
+export function cutJsonTexts(
+  database: Database,
+  list: Expression<string | null>,
+  maxCharacters: number,
+): RawBuilder<string | null> {
+  const isPostgres = database.getExecutor().adapter instanceof PostgresAdapter;
+  const cut = isPostgres
+    ? sql`(select json_agg(substr(text, 1, ${maxCharacters}) order by place)::text
+        from json_array_elements_text(${list}::json) with ordinality as texts (text, place))`
+    : sql`(select json_group_array(substr(value, 1, ${maxCharacters})) from json_each(${list}))`;
+  // With its brackets and quotes, a list no longer than this has nothing to cut.
+  return sql`case when length(${list}) > ${maxCharacters} + 4 then ${cut} else ${list} end`;
+}

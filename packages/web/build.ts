@@ -1,0 +1,120 @@
+// Builds the dashboard into `dist`: `bun packages/web/build.ts`. Does nothing if `dist` is already what the sources make.
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { basename, dirname, join, relative } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import tailwind from "bun-plugin-tailwind";
+
+const home = import.meta.dir;
+const root = dirname(dirname(home));
+const finished = join(home, "dist");
+const fontPackages = ["@fontsource-variable/inter", "@fontsource-variable/jetbrains-mono"];
+/** The fonts' Latin characters; the rest of the world's are the reader's own. */
+const fontFiles = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-normal.woff2"];
+
+const digest = digestOfSources();
+if (!isBuilt()) await build();
+
+function isBuilt(): boolean {
+  const noted = join(finished, "digest");
+  return existsSync(noted) && readFileSync(noted, "utf8") === digest;
+}
+
+async function build(): Promise<void> {
+  // Several servers may be started at once: each makes a folder of its own, and the last one's stays.
+  const folder = join(home, `dist-${process.pid}`);
+  const assets = join(folder, "assets");
+  mkdirSync(assets, { recursive: true });
+  const options = {
+    outdir: assets,
+    target: "browser",
+    minify: true,
+    naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]", asset: "[name]-[hash].[ext]" },
+    define: { "process.env.NODE_ENV": '"production"' },
+  } as const;
+  // Not a module, so that it runs before the page is painted.
+  const theme = await Bun.build({
+    ...options,
+    entrypoints: [join(home, "src/theme/apply-theme.ts")],
+    format: "iife",
+  });
+  const app = await Bun.build({
+    ...options,
+    entrypoints: [join(home, "src/main.tsx")],
+    splitting: true,
+    plugins: [tailwind],
+    external: ["/assets/*"],
+    publicPath: "/assets/",
+  });
+  for (const file of fontFiles) copyFileSync(fontPath(file), join(assets, file));
+  const shell = readFileSync(join(home, "src/shell.html"), "utf8")
+    .replace("{{theme}}", addressOf(theme, "entry-point", ".js"))
+    .replace("{{styles}}", addressOf(app, "asset", ".css"))
+    .replace("{{script}}", addressOf(app, "entry-point", ".js"))
+    .replace("{{font}}", `/assets/${fontFiles[0]}`);
+  writeFileSync(join(folder, "shell.html"), shell);
+  for (const { path } of [...theme.outputs, ...app.outputs]) compress(path);
+  writeFileSync(join(folder, "digest"), digest);
+  replace(folder);
+}
+
+/** Where the page finds what a build made of its entry. */
+function addressOf({ outputs }: Bun.BuildOutput, kind: Bun.BuildArtifact["kind"], extension: string): string {
+  const output = outputs.find((made) => made.kind === kind && made.path.endsWith(extension));
+  if (output === undefined) throw new Error(`The build made no ${kind} with ${extension}.`);
+  return `/assets/${basename(output.path)}`;
+}
+
+function compress(file: string): void {
+  const bytes = readFileSync(file);
+  writeFileSync(`${file}.br`, brotliCompressSync(bytes));
+  writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
+}
+
+function replace(folder: string): void {
+  const old = join(home, `dist-${process.pid}-old`);
+  if (existsSync(finished)) renameSync(finished, old);
+  try {
+    renameSync(folder, finished);
+  } catch (error) {
+    // Another build was quicker.
+    if (!existsSync(finished)) throw error;
+    rmSync(folder, { recursive: true });
+  }
+  rmSync(old, { recursive: true, force: true });
+}
+
+function fontPath(file: string): string {
+  const require = createRequire(import.meta.path);
+  for (const name of fontPackages) {
+    const path = join(dirname(require.resolve(`${name}/package.json`)), "files", file);
+    if (existsSync(path)) return path;
+  }
+  throw new Error(`No package has the font ${file}.`);
+}
+
+/** Of everything that the build reads: the sources of three packages and the versions of what they use. */
+function digestOfSources(): string {
+  const hasher = new Bun.CryptoHasher("sha256");
+  const folders = [join(home, "src"), join(root, "packages/sdk/src"), join(root, "packages/contract/src")];
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name)),
+  );
+  for (const file of [...files.sort(), import.meta.path, join(root, "package-lock.json")]) {
+    hasher.update(`${relative(root, file)} ${statSync(file).size} `);
+    hasher.update(readFileSync(file));
+  }
+  return hasher.digest("hex");
+}

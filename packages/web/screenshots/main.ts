@@ -1,0 +1,37 @@
+// `npm run screenshots [-- folder of transitions]`: fills a database of its own, and takes every page into
+// packages/web/screenshots/out. The folder has JSONL files of transitions; without it the few of examples/ are taken.
+import { join } from "node:path";
+import { createPresage } from "@presage/sdk";
+import { startPostgres } from "../../server/test/support/postgres.ts";
+import { openBrowser } from "../test/support/browser.ts";
+import { fill } from "./fill.ts";
+import { readTransitions } from "./read-transitions.ts";
+import { shotsOf } from "./shots.ts";
+import { startServer } from "./start-server.ts";
+import { storageState, takeScreenshots } from "./take.ts";
+
+const folder = join(import.meta.dir, "out");
+const apiKey = "key-of-the-screenshots-0123456789abcdef";
+const source = process.argv[2] ?? join(import.meta.dir, "../../../examples/transitions.jsonl");
+
+const transitions = await readTransitions(source);
+// PostgreSQL, because there all that reads the clock is in the process whose clock is set.
+const postgres = await startPostgres();
+try {
+  const environment = {
+    PRESAGE_DATABASE_URL: await postgres.createDatabase(),
+    PRESAGE_BOOTSTRAP_KEY: apiKey,
+  };
+  await fill(environment, apiKey, transitions);
+  const server = await startServer(environment, 0);
+  const browser = await openBrowser();
+  const presage = createPresage({ baseUrl: server.url, apiKey });
+  const shots = await shotsOf(presage);
+  const signedIn = await storageState(browser, server.signInAddress);
+  const files = await takeScreenshots(browser, signedIn, server.url, shots, folder);
+  for (const file of files) process.stdout.write(`${file}\n`);
+  await browser.close();
+  await server.stop();
+} finally {
+  await postgres.remove();
+}

@@ -1,0 +1,13 @@
+// Preloaded into a server that is to think that it runs at another time: PRESAGE_CLOCK_SHIFT_MS is added to the time of day.
+const shiftMs = Number(process.env.PRESAGE_CLOCK_SHIFT_MS ?? 0);
+const RealDate = Date;
+
+function shiftedNow(): number {
+  return RealDate.now() + shiftMs;
+}
+
+globalThis.Date = new Proxy(RealDate, {
+  construct: (target, given) =>
+    given.length === 0 ? new target(shiftedNow()) : Reflect.construct(target, given),
+  get: (target, name) => (name === "now" ? shiftedNow : Reflect.get(target, name)),
+});

@@ -1,0 +1,34 @@
+import type { Presage } from "@presage/sdk";
+import type { Page } from "playwright-core";
+
+export interface Shot {
+  name: string;
+  path: string;
+  /** What is done on the page before it is taken. */
+  prepare?(page: Page): Promise<void>;
+}
+
+/** Every page of the dashboard, with something on it. */
+export async function shotsOf(presage: Presage): Promise<Shot[]> {
+  const [fail] = await presage.results.search({ evaluator_family: "rouge-l", pass: false, limit: 1 });
+  const profiles = await presage.profiles.list({ name: "close enough" });
+  const taxonomies = await presage.errorTaxonomies.list({ name: "world-model slips" });
+  return [
+    { name: "overview", path: "/?period=30d" },
+    { name: "playground", path: "/playground", prepare: predict },
+    { name: "evaluations", path: "/evaluations" },
+    { name: "evaluation", path: `/evaluations?result=${fail?.id}` },
+    { name: "evaluators", path: "/evaluators" },
+    { name: "profile", path: `/evaluators/profiles/${profiles[0]?.public_id}` },
+    { name: "error-taxonomies", path: "/error-taxonomies" },
+    { name: "error-taxonomy", path: `/error-taxonomies/${taxonomies[0]?.error_taxonomy_id}` },
+    { name: "usage", path: "/usage?period=30d" },
+    { name: "api-keys", path: "/api-keys" },
+    { name: "account", path: "/account" },
+  ];
+}
+
+async function predict(page: Page): Promise<void> {
+  await page.getByLabel("State", { exact: true }).fill("You are in the kitchen. The fridge is closed.");
+  await page.getByLabel("Action", { exact: true }).fill("open fridge");
+}

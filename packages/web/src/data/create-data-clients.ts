@@ -1,0 +1,28 @@
+import { createPresage, type Presage, PresageError } from "@presage/sdk";
+import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+import { goToSignIn } from "../session/go-to-sign-in.ts";
+
+const freshForMs = 15_000;
+
+/** The client of the server, and the memory of what it answered. */
+export function createDataClients(): { presage: Presage; queryClient: QueryClient } {
+  const presage = createPresage({ csrfToken });
+  const queryClient = new QueryClient({
+    queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
+    mutationCache: new MutationCache({ onError: leaveWhenSignedOut }),
+    defaultOptions: {
+      // The client itself tries again where that is safe.
+      queries: { retry: false, staleTime: freshForMs },
+      mutations: { retry: false },
+    },
+  });
+  return { presage, queryClient };
+}
+
+function csrfToken(): string | undefined {
+  return document.querySelector("meta[name=csrf-token]")?.getAttribute("content") ?? undefined;
+}
+
+function leaveWhenSignedOut(error: unknown): void {
+  if (error instanceof PresageError && error.category === "unauthenticated") goToSignIn();
+}

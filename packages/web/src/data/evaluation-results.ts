@@ -1,0 +1,61 @@
+import type { EvaluationResult, Presage, ResultFilter, SearchRequest } from "@presage/sdk";
+import { type InfiniteData, infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
+import { type ResultRow, toResultRow } from "./result-row.ts";
+
+type Order = NonNullable<SearchRequest["order"]>;
+
+const pageSize = 100;
+const excerptCharacters = 300;
+/** A list that the reader left is asked for anew after this, from its beginning. */
+const listKeptMs = 15_000;
+const summaryFreshMs = 60_000;
+
+/** Rows of the results that fit, page after page. What is there is never asked for again: the rows under the reader stay. */
+export function resultPagesQuery(presage: Presage, filter: ResultFilter, order: Order) {
+  const bound = order === "created_at" ? "after_id" : "before_id";
+  return infiniteQueryOptions({
+    queryKey: ["results", "pages", order, filter],
+    async queryFn({ pageParam, signal }): Promise<ResultRow[]> {
+      const page = { order, limit: pageSize, text_limit: excerptCharacters };
+      const from = pageParam === undefined ? {} : { [bound]: pageParam };
+      const results = await presage.results.search({ ...filter, ...page, ...from }, { signal });
+      return results.map(toResultRow);
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => (page.length < pageSize ? undefined : page.at(-1)?.id),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: listKeptMs,
+    // Comparing thousands of rows with themselves on each new page helps nobody.
+    structuralSharing: false,
+  });
+}
+
+/** One result with its whole texts. */
+export function resultQuery(presage: Presage, id: string) {
+  return queryOptions({
+    queryKey: ["results", "one", id],
+    queryFn: ({ signal }) => presage.results.get(id, { signal }),
+    structuralSharing: false,
+  });
+}
+
+/** The figures of all results that fit. Without a verdict they count too. */
+export function resultSummaryQuery(presage: Presage, filter: ResultFilter) {
+  return queryOptions({
+    queryKey: ["results", "summary", filter],
+    async queryFn({ signal }) {
+      const { source, groups } = await presage.results.summarise(filter, { signal });
+      return { source, figures: groups[0] };
+    },
+    staleTime: summaryFreshMs,
+  });
+}
+
+/** Shows a result as the server now has it wherever it stands, without asking for a list again. */
+export function replaceResult(queryClient: QueryClient, result: EvaluationResult): void {
+  queryClient.setQueryData(["results", "one", result.id], result);
+  queryClient.setQueriesData<InfiniteData<ResultRow[]>>({ queryKey: ["results", "pages"] }, (list) => {
+    const replace = (row: ResultRow) => (row.id === result.id ? toResultRow(result) : row);
+    return list && { ...list, pages: list.pages.map((page) => page.map(replace)) };
+  });
+}

@@ -1,0 +1,50 @@
+import type { UsageFailure, UsageRow } from "@presage/sdk";
+
+/** What rows of usage come to. */
+export interface UsageFigures {
+  requests: number;
+  failed: number;
+  promptTokens: number;
+  completionTokens: number;
+}
+
+export function sumUsage(rows: readonly UsageRow[]): UsageFigures {
+  const sum = { requests: 0, failed: 0, promptTokens: 0, completionTokens: 0 };
+  for (const row of rows) {
+    sum.requests += row.requests;
+    sum.failed += countFailures(row);
+    sum.promptTokens += row.prompt_tokens;
+    sum.completionTokens += row.completion_tokens;
+  }
+  return sum;
+}
+
+export function countFailures({ failures }: UsageRow): number {
+  return Object.values(failures).reduce((sum, count) => sum + count, 0);
+}
+
+/** Whether a row counts predictions, whichever way they were asked for. */
+export function isPrediction({ operation }: UsageRow): boolean {
+  return operation !== "evaluate";
+}
+
+/** The reasons of failures, the most frequent first. */
+export function rankFailures(rows: readonly UsageRow[]): { reason: UsageFailure; count: number }[] {
+  const counts = new Map<UsageFailure, number>();
+  for (const { failures } of rows) {
+    for (const [reason, count] of Object.entries(failures) as [UsageFailure, number][]) {
+      counts.set(reason, (counts.get(reason) ?? 0) + count);
+    }
+  }
+  return [...counts].map(([reason, count]) => ({ reason, count })).sort((a, b) => b.count - a.count);
+}
+
+/** Rows by where their step begins. */
+export function groupByStep<Row extends { start: string }>(rows: readonly Row[]): Map<number, Row[]> {
+  return Map.groupBy(rows, ({ start }) => Date.parse(start));
+}
+
+/** How large a part is; null where there is no whole. */
+export function shareOf(part: number, whole: number): number | null {
+  return whole === 0 ? null : part / whole;
+}

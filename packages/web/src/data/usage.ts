@@ -1,0 +1,60 @@
+import type { LatencyResponse, Presage, UsageResponse } from "@presage/sdk";
+import { queryOptions } from "@tanstack/react-query";
+import { type Period, periodBefore, periodBounds } from "../text/period.ts";
+
+/** An answer beside the one for the same stretch of time before it. */
+interface Compared<Answer> {
+  period: Period;
+  current: Answer;
+  before: Answer;
+}
+
+export type ComparedUsage = Compared<UsageResponse>;
+export type ComparedLatency = Compared<LatencyResponse>;
+
+/** The period moves on with each answer, so that it is no part of the key. */
+export function usageQuery(presage: Presage, period: Period) {
+  return queryOptions({
+    queryKey: ["usage", period],
+    async queryFn({ signal }): Promise<ComparedUsage> {
+      const nowMs = Date.now();
+      const [current, before] = await Promise.all([
+        presage.usage.list(periodBounds(period, nowMs), { signal }),
+        presage.usage.list(periodBefore(period, nowMs), { signal }),
+      ]);
+      return { period, current, before };
+    },
+  });
+}
+
+export function latencyQuery(presage: Presage, period: Period) {
+  return queryOptions({
+    queryKey: ["usage", "latency", period],
+    async queryFn({ signal }): Promise<ComparedLatency> {
+      const nowMs = Date.now();
+      const [current, before] = await Promise.all([
+        presage.usage.latency(periodBounds(period, nowMs), { signal }),
+        presage.usage.latency(periodBefore(period, nowMs), { signal }),
+      ]);
+      return { period, current, before };
+    },
+  });
+}
+
+const longestMs = 400 * 86_400_000;
+
+/** Whether a prediction was asked for within the longest time that the server looks back. */
+export function everPredictedQuery(presage: Presage) {
+  return queryOptions({
+    queryKey: ["usage", "ever predicted"],
+    async queryFn({ signal }) {
+      const untilMs = Date.now();
+      const since = new Date(untilMs - longestMs).toISOString();
+      const { data } = await presage.usage.list(
+        { since, until: new Date(untilMs).toISOString() },
+        { signal },
+      );
+      return data.some(({ operation, requests }) => operation !== "evaluate" && requests > 0);
+    },
+  });
+}

@@ -1,0 +1,29 @@
+import "./app.css";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { Tooltip } from "radix-ui";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { createDataClients } from "./data/create-data-clients.ts";
+import { PresageContext } from "./data/use-presage.ts";
+import { createAppRouter } from "./router.tsx";
+import { leaveWhenRestored } from "./session/leave-when-restored.ts";
+
+const place = document.getElementById("root");
+if (place === null) throw new Error("The page has no place for the dashboard.");
+
+leaveWhenRestored();
+const { presage, queryClient } = createDataClients();
+const router = createAppRouter();
+
+createRoot(place).render(
+  <StrictMode>
+    <PresageContext value={presage}>
+      <QueryClientProvider client={queryClient}>
+        <Tooltip.Provider delayDuration={400}>
+          <RouterProvider router={router} />
+        </Tooltip.Provider>
+      </QueryClientProvider>
+    </PresageContext>
+  </StrictMode>,
+);

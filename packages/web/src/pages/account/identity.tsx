@@ -1,0 +1,45 @@
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { meQuery } from "../../data/me.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { Card } from "../../ui/card.tsx";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+
+const localIssuer = "urn:presage:local";
+
+export function Identity() {
+  const presage = usePresage();
+  const { data: me, error, refetch } = useQuery(meQuery(presage));
+  if (error !== null) return <ErrorNotice error={error} onRetry={refetch} />;
+  const isLocal = me?.oidc_issuer === localIssuer;
+  const placeholder = <Skeleton className="h-5 w-48" />;
+  return (
+    <Card
+      title="You"
+      {...(isLocal && {
+        hint: "Local mode: no identity provider is set up, and the server has one owner.",
+      })}
+    >
+      <dl className="grid gap-x-6 gap-y-2 px-4 py-3 text-sm sm:grid-cols-[9rem_minmax(0,1fr)]">
+        <Fact name="Name">{me ? (me.name ?? "–") : placeholder}</Fact>
+        <Fact name="E-mail">{me ? (me.email ?? "–") : placeholder}</Fact>
+        <Fact name="Identity provider">
+          {me ? <span className="font-mono text-xs">{me.oidc_issuer}</span> : placeholder}
+        </Fact>
+        <Fact name="Subject">
+          {me ? <span className="font-mono text-xs">{me.oidc_subject}</span> : placeholder}
+        </Fact>
+      </dl>
+    </Card>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt className="text-ink-3">{name}</dt>
+      <dd className="min-w-0 wrap-anywhere">{children}</dd>
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute } from "@tanstack/react-router";
+import { KeyRound, Plus } from "lucide-react";
+import { useRef, useState } from "react";
+import { apiKeysQuery } from "../../data/api-keys.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { Page } from "../../ui/page.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { Switch } from "../../ui/switch.tsx";
+import { CreateKeyDialog } from "./create-key-dialog.tsx";
+import { KeyTable } from "./key-table.tsx";
+import { type NewKey, NewKeyDialog } from "./new-key-dialog.tsx";
+
+export const apiKeysRoute = createLazyRoute("/api-keys")({ component: ApiKeysPage });
+
+function ApiKeysPage() {
+  const presage = usePresage();
+  const { data: keys, error, refetch } = useQuery(apiKeysQuery(presage));
+  const [isCreating, setCreating] = useState(false);
+  // The key itself lives here alone, until the reader has stored it.
+  const [newKey, setNewKey] = useState<NewKey>();
+  const [showsRevoked, setShowsRevoked] = useState(false);
+  const createButton = useRef<HTMLButtonElement>(null);
+
+  const revokedCount = keys?.filter(({ revoked_at }) => revoked_at).length ?? 0;
+  const shown = keys?.filter(({ revoked_at }) => showsRevoked || !revoked_at);
+  const create = () => setCreating(true);
+
+  return (
+    <Page
+      title="API keys"
+      hint="Programs send a key with every call. A key may do all that you may."
+      actions={
+        <>
+          {revokedCount > 0 && (
+            <Switch
+              label={`Show revoked (${revokedCount})`}
+              isOn={showsRevoked}
+              onChange={setShowsRevoked}
+            />
+          )}
+          <Button ref={createButton} variant="primary" icon={<Plus aria-hidden />} onClick={create}>
+            Create key
+          </Button>
+        </>
+      }
+    >
+      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
+      {(keys !== undefined || error === null) && (
+        <Card>
+          {shown === undefined && <SkeletonRows count={4} />}
+          {shown?.length === 0 && (
+            <EmptyState
+              icon={KeyRound}
+              title={revokedCount === 0 ? "No keys yet" : "No keys in use"}
+              actions={<Button onClick={create}>Create a key</Button>}
+            >
+              A program that calls Presage needs a key: an agent, a training run, a script. Give each its own,
+              so that you see which is in use and can revoke one without stopping the others.
+            </EmptyState>
+          )}
+          {shown !== undefined && shown.length > 0 && <KeyTable keys={shown} />}
+        </Card>
+      )}
+      <CreateKeyDialog isOpen={isCreating} onClose={() => setCreating(false)} onCreated={setNewKey} />
+      <NewKeyDialog
+        newKey={newKey}
+        onStored={() => setNewKey(undefined)}
+        focusAfterwards={() => createButton.current?.focus()}
+      />
+    </Page>
+  );
+}

@@ -1,0 +1,81 @@
+import { TriangleAlert } from "lucide-react";
+import { AlertDialog } from "radix-ui";
+import { Button } from "../../ui/button.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { CopyButton } from "../../ui/copy-button.tsx";
+
+/** A key that was just made, with the key itself. */
+export interface NewKey {
+  key: string;
+  name: string;
+}
+
+interface NewKeyDialogProps {
+  newKey: NewKey | undefined;
+  onStored(): void;
+  focusAfterwards(): void;
+}
+
+/** Shows a new key once. Only its button closes it: a slip of the hand must not lose the key. */
+export function NewKeyDialog({ newKey, onStored, focusAfterwards }: NewKeyDialogProps) {
+  return (
+    <AlertDialog.Root open={newKey !== undefined}>
+      <AlertDialog.Portal>
+        <AlertDialog.Overlay className="fixed inset-0 z-40 bg-black/45" />
+        <AlertDialog.Content
+          onEscapeKeyDown={(event) => event.preventDefault()}
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            focusAfterwards();
+          }}
+          className="fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 -translate-y-1/2 flex-col gap-4 overflow-y-auto rounded-xl border border-line bg-surface p-5 shadow-float"
+        >
+          {newKey !== undefined && <NewKeyContent newKey={newKey} />}
+          <div className="flex justify-end">
+            <AlertDialog.Action asChild>
+              <Button variant="primary" onClick={onStored}>
+                I have stored it
+              </Button>
+            </AlertDialog.Action>
+          </div>
+        </AlertDialog.Content>
+      </AlertDialog.Portal>
+    </AlertDialog.Root>
+  );
+}
+
+function NewKeyContent({ newKey: { key, name } }: { newKey: NewKey }) {
+  return (
+    <>
+      <div>
+        <AlertDialog.Title className="text-base font-semibold wrap-anywhere">
+          The key “{name}”
+        </AlertDialog.Title>
+        <AlertDialog.Description className="mt-2 flex gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
+          <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
+          Copy it now and keep it where secrets are kept. It is not shown again.
+        </AlertDialog.Description>
+      </div>
+      <div className="flex flex-wrap items-center gap-2">
+        <code className="min-w-0 flex-1 basis-64 rounded-md border border-line-strong bg-sunken px-2.5 py-1.5 font-mono text-xs wrap-anywhere">
+          {key}
+        </code>
+        <CopyButton text={key} label="Copy the key">
+          Copy key
+        </CopyButton>
+      </div>
+      <div className="flex min-w-0 flex-col gap-1.5">
+        <h3 className="text-sm font-medium">A first call with it</h3>
+        <CodeBlock code={firstCall(key)} label="the first call" />
+      </div>
+    </>
+  );
+}
+
+function firstCall(key: string): string {
+  return `export PRESAGE_API_KEY='${key}'
+curl '${location.origin}/v1/predict' \\
+  -H "X-API-KEY: $PRESAGE_API_KEY" \\
+  -H 'Content-Type: application/json' \\
+  -d '{"interaction": {"state": "You are in the kitchen. The fridge is closed.", "action": "open fridge"}}'`;
+}

@@ -1,0 +1,31 @@
+import { expect, test } from "bun:test";
+import { readNewKey } from "./read-new-key.ts";
+
+const nowMs = new Date("2026-11-21T12:00:00").getTime();
+
+test("a key that never expires is asked for without a date", () => {
+  expect(readNewKey({ name: " agent ", expiry: "never", date: "" }, nowMs)).toEqual({
+    request: { name: "agent" },
+  });
+});
+
+test("days count from now", () => {
+  const { request } = readNewKey({ name: "agent", expiry: "30", date: "" }, nowMs);
+  expect(request?.expires_at).toBe(new Date(nowMs + 30 * 86_400_000).toISOString());
+});
+
+test("a day counts to its end, where the reader is", () => {
+  const { request } = readNewKey({ name: "agent", expiry: "date", date: "2026-11-21" }, nowMs);
+  expect(request?.expires_at).toBe(new Date("2026-11-21T23:59:59").toISOString());
+});
+
+test("all that is wrong is said at once", () => {
+  expect(readNewKey({ name: " ", expiry: "date", date: "" }, nowMs).faults).toEqual({
+    name: "Give the key a name.",
+    expires_at: "Choose a day.",
+  });
+  expect(readNewKey({ name: "a".repeat(121), expiry: "date", date: "2026-11-20" }, nowMs).faults).toEqual({
+    name: "The name has 121 characters; 120 is the most.",
+    expires_at: "Choose a day that is not over.",
+  });
+});

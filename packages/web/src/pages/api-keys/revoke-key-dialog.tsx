@@ -1,0 +1,63 @@
+import type { ApiKeyResponse } from "@presage/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { apiKeysQuery } from "../../data/api-keys.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { ConfirmDialog } from "../../ui/confirm-dialog.tsx";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { Time } from "../../ui/time.tsx";
+
+/** Asks before a key is revoked; open as long as there is one. */
+export function RevokeKeyDialog({
+  apiKey,
+  onClose,
+}: {
+  apiKey: ApiKeyResponse | undefined;
+  onClose(): void;
+}) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  const { queryKey } = apiKeysQuery(presage);
+  const { mutate, error, isPending, reset } = useMutation({
+    mutationFn: (id: string) => presage.apiKeys.revoke(id),
+    onSuccess: async () => {
+      await queryClient.invalidateQueries({ queryKey });
+      onClose();
+    },
+  });
+  function close() {
+    reset();
+    onClose();
+  }
+  return (
+    <ConfirmDialog
+      isOpen={apiKey !== undefined}
+      onClose={close}
+      title="Revoke this key?"
+      confirmLabel="Revoke key"
+      isBusy={isPending}
+      onConfirm={() => apiKey !== undefined && mutate(apiKey.id)}
+    >
+      {apiKey !== undefined && (
+        <div className="flex flex-col gap-3">
+          <p>
+            <strong className="font-semibold wrap-anywhere text-ink">{apiKey.name}</strong> (
+            <span className="font-mono text-xs">
+              {apiKey.prefix}…{apiKey.last_four}
+            </span>
+            ) stops working at once, and every program that calls with it is refused. This cannot be undone.
+          </p>
+          <p>
+            {apiKey.last_used_at ? (
+              <>
+                It was last used <Time at={apiKey.last_used_at} />.
+              </>
+            ) : (
+              "It has never been used."
+            )}
+          </p>
+          {error !== null && <ErrorNotice error={error} />}
+        </div>
+      )}
+    </ConfirmDialog>
+  );
+}

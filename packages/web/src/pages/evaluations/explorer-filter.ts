@@ -1,0 +1,51 @@
+import type { ExportRequest, ResultFilter } from "@presage/sdk";
+import type { ExplorerSearch, Verdict } from "./explorer-search.ts";
+
+const verdictFilters: Record<Verdict, Pick<ResultFilter, "pass" | "status">> = {
+  pass: { pass: true },
+  fail: { pass: false },
+  "no-verdict": { status: "failed" },
+  "input-missing": { status: "validation_error" },
+};
+
+/** The results that the address bar asks for, as the server is asked. Names without a value stay away, so that equal filters are equal. */
+export function toResultFilter(search: ExplorerSearch): ResultFilter {
+  const filter: ResultFilter = {
+    ...(search.verdict && verdictFilters[search.verdict]),
+    app: search.app,
+    evaluator_id: search.evaluator,
+    evaluator_family: search.family,
+    profile_name: search.profile,
+    evaluator_profile_public_id: search.profile_id,
+    score_raw_min: search.min_score,
+    score_raw_max: search.max_score,
+    tags: search.tag && Object.fromEntries(search.tag.map(splitTag)),
+    dataset_id: search.dataset,
+    evaluation_run_id: search.run,
+    explain_strategy: search.explain,
+    after_datetime: search.since,
+    before_datetime: search.until,
+    after_id: search.after,
+    before_id: search.before,
+  };
+  return Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined));
+}
+
+export function toResultOrder({ order }: ExplorerSearch): NonNullable<ExportRequest["order"]> {
+  return order === "oldest" ? "created_at" : "-created_at";
+}
+
+/** A tag's name ends at the first `=`; its value may have more of them. */
+export function splitTag(tag: string): [name: string, value: string] {
+  const end = tag.indexOf("=");
+  return [tag.slice(0, end), tag.slice(end + 1)];
+}
+
+/** Where the browser downloads everything that fits. */
+export function exportAddress(search: ExplorerSearch, format: NonNullable<ExportRequest["format"]>): string {
+  const { tags, ...rest } = toResultFilter(search);
+  const query = new URLSearchParams({ format, order: toResultOrder(search) });
+  for (const [name, value] of Object.entries(rest)) query.set(name, String(value));
+  if (tags) query.set("tags", JSON.stringify(tags));
+  return `/v1/evaluation-results/export?${query}`;
+}

@@ -1,0 +1,109 @@
+import type { ExplainStrategy } from "@presage/sdk";
+
+export const verdicts = ["pass", "fail", "no-verdict", "input-missing"] as const;
+/** The last two are no verdicts: the evaluation failed, or lacked a text that it needs. */
+export type Verdict = (typeof verdicts)[number];
+
+export const explainStrategies = ["never", "on-fail", "on-success", "always"] as const satisfies ExplainStrategy[];
+
+/** What the explorer shows, as it stands in the address bar. */
+export interface ExplorerSearch {
+  /** Absent: passes and fails. */
+  verdict?: Verdict;
+  app?: string;
+  /** An evaluator's id or alias. */
+  evaluator?: string;
+  family?: string;
+  /** A profile's name. */
+  profile?: string;
+  /** A profile's public id. */
+  profile_id?: string;
+  /** From 0 to 1. */
+  min_score?: number;
+  max_score?: number;
+  /** Each is `name=value`; all of them must match. */
+  tag?: string[];
+  dataset?: string;
+  run?: string;
+  explain?: ExplainStrategy;
+  /** ISO 8601 with an offset. */
+  since?: string;
+  until?: string;
+  /** Only greater ids. */
+  after?: string;
+  /** Only smaller ids. */
+  before?: string;
+  /** Absent: newest first. */
+  order?: "oldest";
+  /** The result that is open. */
+  result?: string;
+}
+
+const mostTags = 50;
+
+/** What stands in the address bar; values that mean nothing are passed over. */
+export function readExplorerSearch(search: Record<string, unknown>): ExplorerSearch {
+  const tags = [search.tag].flat().map(textOf).filter(isTag).slice(0, mostTags);
+  return withoutAbsent({
+    verdict: verdicts.find((known) => known === search.verdict),
+    app: textOf(search.app),
+    evaluator: textOf(search.evaluator),
+    family: textOf(search.family),
+    profile: textOf(search.profile),
+    profile_id: textOf(search.profile_id),
+    min_score: scoreOf(search.min_score),
+    max_score: scoreOf(search.max_score),
+    tag: tags.length === 0 ? undefined : [...new Set(tags)],
+    dataset: textOf(search.dataset),
+    run: textOf(search.run),
+    explain: explainStrategies.find((known) => known === search.explain),
+    since: instantOf(search.since),
+    until: instantOf(search.until),
+    after: idOf(search.after),
+    before: idOf(search.before),
+    order: search.order === "oldest" ? "oldest" : undefined,
+    result: idOf(search.result),
+  });
+}
+
+/** The search with some values changed; undefined takes a value out. */
+export function changeSearch(
+  search: ExplorerSearch,
+  changes: { [Name in keyof ExplorerSearch]?: ExplorerSearch[Name] | undefined },
+): ExplorerSearch {
+  return withoutAbsent({ ...search, ...changes });
+}
+
+type Optional<Type> = { [Name in keyof Type]: Exclude<Type[Name], undefined> };
+
+function withoutAbsent<Type extends object>(object: Type): Partial<Optional<Type>> {
+  const present = Object.entries(object).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as Partial<Optional<Type>>;
+}
+
+/** Texts that the server would refuse are none. */
+function textOf(value: unknown): string | undefined {
+  const text = typeof value === "number" ? String(value) : value;
+  if (typeof text !== "string" || text === "" || text.includes("\0") || !text.isWellFormed()) return undefined;
+  return text;
+}
+
+function isTag(text: string | undefined): text is string {
+  return text !== undefined && text.indexOf("=") > 0;
+}
+
+function scoreOf(value: unknown): number | undefined {
+  const score = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+  return typeof score === "number" && score >= 0 && score <= 1 ? score : undefined;
+}
+
+function idOf(value: unknown): string | undefined {
+  const text = textOf(value);
+  return text !== undefined && /^\d{1,15}$/.test(text) ? text : undefined;
+}
+
+function instantOf(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const at = new Date(value);
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString().replace(".000Z", "Z");
+}

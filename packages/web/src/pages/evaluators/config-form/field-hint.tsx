@@ -1,0 +1,35 @@
+import type { ConfigField } from "./config-field.ts";
+
+/** What a setting is for, and what counts where it is absent. */
+export function FieldHint({ field: { description, fallback, kind } }: { field: ConfigField }) {
+  const hasDefault = fallback !== undefined && kind !== "switch" && !isEmptyList(fallback);
+  return (
+    <>
+      {description !== undefined && <WithCode text={description} />}
+      {hasDefault && (
+        <span>
+          {description !== undefined && " "}
+          Default: {Array.isArray(fallback) ? fallback.join(", ") : String(fallback)}.
+        </span>
+      )}
+    </>
+  );
+}
+
+/** The stretches between backticks are code. */
+function WithCode({ text }: { text: string }) {
+  return text.split("`").map((part, place) =>
+    place % 2 === 0 ? (
+      part
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
+      <code key={place} className="font-mono">
+        {part}
+      </code>
+    ),
+  );
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}

@@ -1,0 +1,151 @@
+import { type EvaluatorFamily, type EvaluatorProfile, PresageError } from "@presage/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { usePresage } from "../../data/use-presage.ts";
+import { faultAt, faultsElsewhere, type PlacedFault, placedFaults } from "../../text/placed-faults.ts";
+import { readJsonObject } from "../../text/read-json-object.ts";
+import { Button } from "../../ui/button.tsx";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { Field } from "../../ui/field.tsx";
+import { TextInput } from "../../ui/inputs.tsx";
+import { useDraft } from "../../ui/use-draft.ts";
+import { ConfigEditor } from "./config-form/config-editor.tsx";
+import { readConfigFields } from "./config-form/config-field.ts";
+
+interface ProfileFormProps {
+  family: EvaluatorFamily;
+  /** The newest revision of the profile that is revised; absent for a new one. */
+  revised?: EvaluatorProfile;
+  onSaved(profile: EvaluatorProfile): void;
+}
+
+/** Makes a profile, or adds a revision to one. */
+export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  const fields = useMemo(() => readConfigFields(family.profile_config_schema), [family]);
+  const { draft, isChanged, change, discard } = useDraft(draftKey(family, revised), {
+    name: revised?.name ?? "",
+    description: revised?.description ?? "",
+    config: JSON.stringify(revised?.config ?? {}, null, 2),
+    side: "form",
+  });
+  const config = readJsonObject(draft.config);
+
+  const save = useMutation({
+    mutationFn: (config: Record<string, unknown>) =>
+      revised === undefined
+        ? presage.profiles.create({
+            evaluator_family: family.family_name,
+            name: draft.name.trim(),
+            config,
+            description: draft.description.trim() || null,
+          })
+        : presage.profiles.revise(revised.public_id, { config, description: draft.description.trim() }),
+    async onSuccess(profile) {
+      discard();
+      await queryClient.invalidateQueries({ queryKey: ["evaluator-profiles"] });
+      onSaved(profile);
+    },
+  });
+
+  const faults = faultsOf(save.error, revised === undefined);
+  const shown = [["name"], ["description"], ["config"]];
+  const elsewhere = [
+    ...faultsElsewhere(faults, shown),
+    ...(draft.side === "form" ? unknownSettings(faults, fields) : []),
+  ];
+  return (
+    <form
+      className="flex flex-col gap-4"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if ("value" in config) save.mutate(config.value);
+      }}
+    >
+      {revised === undefined && (
+        <Field
+          label="Name"
+          hint="Evaluations are filed under it. It cannot be changed later."
+          fault={faultAt(faults, "name")}
+        >
+          {(control) => (
+            <TextInput
+              {...control}
+              value={draft.name}
+              onChange={({ target }) => change({ name: target.value })}
+            />
+          )}
+        </Field>
+      )}
+      <Field label="Description" fault={faultAt(faults, "description")}>
+        {(control) => (
+          <TextInput
+            {...control}
+            value={draft.description}
+            onChange={({ target }) => change({ description: target.value })}
+          />
+        )}
+      </Field>
+      <ConfigEditor
+        fields={fields}
+        text={draft.config}
+        isJsonSide={draft.side === "json"}
+        faults={faults}
+        onChangeText={(text) => change({ config: text })}
+        onChangeSide={(isJson) => change({ side: isJson ? "json" : "form" })}
+      />
+      {elsewhere.length > 0 && (
+        <ul role="alert" className="list-disc pl-5 text-sm text-fail">
+          {elsewhere.map(({ path, text }) => (
+            <li key={`${path.join(".")} ${text}`}>
+              <code className="font-mono text-xs">{path.join(".")}</code> {text}
+            </li>
+          ))}
+        </ul>
+      )}
+      {save.error !== null && faults.length === 0 && <ErrorNotice error={save.error} />}
+      <div className="flex items-center justify-end gap-2">
+        {isChanged && (
+          <Button
+            variant="quiet"
+            onClick={() => {
+              discard();
+              save.reset();
+            }}
+          >
+            Start over
+          </Button>
+        )}
+        <Button type="submit" variant="primary" isBusy={save.isPending} disabled={"fault" in config}>
+          {revised === undefined ? "Create profile" : `Save as revision ${revised.revision + 1}`}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** A draft of an earlier revision would take back what has come since. */
+function draftKey(family: EvaluatorFamily, revised: EvaluatorProfile | undefined): string {
+  return revised === undefined
+    ? `new profile of ${family.family_name}`
+    : `profile ${revised.public_id} after ${revised.revision}`;
+}
+
+/** A name that is taken is a fault of the name. */
+function faultsOf(error: unknown, isNew: boolean): PlacedFault[] {
+  if (isNew && error instanceof PresageError && error.category === "conflict") {
+    return [{ path: ["name"], text: error.message }];
+  }
+  return placedFaults(error);
+}
+
+/** Faults of settings that the form has no place for. */
+function unknownSettings(faults: readonly PlacedFault[], fields: readonly { name: string }[]): PlacedFault[] {
+  const known = fields.map(({ name }) => ["config", name]);
+  return faultsElsewhere(
+    faults.filter(({ path }) => path[0] === "config"),
+    known,
+  );
+}

@@ -1,0 +1,49 @@
+import { CircleCheck } from "lucide-react";
+import type { ComparedUsage } from "../../data/usage.ts";
+import { isPrediction, rankFailures, shareOf, sumUsage } from "../../data/usage-figures.ts";
+import { formatCount, formatShare } from "../../text/format-number.ts";
+import { failureNames } from "../../text/usage-words.ts";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+
+/** Why predictions failed. */
+export function FailuresCard({ usage }: { usage: ComparedUsage | undefined }) {
+  return (
+    <Card title="Errors by reason">
+      {usage === undefined ? (
+        <SkeletonRows count={4} className="h-8" />
+      ) : (
+        <Failures rows={usage.current.data.filter(isPrediction)} />
+      )}
+    </Card>
+  );
+}
+
+function Failures({ rows }: { rows: ComparedUsage["current"]["data"] }) {
+  const { requests, failed } = sumUsage(rows);
+  if (failed === 0) {
+    return (
+      <EmptyState icon={CircleCheck} title={requests === 0 ? "Nothing was asked for" : "No errors"}>
+        {requests > 0 && `All ${formatCount(requests)} predictions were answered.`}
+      </EmptyState>
+    );
+  }
+  return (
+    <ul className="flex flex-col gap-3 p-4">
+      {rankFailures(rows).map(({ reason, count }) => (
+        <li key={reason} className="flex flex-col gap-1 text-sm">
+          <div className="flex justify-between gap-3">
+            <span className="min-w-0 truncate">{failureNames[reason]}</span>
+            <span className="whitespace-nowrap tabular-nums">
+              {formatCount(count)} <span className="text-ink-3">{formatShare(shareOf(count, failed))}</span>
+            </span>
+          </div>
+          <div aria-hidden className="h-1 rounded-full bg-sunken">
+            <div className="h-1 rounded-full bg-fail" style={{ width: `${(count / failed) * 100}%` }} />
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,117 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { CircleCheck, CircleDashed } from "lucide-react";
+import type { ReactNode } from "react";
+import { apiKeysQuery } from "../../data/api-keys.ts";
+import { evaluationCountQuery, type PeriodSummary } from "../../data/summaries.ts";
+import { type ComparedUsage, everPredictedQuery } from "../../data/usage.ts";
+import { isPrediction } from "../../data/usage-figures.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { buttonClass } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { CodeBlock } from "../../ui/code-block.tsx";
+import { firstPrediction } from "./first-prediction.ts";
+
+interface GettingStartedProps {
+  usage: ComparedUsage | undefined;
+  summary: PeriodSummary | undefined;
+}
+
+/** What a newcomer does first. It goes away once all of it was done. */
+export function GettingStarted({ usage, summary }: GettingStartedProps) {
+  const presage = usePresage();
+  const predictsNow = usage?.current.data.some(isPrediction);
+  const evaluatesNow = summary && (summary.all?.count ?? 0) > 0;
+  const { data: keys } = useQuery(apiKeysQuery(presage));
+  const { data: predictedBefore } = useQuery({
+    ...everPredictedQuery(presage),
+    enabled: predictsNow === false,
+  });
+  const { data: evaluationCount } = useQuery({
+    ...evaluationCountQuery(presage),
+    enabled: evaluatesNow === false,
+  });
+  const hasPredicted = predictsNow || predictedBefore;
+  const hasEvaluated = evaluatesNow || (evaluationCount === undefined ? undefined : evaluationCount > 0);
+  // Nothing is said before everything is known, so that it does not flash by.
+  if (keys === undefined || hasPredicted === undefined || hasEvaluated === undefined) return null;
+  if (hasPredicted && hasEvaluated) return null;
+  const hasKey = keys.some(({ revoked_at }) => !revoked_at);
+  return (
+    <Card title="Get started">
+      <ol className="divide-y divide-line">
+        <StepRow
+          title="Create an API key"
+          isDone={hasKey}
+          action={
+            <Link to="/api-keys" className={buttonClass({ size: "small", variant: "primary" })}>
+              Create key
+            </Link>
+          }
+        >
+          Programs call Presage with a key of their own.
+        </StepRow>
+        <StepRow
+          title="Predict what comes next"
+          isDone={hasPredicted}
+          action={
+            <Link
+              to="/playground"
+              className={buttonClass({ size: "small", variant: hasKey ? "primary" : "secondary" })}
+            >
+              Open the playground
+            </Link>
+          }
+        >
+          <p>Try it in the playground, or from a shell:</p>
+          <CodeBlock code={firstPrediction(location.origin)} label="the command" />
+        </StepRow>
+        <StepRow
+          title="Evaluate an answer"
+          isDone={hasEvaluated}
+          action={
+            <Link to="/playground" className={buttonClass({ size: "small" })}>
+              Evaluate in the playground
+            </Link>
+          }
+        >
+          Choose “Evaluate this” below an answer in the playground, or send outputs to{" "}
+          <code className="font-mono text-xs">POST /v1/evaluate</code>, as the{" "}
+          <a href="/docs" className="text-accent-ink underline underline-offset-2">
+            API reference
+          </a>{" "}
+          says.
+        </StepRow>
+      </ol>
+    </Card>
+  );
+}
+
+interface StepRowProps {
+  title: string;
+  isDone: boolean;
+  action: ReactNode;
+  children: ReactNode;
+}
+
+function StepRow({ title, isDone, action, children }: StepRowProps) {
+  return (
+    <li className="flex gap-3 px-4 py-3">
+      {isDone ? (
+        <CircleCheck className="mt-0.5 size-4 shrink-0 text-pass" aria-hidden />
+      ) : (
+        <CircleDashed className="mt-0.5 size-4 shrink-0 text-ink-3" aria-hidden />
+      )}
+      <div className="flex min-w-0 flex-1 flex-wrap items-start gap-x-4 gap-y-2">
+        <div className="flex min-w-0 flex-1 basis-64 flex-col gap-1.5 text-sm text-ink-2">
+          <h3 className="font-medium text-ink">
+            {title}
+            {isDone && <span className="sr-only">, done</span>}
+          </h3>
+          {!isDone && children}
+        </div>
+        {!isDone && action}
+      </div>
+    </li>
+  );
+}

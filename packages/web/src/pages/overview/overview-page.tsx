@@ -1,0 +1,70 @@
+import { createLazyRoute } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { usualPeriod } from "../../text/period.ts";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { Page } from "../../ui/page.tsx";
+import { PeriodPicker } from "../../ui/period-picker.tsx";
+import { EvaluationStats } from "./evaluation-stats.tsx";
+import { EvaluatorsCard } from "./evaluators-card.tsx";
+import { FailuresCard } from "./failures-card.tsx";
+import { GettingStarted } from "./getting-started.tsx";
+import { LatencyCard } from "./latency-card.tsx";
+import { PassRateCard } from "./pass-rate-card.tsx";
+import { PredictionStats } from "./prediction-stats.tsx";
+import { PredictionsCard } from "./predictions-card.tsx";
+import { SandboxNote } from "./sandbox-note.tsx";
+import { useOverview } from "./use-overview.ts";
+
+export const overviewRoute = createLazyRoute("/")({ component: OverviewPage });
+
+function OverviewPage() {
+  const { period = usualPeriod } = overviewRoute.useSearch();
+  const navigate = overviewRoute.useNavigate();
+  const { usage, latency, summary, error, isOld, retry } = useOverview(period);
+  return (
+    <Page
+      title="Overview"
+      hint="What was predicted, how well it went, and how far it can be trusted."
+      actions={
+        <PeriodPicker
+          value={period}
+          onChange={(next) =>
+            navigate({ search: next === usualPeriod ? {} : { period: next }, replace: true })
+          }
+        />
+      }
+    >
+      <SandboxNote />
+      <GettingStarted usage={usage} summary={summary} />
+      {error !== null && <ErrorNotice error={error} onRetry={retry} />}
+      <div className={clsx("flex min-w-0 flex-col gap-4 transition-opacity", isOld && "opacity-60")}>
+        <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-4">
+          <PredictionStats usage={usage} latency={latency} />
+          <EvaluationStats summary={summary} />
+        </dl>
+        <div className="grid gap-4 lg:grid-cols-3">
+          <PredictionsCard usage={usage} className="lg:col-span-2" />
+          <FailuresCard usage={usage} />
+        </div>
+        <div className="grid gap-4 lg:grid-cols-2">
+          <LatencyCard
+            title="Latency"
+            hint="From the request to the answer."
+            latency={latency}
+            measure="total_ms"
+            color="var(--chart-1)"
+          />
+          <LatencyCard
+            title="Own overhead"
+            hint="The part that Presage adds to the model’s."
+            latency={latency}
+            measure="overhead_ms"
+            color="var(--chart-2)"
+          />
+        </div>
+        <PassRateCard summary={summary} />
+        {summary !== undefined && summary.byEvaluator.length > 0 && <EvaluatorsCard summary={summary} />}
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,96 @@
+import type { Latency } from "@presage/sdk";
+import type { ComparedLatency, ComparedUsage } from "../../data/usage.ts";
+import { isPrediction, shareOf, sumUsage } from "../../data/usage-figures.ts";
+import { formatCount, formatDuration, formatShare, formatShortCount } from "../../text/format-number.ts";
+import { compareAmounts, compareShares } from "./compare.ts";
+import { Stat } from "./stat.tsx";
+
+interface PredictionStatsProps {
+  usage: ComparedUsage | undefined;
+  latency: ComparedLatency | undefined;
+}
+
+/** How many predictions there were, how many went wrong, how long they took and what they used. */
+export function PredictionStats({ usage, latency }: PredictionStatsProps) {
+  const current = usage && sumUsage(usage.current.data.filter(isPrediction));
+  const before = usage && sumUsage(usage.before.data.filter(isPrediction));
+  const errorRate = current && shareOf(current.failed, current.requests);
+  const tokens = current && current.promptTokens + current.completionTokens;
+  return (
+    <>
+      <Stat
+        label="Predictions"
+        value={current && formatCount(current.requests)}
+        change={
+          current &&
+          before &&
+          compareAmounts({ current: current.requests, before: before.requests, format: formatCount })
+        }
+      >
+        {current && `${formatCount(current.requests - current.failed)} answered`}
+      </Stat>
+      <Stat
+        label="Error rate"
+        value={current && formatShare(errorRate ?? null)}
+        change={
+          before &&
+          compareShares({
+            current: errorRate ?? null,
+            before: shareOf(before.failed, before.requests),
+            format: formatShare,
+            isMoreGood: false,
+          })
+        }
+      >
+        {current && `${formatCount(current.failed)} failed`}
+      </Stat>
+      <DurationStat label="Latency, median" latency={latency} measure="total_ms" />
+      <DurationStat label="Own overhead, median" latency={latency} measure="overhead_ms" />
+      <Stat
+        label="Tokens"
+        value={tokens === undefined ? undefined : formatShortCount(tokens)}
+        change={
+          tokens !== undefined && before !== undefined
+            ? compareAmounts({
+                current: tokens,
+                before: before.promptTokens + before.completionTokens,
+                format: formatShortCount,
+              })
+            : undefined
+        }
+      >
+        {current &&
+          `${formatShortCount(current.promptTokens)} prompt, ${formatShortCount(current.completionTokens)} completion`}
+      </Stat>
+    </>
+  );
+}
+
+interface DurationStatProps {
+  label: string;
+  latency: ComparedLatency | undefined;
+  measure: keyof Pick<Latency, "total_ms" | "overhead_ms">;
+}
+
+function DurationStat({ label, latency, measure }: DurationStatProps) {
+  const current = latency?.current.overall[measure];
+  const before = latency?.before.overall[measure];
+  return (
+    <Stat
+      label={label}
+      value={latency && (current ? formatDuration(current.p50) : "–")}
+      change={
+        current && before
+          ? compareAmounts({
+              current: current.p50,
+              before: before.p50,
+              format: formatDuration,
+              isMoreGood: false,
+            })
+          : undefined
+      }
+    >
+      {current && `p95 ${formatDuration(current.p95)}`}
+    </Stat>
+  );
+}

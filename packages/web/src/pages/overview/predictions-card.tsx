@@ -1,0 +1,58 @@
+import type { ComparedUsage } from "../../data/usage.ts";
+import { groupByStep, isPrediction, sumUsage } from "../../data/usage-figures.ts";
+import { formatCount, formatShortCount } from "../../text/format-number.ts";
+import { stepStartsMs } from "../../text/period.ts";
+import { Card } from "../../ui/card.tsx";
+import type { ChartPoint } from "../../ui/charts/chart-series.ts";
+import { ChartSkeleton } from "../../ui/charts/chart-skeleton.tsx";
+import { TimeChart } from "../../ui/charts/time-chart.tsx";
+
+/** How many predictions were asked for over time, and how many of them failed. */
+export function PredictionsCard({
+  usage,
+  className,
+}: {
+  usage: ComparedUsage | undefined;
+  className: string;
+}) {
+  return (
+    <Card title="Predictions" className={className}>
+      {usage === undefined ? <ChartSkeleton /> : <PredictionsChart {...usage.current} />}
+    </Card>
+  );
+}
+
+function PredictionsChart({ since, until, step, data }: ComparedUsage["current"]) {
+  const rows = data.filter(isPrediction);
+  const all = sumUsage(rows);
+  const rowsOfStep = groupByStep(rows);
+  const points = stepStartsMs(since, step, Date.parse(until)).map((startMs): ChartPoint => {
+    const { requests, failed } = sumUsage(rowsOfStep.get(startMs) ?? []);
+    return { startMs, values: { answered: requests - failed, failed } };
+  });
+  return (
+    <TimeChart
+      label="Predictions over time"
+      step={step}
+      points={points}
+      series={[
+        {
+          key: "answered",
+          label: "Answered",
+          color: "var(--chart-1)",
+          shape: "bar",
+          total: formatCount(all.requests - all.failed),
+        },
+        {
+          key: "failed",
+          label: "Failed",
+          color: "var(--fail)",
+          shape: "bar",
+          total: formatCount(all.failed),
+        },
+      ]}
+      format={formatCount}
+      formatTick={formatShortCount}
+    />
+  );
+}

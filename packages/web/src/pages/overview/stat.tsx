@@ -1,0 +1,46 @@
+import { clsx } from "clsx";
+import type { ReactNode } from "react";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import type { Change } from "./compare.ts";
+
+interface StatProps {
+  label: string;
+  /** Undefined: still on its way. */
+  value: string | undefined;
+  change?: Change | undefined;
+  /** A line below the value. */
+  children?: ReactNode;
+}
+
+/** One figure. It keeps its size while it is loaded. */
+export function Stat({ label, value, change, children }: StatProps) {
+  return (
+    <div className="flex min-w-0 flex-col gap-0.5 bg-surface px-4 py-3">
+      <dt className="truncate text-xs text-ink-3">{label}</dt>
+      <dd className="flex min-h-7 items-baseline gap-2">
+        {value === undefined ? (
+          <Skeleton className="h-5 w-20 self-center" />
+        ) : (
+          <span className="truncate text-lg font-semibold tracking-tight tabular-nums">{value}</span>
+        )}
+        {change !== undefined && (
+          <span
+            title={change.long}
+            className={clsx(
+              "text-xs whitespace-nowrap tabular-nums",
+              change.isGood === undefined && "text-ink-3",
+              change.isGood === true && "text-pass",
+              change.isGood === false && "text-fail",
+            )}
+          >
+            <span aria-hidden>{change.short}</span>
+            <span className="sr-only">{change.long}</span>
+          </span>
+        )}
+      </dd>
+      <dd className="min-h-4.5 truncate text-xs text-ink-2 tabular-nums">
+        {value !== undefined && children}
+      </dd>
+    </div>
+  );
+}

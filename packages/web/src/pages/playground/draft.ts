@@ -1,0 +1,71 @@
+import { type ContextField, contextSections } from "./context-sections.ts";
+
+export const paramFields = [
+  "max_tokens",
+  "temperature",
+  "top_p",
+  "top_k",
+  "enable_thinking",
+  "reasoning_budget",
+  /** Any other parameters, as one JSON object. */
+  "further",
+] as const;
+export type ParamField = (typeof paramFields)[number];
+
+/** All that can be typed into the playground, as it was typed: what is no number yet must not be lost either. */
+export interface Draft {
+  context: Record<ContextField, string>;
+  state: string;
+  action: string;
+  params: Record<ParamField, string>;
+  goldAnswer: string;
+}
+
+const contextFields = contextSections.map(({ field }) => field);
+
+export const emptyDraft: Draft = {
+  context: textsOf(contextFields, {}),
+  state: "",
+  action: "",
+  params: textsOf(paramFields, {}),
+  goldAnswer: "",
+};
+
+export function isEmptyDraft({ context, state, action, params, goldAnswer }: Draft): boolean {
+  const texts = [...Object.values(context), state, action, ...Object.values(params), goldAnswer];
+  return texts.every((text) => text === "");
+}
+
+/** The draft that was stored as JSON; what is missing or spoilt in it is empty. */
+export function parseDraft(stored: string | null): Draft {
+  const { context, state, action, params, goldAnswer } = parseObject(stored);
+  return {
+    context: textsOf(contextFields, context),
+    state: textOf(state),
+    action: textOf(action),
+    params: textsOf(paramFields, params),
+    goldAnswer: textOf(goldAnswer),
+  };
+}
+
+function parseObject(stored: string | null): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(stored ?? "{}");
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function textsOf<Name extends string>(names: readonly Name[], holder: unknown): Record<Name, string> {
+  const texts = isObject(holder) ? holder : {};
+  return Object.fromEntries(names.map((name) => [name, textOf(texts[name])])) as Record<Name, string>;
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null;
+}

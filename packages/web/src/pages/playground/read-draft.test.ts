@@ -1,0 +1,76 @@
+import { expect, test } from "bun:test";
+import { type Draft, emptyDraft } from "./draft.ts";
+import { readDraft } from "./read-draft.ts";
+
+const step: Draft = { ...emptyDraft, state: "You are in the hall.", action: "look" };
+
+function withParams(params: Partial<Draft["params"]>): Draft {
+  return { ...step, params: { ...emptyDraft.params, ...params } };
+}
+
+test("what is empty is not in the request", () => {
+  expect(readDraft(step)).toEqual({
+    request: { interaction: { state: "You are in the hall.", action: "look" } },
+    faults: {},
+  });
+});
+
+test("texts go in unchanged, white space and all", () => {
+  const draft = { ...step, context: { ...emptyDraft.context, task_context: " \n" }, action: " look\t" };
+  expect(readDraft(draft).request).toEqual({
+    context: { task_context: " \n" },
+    interaction: { state: "You are in the hall.", action: " look\t" },
+  });
+});
+
+test("state and action are both asked for", () => {
+  expect(Object.keys(readDraft(emptyDraft).faults)).toEqual(["interaction.state", "interaction.action"]);
+});
+
+test("parameters become numbers, switches and further fields", () => {
+  const draft = withParams({
+    max_tokens: " 64 ",
+    temperature: "0",
+    top_p: ".5",
+    top_k: "40",
+    enable_thinking: "false",
+    reasoning_budget: "low",
+    further: '{"seed": 7, "stop": ["\\n"]}',
+  });
+  expect(readDraft(draft)).toEqual({
+    request: {
+      interaction: { state: step.state, action: step.action },
+      params: {
+        max_tokens: 64,
+        temperature: 0,
+        top_p: 0.5,
+        top_k: 40,
+        enable_thinking: false,
+        reasoning_budget: "low",
+        seed: 7,
+        stop: ["\n"],
+      },
+    },
+    faults: {},
+  });
+});
+
+test.each([
+  ["max_tokens", "0"],
+  ["max_tokens", "1.5"],
+  ["temperature", "-1"],
+  ["temperature", "warm"],
+  ["top_p", "0"],
+  ["top_p", "1.01"],
+  ["top_k", "-1"],
+  ["top_k", "Infinity"],
+  ["further", "{"],
+  ["further", "[1]"],
+  ["further", "null"],
+  ["further", '{"temperature": 1}'],
+  ["further", '{"seed": 9007199254740993}'],
+])("%s: %s is refused at its field", (field, text) => {
+  const { request, faults } = readDraft(withParams({ [field]: text }));
+  expect(Object.keys(faults)).toEqual([`params.${field}`]);
+  expect(request.params).toBeUndefined();
+});

@@ -1,0 +1,74 @@
+import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
+import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
+import { NotFound } from "./shell/not-found.tsx";
+import { PageFailed } from "./shell/page-failed.tsx";
+import { PagePending } from "./shell/page-pending.tsx";
+import { Shell } from "./shell/shell.tsx";
+import { readPeriodSearch } from "./text/period.ts";
+
+const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
+const getParentRoute = () => rootRoute;
+
+/** Each page's code is loaded when it is first visited. */
+const overview = createRoute({ getParentRoute, path: "/", validateSearch: readPeriodSearch }).lazy(
+  async () => (await import("./pages/overview/overview-page.tsx")).overviewRoute,
+);
+const playground = createRoute({ getParentRoute, path: "/playground" }).lazy(
+  async () => (await import("./pages/playground/playground-page.tsx")).playgroundRoute,
+);
+const evaluations = createRoute({
+  getParentRoute,
+  path: "/evaluations",
+  validateSearch: readExplorerSearch,
+}).lazy(async () => (await import("./pages/evaluations/evaluations-page.tsx")).evaluationsRoute);
+const evaluators = createRoute({ getParentRoute, path: "/evaluators" }).lazy(
+  async () => (await import("./pages/evaluators/evaluators-page.tsx")).evaluatorsRoute,
+);
+const profile = createRoute({ getParentRoute, path: "/evaluators/profiles/$publicId" }).lazy(
+  async () => (await import("./pages/evaluators/profile-page.tsx")).profileRoute,
+);
+const errorTaxonomies = createRoute({ getParentRoute, path: "/error-taxonomies" }).lazy(
+  async () => (await import("./pages/error-taxonomies/error-taxonomies-page.tsx")).errorTaxonomiesRoute,
+);
+const errorTaxonomy = createRoute({ getParentRoute, path: "/error-taxonomies/$taxonomyId" }).lazy(
+  async () => (await import("./pages/error-taxonomies/error-taxonomy-page.tsx")).errorTaxonomyRoute,
+);
+const usage = createRoute({ getParentRoute, path: "/usage", validateSearch: readPeriodSearch }).lazy(
+  async () => (await import("./pages/usage/usage-page.tsx")).usageRoute,
+);
+const apiKeys = createRoute({ getParentRoute, path: "/api-keys" }).lazy(
+  async () => (await import("./pages/api-keys/api-keys-page.tsx")).apiKeysRoute,
+);
+const account = createRoute({ getParentRoute, path: "/account" }).lazy(
+  async () => (await import("./pages/account/account-page.tsx")).accountRoute,
+);
+
+const routeTree = rootRoute.addChildren([
+  overview,
+  playground,
+  evaluations,
+  evaluators,
+  profile,
+  errorTaxonomies,
+  errorTaxonomy,
+  usage,
+  apiKeys,
+  account,
+]);
+
+export function createAppRouter() {
+  return createRouter({
+    routeTree,
+    defaultPreload: "intent",
+    defaultPendingComponent: PagePending,
+    defaultErrorComponent: PageFailed,
+    scrollRestoration: true,
+    scrollToTopSelectors: ["#main"],
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof createAppRouter>;
+  }
+}

@@ -1,0 +1,84 @@
+import { Link } from "@tanstack/react-router";
+import {
+  ChartColumn,
+  FlaskConical,
+  Gauge,
+  KeyRound,
+  ListChecks,
+  ListTree,
+  type LucideIcon,
+  Scale,
+} from "lucide-react";
+import { ThemeMenu } from "../theme/theme-menu.tsx";
+import { Mark } from "./mark.tsx";
+import { UserMenu } from "./user-menu.tsx";
+
+interface Place {
+  to: "/" | "/playground" | "/evaluations" | "/evaluators" | "/error-taxonomies" | "/usage" | "/api-keys";
+  label: string;
+  icon: LucideIcon;
+}
+
+const groups: { title: string; places: Place[] }[] = [
+  {
+    title: "Predict",
+    places: [
+      { to: "/", label: "Overview", icon: Gauge },
+      { to: "/playground", label: "Playground", icon: FlaskConical },
+    ],
+  },
+  {
+    title: "Evaluate",
+    places: [
+      { to: "/evaluations", label: "Evaluations", icon: ListChecks },
+      { to: "/evaluators", label: "Evaluators", icon: Scale },
+      { to: "/error-taxonomies", label: "Error taxonomies", icon: ListTree },
+    ],
+  },
+  {
+    title: "Account",
+    places: [
+      { to: "/usage", label: "Usage", icon: ChartColumn },
+      { to: "/api-keys", label: "API keys", icon: KeyRound },
+    ],
+  },
+];
+
+/** The ways to every page. */
+export function Navigation({ onNavigate }: { onNavigate?: () => void }) {
+  return (
+    <div className="flex h-full flex-col gap-4 p-3">
+      <div className="px-2 pt-1">
+        <Mark />
+      </div>
+      <nav aria-label="Pages" className="flex min-h-0 flex-1 flex-col gap-4 overflow-y-auto">
+        {groups.map(({ title, places }) => (
+          <div key={title}>
+            <h2 className="px-2 pb-1 text-xs font-medium text-ink-3">{title}</h2>
+            <ul className="flex flex-col gap-0.5">
+              {places.map(({ to, label, icon: Icon }) => (
+                <li key={to}>
+                  <Link
+                    to={to}
+                    activeOptions={{ exact: to === "/", includeSearch: false }}
+                    {...(onNavigate && { onClick: onNavigate })}
+                    className="flex items-center gap-2 rounded-md px-2 py-1.5 text-sm font-medium text-ink-2 -outline-offset-2 transition-colors hover:bg-hover hover:text-ink data-[status=active]:bg-accent-soft data-[status=active]:text-accent-ink"
+                  >
+                    <Icon className="size-4 shrink-0" aria-hidden />
+                    {label}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </div>
+        ))}
+      </nav>
+      <div className="flex flex-col gap-3 border-t border-line pt-3">
+        <div className="px-2">
+          <ThemeMenu />
+        </div>
+        <UserMenu />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,46 @@
+import { Outlet } from "@tanstack/react-router";
+import { Menu as MenuIcon } from "lucide-react";
+import { Dialog } from "radix-ui";
+import { useState } from "react";
+import { IconButton } from "../ui/icon-button.tsx";
+import { Mark } from "./mark.tsx";
+import { Navigation } from "./navigation.tsx";
+
+/** What is around every page: the ways to the others, and who is signed in. */
+export function Shell() {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <div className="flex h-dvh flex-col bg-canvas text-ink md:flex-row">
+      <a
+        href="#main"
+        className="sr-only z-50 rounded-md bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:absolute focus:top-2 focus:left-2"
+      >
+        Skip to the page
+      </a>
+      <div className="hidden w-56 shrink-0 border-r border-line bg-surface md:block">
+        <Navigation />
+      </div>
+      <header className="flex h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-3 md:hidden">
+        <Dialog.Root open={isOpen} onOpenChange={setOpen}>
+          <Dialog.Trigger asChild>
+            <IconButton label="Menu" icon={<MenuIcon aria-hidden />} />
+          </Dialog.Trigger>
+          <Dialog.Portal>
+            <Dialog.Overlay className="fixed inset-0 z-40 bg-black/45" />
+            <Dialog.Content
+              aria-describedby={undefined}
+              className="fixed inset-y-0 left-0 z-40 w-64 border-r border-line bg-surface shadow-float"
+            >
+              <Dialog.Title className="sr-only">Menu</Dialog.Title>
+              <Navigation onNavigate={() => setOpen(false)} />
+            </Dialog.Content>
+          </Dialog.Portal>
+        </Dialog.Root>
+        <Mark />
+      </header>
+      <main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1 overflow-y-auto outline-none">
+        <Outlet />
+      </main>
+    </div>
+  );
+}

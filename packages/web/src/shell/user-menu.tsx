@@ -1,0 +1,52 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { BookOpen, ChevronsUpDown, LogOut, UserRound } from "lucide-react";
+import { meQuery } from "../data/me.ts";
+import { usePresage } from "../data/use-presage.ts";
+import { Menu, MenuItem } from "../ui/menu.tsx";
+
+/** Who is signed in, and the way out. */
+export function UserMenu() {
+  const presage = usePresage();
+  const navigate = useNavigate();
+  const { data: me } = useQuery(meQuery(presage));
+  const signOut = useMutation({
+    mutationFn: () => presage.signOut(),
+    onSuccess: ({ redirect_to }) => location.replace(redirect_to),
+  });
+  const name = me?.name ?? me?.email ?? " ";
+  return (
+    <Menu
+      trigger={
+        <button
+          type="button"
+          className="flex w-full items-center gap-2 rounded-md px-2 py-1.5 text-left text-sm hover:bg-hover"
+        >
+          <span
+            aria-hidden
+            className="flex size-7 shrink-0 items-center justify-center rounded-full bg-accent-soft text-xs font-semibold text-accent-ink uppercase"
+          >
+            {name.trim().charAt(0) || <UserRound className="size-4" />}
+          </span>
+          <span className="min-w-0 flex-1">
+            <span className="block truncate font-medium">{name}</span>
+            <span className="block truncate text-xs text-ink-3">
+              {me?.email ?? (me ? "Local mode" : " ")}
+            </span>
+          </span>
+          <ChevronsUpDown className="size-4 shrink-0 text-ink-3" aria-hidden />
+        </button>
+      }
+    >
+      <MenuItem icon={<UserRound aria-hidden />} onSelect={() => navigate({ to: "/account" })}>
+        Account and sessions
+      </MenuItem>
+      <MenuItem icon={<BookOpen aria-hidden />} onSelect={() => location.assign("/docs")}>
+        API reference
+      </MenuItem>
+      <MenuItem icon={<LogOut aria-hidden />} onSelect={() => signOut.mutate()}>
+        Sign out
+      </MenuItem>
+    </Menu>
+  );
+}

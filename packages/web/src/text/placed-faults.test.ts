@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import { PresageError } from "@presage/sdk";
+import { faultAt, faultsElsewhere, placedFaults } from "./placed-faults.ts";
+
+const error = new PresageError("refused", {
+  category: "invalid",
+  faults: [
+    { loc: ["body", "name"], msg: "Value error, Names that begin with system: are taken", type: "value_error" },
+    { loc: ["body", "config", "kinds", 1], msg: "Input should be 'email'", type: "enum" },
+    { loc: ["body", "config", "speed"], msg: "Extra inputs are not permitted", type: "extra_forbidden" },
+  ],
+});
+
+test("a fault is told where it lies, without the words that name its kind", () => {
+  expect(faultAt(placedFaults(error), "name")).toBe("Names that begin with system: are taken");
+  expect(faultAt(placedFaults(error), "description")).toBeUndefined();
+});
+
+test("a fault of an item says which one", () => {
+  expect(faultAt(placedFaults(error), "config", "kinds")).toBe("Item 2: Input should be 'email'");
+});
+
+test("what lies at no known place is told apart", () => {
+  const known = [["name"], ["config", "kinds"]];
+  expect(faultsElsewhere(placedFaults(error), known)).toEqual([
+    { path: ["config", "speed"], text: "Extra inputs are not permitted" },
+  ]);
+});
+
+test("an error of another kind has no places", () => {
+  expect(placedFaults(new Error("lost"))).toEqual([]);
+});

@@ -1,0 +1,35 @@
+import { PresageError } from "@presage/sdk";
+
+/** What the server found wrong with a body, and where in it. */
+export interface PlacedFault {
+  path: string[];
+  text: string;
+}
+
+/** The faults of a refused body; none of any other error. */
+export function placedFaults(error: unknown): PlacedFault[] {
+  if (!(error instanceof PresageError)) return [];
+  return error.faults.map(({ loc, msg }) => ({
+    path: loc.slice(1).map(String),
+    text: msg.replace(/^Value error, /, ""),
+  }));
+}
+
+/** What is wrong with the value at a path or below it. */
+export function faultAt(faults: readonly PlacedFault[], ...path: string[]): string | undefined {
+  const texts = faults
+    .filter((fault) => path.every((step, depth) => fault.path[depth] === step))
+    .map((fault) => {
+      const item = fault.path[path.length];
+      return item !== undefined && /^\d+$/.test(item) ? `Item ${Number(item) + 1}: ${fault.text}` : fault.text;
+    });
+  return texts.length === 0 ? undefined : texts.join(". ");
+}
+
+/** The faults that lie at none of these paths, nor below one. */
+export function faultsElsewhere(
+  faults: readonly PlacedFault[],
+  paths: readonly (readonly string[])[],
+): PlacedFault[] {
+  return faults.filter((fault) => !paths.some((path) => path.every((step, depth) => fault.path[depth] === step)));
+}

@@ -1,0 +1,14 @@
+import { parseJson } from "./parse-json.ts";
+
+export type JsonObject = Record<string, unknown>;
+
+/** The object that a JSON text says, or what is wrong with the text. */
+export function readJsonObject(text: string): { value: JsonObject } | { fault: string } {
+  const parsed = parseJson(text);
+  if ("fault" in parsed) return parsed;
+  return isJsonObject(parsed.value) ? { value: parsed.value } : { fault: "This has to be an object: {…}" };
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

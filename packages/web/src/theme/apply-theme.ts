@@ -1,0 +1,5 @@
+// Runs before anything is painted, so that a dark page never flashes white.
+import { applyTheme, prefersDark, readTheme } from "./theme.ts";
+
+applyTheme(readTheme());
+prefersDark().addEventListener("change", () => applyTheme(readTheme()));

@@ -1,0 +1,24 @@
+/** What the reader chose; `system` follows the device. */
+export type Theme = "light" | "dark" | "system";
+
+const storageKey = "presage-theme";
+
+export function readTheme(): Theme {
+  const stored = localStorage.getItem(storageKey);
+  return stored === "light" || stored === "dark" ? stored : "system";
+}
+
+export function storeTheme(theme: Theme): void {
+  localStorage.setItem(storageKey, theme);
+  applyTheme(theme);
+}
+
+/** Puts the theme on the page: styles ask for `data-theme`. */
+export function applyTheme(theme: Theme): void {
+  const isDark = theme === "dark" || (theme === "system" && prefersDark().matches);
+  document.documentElement.dataset.theme = isDark ? "dark" : "light";
+}
+
+export function prefersDark(): MediaQueryList {
+  return matchMedia("(prefers-color-scheme: dark)");
+}

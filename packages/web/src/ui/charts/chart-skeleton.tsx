@@ -1,0 +1,14 @@
+import { Skeleton } from "../skeleton.tsx";
+
+/** Holds the place of a chart whose values are still on their way. */
+export function ChartSkeleton() {
+  return (
+    <div role="status" className="flex flex-col gap-2 px-4 pt-2.5 pb-3">
+      <span className="sr-only">Loading</span>
+      <div className="flex h-7 items-center">
+        <Skeleton className="h-3.5 w-40" />
+      </div>
+      <Skeleton className="h-52" />
+    </div>
+  );
+}

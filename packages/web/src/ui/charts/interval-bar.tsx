@@ -1,0 +1,29 @@
+interface IntervalBarProps {
+  /** From 0 to 1, all three. */
+  value: number;
+  lower: number;
+  upper: number;
+}
+
+/** A share as a point with whiskers, from 0 on the left to 1 on the right. The figures belong beside it, in words. */
+export function IntervalBar({ value, lower, upper }: IntervalBarProps) {
+  const percent = (share: number) => `${share * 100}%`;
+  return (
+    <svg aria-hidden className="h-4 w-full min-w-16 overflow-visible">
+      <line x1="0" x2="100%" y1="8" y2="8" className="stroke-line" strokeWidth="2" />
+      <line x1={percent(lower)} x2={percent(upper)} y1="8" y2="8" stroke="var(--chart-1)" strokeWidth="2" />
+      {[lower, upper].map((end, place) => (
+        <line
+          key={place === 0 ? "lower" : "upper"}
+          x1={percent(end)}
+          x2={percent(end)}
+          y1="4.5"
+          y2="11.5"
+          stroke="var(--chart-1)"
+          strokeWidth="1.5"
+        />
+      ))}
+      <circle cx={percent(value)} cy="8" r="3.5" fill="var(--chart-1)" className="stroke-surface" />
+    </svg>
+  );
+}

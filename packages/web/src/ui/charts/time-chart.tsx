@@ -1,0 +1,36 @@
+import { ChartSpline, Table2 } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { IconButton } from "../icon-button.tsx";
+import { Skeleton } from "../skeleton.tsx";
+import { ChartLegend } from "./chart-legend.tsx";
+import { ChartTable } from "./chart-table.tsx";
+import type { TimePlotProps } from "./time-plot.tsx";
+
+/** Recharts is as large as half of the dashboard, so that it comes when the page is there already. */
+const TimePlot = lazy(async () => ({ default: (await import("./time-plot.tsx")).TimePlot }));
+
+/** Quantities over time: as a picture with a legend, or as a table. */
+export function TimeChart(props: TimePlotProps) {
+  const [isTable, setTable] = useState(false);
+  return (
+    <figure aria-label={props.label} className="flex flex-col gap-2 px-4 pt-2.5 pb-3">
+      <figcaption className="flex items-start gap-3">
+        <ChartLegend series={props.series} />
+        <IconButton
+          label={isTable ? "Show as chart" : "Show as table"}
+          icon={isTable ? <ChartSpline aria-hidden /> : <Table2 aria-hidden />}
+          onClick={() => setTable(!isTable)}
+        />
+      </figcaption>
+      <div className="h-52 min-w-0">
+        {isTable ? (
+          <ChartTable {...props} />
+        ) : (
+          <Suspense fallback={<Skeleton className="size-full" />}>
+            <TimePlot {...props} />
+          </Suspense>
+        )}
+      </div>
+    </figure>
+  );
+}

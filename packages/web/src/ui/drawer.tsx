@@ -1,0 +1,28 @@
+import { Dialog as Radix } from "radix-ui";
+import type { ReactNode } from "react";
+
+interface DrawerProps {
+  isOpen: boolean;
+  onClose(): void;
+  /** Read out, and shown by the content in its own way. */
+  title: string;
+  children: ReactNode;
+}
+
+/** A page of its own on the right of the one below, which stays usable: rows can be gone through while it is open. */
+export function Drawer({ isOpen, onClose, title, children }: DrawerProps) {
+  return (
+    <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()} modal={false}>
+      <Radix.Portal>
+        <Radix.Content
+          aria-describedby={undefined}
+          onInteractOutside={(event) => event.preventDefault()}
+          className="fixed inset-y-0 right-0 z-30 flex w-full max-w-[min(100vw,52rem)] flex-col border-l border-line bg-surface shadow-float"
+        >
+          <Radix.Title className="sr-only">{title}</Radix.Title>
+          {children}
+        </Radix.Content>
+      </Radix.Portal>
+    </Radix.Root>
+  );
+}

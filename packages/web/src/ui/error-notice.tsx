@@ -1,0 +1,51 @@
+import { PresageError } from "@presage/sdk";
+import { CircleAlert } from "lucide-react";
+import { explainError } from "../text/explain-error.ts";
+import { Button } from "./button.tsx";
+import { CopyButton } from "./copy-button.tsx";
+
+/** Says what went wrong, what can be done about it, and the request's id for whoever reads the log. */
+export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const { title, advice } = explainError(error);
+  const details = error instanceof PresageError ? error : undefined;
+  return (
+    <div role="alert" className="flex gap-3 rounded-lg border border-fail/30 bg-fail-soft px-4 py-3 text-sm">
+      <CircleAlert className="mt-0.5 size-4 shrink-0 text-fail" aria-hidden />
+      <div className="flex min-w-0 flex-1 flex-col gap-1">
+        <p className="font-medium text-fail">{title}</p>
+        <p className="text-ink-2">{advice}</p>
+        {details !== undefined && details.faults.length > 0 && (
+          <ul className="list-disc pl-4 text-ink-2">
+            {details.faults.map(({ loc, msg }) => (
+              <li key={`${loc.join(".")} ${msg}`}>
+                <code className="font-mono text-xs">{loc.slice(1).join(".")}</code> {msg}
+              </li>
+            ))}
+          </ul>
+        )}
+        {details?.upstreamBody !== undefined && (
+          <details className="text-ink-2">
+            <summary className="cursor-pointer text-xs">
+              The model’s own answer
+              {details.upstreamStatus === undefined ? "" : ` (status ${details.upstreamStatus})`}
+            </summary>
+            <pre className="mt-1 max-h-48 overflow-auto rounded bg-surface p-2 font-mono text-xs whitespace-pre-wrap">
+              {details.upstreamBody}
+            </pre>
+          </details>
+        )}
+        {details?.requestId !== undefined && (
+          <p className="flex items-center gap-1 text-xs text-ink-3">
+            Request <code className="truncate font-mono">{details.requestId}</code>
+            <CopyButton text={details.requestId} label="Copy the request’s id" />
+          </p>
+        )}
+      </div>
+      {onRetry !== undefined && (
+        <Button size="small" onClick={onRetry}>
+          Try again
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,28 @@
+import { clsx } from "clsx";
+import type { ButtonHTMLAttributes, ReactNode } from "react";
+import { Tooltip } from "./tooltip.tsx";
+
+/** A button that is only a picture: its label is read out, and shown when the pointer rests on it. */
+export function IconButton({
+  label,
+  icon,
+  className,
+  ...rest
+}: Omit<ButtonHTMLAttributes<HTMLButtonElement>, "children"> & { label: string; icon: ReactNode }) {
+  return (
+    <Tooltip text={label}>
+      <button
+        type="button"
+        {...rest}
+        aria-label={label}
+        className={clsx(
+          "inline-flex size-7 shrink-0 items-center justify-center rounded-md text-ink-3 transition-colors",
+          "hover:bg-hover hover:text-ink disabled:cursor-not-allowed disabled:opacity-50 [&_svg]:size-4",
+          className,
+        )}
+      >
+        {icon}
+      </button>
+    </Tooltip>
+  );
+}

@@ -1,0 +1,35 @@
+import { clsx } from "clsx";
+import { type ReactNode, useEffect } from "react";
+
+interface PageProps {
+  title: string;
+  hint?: ReactNode;
+  actions?: ReactNode;
+  /** Uses the whole width and height: the page scrolls inside itself. */
+  isFull?: boolean;
+  children: ReactNode;
+}
+
+/** The frame of every page: its title, what can be done, and its content. */
+export function Page({ title, hint, actions, isFull = false, children }: PageProps) {
+  useEffect(() => {
+    document.title = `${title} · Presage`;
+  }, [title]);
+  return (
+    <div
+      className={clsx(
+        "flex min-w-0 flex-col gap-4 p-4 md:p-6",
+        isFull ? "h-full min-h-0" : "mx-auto max-w-6xl",
+      )}
+    >
+      <header className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        <div className="min-w-0 flex-1 basis-64">
+          <h1 className="text-lg font-semibold tracking-tight">{title}</h1>
+          {hint !== undefined && <p className="text-sm text-ink-2">{hint}</p>}
+        </div>
+        {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      </header>
+      {children}
+    </div>
+  );
+}

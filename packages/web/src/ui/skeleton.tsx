@@ -1,0 +1,18 @@
+import { clsx } from "clsx";
+
+/** Holds the place of what is still on its way, so that nothing jumps when it comes. */
+export function Skeleton({ className }: { className?: string }) {
+  return <div aria-hidden className={clsx("animate-pulse rounded bg-sunken", className)} />;
+}
+
+export function SkeletonRows({ count, className = "h-10" }: { count: number; className?: string }) {
+  return (
+    <div role="status" className="flex flex-col gap-2 p-4">
+      <span className="sr-only">Loading</span>
+      {Array.from({ length: count }, (_, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
+        <Skeleton key={place} className={className} />
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,13 @@
+import { Pieces } from "./pieces.tsx";
+
+const mostCharacters = 300;
+
+/** A short text of unknown origin inside a line: a name, a tag, the beginning of an output. Line breaks are shown as signs. */
+export function InlineText({ text }: { text: string }) {
+  const beginning = text.length > mostCharacters ? `${text.slice(0, mostCharacters).toWellFormed()}…` : text;
+  return (
+    <bdi>
+      <Pieces text={beginning.replaceAll("\n", "↵ ").replaceAll("\t", " ")} />
+    </bdi>
+  );
+}

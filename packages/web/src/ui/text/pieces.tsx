@@ -1,0 +1,45 @@
+import type { Range } from "./code-unit-ranges.ts";
+import { type Piece, visiblePieces } from "./visible-pieces.ts";
+
+interface PiecesProps {
+  text: string;
+  /** What is highlighted: in order and apart from each other. */
+  marks?: readonly Range[];
+}
+
+/** Text of unknown origin as text nodes and nothing else; what would stay unseen is named. */
+export function Pieces({ text, marks = [] }: PiecesProps) {
+  return stretches(text, marks).map(({ start, end, isMarked }) => {
+    const shown = visiblePieces(text.slice(start, end)).map((piece, place) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: a text is shown anew as a whole
+      <ShownPiece key={place} piece={piece} />
+    ));
+    if (!isMarked) return shown;
+    return (
+      <mark key={start} className="rounded-xs bg-warn-soft text-ink underline decoration-warn decoration-2 underline-offset-2">
+        {shown}
+      </mark>
+    );
+  });
+}
+
+function ShownPiece({ piece }: { piece: Piece }) {
+  if (typeof piece === "string") return piece;
+  return (
+    <span title={piece.code} className="mx-px rounded-xs bg-hover px-0.5 text-ink-3">
+      {piece.name}
+    </span>
+  );
+}
+
+function stretches(text: string, marks: readonly Range[]): (Range & { isMarked: boolean })[] {
+  const all: (Range & { isMarked: boolean })[] = [];
+  let reached = 0;
+  for (const { start, end } of marks) {
+    if (start > reached) all.push({ start: reached, end: start, isMarked: false });
+    all.push({ start, end, isMarked: true });
+    reached = end;
+  }
+  if (reached < text.length) all.push({ start: reached, end: text.length, isMarked: false });
+  return all;
+}

@@ -1,0 +1,36 @@
+import type { Range } from "./code-unit-ranges.ts";
+
+/** What a list shows as one row: a line, or a part of a very long one. */
+export interface TextRow extends Range {
+  /** Counts from 1; absent on the later parts of a line. */
+  line?: number;
+}
+
+/** Longer lines are cut, so that the browser never lays out more than it shows. */
+const longestRow = 1_000;
+
+export function textRows(text: string): TextRow[] {
+  const rows: TextRow[] = [];
+  let line = 0;
+  for (let start = 0; start <= text.length; ) {
+    const found = text.indexOf("\n", start);
+    const end = found === -1 ? text.length : found;
+    line += 1;
+    pushLine(rows, text, { start, end, line });
+    start = end + 1;
+  }
+  return rows;
+}
+
+function pushLine(rows: TextRow[], text: string, { start, end, line }: Required<TextRow>): void {
+  let from = start;
+  while (end - from > longestRow) {
+    const to = from + longestRow;
+    // Both halves of a character stay together.
+    const isInside = (text.charCodeAt(to) & 0xfc00) === 0xdc00;
+    const cut = isInside ? to - 1 : to;
+    rows.push(from === start ? { start: from, end: cut, line } : { start: from, end: cut });
+    from = cut;
+  }
+  rows.push(from === start ? { start: from, end, line } : { start: from, end });
+}

@@ -1,0 +1,12 @@
+import { exactTime, relativeTime } from "../text/format-time.ts";
+import { useNow } from "./use-now.ts";
+
+/** How long ago in the reader's words; the exact time in the reader's zone on hover. */
+export function Time({ at }: { at: string }) {
+  const nowMs = useNow();
+  return (
+    <time dateTime={at} title={exactTime(at)} className="whitespace-nowrap">
+      {relativeTime(at, nowMs)}
+    </time>
+  );
+}
