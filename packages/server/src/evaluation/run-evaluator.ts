@@ -40,7 +40,12 @@ export function createEvaluatorRunner({
 }: EvaluatorRunnerParts): RunEvaluator {
   const readConfig = createConfigReader();
 
-  return async ({ family, profile, sample, accountId, explainStrategy }, callerGone) => {
+  return async (run, callerGone) => withStorableTexts(await find(run, callerGone));
+
+  async function find(
+    { family, profile, sample, accountId, explainStrategy }: EvaluatorRun,
+    callerGone: AbortSignal,
+  ): Promise<Finding> {
     try {
       const config = readConfig(family, profile);
       const needs = [...family.needs, ...(family.needsWith?.(config) ?? [])];
@@ -60,7 +65,7 @@ export function createEvaluatorRunner({
       if (callerGone.aborted) throw new CallerGoneError();
       return toFinding(error);
     }
-  };
+  }
 
   async function runModel(
     family: ModelFamily<unknown>,
@@ -106,6 +111,19 @@ function unusable(code: string, message: string): Finding {
 
 function failed(code: string, message: string): Finding {
   return { status: "failed", errorMessage: `${code}: ${message}` };
+}
+
+/** Models write what they like, and what was cut may end in half of a surrogate pair; no store takes that, nor a NUL. */
+function withStorableTexts({ errorMessage, explanation, ...rest }: Finding): Finding {
+  return {
+    ...rest,
+    ...(errorMessage === undefined ? {} : { errorMessage: toStorable(errorMessage) }),
+    ...(explanation === undefined ? {} : { explanation: toStorable(explanation) }),
+  };
+}
+
+function toStorable(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "\ufffd");
 }
 
 function withoutExplain({ explain: _, ...rest }: Verdict): Omit<Verdict, "explain"> {

@@ -53,6 +53,14 @@ test("a failure in the middle breaks the connection instead of ending the export
   expect(broken).toEqual([new Error("the store is gone")]);
 });
 
+test("a result that cannot be written is heard of as well", async () => {
+  broken.length = 0;
+  findPage = async (last, limit) =>
+    pageAfter(last, limit).map((result) => (result.id > 100 ? { ...result, createdAt: Number.NaN } : result));
+  await expect(fetch(server.url).then((response) => response.text())).rejects.toThrow();
+  expect(broken).toEqual([expect.any(RangeError)]);
+});
+
 test("pages are read as they are taken, and no more once the caller hangs up", async () => {
   let pages = 0;
   findPage = async (last, limit) => {

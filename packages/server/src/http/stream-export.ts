@@ -22,11 +22,11 @@ export async function streamExport(
   return new ReadableStream(
     {
       async pull(controller) {
-        const text = head + format.toLines(page);
-        head = "";
-        if (text !== "") controller.enqueue(encoder.encode(text));
-        if (page.length < resultsPerPage) return controller.close();
         try {
+          const text = head + format.toLines(page);
+          head = "";
+          if (text !== "") controller.enqueue(encoder.encode(text));
+          if (page.length < resultsPerPage) return controller.close();
           page = await findPage(page.at(-1), resultsPerPage);
         } catch (error) {
           onBroken(error);

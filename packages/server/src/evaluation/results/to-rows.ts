@@ -44,9 +44,8 @@ export function toPayloadRow({ id, sample, filing, finding }: KeptResult): Evalu
     input: sample.input ?? null,
     output: sample.output ?? null,
     gold_answer: sample.goldAnswer ?? null,
-    // Texts that evaluators cut somewhere may end in half of a surrogate pair, which no store takes.
-    error_message: finding.errorMessage?.toWellFormed() ?? null,
-    explanation: finding.explanation?.toWellFormed() ?? null,
+    error_message: finding.errorMessage ?? null,
+    explanation: finding.explanation ?? null,
     evaluation_micros: finding.evaluationMicros ?? null,
     explanation_micros: finding.explanationMicros ?? null,
     additional_info: hasInfo ? toJson({ positions, extra, confidenceInterval }) : null,
