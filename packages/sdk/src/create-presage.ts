@@ -9,6 +9,7 @@ import { type Evaluators, evaluators } from "./resources/evaluators.ts";
 import { type Me, me, type WhoAmI, whoAmI } from "./resources/me.ts";
 import { type Models, models } from "./resources/models.ts";
 import { type Predict, predict } from "./resources/predictions.ts";
+import { type Sessions, type SignOut, sessions, signOut } from "./resources/sessions.ts";
 import { type Usage, usage } from "./resources/usage.ts";
 import { createTransport, type Fetch } from "./transport.ts";
 
@@ -33,9 +34,11 @@ export interface Presage {
   evaluate: Evaluate;
   me: Me;
   whoAmI: WhoAmI;
+  signOut: SignOut;
   chatCompletions: ChatCompletions;
   models: Models;
   apiKeys: ApiKeys;
+  sessions: Sessions;
   evaluators: Evaluators;
   profiles: EvaluatorProfiles;
   results: EvaluationResults;
@@ -63,9 +66,11 @@ export function createPresage(options: PresageOptions = {}): Presage {
     evaluate: evaluate(transport),
     me: me(transport),
     whoAmI: whoAmI(transport),
+    signOut: signOut(transport),
     chatCompletions: chatCompletions(transport),
     models: models(transport),
     apiKeys: apiKeys(transport),
+    sessions: sessions(transport),
     evaluators: evaluators(transport),
     profiles: evaluatorProfiles(transport),
     results: evaluationResults(transport),

@@ -38,6 +38,8 @@ export type {
   Params,
   PromptMessage,
   RevisionAgreement,
+  SessionResponse,
+  SignOutResponse,
   SummaryDimension,
   Usage,
   UsageFailure,

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { SessionListResponse } from "@presage/contract";
 import { onEachDatabase } from "./support/databases.ts";
 import { keyOfAnotherAccount } from "./support/other-account.ts";
 import { callWithKey, startPresage, type TestPresage } from "./support/presage.ts";
+import { signInLocally } from "./support/session.ts";
 import { startUpstream } from "./support/upstream.ts";
 
 /** In every text of the first account, and so in no answer to the second. */
@@ -12,7 +14,7 @@ onEachDatabase((database) => {
   let presage: TestPresage;
   let stranger: Record<string, string>;
   /** The first account's things. */
-  const own = { result: "", profile: "", revision: "", apiKey: "" };
+  const own = { result: "", profile: "", revision: "", apiKey: "", session: "" };
 
   beforeAll(async () => {
     const databaseUrl = await database.create();
@@ -52,6 +54,9 @@ onEachDatabase((database) => {
     });
     own.revision = taxonomy.error_taxonomy_revision.id;
     own.apiKey = (await make("/v1/api-keys", { name: mark })).id;
+    const browser = await signInLocally(presage, { "user-agent": mark });
+    const sessions = await browser.fetch(`${presage.url}/v1/sessions`);
+    own.session = SessionListResponse.parse(await sessions.json()).data[0]?.id ?? "";
   });
   afterAll(async () => {
     await presage.stop();
@@ -70,6 +75,7 @@ onEachDatabase((database) => {
     ["POST", `/v1/error-taxonomy-revision/${own.revision}/set-labels`, { labels: ["x"] }],
     ["POST", `/v1/error-taxonomy-revision/${own.revision}/remove-labels`, { labels: [mark] }],
     ["DELETE", `/v1/api-keys/${own.apiKey}`],
+    ["DELETE", `/v1/sessions/${own.session}`],
   ];
 
   /** Calls that list, search or count; none of them may know anything of the first account. */
@@ -78,6 +84,7 @@ onEachDatabase((database) => {
     ["GET", "/v1/whoami"],
     ["GET", "/v1/apps"],
     ["GET", "/v1/api-keys"],
+    ["GET", "/v1/sessions"],
     ["GET", "/v1/usage"],
     ["GET", `/v1/usage?api_key_id=${own.apiKey}`],
     ["GET", "/v1/usage/latency"],
@@ -140,6 +147,8 @@ onEachDatabase((database) => {
     });
     const revision = await presage.call("GET", `/v1/error-taxonomy-revision/${own.revision}`);
     expect(await revision.json()).toMatchObject({ labels: [mark] });
+    const sessions = SessionListResponse.parse(await (await presage.call("GET", "/v1/sessions")).json());
+    expect(sessions.data).toMatchObject([{ id: own.session, user_agent: mark }]);
   });
 
   test("Every route that needs a key was walked", async () => {
@@ -165,6 +174,8 @@ onEachDatabase((database) => {
       "POST /v1/evaluation-results/batch",
       "POST /v1/evaluator-profiles",
       "POST /v1/error-taxonomy-revision",
+      // And this one ends the session that asks.
+      "POST /auth/sign-out",
     ];
     expect(closed.filter((route) => !isWalked(route) && !makers.includes(route))).toEqual([]);
   });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { onEachDatabase } from "./support/databases.ts";
 import { evaluationClient } from "./support/evaluations.ts";
 import { faultsOf } from "./support/faults.ts";
+import { say } from "./support/judge.ts";
 import { startPresage, type TestPresage } from "./support/presage.ts";
 import { completion, startUpstream } from "./support/upstream.ts";
 
@@ -56,6 +57,14 @@ onEachDatabase((database) => {
         }
       },
     );
+
+    test("is explained in whatever a model writes, and found again in the same words", async () => {
+      upstream.answer = () => say({ reasoning: "no \0 and \ud83d half", verdict: "pass", score: null });
+      const evaluators = [{ evaluator: "judge", profile_name: "system:is-concise" }];
+      const result = await resultOf({ ...same, evaluators });
+      expect(result.explanation).toBe("no \ufffd and \ufffd half");
+      expect(await find(result.id)).toEqual(result);
+    });
 
     test("keeps a tag of as many bytes as a tag may have, and finds it", async () => {
       // Nothing that a database could make smaller before it indexes it.

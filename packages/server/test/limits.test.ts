@@ -1,15 +1,19 @@
 import { expect, test } from "bun:test";
 import { ErrorResponse } from "@presage/contract";
+import { createSignInPath } from "../src/compose-sign-in.ts";
 import type { RawEnvironment } from "../src/config.ts";
 import { apiKeyClient } from "./support/api-keys.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { eventually } from "./support/eventually.ts";
 import { readMetric } from "./support/metric.ts";
+import { openStore } from "./support/open-store.ts";
 import { startPresage, type TestPresage, testKey } from "./support/presage.ts";
 import { chatRequest, prediction } from "./support/presage-before.ts";
+import { sessionOf, signInLocally } from "./support/session.ts";
 import { completion, startUpstream, type TestUpstream } from "./support/upstream.ts";
 
 interface Limited extends AsyncDisposable {
+  databaseUrl: string;
   presage: TestPresage;
   upstream: TestUpstream;
   predict(key?: string, body?: unknown): Promise<Response>;
@@ -66,8 +70,9 @@ function heldAnswer() {
 onEachDatabase((database) => {
   async function limited(environment: RawEnvironment): Promise<Limited> {
     const upstream = startUpstream();
+    const databaseUrl = await database.create();
     const presage = await startPresage({
-      PRESAGE_DATABASE_URL: await database.create(),
+      PRESAGE_DATABASE_URL: databaseUrl,
       PRESAGE_UPSTREAM_URL: upstream.url,
       PRESAGE_UPSTREAM_MODEL: "test-model",
       PRESAGE_UPSTREAM_RETRIES: "0",
@@ -76,6 +81,7 @@ onEachDatabase((database) => {
     const post = (path: string, body: unknown, key: string) =>
       presage.call("POST", path, body, { "x-api-key": key });
     return {
+      databaseUrl,
       presage,
       upstream,
       predict: (key = testKey, body = prediction) => post("/v1/predict", body, key),
@@ -126,6 +132,23 @@ onEachDatabase((database) => {
     const elapsedMinutes = (performance.now() - startedAtMs) / 60_000;
     expect(allowed).toBeGreaterThan(45);
     expect(allowed).toBeLessThanOrEqual(45 + Math.ceil(45 * elapsedMinutes));
+  });
+
+  test("the sessions of a user share a rate of their own", async () => {
+    await using server = await limited({ PRESAGE_RATE_LIMIT_RPM: "2" });
+    await using store = await openStore(server.databaseUrl);
+    const headersOf = async () => {
+      const signInAddress = server.presage.url + (await createSignInPath(store));
+      const browser = await signInLocally({ url: server.presage.url, signInAddress });
+      return (await sessionOf(browser, server.databaseUrl)).headers;
+    };
+    const [one, other] = [await headersOf(), await headersOf()];
+    const predict = async (headers: Record<string, string>) =>
+      (await server.presage.call("POST", "/v1/predict", prediction, headers)).status;
+    expect([await predict(one), await predict(other), await predict(one), await predict(other)]).toEqual([
+      200, 200, 429, 429,
+    ]);
+    expect((await server.predict()).status).toBe(200);
   });
 
   test("each key has a rate of its own, and keys are managed outside of it", async () => {

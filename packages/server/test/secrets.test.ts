@@ -1,9 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { type Browser, openBrowser } from "./support/browser.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { freePort } from "./support/free-port.ts";
+import { startOpenidProvider } from "./support/openid-provider.ts";
 import { startRelay } from "./support/relay.ts";
+import { sessionOf, signInLocally, type TestSession } from "./support/session.ts";
+import { callbackAddress } from "./support/sign-in-at-provider.ts";
 import { launchPresage, type SpawnedPresage, spawnPresage } from "./support/spawn-presage.ts";
 import { completion, startUpstream, type TestUpstream } from "./support/upstream.ts";
 
@@ -145,6 +149,81 @@ onEachDatabase((database) => {
     expectNone(["connectionParameters", "secretKey"], log);
     expectNone([...secrets, ...texts], files);
     if (url.startsWith("sqlite:")) expect(files).toContain("of the test");
+  }, 60_000);
+
+  /** Makes calls with a session and its page's proof, right and wrong; returns all that was answered, but for pages, which hold the proof. */
+  async function callWithSession(
+    browser: Browser,
+    url: string,
+    { token, csrfToken }: TestSession,
+  ): Promise<string> {
+    let text = "";
+    const call = async (method: string, path: string, headers: Record<string, string>, body?: string) => {
+      const response = await browser.fetch(url + path, { method, headers, ...(body ? { body } : {}) });
+      text += `${JSON.stringify([...response.headers])}\n${await response.text()}\n`;
+    };
+    const proof = { "x-csrf-token": csrfToken };
+    for (const path of ["/v1/me", "/v1/sessions", "/v1/whoami", "/v1/nothing", `/v1/me?session=${token}`])
+      await call("GET", path, {});
+    await call("POST", "/v1/api-keys", proof, "{");
+    await call("POST", "/v1/api-keys", { "x-csrf-token": `${csrfToken}x` }, "{}");
+    await call("POST", `/v1/api-keys?csrf=${csrfToken}`, {}, "{}");
+    await call("PUT", "/v1/me", proof, "{}");
+    await call("GET", "/v1/me", { "x-api-key": token });
+    await call("POST", "/auth/local", {}, JSON.stringify({ token }));
+    await call("GET", "/metrics", {});
+    await call("POST", "/auth/sign-out", proof);
+    await call("GET", "/v1/me", {});
+    return text;
+  }
+
+  /** The log of a server once it has ended. */
+  async function logOf(presage: SpawnedPresage): Promise<string> {
+    presage.kill("SIGTERM");
+    await presage.exited;
+    const log = await presage.stdout();
+    expect(log).toContain('"route":"/v1/sessions"');
+    return log;
+  }
+
+  test("nothing that signs in by a printed address is in any answer, in the log or in the database's files", async () => {
+    const url = await database.create();
+    await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_LOG_LEVEL: "trace" });
+    const signInAddress = /http\S+\/sign-in#\S+/.exec(await presage.stderr())?.[0];
+    const browser = await signInLocally({ url: presage.url, signInAddress });
+    const session = await sessionOf(browser, url);
+    const secrets = [new URL(signInAddress ?? "").hash.slice(1), session.token, session.csrfToken];
+    expectNone(secrets, await callWithSession(browser, presage.url, session));
+    if (url.startsWith("sqlite:")) expectNone(secrets, await readFiles(url.slice("sqlite:".length)));
+    expectNone(secrets, await logOf(presage));
+  }, 60_000);
+
+  test("nothing that signs in at a provider is in any answer, in the log or in the database's files", async () => {
+    const url = await database.create();
+    // The tests' browser goes to the server itself in place of this address, which the provider knows it by.
+    const publicUrl = `http://127.0.0.1:${await freePort()}`;
+    const provider = await startOpenidProvider([publicUrl]);
+    await using presage = await spawnPresage({
+      PRESAGE_DATABASE_URL: url,
+      PRESAGE_PUBLIC_URL: publicUrl,
+      PRESAGE_LOG_LEVEL: "trace",
+      ...provider.environment,
+    });
+    const browser = openBrowser();
+    const { search, searchParams } = await callbackAddress(browser, presage.url);
+    const attempt = [...browser.cookies].find(([name]) => name.startsWith("presage_sign_in"))?.[1] ?? "";
+    const callback = await browser.fetch(`${presage.url}/auth/callback${search}`);
+    expect(callback.status).toBe(303);
+    const again = await (await browser.fetch(`${presage.url}/auth/callback${search}`)).text();
+    const session = await sessionOf(browser, url);
+    const { token, csrfToken } = session;
+    await provider.stop();
+    const secrets = [provider.environment.PRESAGE_OIDC_CLIENT_SECRET ?? "", token, csrfToken, attempt];
+    secrets.push(searchParams.get("code") ?? "", searchParams.get("state") ?? "");
+    expect(secrets.every((secret) => secret.length > 12)).toBe(true);
+    expectNone(secrets, again + (await callWithSession(browser, presage.url, session)));
+    if (url.startsWith("sqlite:")) expectNone(secrets, await readFiles(url.slice("sqlite:".length)));
+    expectNone(secrets, (await logOf(presage)) + (await presage.stderr()));
   }, 60_000);
 });
 

@@ -4,11 +4,13 @@ import { microsPerMs, nowMicros } from "../src/storage/columns.ts";
 import type { SessionsTable } from "../src/storage/tables.ts";
 import { type Browser, openBrowser } from "./support/browser.ts";
 import { onEachDatabase } from "./support/databases.ts";
+import { expectFailurePage } from "./support/expect-failure-page.ts";
 import { freePort } from "./support/free-port.ts";
 import { openStore } from "./support/open-store.ts";
 import { startPresage, testKey } from "./support/presage.ts";
 import { type PresageWithProvider, startPresageWithProvider } from "./support/presage-with-provider.ts";
-import { sessionOf } from "./support/session.ts";
+import { startRelay } from "./support/relay.ts";
+import { sessionOf, signInLocally } from "./support/session.ts";
 import { signInAtProvider } from "./support/sign-in-at-provider.ts";
 
 const minute = 60_000 * microsPerMs;
@@ -207,6 +209,24 @@ onEachDatabase((database) => {
       expect(await use(theirs)).toBe(200);
     });
   });
+
+  if (database.name === "PostgreSQL") {
+    test("while the database cannot be asked a session is 503 and never 401, for pages too", async () => {
+      const direct = new URL(await database.create());
+      const relay = await startRelay(Number(direct.port));
+      const url = direct.href;
+      direct.port = String(relay.port);
+      const presage = await startPresage({ PRESAGE_DATABASE_URL: direct.href });
+      const { cookie } = await sessionOf(await signInLocally(presage), url);
+      const ask = (path: string) => presage.call("GET", path, undefined, { cookie });
+      expect((await ask("/v1/me")).status).toBe(200);
+      await relay.stop();
+      expect((await ask("/v1/me")).status).toBe(503);
+      await expectFailurePage(await ask("/usage"), 503, /database cannot be reached/);
+      expect((await presage.call("GET", "/v1/me", undefined, {})).status).toBe(401);
+      await presage.stop();
+    }, 60_000);
+  }
 
   test("two Presages on one host do not sign each other out", async () => {
     const browser = await signIn();

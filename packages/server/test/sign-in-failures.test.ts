@@ -45,6 +45,14 @@ onEachDatabase((database) => {
       });
     }
 
+    test("whose ID token somebody else signed", async () => {
+      running.provider.isForging = true;
+      const { response } = await signInAtProvider(browser, url());
+      running.provider.isForging = false;
+      await expectFailurePage(response, 400, notOurs);
+      await expectNotSignedIn();
+    });
+
     test("about somebody else than the ID token", async () => {
       running.provider.alterIdToken = (claims) => ({ ...claims, sub: "mallory" });
       const { response } = await signInAtProvider(browser, url());

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createSignInPath } from "../src/compose-sign-in.ts";
 import { toMicros } from "../src/storage/columns.ts";
 import { openBrowser } from "./support/browser.ts";
 import { onEachDatabase } from "./support/databases.ts";
@@ -21,15 +22,9 @@ onEachDatabase((database) => {
   });
   afterAll(() => presage.stop());
 
-  /** An address of the command's making. */
-  async function newAddress(environment: Record<string, string> = {}): Promise<string> {
-    const ran = await runPresage(["sign-in"], {
-      PRESAGE_DATABASE_URL: databaseUrl,
-      PRESAGE_PUBLIC_URL: presage.url,
-      ...environment,
-    });
-    expect([ran.code, ran.stderr]).toEqual([0, "The address works once, within 12 hours.\n"]);
-    return ran.stdout.trim();
+  async function newAddress(): Promise<string> {
+    await using store = await openStore(databaseUrl);
+    return presage.url + (await createSignInPath(store));
   }
 
   const use = (token: unknown, headers: Record<string, string> = {}, query = "") =>
@@ -132,7 +127,7 @@ onEachDatabase((database) => {
       const answer = await use(tokenOf(await newAddress()), {}, query);
       expect([returnTo, await answer.json()]).toEqual([returnTo, { redirect_to: to }]);
     }
-  }, 60_000);
+  });
 
   test("a sign-in in a browser that is signed in ends the session before it", async () => {
     const browser = await signInLocally({ ...presage, signInAddress: await newAddress() });
@@ -175,12 +170,17 @@ onEachDatabase((database) => {
       expect(port.stderr).toContain("PRESAGE_PUBLIC_URL");
     });
 
-    test("prints the address that browsers use", async () => {
-      expect(await newAddress({ PRESAGE_PUBLIC_URL: "https://presage.example/" })).toMatch(
-        /^https:\/\/presage\.example\/sign-in#[\w-]{43}$/,
-      );
-      const everywhere = { PRESAGE_PUBLIC_URL: "", PRESAGE_HOST: "0.0.0.0", PRESAGE_PORT: "8123" };
-      expect(await newAddress(everywhere)).toStartWith("http://localhost:8123/sign-in#");
+    test("prints an address that signs in, as browsers call the server", async () => {
+      const print = async (environment: Record<string, string>) => {
+        const ran = await runPresage(["sign-in"], { PRESAGE_DATABASE_URL: databaseUrl, ...environment });
+        expect([ran.code, ran.stderr]).toEqual([0, "The address works once, within 12 hours.\n"]);
+        return ran.stdout.trim();
+      };
+      const address = await print({ PRESAGE_PUBLIC_URL: "https://presage.example/" });
+      expect(address).toMatch(/^https:\/\/presage\.example\/sign-in#[\w-]{43}$/);
+      expect((await use(tokenOf(address))).status).toBe(200);
+      const everywhere = await print({ PRESAGE_HOST: "0.0.0.0", PRESAGE_PORT: "8123" });
+      expect(everywhere).toStartWith("http://localhost:8123/sign-in#");
     });
   });
 

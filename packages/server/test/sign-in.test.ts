@@ -85,6 +85,20 @@ onEachDatabase((database) => {
       expect((await browser.fetch(`${url()}/v1/me`)).status).toBe(200);
     });
 
+    test("may begin in one process and end in another", async () => {
+      const other = await startPresage({
+        PRESAGE_DATABASE_URL: databaseUrl,
+        PRESAGE_PUBLIC_URL: url(),
+        ...running.provider.environment,
+      });
+      const browser = openBrowser();
+      const { search } = await callbackAddress(browser, url());
+      const back = await browser.fetch(`${other.url}/auth/callback${search}`);
+      expect([back.status, back.headers.get("location")]).toEqual([303, "/"]);
+      expect((await browser.fetch(`${url()}/v1/me`)).status).toBe(200);
+      await other.stop();
+    });
+
     test("that is begun again and again leaves no heap of cookies behind", async () => {
       const browser = openBrowser();
       const isAway = (next: URL) => next.origin === running.provider.issuer;
@@ -101,6 +115,16 @@ onEachDatabase((database) => {
       expect(await signIn()).toEqual({ ...first, name: "Ada L.", email: "a.l@example.org" });
       running.provider.people.set("ada", { name: "Ada", email: "ada@example.org" });
       expect(await signIn()).toEqual(first);
+    });
+
+    test("takes names as strange as people can have them", async () => {
+      for (const name of ["<script>alert(1)</script>", "\u202eadA", "A\u0000da", "\ud83d", "爱达 🙂"]) {
+        running.provider.alterIdToken = (claims) => ({ ...claims, name });
+        const kept = name.toWellFormed().replace("\0", "\ufffd");
+        expect((await signIn()).name).toBe(kept);
+      }
+      running.provider.alterIdToken = undefined;
+      expect((await signIn()).name).toBe("Ada");
     });
 
     test("in the same browser ends the session before it", async () => {

@@ -1,5 +1,9 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
+import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
 import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
+import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
+import { readProfileSearch } from "./pages/evaluators/profile-search.ts";
+import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { PageFailed } from "./shell/page-failed.tsx";
 import { PagePending } from "./shell/page-pending.tsx";
@@ -21,18 +25,24 @@ const evaluations = createRoute({
   path: "/evaluations",
   validateSearch: readExplorerSearch,
 }).lazy(async () => (await import("./pages/evaluations/evaluations-page.tsx")).evaluationsRoute);
-const evaluators = createRoute({ getParentRoute, path: "/evaluators" }).lazy(
-  async () => (await import("./pages/evaluators/evaluators-page.tsx")).evaluatorsRoute,
-);
-const profile = createRoute({ getParentRoute, path: "/evaluators/profiles/$publicId" }).lazy(
-  async () => (await import("./pages/evaluators/profile-page.tsx")).profileRoute,
-);
+const evaluators = createRoute({
+  getParentRoute,
+  path: "/evaluators",
+  validateSearch: readEvaluatorsSearch,
+}).lazy(async () => (await import("./pages/evaluators/evaluators-page.tsx")).evaluatorsRoute);
+const profile = createRoute({
+  getParentRoute,
+  path: "/evaluators/profiles/$publicId",
+  validateSearch: readProfileSearch,
+}).lazy(async () => (await import("./pages/evaluators/profile-page.tsx")).profileRoute);
 const errorTaxonomies = createRoute({ getParentRoute, path: "/error-taxonomies" }).lazy(
   async () => (await import("./pages/error-taxonomies/error-taxonomies-page.tsx")).errorTaxonomiesRoute,
 );
-const errorTaxonomy = createRoute({ getParentRoute, path: "/error-taxonomies/$taxonomyId" }).lazy(
-  async () => (await import("./pages/error-taxonomies/error-taxonomy-page.tsx")).errorTaxonomyRoute,
-);
+const errorTaxonomy = createRoute({
+  getParentRoute,
+  path: "/error-taxonomies/$taxonomyId",
+  validateSearch: readTaxonomySearch,
+}).lazy(async () => (await import("./pages/error-taxonomies/error-taxonomy-page.tsx")).errorTaxonomyRoute);
 const usage = createRoute({ getParentRoute, path: "/usage", validateSearch: readPeriodSearch }).lazy(
   async () => (await import("./pages/usage/usage-page.tsx")).usageRoute,
 );
@@ -59,6 +69,8 @@ const routeTree = rootRoute.addChildren([
 export function createAppRouter() {
   return createRouter({
     routeTree,
+    parseSearch,
+    stringifySearch,
     defaultPreload: "intent",
     defaultPendingComponent: PagePending,
     defaultErrorComponent: PageFailed,

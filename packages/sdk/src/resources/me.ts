@@ -5,7 +5,7 @@ import type { Transport } from "../transport.ts";
 /** The user that the key or the session belongs to: `GET /v1/me`. */
 export type Me = (options?: CallOptions) => Promise<MeResponse>;
 
-/** The key that asks, and its account: `GET /v1/whoami`. */
+/** The key or the session that asks, and its account: `GET /v1/whoami`. */
 export type WhoAmI = (options?: CallOptions) => Promise<WhoAmIResponse["caller"]>;
 
 export function me({ json }: Transport): Me {

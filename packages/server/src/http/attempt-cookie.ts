@@ -1,5 +1,5 @@
-import { type AttemptSeal, attemptLifetimeS } from "../identity/openid/seal-attempt.ts";
-import type { SignInAttempt } from "../identity/openid/sign-in-attempt.ts";
+import type { AttemptSeal } from "../identity/openid/seal-attempt.ts";
+import { attemptLifetimeS, type SignInAttempt } from "../identity/openid/sign-in-attempt.ts";
 import { type CookieSettings, cookieName, readCookies, writeCookie } from "./session-cookie.ts";
 
 /** Enough of a state to tell the tabs of one browser apart. */

@@ -21,6 +21,8 @@ export interface TestOpenidProvider {
   logins: number;
   /** Changes the claims of the ID tokens from now on; they are signed all the same. */
   alterIdToken: ((claims: JWTPayload) => JWTPayload) | undefined;
+  /** Whether ID tokens are signed by a key that is not the provider's. */
+  isForging: boolean;
   start(): Promise<void>;
   /** Nothing answers at its address until it is started again. */
   stop(): Promise<void>;
@@ -31,6 +33,7 @@ export async function startOpenidProvider(presageUrls: string[]): Promise<TestOp
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;
   const { privateKey } = await generateKeyPair("RS256", { extractable: true });
+  const forger = await generateKeyPair("RS256");
   const key: JWK = {
     ...((await exportJWK(privateKey)) as JWK),
     kid: "of-the-tests",
@@ -85,10 +88,11 @@ export async function startOpenidProvider(presageUrls: string[]): Promise<TestOp
       return;
     }
     await next();
-    const { alterIdToken } = provider;
+    const { alterIdToken = (claims) => claims, isForging } = provider;
     const body = ctx.body as { id_token?: string } | undefined;
-    if (alterIdToken === undefined || ctx.path !== "/token" || body?.id_token === undefined) return;
-    ctx.body = { ...body, id_token: await resign(body.id_token, alterIdToken, privateKey) };
+    if (ctx.path !== "/token" || body?.id_token === undefined) return;
+    const signingKey = isForging ? forger.privateKey : privateKey;
+    ctx.body = { ...body, id_token: await resign(body.id_token, alterIdToken, signingKey) };
   });
 
   let server = createServer(openid.callback());
@@ -105,6 +109,7 @@ export async function startOpenidProvider(presageUrls: string[]): Promise<TestOp
     subject: "ada",
     logins: 0,
     alterIdToken: undefined,
+    isForging: false,
     async start() {
       server = createServer(openid.callback());
       await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));

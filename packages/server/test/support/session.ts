@@ -15,11 +15,15 @@ export interface TestSession {
 }
 
 /** Signs a browser in by the address that the server printed. */
-export async function signInLocally(presage: Pick<TestPresage, "url" | "signInAddress">): Promise<Browser> {
+export async function signInLocally(
+  presage: Pick<TestPresage, "url" | "signInAddress">,
+  headers: Record<string, string> = {},
+): Promise<Browser> {
   const browser = openBrowser();
   const token = new URL(presage.signInAddress ?? "").hash.slice(1);
   const answer = await browser.fetch(`${presage.url}/auth/local`, {
     method: "POST",
+    headers,
     body: JSON.stringify({ token }),
   });
   if (!answer.ok) throw new Error(`The address does not sign in: ${answer.status}`);

@@ -1,5 +1,10 @@
 import type { EvaluationResult, Presage, ResultFilter, SearchRequest } from "@presage/sdk";
-import { type InfiniteData, infiniteQueryOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
+import {
+  type InfiniteData,
+  infiniteQueryOptions,
+  type QueryClient,
+  queryOptions,
+} from "@tanstack/react-query";
 import { type ResultRow, toResultRow } from "./result-row.ts";
 
 type Order = NonNullable<SearchRequest["order"]>;

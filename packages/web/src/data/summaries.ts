@@ -14,6 +14,8 @@ export interface PeriodSummary {
   before: EvaluationSummaryGroup | undefined;
   byDay: EvaluationSummaryGroup[];
   byEvaluator: EvaluationSummaryGroup[];
+  /** How many evaluations lacked a text that they need, by evaluator. The rest of those without a verdict failed. */
+  lackedInput: ReadonlyMap<string, number>;
 }
 
 /** Whole UTC days only: those are counted already, however many evaluations there are. */
@@ -26,13 +28,15 @@ export function periodSummaryQuery(presage: Presage, period: Period) {
       const earlier = daysBefore(period, untilMs);
       const groupsOf = async (request: SummaryRequest) =>
         (await presage.results.summarise(request, { signal })).groups;
-      const [[all], [before], byDay, byEvaluator] = await Promise.all([
+      const [[all], [before], byDay, byEvaluator, lacking] = await Promise.all([
         groupsOf({ after_datetime: since }),
         groupsOf({ after_datetime: earlier.since, before_datetime: earlier.until }),
         groupsOf({ after_datetime: since, group_by: ["day"] }),
         groupsOf({ after_datetime: since, group_by: ["evaluator"] }),
+        groupsOf({ after_datetime: since, group_by: ["evaluator"], status: "validation_error" }),
       ]);
-      return { period, since, untilMs, all, before, byDay, byEvaluator };
+      const lackedInput = new Map(lacking.map(({ key, count }) => [key.evaluator_id ?? "", count]));
+      return { period, since, untilMs, all, before, byDay, byEvaluator, lackedInput };
     },
   });
 }

@@ -5,7 +5,11 @@ import { faultAt, faultsElsewhere, placedFaults } from "./placed-faults.ts";
 const error = new PresageError("refused", {
   category: "invalid",
   faults: [
-    { loc: ["body", "name"], msg: "Value error, Names that begin with system: are taken", type: "value_error" },
+    {
+      loc: ["body", "name"],
+      msg: "Value error, Names that begin with system: are taken",
+      type: "value_error",
+    },
     { loc: ["body", "config", "kinds", 1], msg: "Input should be 'email'", type: "enum" },
     { loc: ["body", "config", "speed"], msg: "Extra inputs are not permitted", type: "extra_forbidden" },
   ],

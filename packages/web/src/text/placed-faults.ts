@@ -21,7 +21,9 @@ export function faultAt(faults: readonly PlacedFault[], ...path: string[]): stri
     .filter((fault) => path.every((step, depth) => fault.path[depth] === step))
     .map((fault) => {
       const item = fault.path[path.length];
-      return item !== undefined && /^\d+$/.test(item) ? `Item ${Number(item) + 1}: ${fault.text}` : fault.text;
+      return item !== undefined && /^\d+$/.test(item)
+        ? `Item ${Number(item) + 1}: ${fault.text}`
+        : fault.text;
     });
   return texts.length === 0 ? undefined : texts.join(". ");
 }
@@ -31,5 +33,7 @@ export function faultsElsewhere(
   faults: readonly PlacedFault[],
   paths: readonly (readonly string[])[],
 ): PlacedFault[] {
-  return faults.filter((fault) => !paths.some((path) => path.every((step, depth) => fault.path[depth] === step)));
+  return faults.filter(
+    (fault) => !paths.some((path) => path.every((step, depth) => fault.path[depth] === step)),
+  );
 }

@@ -2,6 +2,7 @@ import { X } from "lucide-react";
 import { Dialog as Radix } from "radix-ui";
 import type { ReactNode } from "react";
 import { IconButton } from "./icon-button.tsx";
+import { useReturnFocus } from "./use-return-focus.ts";
 
 interface DialogProps {
   isOpen: boolean;
@@ -14,11 +15,13 @@ interface DialogProps {
 }
 
 export function Dialog({ isOpen, onClose, title, hint, isWide = false, children }: DialogProps) {
+  const returnFocus = useReturnFocus();
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/45" />
         <Radix.Content
+          {...returnFocus}
           {...(hint === undefined ? { "aria-describedby": undefined } : {})}
           className={`fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-xl border border-line bg-surface shadow-float ${isWide ? "max-w-3xl" : "max-w-md"}`}
         >

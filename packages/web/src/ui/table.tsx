@@ -2,9 +2,17 @@ import { clsx } from "clsx";
 import type { ReactNode } from "react";
 
 /** A table in a scroll area of its own, which the keyboard reaches. */
-export function Table({ label, className, children }: { label: string; className?: string; children: ReactNode }) {
+export function Table({
+  label,
+  className,
+  children,
+}: {
+  label: string;
+  className?: string;
+  children: ReactNode;
+}) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    // What scrolls must be reachable by keyboard.
     <section aria-label={label} tabIndex={0} className="min-w-0 overflow-x-auto -outline-offset-2">
       <table className={clsx("w-full border-collapse text-sm", className)}>{children}</table>
     </section>

@@ -37,7 +37,6 @@ export function TextList({ itemLabel, texts, onChange }: TextListProps) {
                 rows={1}
                 className="min-h-8.5! py-1.5!"
                 value={text}
-                // biome-ignore lint/a11y/noAutofocus: the row appears because its owner asked for it, to type into it
                 autoFocus={place === added}
                 onKeyDown={addOnEnter}
                 onChange={({ target }) => onChange(texts.with(place, target.value))}

@@ -96,5 +96,7 @@ function accountOf(claim: unknown): string {
 }
 
 function textOf(value: unknown): string | undefined {
-  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+  if (typeof value !== "string" || value.trim() === "") return undefined;
+  // PostgreSQL keeps neither half a character nor a zero.
+  return value.toWellFormed().replaceAll("\0", "\ufffd");
 }

@@ -1,7 +1,5 @@
 import { EncryptJWT, jwtDecrypt } from "jose";
-import { SignInAttempt } from "./sign-in-attempt.ts";
-
-export const attemptLifetimeS = 600;
+import { attemptLifetimeS, SignInAttempt } from "./sign-in-attempt.ts";
 
 /** Keeps an attempt in a browser that can neither read nor change it. */
 export interface AttemptSeal {

@@ -19,7 +19,10 @@ export function SessionRow({ session, isEnding, onEnd }: SessionRowProps) {
     <li className="flex items-center gap-3 border-b border-line px-4 py-2.5 last:border-b-0">
       <Icon className="size-4 shrink-0 text-ink-3" aria-hidden />
       <div className="min-w-0 flex-1">
-        <p className="flex flex-wrap items-center gap-x-2 text-sm font-medium" title={user_agent ?? undefined}>
+        <p
+          className="flex flex-wrap items-center gap-x-2 text-sm font-medium"
+          title={user_agent ?? undefined}
+        >
           <span className="truncate">{browser}</span>
           {is_current && <Badge tone="accent">This browser</Badge>}
         </p>

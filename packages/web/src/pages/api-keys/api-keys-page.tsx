@@ -37,11 +37,7 @@ function ApiKeysPage() {
       actions={
         <>
           {revokedCount > 0 && (
-            <Switch
-              label={`Show revoked (${revokedCount})`}
-              isOn={showsRevoked}
-              onChange={setShowsRevoked}
-            />
+            <Switch label={`Show revoked (${revokedCount})`} isOn={showsRevoked} onChange={setShowsRevoked} />
           )}
           <Button ref={createButton} variant="primary" icon={<Plus aria-hidden />} onClick={create}>
             Create key

@@ -61,7 +61,11 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title="Create key" hint="The key is shown once, after this.">
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <Field label="Name" hint="Who or what will use it, for example “rollouts, cluster 2”." fault={known.name}>
+        <Field
+          label="Name"
+          hint="Who or what will use it, for example “rollouts, cluster 2”."
+          fault={known.name}
+        >
           {(control) => (
             <TextInput
               {...control}

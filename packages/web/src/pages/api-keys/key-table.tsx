@@ -3,6 +3,7 @@ import { clsx } from "clsx";
 import { useState } from "react";
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { type KeyState, keyState } from "./key-state.ts";
@@ -15,32 +16,28 @@ export function KeyTable({ keys }: { keys: readonly ApiKeyResponse[] }) {
   const [toRevoke, setToRevoke] = useState<ApiKeyResponse>();
   return (
     <>
-      <section aria-label="API keys" tabIndex={0} className="overflow-x-auto">
-        <table className="w-full text-sm">
-          <thead>
-            <tr className="border-b border-line text-left text-xs text-ink-3">
-              {columns.map((column) => (
-                <th key={column} scope="col" className="px-4 py-2 font-medium whitespace-nowrap">
-                  {column}
-                </th>
-              ))}
-              <th scope="col" className="px-4 py-2">
-                <span className="sr-only">Actions</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {keys.map((key) => (
-              <KeyRow
-                key={key.id}
-                apiKey={key}
-                state={keyState(key, nowMs)}
-                onRevoke={() => setToRevoke(key)}
-              />
+      <Table label="API keys">
+        <thead>
+          <tr className="border-b border-line">
+            {columns.map((column) => (
+              <HeaderCell key={column}>{column}</HeaderCell>
             ))}
-          </tbody>
-        </table>
-      </section>
+            <HeaderCell>
+              <span className="sr-only">Actions</span>
+            </HeaderCell>
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((key) => (
+            <KeyRow
+              key={key.id}
+              apiKey={key}
+              state={keyState(key, nowMs)}
+              onRevoke={() => setToRevoke(key)}
+            />
+          ))}
+        </tbody>
+      </Table>
       <RevokeKeyDialog apiKey={toRevoke} onClose={() => setToRevoke(undefined)} />
     </>
   );
@@ -57,28 +54,35 @@ function KeyRow({
 }) {
   const isRevoked = state === "revoked";
   return (
-    <tr className={clsx("h-11 border-b border-line last:border-b-0", isRevoked && "text-ink-3")}>
-      <th scope="row" className="max-w-72 min-w-40 truncate px-4 text-left font-medium" title={name}>
-        {name}
-      </th>
-      <td className="px-4 font-mono text-xs whitespace-nowrap">
+    <tr
+      className={clsx(
+        "h-11 border-b border-line last:border-b-0",
+        isRevoked ? "text-ink-3" : "text-ink-2 [&>th]:text-ink",
+      )}
+    >
+      <RowHeader className="max-w-72 min-w-40">
+        <span className="block truncate font-medium" title={name}>
+          {name}
+        </span>
+      </RowHeader>
+      <Cell className="font-mono text-xs whitespace-nowrap">
         {prefix}…{last_four}
-      </td>
-      <td className="px-4">
+      </Cell>
+      <Cell>
         <StateBadge state={state} />
-      </td>
-      <td className="px-4 text-ink-2">
+      </Cell>
+      <Cell>
         <Time at={created_at} />
-      </td>
-      <td className="px-4 text-ink-2">{expires_at ? <Time at={expires_at} /> : "Never"}</td>
-      <td className="px-4 text-ink-2">{last_used_at ? <Time at={last_used_at} /> : "Never"}</td>
-      <td className="px-4 text-right">
+      </Cell>
+      <Cell>{expires_at ? <Time at={expires_at} /> : "Never"}</Cell>
+      <Cell>{last_used_at ? <Time at={last_used_at} /> : "Never"}</Cell>
+      <Cell className="text-right">
         {!isRevoked && (
           <Button variant="quiet" size="small" onClick={onRevoke} aria-label={`Revoke ${name}`}>
             Revoke
           </Button>
         )}
-      </td>
+      </Cell>
     </tr>
   );
 }

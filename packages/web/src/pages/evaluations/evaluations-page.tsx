@@ -1,8 +1,112 @@
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
+import { RefreshCw } from "lucide-react";
+import { useMemo, useState } from "react";
+import { resultPagesQuery } from "../../data/evaluation-results.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { Drawer } from "../../ui/drawer.tsx";
+import { IconButton } from "../../ui/icon-button.tsx";
 import { Page } from "../../ui/page.tsx";
+import { ResultDetails } from "./drawer/result-details.tsx";
+import { toResultFilter, toResultOrder } from "./explorer-filter.ts";
+import { ExportMenu } from "./export-menu.tsx";
+import { FilterBar } from "./filters/filter-bar.tsx";
+import { ResultList } from "./result-list.tsx";
+import { SummaryLine } from "./summary-line.tsx";
+import { focusResult } from "./table/focus-result.ts";
+import { useExplorer } from "./use-explorer.ts";
+import { useNeighbours } from "./use-neighbours.ts";
+import { useStepKeys } from "./use-step-keys.ts";
 
 export const evaluationsRoute = createLazyRoute("/evaluations")({ component: EvaluationsPage });
 
 function EvaluationsPage() {
-  return <Page title="Evaluations">{null}</Page>;
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  const explorer = useExplorer();
+  const { search, change } = explorer;
+  const openId = search.result;
+  const filter = toResultFilter(search);
+  const list = useInfiniteQuery(resultPagesQuery(presage, filter, toResultOrder(search)));
+  const rows = useMemo(() => list.data?.pages.flat() ?? [], [list.data]);
+  const [lastId, setLastId] = useState<string>();
+  const activeId = openId ?? lastId ?? rows[0]?.id;
+  const { row, previousId, nextId } = useNeighbours(rows, activeId);
+
+  function open(id: string): void {
+    setLastId(id);
+    // Going from one to the next is one visit for the back button.
+    change({ result: id }, { replace: openId !== undefined });
+  }
+
+  function close(): void {
+    setLastId(openId);
+    change({ result: undefined });
+  }
+
+  useStepKeys((by) => {
+    const id = by === 1 ? nextId : previousId;
+    if (id === undefined) return;
+    if (openId !== undefined) return open(id);
+    setLastId(id);
+    requestAnimationFrame(() => focusResult(id));
+  });
+
+  function refresh(): void {
+    void queryClient.resetQueries({ queryKey: ["results", "pages"] });
+    void queryClient.invalidateQueries({ queryKey: ["results", "summary"] });
+  }
+
+  return (
+    <Page
+      title="Evaluations"
+      isFull
+      actions={
+        <>
+          <IconButton label="Refresh" icon={<RefreshCw aria-hidden />} onClick={refresh} />
+          <ExportMenu search={search} />
+        </>
+      }
+    >
+      <FilterBar explorer={explorer} />
+      <section
+        aria-label="Results"
+        className="flex min-h-80 flex-1 flex-col overflow-hidden rounded-lg border border-line bg-surface"
+      >
+        <div className="border-b border-line px-4 py-1.5">
+          <SummaryLine explorer={explorer} />
+        </div>
+        <ResultList
+          key={JSON.stringify([filter, search.order])}
+          list={list}
+          rows={rows}
+          activeId={activeId}
+          explorer={explorer}
+          onActivate={setLastId}
+          onOpen={open}
+        />
+      </section>
+      <Drawer
+        isOpen={openId !== undefined}
+        onClose={close}
+        title={`Result ${openId}`}
+        onCloseAutoFocus={(event) => {
+          event.preventDefault();
+          if (lastId !== undefined) focusResult(lastId);
+        }}
+      >
+        {openId !== undefined && (
+          <ResultDetails
+            id={openId}
+            row={row}
+            previousId={previousId}
+            nextId={nextId}
+            explorer={explorer}
+            onOpen={open}
+            onClose={close}
+          />
+        )}
+      </Drawer>
+    </Page>
+  );
 }

@@ -4,7 +4,12 @@ export const verdicts = ["pass", "fail", "no-verdict", "input-missing"] as const
 /** The last two are no verdicts: the evaluation failed, or lacked a text that it needs. */
 export type Verdict = (typeof verdicts)[number];
 
-export const explainStrategies = ["never", "on-fail", "on-success", "always"] as const satisfies ExplainStrategy[];
+export const explainStrategies = [
+  "never",
+  "on-fail",
+  "on-success",
+  "always",
+] as const satisfies ExplainStrategy[];
 
 /** What the explorer shows, as it stands in the address bar. */
 export interface ExplorerSearch {
@@ -84,7 +89,8 @@ function withoutAbsent<Type extends object>(object: Type): Partial<Optional<Type
 /** Texts that the server would refuse are none. */
 function textOf(value: unknown): string | undefined {
   const text = typeof value === "number" ? String(value) : value;
-  if (typeof text !== "string" || text === "" || text.includes("\0") || !text.isWellFormed()) return undefined;
+  if (typeof text !== "string" || text === "" || text.includes("\0") || !text.isWellFormed())
+    return undefined;
   return text;
 }
 

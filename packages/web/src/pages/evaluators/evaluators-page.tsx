@@ -1,8 +1,112 @@
+import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
+import { Scale } from "lucide-react";
+import { latestProfilesQuery, profileFiguresQuery } from "../../data/evaluator-profiles.ts";
+import { evaluatorFamiliesQuery, evaluatorsQuery } from "../../data/evaluators.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { TextInput } from "../../ui/inputs.tsx";
 import { Page } from "../../ui/page.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { Switch } from "../../ui/switch.tsx";
+import { FamilyCard } from "./family-card.tsx";
+import { findFamilies } from "./find-families.ts";
+import { figuresByRevision } from "./revision-figures.ts";
 
 export const evaluatorsRoute = createLazyRoute("/evaluators")({ component: EvaluatorsPage });
 
 function EvaluatorsPage() {
-  return <Page title="Evaluators">{null}</Page>;
+  const { q = "", archived = false } = evaluatorsRoute.useSearch();
+  const navigate = evaluatorsRoute.useNavigate();
+  const change = (search: { q?: string; archived?: true }) => navigate({ search, replace: true });
+  const setWords = (words: string) =>
+    change({ ...(words !== "" && { q: words }), ...(archived && { archived }) });
+  return (
+    <Page
+      title="Evaluators"
+      hint="What judges an output, and the profiles that say how."
+      actions={
+        <>
+          <Switch
+            label="Archived profiles"
+            isOn={archived}
+            onChange={(isOn) => change({ ...(q !== "" && { q }), ...(isOn && { archived: true }) })}
+          />
+          <TextInput
+            type="search"
+            aria-label="Search evaluators and profiles"
+            placeholder="Search"
+            className="w-56!"
+            value={q}
+            onChange={({ target }) => setWords(target.value)}
+          />
+        </>
+      }
+    >
+      <Families words={q} isArchivedToo={archived} onClear={() => setWords("")} />
+    </Page>
+  );
+}
+
+function Families({
+  words,
+  isArchivedToo,
+  onClear,
+}: {
+  words: string;
+  isArchivedToo: boolean;
+  onClear(): void;
+}) {
+  const presage = usePresage();
+  const families = useQuery(evaluatorFamiliesQuery(presage));
+  const evaluators = useQuery(evaluatorsQuery(presage));
+  const profiles = useQuery(latestProfilesQuery(presage, { isArchivedToo }));
+  const figures = useQuery(profileFiguresQuery(presage));
+
+  const broken = [families, evaluators, profiles].find(({ isError }) => isError);
+  if (broken !== undefined) return <ErrorNotice error={broken.error} onRetry={() => broken.refetch()} />;
+  if (!families.data || !evaluators.data || !profiles.data) return <LoadingFamilies />;
+
+  const found = findFamilies(families.data, profiles.data, words);
+  const figuresOf = figures.data && figuresByRevision(figures.data);
+  if (found.length === 0) {
+    return (
+      <Card>
+        <EmptyState
+          icon={Scale}
+          title="Nothing fits"
+          actions={<Button onClick={onClear}>Clear the search</Button>}
+        >
+          No evaluator and no profile has “{words}” in its name or description.
+        </EmptyState>
+      </Card>
+    );
+  }
+  return (
+    <>
+      {figures.isError && <ErrorNotice error={figures.error} onRetry={() => figures.refetch()} />}
+      {found.map(({ family, profiles }) => (
+        <FamilyCard
+          key={family.family_name}
+          family={family}
+          evaluators={evaluators.data.filter(
+            ({ evaluator_family }) => evaluator_family === family.family_name,
+          )}
+          profiles={profiles}
+          figuresOf={figuresOf}
+        />
+      ))}
+    </>
+  );
+}
+
+function LoadingFamilies() {
+  return ["first", "second", "third"].map((place) => (
+    <Card key={place}>
+      <SkeletonRows count={3} />
+    </Card>
+  ));
 }

@@ -29,7 +29,11 @@ function profile(evaluator_family: string, name: string, is_managed = false): Ev
 }
 
 const families = [family("judge", "A model decides."), family("regex", "The output matches a pattern.")];
-const profiles = [profile("judge", "system:is-helpful", true), profile("judge", "polite"), profile("regex", "no-urls")];
+const profiles = [
+  profile("judge", "system:is-helpful", true),
+  profile("judge", "polite"),
+  profile("regex", "no-urls"),
+];
 
 function found(words: string) {
   return findFamilies(families, profiles, words).map(({ family, profiles }) => [

@@ -10,7 +10,9 @@ interface RateCellProps {
 export function RateCell({ rate, interval }: RateCellProps) {
   if (rate === null) return <span className="text-ink-3">–</span>;
   const span =
-    interval === null ? undefined : `${formatShare(interval.lower)} to ${formatShare(interval.upper)}, at 95 %`;
+    interval === null
+      ? undefined
+      : `${formatShare(interval.lower)} to ${formatShare(interval.upper)}, at 95 %`;
   return (
     <span className="flex items-center gap-3" title={span}>
       <span className="w-14 shrink-0 text-right tabular-nums">{formatShare(rate)}</span>

@@ -8,73 +8,72 @@ export interface Change {
   isGood?: boolean;
 }
 
-interface Figures {
+interface Amounts {
   current: number;
   before: number;
-  /** Past values in words. */
   format(value: number): string;
-  /** Whether more of it is good; absent, it is neither. */
+  /** Absent: more is neither good nor bad. */
   isMoreGood?: boolean;
 }
 
-/** Below this part of the value before, a change is noise. */
-const noise = 0.005;
-/** Latencies and the like go up and down by themselves: less than this is neither good nor bad. */
+/** Below this part of what was before, nothing is said to have moved. */
+const still = 0.005;
+/** Latencies go up and down by themselves: less than this is neither good nor bad. */
 const worthColour = 0.1;
 
-/** A change in parts of what was before. Undefined where there was nothing before. */
-export function compareAmounts({ current, before, format, isMoreGood }: Figures): Change | undefined {
+/** A change as a part of what was before. Undefined where there was nothing before. */
+export function compareAmounts({ current, before, format, isMoreGood }: Amounts): Change | undefined {
   if (before === 0) return undefined;
   const part = current / before - 1;
   const past = `${format(before)} in the time before`;
-  if (Math.abs(part) < noise) return { short: "±0 %", long: `As much as before: ${past}` };
-  const size = Math.abs(part) >= 10 ? `${Math.round(current / before)} times` : formatPart(Math.abs(part));
+  if (Math.abs(part) < still) return { short: "±0 %", long: `As much as before: ${past}` };
   const isMore = part > 0;
+  const size = part >= 10 ? `${Math.round(current / before)}-fold` : formatPart(Math.abs(part));
   return {
     short: `${isMore ? "↑" : "↓"} ${size}`,
-    long: `${size} ${isMore ? "more" : "less"}; ${past}`,
+    long: `${size} ${isMore ? "more" : "less"}: ${past}`,
     ...(isMoreGood !== undefined && Math.abs(part) >= worthColour && { isGood: isMore === isMoreGood }),
   };
 }
 
-interface Shares {
-  current: number | null;
-  before: number | null;
-  format(value: number): string;
+/** How many of how many. */
+export interface Ratio {
+  part: number;
+  whole: number;
+}
+
+interface Ratios {
+  current: Ratio;
+  before: Ratio;
+  format(share: number): string;
   isMoreGood: boolean;
-  /** Where the two overlap, the change may be chance. */
-  intervals?: readonly [Interval | null, Interval | null];
 }
 
-interface Interval {
-  lower: number;
-  upper: number;
-}
-
-/** A change of a share, in percentage points. */
-export function compareShares({
-  current,
-  before,
-  format,
-  isMoreGood,
-  intervals,
-}: Shares): Change | undefined {
-  if (current === null || before === null) return undefined;
-  const points = Math.round((current - before) * 1000) / 10;
-  const past = `${format(before)} in the time before`;
+/** A change of a share, in percentage points. Undefined where one of the two has nothing to be a share of. */
+export function compareRatios({ current, before, format, isMoreGood }: Ratios): Change | undefined {
+  if (current.whole === 0 || before.whole === 0) return undefined;
+  const earlier = before.part / before.whole;
+  const points = Math.round((current.part / current.whole - earlier) * 1000) / 10;
+  const past = `${format(earlier)} in the time before`;
   if (points === 0) return { short: "±0 pt", long: `As before: ${past}` };
   const isMore = points > 0;
   const size = Math.abs(points).toFixed(1);
-  const mayBeChance = intervals !== undefined && overlap(...intervals);
+  const isChance = mayBeChance(current, before);
   return {
     short: `${isMore ? "↑" : "↓"} ${size} pt`,
-    long: `${size} points ${isMore ? "higher" : "lower"}; ${past}${mayBeChance ? ". The intervals overlap: it may be chance" : ""}`,
-    ...(!mayBeChance && { isGood: isMore === isMoreGood }),
+    long: `${size} points ${isMore ? "higher" : "lower"}: ${past}${isChance ? ". It may be chance" : ""}`,
+    ...(!isChance && { isGood: isMore === isMoreGood }),
   };
 }
 
-function overlap(one: Interval | null, other: Interval | null): boolean {
-  return one === null || other === null || (one.lower <= other.upper && other.lower <= one.upper);
+/** Of the standard normal distribution, at 95 % between minus and plus this. */
+const z95 = 1.96;
+
+/** Whether two shares differ no more than chance lets them: the test of two proportions with their pooled variance. */
+function mayBeChance(one: Ratio, other: Ratio): boolean {
+  const pooled = (one.part + other.part) / (one.whole + other.whole);
+  const deviation = Math.sqrt(pooled * (1 - pooled) * (1 / one.whole + 1 / other.whole));
+  return Math.abs(one.part / one.whole - other.part / other.whole) <= z95 * deviation;
 }
 
 function formatPart(part: number): string {

@@ -1,56 +1,81 @@
 import { Link } from "@tanstack/react-router";
 import type { PeriodSummary } from "../../data/summaries.ts";
-import { shareOf } from "../../data/usage-figures.ts";
 import { formatCount, formatShare } from "../../text/format-number.ts";
-import { compareAmounts, compareShares } from "./compare.ts";
+import type { Verdict } from "../evaluations/explorer-search.ts";
+import { compareAmounts, compareRatios } from "./compare.ts";
 import { Stat } from "./stat.tsx";
+
+const nothing = { count: 0, passed: 0, not_passed: 0, failed: 0, pass_rate: null, pass_rate_interval: null };
 
 /** How many evaluations there were, how many passed, and how many came to no verdict. */
 export function EvaluationStats({ summary }: { summary: PeriodSummary | undefined }) {
-  const { all, before } = summary ?? {};
-  const count = all?.count ?? 0;
-  const failed = all?.failed ?? 0;
-  const interval = all?.pass_rate_interval;
+  const all = summary?.all ?? nothing;
+  const before = summary?.before ?? nothing;
+  const interval = all.pass_rate_interval;
   return (
     <>
       <Stat
         label="Evaluations"
-        value={summary && formatCount(count)}
-        change={compareAmounts({ current: count, before: before?.count ?? 0, format: formatCount })}
+        value={summary && formatCount(all.count)}
+        change={compareAmounts({ current: all.count, before: before.count, format: formatCount })}
       >
-        {all && `${formatCount(all.passed)} passed, ${formatCount(all.not_passed)} failed`}
+        {`${formatCount(all.passed)} passed, ${formatCount(all.not_passed)} failed`}
       </Stat>
       <Stat
         label="Pass rate"
-        value={summary && formatShare(all?.pass_rate ?? null)}
-        change={compareShares({
-          current: all?.pass_rate ?? null,
-          before: before?.pass_rate ?? null,
+        value={summary && formatShare(all.pass_rate)}
+        change={compareRatios({
+          current: { part: all.passed, whole: all.passed + all.not_passed },
+          before: { part: before.passed, whole: before.passed + before.not_passed },
           format: formatShare,
           isMoreGood: true,
-          intervals: [interval ?? null, before?.pass_rate_interval ?? null],
         })}
       >
-        {interval && `95 %: ${formatShare(interval.lower)} to ${formatShare(interval.upper)}`}
+        {interval
+          ? `${formatShare(interval.lower)} to ${formatShare(interval.upper)} at 95 %`
+          : "No verdicts yet"}
       </Stat>
       <Stat
         label="Without a verdict"
-        value={summary && formatCount(failed)}
-        change={compareShares({
-          current: shareOf(failed, count),
-          before: before ? shareOf(before.failed, before.count) : null,
+        value={summary && formatCount(all.failed)}
+        change={compareRatios({
+          current: { part: all.failed, whole: all.count },
+          before: { part: before.failed, whole: before.count },
           format: formatShare,
           isMoreGood: false,
         })}
       >
-        {failed > 0 ? (
-          <Link to="/evaluations" className="text-accent-ink underline-offset-2 hover:underline">
-            {formatShare(shareOf(failed, count))} of all: see why
-          </Link>
+        {all.failed > 0 && summary ? (
+          <Reasons {...summary} count={all.failed} />
         ) : (
-          "They count as neither pass nor fail"
+          "Every evaluation came to one"
         )}
       </Stat>
     </>
+  );
+}
+
+/** Evaluations that failed and those that lacked a text are two filters of the explorer. */
+function Reasons({ since, lackedInput, count }: PeriodSummary & { count: number }) {
+  const lacked = lackedInput.values().reduce((sum, ofEvaluator) => sum + ofEvaluator, 0);
+  const reasons: { verdict: Verdict; count: number; words: string }[] = [
+    { verdict: "no-verdict", count: count - lacked, words: "failed" },
+    { verdict: "input-missing", count: lacked, words: "lacked an input" },
+  ];
+  return (
+    <span className="flex gap-3">
+      {reasons
+        .filter(({ count }) => count > 0)
+        .map(({ verdict, count, words }) => (
+          <Link
+            key={verdict}
+            to="/evaluations"
+            search={{ verdict, since }}
+            className="truncate text-accent-ink underline-offset-2 hover:underline"
+          >
+            {formatCount(count)} {words}
+          </Link>
+        ))}
+    </span>
   );
 }

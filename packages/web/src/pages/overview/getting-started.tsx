@@ -49,7 +49,7 @@ export function GettingStarted({ usage, summary }: GettingStartedProps) {
             </Link>
           }
         >
-          Programs call Presage with a key of their own.
+          <p>Programs call Presage with a key of their own.</p>
         </StepRow>
         <StepRow
           title="Predict what comes next"
@@ -75,12 +75,14 @@ export function GettingStarted({ usage, summary }: GettingStartedProps) {
             </Link>
           }
         >
-          Choose “Evaluate this” below an answer in the playground, or send outputs to{" "}
-          <code className="font-mono text-xs">POST /v1/evaluate</code>, as the{" "}
-          <a href="/docs" className="text-accent-ink underline underline-offset-2">
-            API reference
-          </a>{" "}
-          says.
+          <p>
+            Choose “Evaluate this” below an answer in the playground, or send outputs to{" "}
+            <code className="font-mono text-xs">POST /v1/evaluate</code>, as the{" "}
+            <a href="/docs" className="text-accent-ink underline underline-offset-2">
+              API reference
+            </a>{" "}
+            says.
+          </p>
         </StepRow>
       </ol>
     </Card>

@@ -63,7 +63,7 @@ function OverviewPage() {
           />
         </div>
         <PassRateCard summary={summary} />
-        {summary !== undefined && summary.byEvaluator.length > 0 && <EvaluatorsCard summary={summary} />}
+        {summary !== undefined && summary.byEvaluator.length > 0 && <EvaluatorsCard {...summary} />}
       </div>
     </Page>
   );

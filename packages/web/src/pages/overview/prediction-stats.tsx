@@ -2,7 +2,7 @@ import type { Latency } from "@presage/sdk";
 import type { ComparedLatency, ComparedUsage } from "../../data/usage.ts";
 import { isPrediction, shareOf, sumUsage } from "../../data/usage-figures.ts";
 import { formatCount, formatDuration, formatShare, formatShortCount } from "../../text/format-number.ts";
-import { compareAmounts, compareShares } from "./compare.ts";
+import { compareAmounts, compareRatios } from "./compare.ts";
 import { Stat } from "./stat.tsx";
 
 interface PredictionStatsProps {
@@ -14,7 +14,6 @@ interface PredictionStatsProps {
 export function PredictionStats({ usage, latency }: PredictionStatsProps) {
   const current = usage && sumUsage(usage.current.data.filter(isPrediction));
   const before = usage && sumUsage(usage.before.data.filter(isPrediction));
-  const errorRate = current && shareOf(current.failed, current.requests);
   const tokens = current && current.promptTokens + current.completionTokens;
   return (
     <>
@@ -31,12 +30,13 @@ export function PredictionStats({ usage, latency }: PredictionStatsProps) {
       </Stat>
       <Stat
         label="Error rate"
-        value={current && formatShare(errorRate ?? null)}
+        value={current && formatShare(shareOf(current.failed, current.requests))}
         change={
+          current &&
           before &&
-          compareShares({
-            current: errorRate ?? null,
-            before: shareOf(before.failed, before.requests),
+          compareRatios({
+            current: { part: current.failed, whole: current.requests },
+            before: { part: before.failed, whole: before.requests },
             format: formatShare,
             isMoreGood: false,
           })

@@ -53,6 +53,7 @@ function PredictionsChart({ since, until, step, data }: ComparedUsage["current"]
       ]}
       format={formatCount}
       formatTick={formatShortCount}
+      isWhole
     />
   );
 }

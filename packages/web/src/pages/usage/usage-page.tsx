@@ -1,8 +1,123 @@
-import { createLazyRoute } from "@tanstack/react-router";
+import type { UsageResponse } from "@presage/sdk";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { createLazyRoute, Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { ChartColumn } from "lucide-react";
+import { usageQuery } from "../../data/usage.ts";
+import { sumUsage } from "../../data/usage-figures.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { periodNames, stepStartsMs, usualPeriod } from "../../text/period.ts";
+import { buttonClass } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { ChartSkeleton } from "../../ui/charts/chart-skeleton.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
+import { PeriodPicker } from "../../ui/period-picker.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { DownloadButton } from "./download-button.tsx";
+import { KeysCard } from "./keys-card.tsx";
+import { KeysChart } from "./keys-chart.tsx";
+import { OperationsCard } from "./operations-card.tsx";
+import { rankKeys } from "./rank-keys.ts";
+import { usageCsv } from "./usage-csv.ts";
 
 export const usageRoute = createLazyRoute("/usage")({ component: UsagePage });
 
 function UsagePage() {
-  return <Page title="Usage">{null}</Page>;
+  const { period = usualPeriod } = usageRoute.useSearch();
+  const navigate = usageRoute.useNavigate();
+  const presage = usePresage();
+  const { data, error, refetch, isPlaceholderData } = useQuery({
+    ...usageQuery(presage, period),
+    placeholderData: keepPreviousData,
+  });
+  const current = data?.current;
+  const canSave = current !== undefined && current.data.length > 0 && !isPlaceholderData;
+  return (
+    <Page
+      title="Usage"
+      hint="What the account asked for, by key. Counts are right to about 10 seconds."
+      actions={
+        <>
+          <PeriodPicker
+            value={period}
+            onChange={(next) =>
+              navigate({ search: next === usualPeriod ? {} : { period: next }, replace: true })
+            }
+          />
+          <DownloadButton
+            fileName={`presage-usage-${period}-${current?.until.slice(0, 10)}.csv`}
+            write={canSave ? () => usageCsv(current) : undefined}
+          />
+        </>
+      }
+    >
+      {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
+      {current === undefined ? (
+        error === null && <Loading />
+      ) : (
+        <div
+          className={clsx(
+            "flex min-w-0 flex-col gap-4 transition-opacity",
+            isPlaceholderData && "opacity-60",
+          )}
+        >
+          {current.data.length === 0 ? (
+            <NothingAsked name={periodNames[data?.period ?? period]} />
+          ) : (
+            <Usage {...current} />
+          )}
+        </div>
+      )}
+    </Page>
+  );
+}
+
+function Usage({ since, until, step, data, api_keys }: UsageResponse) {
+  const keys = rankKeys(data, api_keys);
+  const all = sumUsage(data);
+  return (
+    <>
+      <KeysChart since={since} until={until} step={step} keys={keys} />
+      <KeysCard keys={keys} all={all} stepStarts={stepStartsMs(since, step, Date.parse(until))} />
+      <OperationsCard rows={data} all={all} />
+    </>
+  );
+}
+
+function NothingAsked({ name }: { name: string }) {
+  return (
+    <Card>
+      <EmptyState
+        icon={ChartColumn}
+        title={`Nothing was asked for in the last ${name}`}
+        actions={
+          <>
+            <Link to="/playground" className={buttonClass({ variant: "primary" })}>
+              Open the playground
+            </Link>
+            <Link to="/api-keys" className={buttonClass({})}>
+              See the keys
+            </Link>
+          </>
+        }
+      >
+        Requests and tokens show up here some seconds after they were used.
+      </EmptyState>
+    </Card>
+  );
+}
+
+function Loading() {
+  return (
+    <>
+      <Card title="Over time">
+        <ChartSkeleton />
+      </Card>
+      <Card title="By key">
+        <SkeletonRows count={5} />
+      </Card>
+    </>
+  );
 }

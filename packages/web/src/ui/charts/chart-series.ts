@@ -27,3 +27,11 @@ export function formatChartValue(value: ChartValue | undefined, format: (value: 
   if (value === null || value === undefined) return "–";
   return typeof value === "number" ? format(value) : `${format(value[0])} – ${format(value[1])}`;
 }
+
+/** The points that have a value and none beside them, which no line reaches. */
+export function findLonePoints(points: readonly ChartPoint[], key: string): Set<ChartPoint> {
+  const isGap = (point: ChartPoint | undefined) => (point?.values[key] ?? null) === null;
+  return new Set(
+    points.filter((point, place) => !isGap(point) && isGap(points[place - 1]) && isGap(points[place + 1])),
+  );
+}

@@ -14,7 +14,7 @@ export function TimeChart(props: TimePlotProps) {
   const [isTable, setTable] = useState(false);
   return (
     <figure aria-label={props.label} className="flex flex-col gap-2 px-4 pt-2.5 pb-3">
-      <figcaption className="flex items-start gap-3">
+      <figcaption className="flex items-center gap-3">
         <ChartLegend series={props.series} />
         <IconButton
           label={isTable ? "Show as chart" : "Show as table"}

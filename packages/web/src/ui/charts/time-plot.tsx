@@ -1,6 +1,6 @@
 import { Area, Bar, CartesianGrid, ComposedChart, Line, Tooltip, XAxis, YAxis } from "recharts";
 import type { Step } from "../../text/period.ts";
-import type { ChartPoint, ChartSeries } from "./chart-series.ts";
+import { type ChartPoint, type ChartSeries, findLonePoints } from "./chart-series.ts";
 import { ChartTooltip } from "./chart-tooltip.tsx";
 import { formatStepShort } from "./format-step.ts";
 
@@ -15,14 +15,15 @@ export interface TimePlotProps {
   formatTick(value: number): string;
   /** The axis’ upper end, where it is known beforehand. */
   greatest?: number;
+  /** Whether all values are whole numbers. */
+  isWhole?: boolean;
 }
 
 const tickStyle = { fill: "var(--ink-3)", fontSize: 12 };
-const mostDots = 31;
 
 /** The picture itself. It comes with Recharts, which is loaded when the first chart is shown. */
-export function TimePlot({ label, step, series, points, format, formatTick, greatest }: TimePlotProps) {
-  const hasDots = points.length <= mostDots;
+export function TimePlot(props: TimePlotProps) {
+  const { label, step, series, points, format, formatTick, greatest, isWhole = false } = props;
   return (
     <ComposedChart
       responsive
@@ -45,44 +46,62 @@ export function TimePlot({ label, step, series, points, format, formatTick, grea
         height={28}
       />
       <YAxis
-        width={52}
-        tickCount={4}
-        allowDecimals={greatest !== undefined}
+        width={54}
+        tickCount={5}
+        allowDecimals={!isWhole}
         domain={[0, greatest ?? "auto"]}
-        tickFormatter={formatTick}
+        tickFormatter={(value: number) => (value === 0 ? "0" : formatTick(value))}
         tick={tickStyle}
         tickLine={false}
         axisLine={false}
       />
       <Tooltip
         isAnimationActive={false}
-        cursor={{ fill: "var(--hover)", stroke: "var(--line-strong)", fillOpacity: 0.6 }}
+        cursor={{ stroke: "var(--ink-3)", strokeDasharray: "2 3" }}
         content={({ active, payload }) => {
           const point = payload[0]?.payload as ChartPoint | undefined;
           if (!active || point === undefined) return null;
           return <ChartTooltip point={point} step={step} series={series} format={format} />;
         }}
       />
-      {series.map(({ key, label, color, shape, isDashed }) => {
-        const shared = { dataKey: `values.${key}`, name: label, isAnimationActive: false } as const;
-        if (shape === "bar") return <Bar key={key} {...shared} stackId="all" fill={color} maxBarSize={40} />;
-        if (shape === "band") {
-          return (
-            <Area key={key} {...shared} fill={color} fillOpacity={0.18} stroke="none" activeDot={false} />
-          );
-        }
-        return (
-          <Line
-            key={key}
-            {...shared}
-            stroke={color}
-            strokeWidth={1.75}
-            {...(isDashed && { strokeDasharray: "5 3" })}
-            dot={hasDots && { r: 2, fill: color, strokeWidth: 0 }}
-            activeDot={{ r: 4, strokeWidth: 0 }}
-          />
-        );
-      })}
+      {series.map((one) => drawSeries(one, points))}
     </ComposedChart>
   );
+}
+
+const mostDots = 31;
+
+function drawSeries({ key, label, color, shape, isDashed }: ChartSeries, points: readonly ChartPoint[]) {
+  const shared = { dataKey: `values.${key}`, name: label, isAnimationActive: false } as const;
+  const lonePoints = findLonePoints(points, key);
+  if (shape === "bar") return <Bar key={key} {...shared} stackId="all" fill={color} maxBarSize={40} />;
+  if (shape === "line") {
+    const dots = points.length <= mostDots ? new Set(points) : lonePoints;
+    return (
+      <Line
+        key={key}
+        {...shared}
+        stroke={color}
+        strokeWidth={1.75}
+        {...(isDashed && { strokeDasharray: "5 3" })}
+        dot={({ key, cx, cy, payload }) =>
+          dots.has(payload) ? <circle key={key} cx={cx} cy={cy} r="2" fill={color} /> : <g key={key} />
+        }
+        activeDot={{ r: 4, strokeWidth: 0 }}
+      />
+    );
+  }
+  const band = { fill: color, fillOpacity: 0.18, stroke: "none" };
+  return [
+    <Area key={key} {...shared} {...band} activeDot={false} />,
+    // An area needs two points: one alone has its interval as a bar.
+    <Bar
+      key={`${key}, alone`}
+      name={label}
+      dataKey={(point: ChartPoint) => (lonePoints.has(point) ? point.values[key] : null)}
+      isAnimationActive={false}
+      barSize={6}
+      {...band}
+    />,
+  ];
 }

@@ -6,13 +6,30 @@ function marked(text: string, positions: [number, number][]): string[] {
 }
 
 test("positions count characters, not code units", () => {
-  expect(marked("😀 a 😀 bc", [[4, 5], [6, 8]])).toEqual(["😀", "bc"]);
+  expect(
+    marked("😀 a 😀 bc", [
+      [4, 5],
+      [6, 8],
+    ]),
+  ).toEqual(["😀", "bc"]);
 });
 
 test("positions may come in any order, overlap and touch", () => {
-  expect(marked("abcdef", [[3, 5], [0, 2], [1, 3]])).toEqual(["abcde"]);
+  expect(
+    marked("abcdef", [
+      [3, 5],
+      [0, 2],
+      [1, 3],
+    ]),
+  ).toEqual(["abcde"]);
 });
 
 test("positions outside of the text are passed over, and long ones end with it", () => {
-  expect(marked("abc", [[2, 9], [7, 8], [1, 1]])).toEqual(["c"]);
+  expect(
+    marked("abc", [
+      [2, 9],
+      [7, 8],
+      [1, 1],
+    ]),
+  ).toEqual(["c"]);
 });

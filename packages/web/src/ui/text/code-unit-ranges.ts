@@ -6,9 +6,7 @@ export interface Range {
 
 /** Positions in code points as ranges of the text's code units: in order, within the text, and those that touch as one. */
 export function codeUnitRanges(text: string, positions: readonly (readonly [number, number])[]): Range[] {
-  const ordered = positions
-    .filter(([start, end]) => end > start)
-    .sort(([one], [other]) => one - other);
+  const ordered = positions.filter(([start, end]) => end > start).sort(([one], [other]) => one - other);
   const toUnit = createCodePointReader(text);
   const ranges: Range[] = [];
   for (const [startPoint, endPoint] of mergeTouching(ordered)) {
@@ -40,4 +38,14 @@ function createCodePointReader(text: string): (point: number) => number {
     }
     return unit;
   };
+}
+
+/** What lies of the ranges within a part of the text, counted from the part's beginning. */
+export function clipRanges(ranges: readonly Range[], part: Range): Range[] {
+  return ranges
+    .filter(({ start, end }) => end > part.start && start < part.end)
+    .map(({ start, end }) => ({
+      start: Math.max(start, part.start) - part.start,
+      end: Math.min(end, part.end) - part.start,
+    }));
 }

@@ -16,7 +16,10 @@ export function Pieces({ text, marks = [] }: PiecesProps) {
     ));
     if (!isMarked) return shown;
     return (
-      <mark key={start} className="rounded-xs bg-warn-soft text-ink underline decoration-warn decoration-2 underline-offset-2">
+      <mark
+        key={start}
+        className="rounded-xs bg-warn-soft text-ink underline decoration-warn decoration-2 underline-offset-2"
+      >
         {shown}
       </mark>
     );

@@ -1,8 +1,8 @@
 import { clsx } from "clsx";
 import { useMemo } from "react";
-import type { Range } from "./code-unit-ranges.ts";
+import { clipRanges, type Range } from "./code-unit-ranges.ts";
 import { Pieces } from "./pieces.tsx";
-import { type TextRow, textRows } from "./text-rows.ts";
+import { textRows } from "./text-rows.ts";
 import { VirtualRows } from "./virtual-rows.tsx";
 
 interface TextLinesProps {
@@ -33,21 +33,18 @@ export function TextLines({ text, label, marks, isWrapped }: TextLinesProps) {
             >
               {row.line ?? "·"}
             </span>
-            <span dir="auto" className={clsx("min-w-0 flex-1 pr-3", isWrapped ? "wrap-anywhere whitespace-pre-wrap" : "whitespace-pre")}>
-              <Pieces text={text.slice(row.start, row.end)} marks={marksOf(row, marks)} />
+            <span
+              dir="auto"
+              className={clsx(
+                "min-w-0 flex-1 pr-3",
+                isWrapped ? "wrap-anywhere whitespace-pre-wrap" : "whitespace-pre",
+              )}
+            >
+              <Pieces text={text.slice(row.start, row.end)} marks={clipRanges(marks, row)} />
             </span>
           </div>
         );
       }}
     />
   );
-}
-
-function marksOf(row: TextRow, marks: readonly Range[]): Range[] {
-  return marks
-    .filter(({ start, end }) => end > row.start && start < row.end)
-    .map(({ start, end }) => ({
-      start: Math.max(start, row.start) - row.start,
-      end: Math.min(end, row.end) - row.start,
-    }));
 }

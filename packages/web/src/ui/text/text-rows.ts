@@ -1,4 +1,5 @@
 import type { Range } from "./code-unit-ranges.ts";
+import { cutBefore } from "./cut-before.ts";
 
 /** What a list shows as one row: a line, or a part of a very long one. */
 export interface TextRow extends Range {
@@ -25,10 +26,7 @@ export function textRows(text: string): TextRow[] {
 function pushLine(rows: TextRow[], text: string, { start, end, line }: Required<TextRow>): void {
   let from = start;
   while (end - from > longestRow) {
-    const to = from + longestRow;
-    // Both halves of a character stay together.
-    const isInside = (text.charCodeAt(to) & 0xfc00) === 0xdc00;
-    const cut = isInside ? to - 1 : to;
+    const cut = cutBefore(text, from + longestRow);
     rows.push(from === start ? { start: from, end: cut, line } : { start: from, end: cut });
     from = cut;
   }

@@ -14,7 +14,9 @@ test("plain text of any script stays one piece", () => {
 });
 
 test("control characters and the colours of a terminal are named, and what follows stays text", () => {
-  expect(shown("\u001b[31mred\u001b[0m\u0000\u0007\r\n\u007f\u0085")).toBe("⟨␛[31m⟩red⟨␛[0m⟩⟨␀⟩⟨␇⟩⟨␍⟩\n⟨␡⟩⟨U+0085⟩");
+  expect(shown("\u001b[31mred\u001b[0m\u0000\u0007\r\n\u007f\u0085")).toBe(
+    "⟨␛[31m⟩red⟨␛[0m⟩⟨␀⟩⟨␇⟩⟨␍⟩\n⟨␡⟩⟨U+0085⟩",
+  );
   expect(shown("\u001b]8;;http://x\u202e\u0007")).toBe("⟨␛⟩]8;;http://x⟨RLO⟩⟨␇⟩");
 });
 
@@ -23,7 +25,9 @@ test("what turns the direction of writing is named and gone from the text", () =
 });
 
 test("invisible characters, separators and halves of a character are named", () => {
-  expect(shown("a\u200bb\ufeff\u00ad\u2028\u3164\u{e0041}\ud800")).toBe("a⟨ZWSP⟩b⟨BOM⟩⟨SHY⟩⟨LS⟩⟨U+3164⟩⟨U+E0041⟩⟨U+D800⟩");
+  expect(shown("a\u200bb\ufeff\u00ad\u2028\u3164\u{e0041}\ud800")).toBe(
+    "a⟨ZWSP⟩b⟨BOM⟩⟨SHY⟩⟨LS⟩⟨U+3164⟩⟨U+E0041⟩⟨U+D800⟩",
+  );
 });
 
 test("a joiner is named outside of an emoji only", () => {

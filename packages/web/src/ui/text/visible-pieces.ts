@@ -4,30 +4,31 @@ export type Piece = string | { name: string; code: string };
 // In this order: what colours a terminal, as a whole; controls but tab and newline; separators that break lines; characters that Unicode
 // wants invisible, but neither the choice between text and emoji nor the joint inside an emoji; halves of a character.
 const unseen =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   /\u001b\[[0-?]{0,32}[ -/]{0,4}[@-~]|[^\P{Cc}\t\n]|[\u2028\u2029]|(?![\ufe0e\ufe0f]|(?<=\p{Extended_Pictographic}\ufe0f?)\u200d\p{Extended_Pictographic})\p{Default_Ignorable_Code_Point}|\p{Cs}/gu;
 
 const names: Record<number, string> = {
-  0x7f: "␡",
-  0xad: "SHY",
-  0x61c: "ALM",
-  0x200b: "ZWSP",
-  0x200c: "ZWNJ",
-  0x200d: "ZWJ",
-  0x200e: "LRM",
-  0x200f: "RLM",
-  0x2028: "LS",
-  0x2029: "PS",
-  0x202a: "LRE",
-  0x202b: "RLE",
-  0x202c: "PDF",
-  0x202d: "LRO",
-  0x202e: "RLO",
-  0x2060: "WJ",
-  0x2066: "LRI",
-  0x2067: "RLI",
-  0x2068: "FSI",
-  0x2069: "PDI",
-  0xfeff: "BOM",
+  127: "␡",
+  173: "SHY",
+  1564: "ALM",
+  8203: "ZWSP",
+  8204: "ZWNJ",
+  8205: "ZWJ",
+  8206: "LRM",
+  8207: "RLM",
+  8232: "LS",
+  8233: "PS",
+  8234: "LRE",
+  8235: "RLE",
+  8236: "PDF",
+  8237: "LRO",
+  8238: "RLO",
+  8288: "WJ",
+  8294: "LRI",
+  8295: "RLI",
+  8296: "FSI",
+  8297: "PDI",
+  65279: "BOM",
 };
 
 /** Cuts a text so that nothing in it stays unseen, turns the writing round or moves what stands beside it. */

@@ -24,7 +24,9 @@ export function ConfigFieldControl({ field, value, fault, onChange }: ConfigFiel
     label,
     hint: <FieldHint field={field} />,
     fault,
-    aside: <Aside field={field} isSet={value !== undefined} label={label} onReset={() => onChange(undefined)} />,
+    aside: (
+      <Aside field={field} isSet={value !== undefined} label={label} onReset={() => onChange(undefined)} />
+    ),
   };
   const effective = value ?? field.fallback;
 
@@ -59,7 +61,9 @@ export function ConfigFieldControl({ field, value, fault, onChange }: ConfigFiel
               checked={chosen.includes(option)}
               onChange={({ target }) =>
                 onChange(
-                  field.options.filter((known) => (known === option ? target.checked : chosen.includes(known))),
+                  field.options.filter((known) =>
+                    known === option ? target.checked : chosen.includes(known),
+                  ),
                 )
               }
             />
@@ -73,7 +77,9 @@ export function ConfigFieldControl({ field, value, fault, onChange }: ConfigFiel
       {(control) => {
         if (field.kind === "number") {
           const placeholder = field.fallback === undefined ? "" : String(field.fallback);
-          return <NumberInput control={control} value={value} placeholder={placeholder} onChange={onChange} />;
+          return (
+            <NumberInput control={control} value={value} placeholder={placeholder} onChange={onChange} />
+          );
         }
         if (field.kind === "json") return <JsonInput control={control} value={value} onChange={onChange} />;
         const text = typeof effective === "string" ? effective : "";

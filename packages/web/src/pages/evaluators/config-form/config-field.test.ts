@@ -17,7 +17,10 @@ test("every kind of setting gets the control that fits it", () => {
 });
 
 test("a text that may be long gets more than one line", () => {
-  const properties = { short: { type: "string", maxLength: 80 }, long: { type: "string", maxLength: 20_000 } };
+  const properties = {
+    short: { type: "string", maxLength: 80 },
+    long: { type: "string", maxLength: 20_000 },
+  };
   expect(readConfigFields({ properties })).toMatchObject([
     { name: "short", kind: "text", isLong: false },
     { name: "long", kind: "text", isLong: true },

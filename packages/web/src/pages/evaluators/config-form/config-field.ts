@@ -6,9 +6,13 @@ export type ConfigField = {
   /** What counts where the setting is absent. */
   fallback: unknown;
 } & (
-  | { kind: "switch" | "number" | "texts" | "json" }
+  | { kind: "switch" }
+  | { kind: "number" }
+  | { kind: "texts" }
+  | { kind: "json" }
   | { kind: "text"; isLong: boolean }
-  | { kind: "choice" | "choices"; options: string[] }
+  | { kind: "choice"; options: string[] }
+  | { kind: "choices"; options: string[] }
 );
 
 type Schema = Record<string, unknown>;

@@ -10,7 +10,11 @@ export const contextSections: readonly { field: ContextField; label: string; hin
     hint: "Layout and contents of the environment: rooms, pages, records, and what is in them.",
   },
   { field: "task_context", label: "Task context", hint: "What the agent is trying to do." },
-  { field: "tool_schemas", label: "Tool schemas", hint: "The tools that actions may call, with their arguments." },
+  {
+    field: "tool_schemas",
+    label: "Tool schemas",
+    hint: "The tools that actions may call, with their arguments.",
+  },
   {
     field: "domain_knowledge",
     label: "Domain knowledge",

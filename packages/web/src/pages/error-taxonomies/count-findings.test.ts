@@ -1,0 +1,21 @@
+import { expect, test } from "bun:test";
+import { countFindings } from "./count-findings.ts";
+import type { TaxonomyNode } from "./taxonomy-node.ts";
+
+const rude: TaxonomyNode = { name: "rude", description: "", children: [] };
+const long: TaxonomyNode = { name: "long", description: "", children: [] };
+const tone: TaxonomyNode = { name: "tone", description: "", children: [rude, long] };
+
+const count = countFindings([
+  { path: ["tone", "rude"], count: 4, last_found_on: "2026-11-21" },
+  { path: ["tone", "long"], count: 3, last_found_on: "2026-11-20" },
+]);
+
+test("a kind has what was found at its whole path", () => {
+  expect(count(["tone", "rude"], rude)).toBe(4);
+  expect(count(["other", "rude"], rude)).toBe(0);
+});
+
+test("a category has what all its kinds have together", () => {
+  expect(count(["tone"], tone)).toBe(7);
+});

@@ -1,0 +1,50 @@
+import { expect, test } from "bun:test";
+import { readOutline, writeOutline } from "./outline.ts";
+import type { TaxonomyNode } from "./taxonomy-node.ts";
+
+function node(name: string, children: TaxonomyNode[] = [], description = ""): TaxonomyNode {
+  return { name, description, children };
+}
+
+const tree = [
+  node("effects", [node("effect missing", [], "A change is not there."), node("wrong target")], "What the action does."),
+  node("format: JSON", [node("ends in a colon:")]),
+];
+
+const outline = [
+  "effects: What the action does.",
+  "  effect missing: A change is not there.",
+  "  wrong target",
+  "format\\: JSON",
+  "  ends in a colon\\:",
+].join("\n");
+
+test("a tree becomes one line a node, and the lines become the same tree again", () => {
+  expect(writeOutline(tree)).toBe(outline);
+  expect(readOutline(outline)).toEqual({ nodes: tree, faults: [] });
+});
+
+test("any indentation will do, tabs too, and empty lines do not count", () => {
+  const { nodes, faults } = readOutline("one\n\n\ttwo\n\t\tthree\n\nfour\n      five");
+  expect(faults).toEqual([]);
+  expect(nodes).toEqual([node("one", [node("two", [node("three")])]), node("four", [node("five")])]);
+});
+
+test("a line that stands between two depths is a fault", () => {
+  expect(readOutline("one\n    two\n  three").faults).toEqual([
+    { line: 3, text: "does not line up with any line above it" },
+  ]);
+});
+
+test("the first line may not be indented", () => {
+  expect(readOutline("  one").faults).toHaveLength(1);
+});
+
+test("a name stands once in its category, and may stand again in another", () => {
+  const { faults } = readOutline("one\n  same\n  same\ntwo\n  same");
+  expect(faults).toEqual([{ line: 3, text: "says “same” a second time in the same place" }]);
+});
+
+test("a description without a name is a fault", () => {
+  expect(readOutline(": only a description").faults).toEqual([{ line: 1, text: "has no name" }]);
+});

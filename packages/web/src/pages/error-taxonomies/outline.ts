@@ -1,0 +1,61 @@
+import type { TaxonomyNode } from "./taxonomy-node.ts";
+
+export interface OutlineFault {
+  /** From 1. */
+  line: number;
+  text: string;
+}
+
+/** A tree as lines: two spaces more for what lies deeper, and «name: description». A colon of the name has a backslash before it. */
+export function writeOutline(nodes: readonly TaxonomyNode[], indent = ""): string {
+  return nodes
+    .map(({ name, description, children }) => {
+      const line = indent + name.replace(/:(?=\s|$)/g, "\\:") + (description && `: ${description}`);
+      return children.length === 0 ? line : `${line}\n${writeOutline(children, `${indent}  `)}`;
+    })
+    .join("\n");
+}
+
+/** The tree that an outline draws, as far as it goes, and what is wrong with it. Any depth of indentation will do. */
+export function readOutline(text: string): { nodes: TaxonomyNode[]; faults: OutlineFault[] } {
+  const roots: TaxonomyNode[] = [];
+  const faults: OutlineFault[] = [];
+  /** The categories that the line may lie in, the root's first. */
+  let open: { indent: number; siblings: TaxonomyNode[] }[] = [{ indent: 0, siblings: roots }];
+
+  for (const [place, source] of text.split("\n").entries()) {
+    if (source.trim() === "") continue;
+    const line = place + 1;
+    const indent = indentOf(source);
+    const node = readLine(source.trim());
+    if (node.name === "") faults.push({ line, text: "has no name" });
+    const innermost = open.at(-1) ?? { indent: 0, siblings: roots };
+    const parent = innermost.siblings.at(-1);
+    if (indent > innermost.indent && parent !== undefined) {
+      open.push({ indent, siblings: parent.children });
+    } else {
+      if (!open.some((level) => level.indent === indent)) {
+        faults.push({ line, text: "does not line up with any line above it" });
+      }
+      open = open.filter((level, depth) => depth === 0 || level.indent <= indent);
+    }
+    const siblings = open.at(-1)?.siblings ?? roots;
+    if (siblings.some(({ name }) => name === node.name)) {
+      faults.push({ line, text: `says “${node.name}” a second time in the same place` });
+    }
+    siblings.push(node);
+  }
+  return { nodes: roots, faults };
+}
+
+function indentOf(source: string): number {
+  const [space = ""] = /^\s*/.exec(source) ?? [];
+  return space.replaceAll("\t", "  ").length;
+}
+
+function readLine(text: string): TaxonomyNode {
+  const colon = /(?<!\\):(?=\s|$)/.exec(text);
+  const name = colon === null ? text : text.slice(0, colon.index);
+  const description = colon === null ? "" : text.slice(colon.index + 1);
+  return { name: name.replaceAll("\\:", ":").trim(), description: description.trim(), children: [] };
+}

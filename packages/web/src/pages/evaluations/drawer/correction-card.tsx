@@ -1,0 +1,125 @@
+import type { EvaluationResult } from "@presage/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { CircleCheck, CircleX } from "lucide-react";
+import { replaceResult } from "../../../data/evaluation-results.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { Button } from "../../../ui/button.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Field } from "../../../ui/field.tsx";
+import { TextArea, TextInput } from "../../../ui/inputs.tsx";
+import { PlainText } from "../../../ui/text/plain-text.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { useDraft } from "../../../ui/use-draft.ts";
+
+const emptyDraft = { verdict: "", score: "", comment: "" };
+
+/** Who is right: a person’s word counts from then on, and the evaluator’s stays beside it. */
+export function CorrectionCard({ id, result }: { id: string; result: EvaluationResult }) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  const { draft, change, discard } = useDraft(`correction:${id}`, emptyDraft);
+  const score = draft.score.trim() === "" ? undefined : Number(draft.score);
+  const isScoreFaulty = score !== undefined && !(score >= 0 && score <= 1);
+  const save = useMutation({
+    mutationFn: () =>
+      presage.results.correct(id, {
+        pass: draft.verdict === "pass",
+        ...(score !== undefined && { score_raw: score }),
+        ...(draft.comment.trim() !== "" && { comment: draft.comment }),
+      }),
+    onSuccess(corrected) {
+      replaceResult(queryClient, corrected);
+      discard();
+      void queryClient.invalidateQueries({ queryKey: ["results", "summary"] });
+      void queryClient.invalidateQueries({ queryKey: ["evaluator-profiles"] });
+    },
+  });
+  return (
+    <section
+      aria-label="Correction"
+      className="flex flex-col gap-3 rounded-md border border-line px-3 py-2.5"
+    >
+      <div className="flex flex-wrap items-center gap-2">
+        <h3 className="min-w-0 flex-1 basis-40 text-sm">
+          {result.correction === null ? (
+            "Is the verdict right?"
+          ) : (
+            <Corrected correction={result.correction} />
+          )}
+        </h3>
+        <Button
+          size="small"
+          aria-pressed={draft.verdict === "pass"}
+          icon={<CircleCheck className="text-pass" aria-hidden />}
+          className="aria-pressed:border-pass aria-pressed:bg-pass-soft"
+          onClick={() => change({ verdict: "pass" })}
+        >
+          It is a pass
+        </Button>
+        <Button
+          size="small"
+          aria-pressed={draft.verdict === "fail"}
+          icon={<CircleX className="text-fail" aria-hidden />}
+          className="aria-pressed:border-fail aria-pressed:bg-fail-soft"
+          onClick={() => change({ verdict: "fail" })}
+        >
+          It is a fail
+        </Button>
+      </div>
+      {result.correction?.comment && <PlainText text={result.correction.comment} label="Comment" />}
+      {draft.verdict !== "" && (
+        <form
+          className="flex flex-col gap-3"
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (!isScoreFaulty) save.mutate();
+          }}
+        >
+          <div className="grid gap-3 sm:grid-cols-[8rem_1fr]">
+            <Field
+              label="Score"
+              hint={`Empty: ${draft.verdict === "pass" ? 1 : 0}`}
+              fault={isScoreFaulty ? "A number from 0 to 1." : undefined}
+            >
+              {(control) => (
+                <TextInput
+                  {...control}
+                  inputMode="decimal"
+                  value={draft.score}
+                  onChange={(event) => change({ score: event.target.value })}
+                />
+              )}
+            </Field>
+            <Field label="Comment" hint="Why, for those who read it later.">
+              {(control) => (
+                <TextArea
+                  {...control}
+                  value={draft.comment}
+                  onChange={(event) => change({ comment: event.target.value })}
+                />
+              )}
+            </Field>
+          </div>
+          {save.error !== null && <ErrorNotice error={save.error} />}
+          <div className="flex justify-end gap-2">
+            <Button size="small" variant="quiet" onClick={discard}>
+              Cancel
+            </Button>
+            <Button size="small" variant="primary" type="submit" isBusy={save.isPending}>
+              Save correction
+            </Button>
+          </div>
+        </form>
+      )}
+    </section>
+  );
+}
+
+function Corrected({ correction }: { correction: NonNullable<EvaluationResult["correction"]> }) {
+  return (
+    <>
+      A person says it is a {correction.pass ? "pass" : "fail"}, <Time at={correction.created_at} />. This
+      counts, until someone says otherwise.
+    </>
+  );
+}

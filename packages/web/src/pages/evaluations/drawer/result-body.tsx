@@ -1,0 +1,31 @@
+import type { EvaluationResult } from "@presage/sdk";
+import { toResultRow } from "../../../data/result-row.ts";
+import { PlainText } from "../../../ui/text/plain-text.tsx";
+import type { Explorer } from "../use-explorer.ts";
+import { CorrectionCard } from "./correction-card.tsx";
+import { FailureNotice } from "./failure-notice.tsx";
+import { ResultFacts } from "./result-facts.tsx";
+import { ResultTexts } from "./result-texts.tsx";
+import { VerdictLine } from "./verdict-line.tsx";
+
+export function ResultBody({ result, explorer }: { result: EvaluationResult; explorer: Explorer }) {
+  const { id, status, error_message, explanation } = result;
+  const { extra } = result.additional_info;
+  return (
+    <>
+      <div className="flex flex-col gap-4 p-4">
+        <VerdictLine verdict={toResultRow(result)} />
+        {status !== "success" && <FailureNotice errorMessage={error_message} />}
+        {explanation !== null && explanation !== "" && <PlainText text={explanation} label="Explanation" />}
+        {status === "success" && id !== null && <CorrectionCard key={id} id={id} result={result} />}
+      </div>
+      <ResultTexts result={result} />
+      <div className="flex flex-col gap-4 p-4">
+        {extra !== null && Object.keys(extra).length > 0 && (
+          <PlainText text={JSON.stringify(extra)} label="What the evaluator adds" />
+        )}
+        <ResultFacts result={result} explorer={explorer} />
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+import type { EvaluationResult } from "@presage/sdk";
+import { type ReactNode, useState } from "react";
+import { Tabs } from "../../../ui/tabs.tsx";
+import { TextDifference } from "../../../ui/text/difference/text-difference.tsx";
+import { PlainText } from "../../../ui/text/plain-text.tsx";
+
+type Name = "difference" | "output" | "gold" | "input" | "system" | "context";
+
+interface Tab {
+  value: Name;
+  label: string;
+  content: ReactNode;
+}
+
+/** What was evaluated: of each text one tab, and how the output differs from the gold answer. */
+export function ResultTexts({ result }: { result: EvaluationResult }) {
+  const [chosen, choose] = useState<Name>();
+  const tabs = tabsOf(result);
+  const first = tabs.at(0);
+  if (first === undefined)
+    return <p className="border-y border-line px-4 py-3 text-sm text-ink-3">No text was kept.</p>;
+  const shown = tabs.find(({ value }) => value === chosen) ?? first;
+  return (
+    <Tabs
+      label="Texts"
+      value={shown.value}
+      onChange={(next) => choose(next)}
+      tabs={tabs.map((tab) => ({ ...tab, content: <div className="p-4 pb-0">{tab.content}</div> }))}
+    />
+  );
+}
+
+function tabsOf(result: EvaluationResult): Tab[] {
+  const output = result.evaluated_model_output;
+  const gold = result.evaluated_model_gold_answer;
+  const contexts = result.evaluated_model_retrieved_context ?? [];
+  const { positions } = result.additional_info;
+  const tabs: (Tab | undefined)[] = [
+    output !== null && gold !== null
+      ? {
+          value: "difference",
+          label: "Output against gold",
+          content: (
+            <TextDifference before={gold} after={output} beforeLabel="Gold answer" afterLabel="Output" />
+          ),
+        }
+      : undefined,
+    output === null
+      ? undefined
+      : {
+          value: "output",
+          label: positions?.length ? `Output (${positions.length} marked)` : "Output",
+          content: <PlainText text={output} label="Output" {...(positions && { positions })} />,
+        },
+    textTab("gold", "Gold answer", gold),
+    textTab("input", "Input", result.evaluated_model_input),
+    textTab("system", "System prompt", result.evaluated_model_system_prompt),
+    contexts.length === 0
+      ? undefined
+      : {
+          value: "context",
+          label: `Retrieved context (${contexts.length})`,
+          content: (
+            <div className="flex flex-col gap-3">
+              {contexts.map((text, place) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the list of one result never changes
+                <PlainText key={place} text={text} label={`Context ${place + 1}`} />
+              ))}
+            </div>
+          ),
+        },
+  ];
+  return tabs.filter((tab) => tab !== undefined);
+}
+
+function textTab(value: Name, label: string, text: string | null): Tab | undefined {
+  return text === null ? undefined : { value, label, content: <PlainText text={text} label={label} /> };
+}

@@ -1,0 +1,20 @@
+import { Braces, Download, Table } from "lucide-react";
+import { Button } from "../../ui/button.tsx";
+import { Menu } from "../../ui/menu.tsx";
+import { MenuDownload } from "../../ui/menu-download.tsx";
+import { exportAddress } from "./explorer-filter.ts";
+import type { ExplorerSearch } from "./explorer-search.ts";
+
+/** Everything that fits as a file, not only what is loaded. */
+export function ExportMenu({ search }: { search: ExplorerSearch }) {
+  return (
+    <Menu trigger={<Button icon={<Download aria-hidden />}>Export</Button>}>
+      <MenuDownload href={exportAddress(search, "jsonl")} icon={<Braces aria-hidden />}>
+        JSON Lines
+      </MenuDownload>
+      <MenuDownload href={exportAddress(search, "csv")} icon={<Table aria-hidden />}>
+        CSV
+      </MenuDownload>
+    </Menu>
+  );
+}

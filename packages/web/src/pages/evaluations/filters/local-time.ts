@@ -1,0 +1,14 @@
+/** An instant as a date-and-time input has it, in the reader's zone. */
+export function toLocalInput(instant: string | undefined): string {
+  if (instant === undefined) return "";
+  const at = new Date(instant);
+  const pad = (part: number) => String(part).padStart(2, "0");
+  const day = `${at.getFullYear()}-${pad(at.getMonth() + 1)}-${pad(at.getDate())}`;
+  return `${day}T${pad(at.getHours())}:${pad(at.getMinutes())}`;
+}
+
+/** What such an input has, as an instant; undefined while it is not whole. */
+export function fromLocalInput(text: string): string | undefined {
+  const at = new Date(text);
+  return text === "" || Number.isNaN(at.getTime()) ? undefined : at.toISOString().replace(".000Z", "Z");
+}

@@ -1,0 +1,140 @@
+import { Field } from "../../../ui/field.tsx";
+import { TextInput } from "../../../ui/inputs.tsx";
+import { Segmented } from "../../../ui/segmented.tsx";
+import { explainStrategies } from "../explorer-search.ts";
+import type { Explorer } from "../use-explorer.ts";
+import { FilterSelect } from "./filter-select.tsx";
+import { explainWords } from "./filter-words.ts";
+import { fromLocalInput, toLocalInput } from "./local-time.ts";
+import { PausedInput } from "./paused-input.tsx";
+import { TagFilter } from "./tag-filter.tsx";
+import { useFilterOptions } from "./use-filter-options.ts";
+
+const explainOptions = explainStrategies.map((value) => ({ value, label: explainWords[value] }));
+const orders = [
+  { value: "newest", label: "Newest first" },
+  { value: "oldest", label: "Oldest first" },
+] as const;
+
+/** The filters that need more room, and the order. */
+export function MoreFilters({ explorer }: { explorer: Explorer }) {
+  const { search, change } = explorer;
+  const { families } = useFilterOptions(search);
+  return (
+    <div className="flex flex-col gap-3">
+      <div className="grid grid-cols-2 gap-3">
+        <ScoreFilter explorer={explorer} name="min_score" label="Score from" />
+        <ScoreFilter explorer={explorer} name="max_score" label="Score to" />
+      </div>
+      <TagFilter explorer={explorer} />
+      <div className="grid grid-cols-2 gap-3">
+        <Field label="Run">
+          {(control) => (
+            <PausedInput
+              {...control}
+              value={search.run ?? ""}
+              onApply={(run) => change({ run: run || undefined })}
+            />
+          )}
+        </Field>
+        <Field label="Dataset">
+          {(control) => (
+            <PausedInput
+              {...control}
+              value={search.dataset ?? ""}
+              onApply={(dataset) => change({ dataset: dataset || undefined })}
+            />
+          )}
+        </Field>
+        <Field label="Family">
+          {(control) => (
+            <FilterSelect
+              {...control}
+              anyLabel="Any family"
+              value={search.family}
+              options={families}
+              onSelect={(family) => change({ family })}
+            />
+          )}
+        </Field>
+        <Field label="Explained">
+          {(control) => (
+            <FilterSelect
+              {...control}
+              anyLabel="Any strategy"
+              value={search.explain}
+              options={explainOptions}
+              onSelect={(value) => change({ explain: explainStrategies.find((known) => known === value) })}
+            />
+          )}
+        </Field>
+      </div>
+      <TimeFilter explorer={explorer} name="since" label="Since" />
+      <TimeFilter explorer={explorer} name="until" label="Until" />
+      <Segmented
+        label="Order"
+        value={search.order ?? "newest"}
+        options={orders}
+        onChange={(order) => change({ order: order === "oldest" ? order : undefined })}
+      />
+    </div>
+  );
+}
+
+function ScoreFilter({
+  explorer: { search, change },
+  name,
+  label,
+}: {
+  explorer: Explorer;
+  name: "min_score" | "max_score";
+  label: string;
+}) {
+  return (
+    <Field label={label} hint="0 to 1">
+      {(control) => (
+        <PausedInput
+          {...control}
+          type="number"
+          inputMode="decimal"
+          min={0}
+          max={1}
+          step={0.01}
+          value={search[name]?.toString() ?? ""}
+          onApply={(text) =>
+            change({ [name]: text === "" ? undefined : Math.min(1, Math.max(0, Number(text))) })
+          }
+        />
+      )}
+    </Field>
+  );
+}
+
+function TimeFilter({
+  explorer: { search, change },
+  name,
+  label,
+}: {
+  explorer: Explorer;
+  name: "since" | "until";
+  label: string;
+}) {
+  return (
+    <Field label={label} aside={<span className="text-xs text-ink-3">your time zone</span>}>
+      {(control) => (
+        <TextInput
+          {...control}
+          // As long as it is being typed it is the browser's: a half date has no value.
+          key={search[name]}
+          type="datetime-local"
+          defaultValue={toLocalInput(search[name])}
+          onBlur={(event) => {
+            const { value } = event.target;
+            if (value !== toLocalInput(search[name])) change({ [name]: fromLocalInput(value) });
+          }}
+          onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
+        />
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,65 @@
+import { Plus, X } from "lucide-react";
+import { type SubmitEvent, useState } from "react";
+import { Button } from "../../../ui/button.tsx";
+import { Field } from "../../../ui/field.tsx";
+import { TextInput } from "../../../ui/inputs.tsx";
+import { InlineText } from "../../../ui/text/inline-text.tsx";
+import type { Explorer } from "../use-explorer.ts";
+import { withoutTag } from "./filter-words.ts";
+
+/** Tags that must all match. */
+export function TagFilter({ explorer: { search, change } }: { explorer: Explorer }) {
+  const [draft, setDraft] = useState("");
+  const [isFaulty, setFaulty] = useState(false);
+  const tags = search.tag ?? [];
+
+  function add(event: SubmitEvent) {
+    event.preventDefault();
+    const tag = draft.trim();
+    if (tag.indexOf("=") < 1) return setFaulty(true);
+    change({ tag: [...new Set([...tags, tag])] });
+    setDraft("");
+  }
+
+  return (
+    <form onSubmit={add}>
+      <Field label="Tags" hint="All must match." fault={isFaulty ? "Write a tag as name=value." : undefined}>
+        {(control) => (
+          <div className="flex gap-2">
+            <TextInput
+              {...control}
+              value={draft}
+              placeholder="name=value"
+              onChange={(event) => {
+                setDraft(event.target.value);
+                setFaulty(false);
+              }}
+            />
+            <Button type="submit" icon={<Plus aria-hidden />}>
+              Add
+            </Button>
+          </div>
+        )}
+      </Field>
+      {tags.length > 0 && (
+        <ul className="mt-2 flex flex-wrap gap-1.5">
+          {tags.map((tag) => (
+            <li key={tag} className="min-w-0">
+              <button
+                type="button"
+                aria-label={`Remove the tag ${tag.slice(0, 80)}`}
+                onClick={() => change({ tag: withoutTag(tags, tag) })}
+                className="inline-flex h-6 max-w-full items-center gap-1 rounded border border-line bg-sunken px-1.5 text-xs hover:bg-hover"
+              >
+                <span className="truncate">
+                  <InlineText text={tag} />
+                </span>
+                <X className="size-3 shrink-0" aria-hidden />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </form>
+  );
+}

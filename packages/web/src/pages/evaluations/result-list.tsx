@@ -1,0 +1,94 @@
+import type { UseInfiniteQueryResult } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ListChecks, SearchX } from "lucide-react";
+import { useCallback } from "react";
+import type { ResultRow } from "../../data/result-row.ts";
+import { formatCount } from "../../text/format-number.ts";
+import { Button, buttonClass } from "../../ui/button.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { activeFilters, noFilters } from "./filters/filter-words.ts";
+import { ResultsTable } from "./table/results-table.tsx";
+import { TableSkeleton } from "./table/table-skeleton.tsx";
+import type { Explorer } from "./use-explorer.ts";
+
+interface ResultListProps {
+  list: Pick<
+    UseInfiniteQueryResult,
+    | "error"
+    | "fetchNextPage"
+    | "hasNextPage"
+    | "isFetchingNextPage"
+    | "isPending"
+    | "isFetchNextPageError"
+    | "refetch"
+  >;
+  rows: ResultRow[];
+  activeId: string | undefined;
+  explorer: Explorer;
+  onActivate(id: string): void;
+  onOpen(id: string): void;
+}
+
+/** The table of what fits, or why there is none. */
+export function ResultList({ list, rows, activeId, explorer, onActivate, onOpen }: ResultListProps) {
+  const { error, fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError, isPending, refetch } =
+    list;
+  const loadMore = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
+
+  if (isPending) return <TableSkeleton />;
+  if (error !== null && rows.length === 0) {
+    return (
+      <div className="p-4">
+        <ErrorNotice error={error} onRetry={refetch} />
+      </div>
+    );
+  }
+  if (rows.length === 0) return <NoRows explorer={explorer} />;
+  return (
+    <ResultsTable
+      rows={rows}
+      activeId={activeId}
+      openId={explorer.search.result}
+      onActivate={onActivate}
+      onOpen={onOpen}
+      onNearEnd={loadMore}
+      end={
+        <div className="sticky left-0 px-4 py-3 text-xs text-ink-3">
+          {isFetchNextPageError && <ErrorNotice error={error} onRetry={fetchNextPage} />}
+          {isFetchingNextPage && "Loading more…"}
+          {!hasNextPage && `All ${formatCount(rows.length)} are here.`}
+        </div>
+      }
+    />
+  );
+}
+
+function NoRows({ explorer: { search, change } }: { explorer: Explorer }) {
+  if (activeFilters(search).length > 0) {
+    return (
+      <EmptyState
+        icon={SearchX}
+        title="Nothing fits these filters"
+        actions={<Button onClick={() => change(noFilters(search))}>Clear the filters</Button>}
+      >
+        Take one of them out, or look at another time.
+      </EmptyState>
+    );
+  }
+  return (
+    <EmptyState
+      icon={ListChecks}
+      title="No verdicts yet"
+      actions={
+        <Link to="/playground" className={buttonClass({ variant: "primary" })}>
+          Open the playground
+        </Link>
+      }
+    >
+      Predict something in the playground and evaluate the answer, or send your own with POST /v1/evaluate.
+    </EmptyState>
+  );
+}

@@ -1,0 +1,105 @@
+import type { EvaluationSummaryGroup } from "@presage/sdk";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { clsx } from "clsx";
+import type { ReactNode } from "react";
+import { resultSummaryQuery } from "../../data/evaluation-results.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { formatCount, formatScore, formatShare } from "../../text/format-number.ts";
+import { Button } from "../../ui/button.tsx";
+import { Skeleton } from "../../ui/skeleton.tsx";
+import { toResultFilter } from "./explorer-filter.ts";
+import { NoVerdictLinks } from "./no-verdict-links.tsx";
+import type { Explorer } from "./use-explorer.ts";
+
+/** The figures of everything that fits. The table does not wait for them. */
+export function SummaryLine({ explorer }: { explorer: Explorer }) {
+  const presage = usePresage();
+  const { search } = explorer;
+  const { data, error, isPlaceholderData, refetch } = useQuery({
+    ...resultSummaryQuery(presage, toResultFilter(search)),
+    placeholderData: keepPreviousData,
+  });
+  if (error !== null) {
+    return (
+      <p className="flex min-h-7 items-center gap-2 text-sm text-ink-2">
+        These results could not be counted.
+        <Button size="small" onClick={() => refetch()}>
+          Try again
+        </Button>
+      </p>
+    );
+  }
+  if (data === undefined) return <Skeleton className="h-7 w-80" />;
+  const { figures, source } = data;
+  const withoutVerdict = figures?.failed ?? 0;
+  const isOfVerdicts = search.verdict !== "no-verdict" && search.verdict !== "input-missing";
+  return (
+    <div
+      aria-live="polite"
+      aria-busy={isPlaceholderData}
+      className={clsx(
+        "flex min-h-7 flex-wrap items-center gap-x-5 gap-y-1 text-sm",
+        isPlaceholderData && "opacity-60",
+      )}
+    >
+      <Figure name={isOfVerdicts ? "verdicts" : "evaluations"} isAfter>
+        {formatCount((figures?.count ?? 0) - (isOfVerdicts ? withoutVerdict : 0))}
+      </Figure>
+      {figures !== undefined && isOfVerdicts && <Quality figures={figures} verdict={search.verdict} />}
+      {search.verdict === undefined && withoutVerdict > 0 && (
+        <NoVerdictLinks explorer={explorer} count={withoutVerdict} />
+      )}
+      {isPlaceholderData && <span className="text-xs text-ink-3">Counting…</span>}
+      {!isPlaceholderData && source === "results" && (
+        <span
+          className="text-xs text-ink-3"
+          title="No count is kept for these filters: every result was looked at, which takes long where there are many."
+        >
+          counted one by one
+        </span>
+      )}
+    </div>
+  );
+}
+
+function Quality({
+  figures,
+  verdict,
+}: {
+  figures: EvaluationSummaryGroup;
+  verdict: Explorer["search"]["verdict"];
+}) {
+  const { pass_rate, pass_rate_interval: interval, mean_score } = figures;
+  return (
+    <>
+      {verdict === undefined && pass_rate !== null && (
+        <Figure name="pass rate">
+          {formatShare(pass_rate)}
+          {interval !== null && (
+            <span className="font-normal text-ink-3" title="Wilson’s interval at 95 %">
+              {` ${(interval.lower * 100).toFixed(1)}–${formatShare(interval.upper)}`}
+            </span>
+          )}
+        </Figure>
+      )}
+      {mean_score !== null && <Figure name="mean score">{formatScore(mean_score)}</Figure>}
+    </>
+  );
+}
+
+function Figure({
+  name,
+  isAfter = false,
+  children,
+}: {
+  name: string;
+  isAfter?: boolean;
+  children: ReactNode;
+}) {
+  return (
+    <span className={clsx("inline-flex items-baseline gap-1.5", isAfter && "flex-row-reverse")}>
+      <span className="text-ink-2">{name}</span>
+      <span className="font-semibold tabular-nums">{children}</span>
+    </span>
+  );
+}

@@ -1,0 +1,104 @@
+import { columnSizingFeature, createColumnHelper, tableFeatures } from "@tanstack/react-table";
+import type { ResultRow } from "../../../data/result-row.ts";
+import { InlineText } from "../../../ui/text/inline-text.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { CountedVerdict } from "./counted-verdict.tsx";
+import { ScoreBar } from "./score-bar.tsx";
+
+export const resultTableFeatures = tableFeatures({ columnSizingFeature });
+
+const helper = createColumnHelper<typeof resultTableFeatures, ResultRow>();
+
+/** The output takes what room the others leave. */
+export const outputColumnId = "output";
+
+export const resultColumns = helper.columns([
+  helper.display({
+    id: "verdict",
+    header: "Verdict",
+    size: 132,
+    cell: ({ row }) => <CountedVerdict row={row.original} />,
+  }),
+  helper.display({
+    id: "score",
+    header: "Score",
+    size: 116,
+    cell: ({ row: { original } }) => (
+      <ScoreBar score={original.corrected ? original.corrected.score : original.score_raw} />
+    ),
+  }),
+  helper.display({
+    id: "evaluator",
+    header: "Evaluator and profile",
+    size: 230,
+    cell: ({ row: { original } }) => <EvaluatorAndProfile row={original} />,
+  }),
+  helper.display({
+    id: outputColumnId,
+    header: "Output",
+    size: 260,
+    cell: ({ row: { original } }) => <Excerpt row={original} />,
+  }),
+  helper.display({
+    id: "app",
+    header: "App",
+    size: 110,
+    cell: ({ row }) => <InlineText text={row.original.app} />,
+  }),
+  helper.display({
+    id: "run",
+    header: "Run",
+    size: 130,
+    cell: ({ row }) => <NameOrNone name={row.original.evaluation_run_id} />,
+  }),
+  helper.display({
+    id: "sample",
+    header: "Sample",
+    size: 130,
+    cell: ({ row }) => <NameOrNone name={row.original.dataset_sample_id} />,
+  }),
+  helper.display({
+    id: "when",
+    header: "When",
+    size: 124,
+    cell: ({ row }) => <Time at={row.original.created_at} />,
+  }),
+]);
+
+function EvaluatorAndProfile({ row }: { row: ResultRow }) {
+  const { evaluator_id, profile_name, evaluator_profile_revision: revision } = row;
+  return (
+    <span className="flex min-w-0 flex-col leading-4">
+      <span className="truncate font-medium text-ink">
+        <InlineText text={evaluator_id} />
+      </span>
+      {profile_name !== null && (
+        <span className="truncate text-xs text-ink-3">
+          <InlineText text={profile_name} />
+          {revision !== null && ` · r${revision}`}
+        </span>
+      )}
+    </span>
+  );
+}
+
+/** Without a verdict the reason stands in the output's place. */
+function Excerpt({ row: { status, error_message, excerpt } }: { row: ResultRow }) {
+  if (status !== "success" && error_message !== null) {
+    return (
+      <span className="text-warn">
+        <InlineText text={error_message} />
+      </span>
+    );
+  }
+  if (excerpt === null) return <span className="text-ink-3">No output</span>;
+  return (
+    <span className="font-mono text-xs text-ink">
+      <InlineText text={excerpt} />
+    </span>
+  );
+}
+
+function NameOrNone({ name }: { name: string | number | null }) {
+  return name === null ? <span className="text-ink-3">–</span> : <InlineText text={String(name)} />;
+}

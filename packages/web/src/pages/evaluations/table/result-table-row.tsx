@@ -1,0 +1,60 @@
+import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { Children, type ReactNode } from "react";
+import type { ResultRow } from "../../../data/result-row.ts";
+import { changeSearch } from "../explorer-search.ts";
+
+interface ResultTableRowProps {
+  row: ResultRow;
+  /** From 1. */
+  place: number;
+  isActive: boolean;
+  isOpen: boolean;
+  onOpen(id: string): void;
+  /** The contents of the cells. */
+  children: ReactNode;
+}
+
+/** A row opens its result wherever it is clicked; the link in its first cell does so for the keyboard and for new tabs. */
+export function ResultTableRow({
+  row: { id },
+  place,
+  isActive,
+  isOpen,
+  onOpen,
+  children,
+}: ResultTableRowProps) {
+  return (
+    <tr
+      aria-rowindex={place + 1}
+      onClick={(event) => {
+        // The link goes its own way, and text can be marked.
+        const isLink = event.target instanceof Element && event.target.closest("a") !== null;
+        if (!isLink && getSelection()?.isCollapsed !== false) onOpen(id);
+      }}
+      className={clsx("group cursor-pointer", isOpen ? "bg-accent-soft" : "hover:bg-hover")}
+    >
+      {Children.map(children, (content, column) => (
+        <td className="h-11 truncate border-b border-line px-3 text-ink-2 first:pl-4">
+          {column === 0 ? (
+            <Link
+              from="/evaluations"
+              search={(current) => changeSearch(current, { result: id })}
+              resetScroll={false}
+              preload={false}
+              data-result={id}
+              tabIndex={isActive ? 0 : -1}
+              aria-current={isOpen ? "true" : undefined}
+              className="-mx-1.5 inline-flex rounded-md px-1.5 py-1"
+            >
+              <span className="sr-only">Result {id}: </span>
+              {content}
+            </Link>
+          ) : (
+            content
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+}

@@ -1,0 +1,44 @@
+import type { EvaluatorProfile } from "@presage/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { usePresage } from "../../data/use-presage.ts";
+import { ConfirmDialog } from "../../ui/confirm-dialog.tsx";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
+
+interface ArchiveProfileDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  profile: EvaluatorProfile;
+}
+
+export function ArchiveProfileDialog({ isOpen, onClose, profile }: ArchiveProfileDialogProps) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  const archive = useMutation({
+    mutationFn: () => presage.profiles.archive(profile.public_id),
+    async onSuccess() {
+      await queryClient.invalidateQueries({ queryKey: ["evaluator-profiles"] });
+      onClose();
+    },
+  });
+  return (
+    <ConfirmDialog
+      isOpen={isOpen}
+      onClose={() => {
+        archive.reset();
+        onClose();
+      }}
+      title={`Archive ${profile.name}?`}
+      confirmLabel="Archive profile"
+      isBusy={archive.isPending}
+      onConfirm={() => archive.mutate()}
+    >
+      <div className="flex flex-col gap-3">
+        <p>
+          Nothing can be evaluated with it any more, it cannot be revised, and its name stays taken. Its
+          results are kept. This cannot be undone.
+        </p>
+        {archive.error !== null && <ErrorNotice error={archive.error} />}
+      </div>
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { configChanges } from "./config-changes.ts";
+
+test("settings that are the same are left out, whatever the order of their keys", () => {
+  const before = { threshold: 0.5, schema: { type: "object", required: ["a"] } };
+  const after = { schema: { required: ["a"], type: "object" }, threshold: 0.5 };
+  expect(configChanges(before, after)).toEqual([]);
+});
+
+test("a setting that changed, came or went is told with both values", () => {
+  const before = { threshold: 0.5, trim: false };
+  const after = { threshold: 0.9, kinds: ["email"] };
+  expect(configChanges(before, after)).toEqual([
+    { name: "threshold", before: 0.5, after: 0.9 },
+    { name: "trim", before: false, after: undefined },
+    { name: "kinds", before: undefined, after: ["email"] },
+  ]);
+});
+
+test("of a text that changed the words are compared", () => {
+  const [change] = configChanges({ criteria: "Be polite and brief." }, { criteria: "Be polite and clear." });
+  expect(change?.words).toEqual([
+    { kind: "same", text: "Be polite and " },
+    { kind: "removed", text: "brief" },
+    { kind: "added", text: "clear" },
+    { kind: "same", text: "." },
+  ]);
+});
+
+test("very long texts are not compared word by word", () => {
+  const [change] = configChanges({ criteria: "a ".repeat(30_000) }, { criteria: "b" });
+  expect(change).toMatchObject({ name: "criteria", after: "b" });
+  expect(change?.words).toBeUndefined();
+});

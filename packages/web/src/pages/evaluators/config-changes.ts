@@ -1,0 +1,32 @@
+import { type Stretch, wordChanges } from "../../text/word-changes.ts";
+
+/** One setting that two revisions have differently. Undefined stands for: not set. */
+export interface ConfigChange {
+  name: string;
+  before: unknown;
+  after: unknown;
+  /** Where both are texts: what became of the words. */
+  words?: Stretch[];
+}
+
+type Config = Record<string, unknown>;
+
+/** The settings that differ, in the order in which they stand. */
+export function configChanges(before: Config, after: Config): ConfigChange[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names.flatMap((name) => {
+    const [old, now] = [before[name], after[name]];
+    if (canonical(old) === canonical(now)) return [];
+    const words = typeof old === "string" && typeof now === "string" ? wordChanges(old, now) : undefined;
+    return [{ name, before: old, after: now, ...(words && { words }) }];
+  });
+}
+
+/** JSON in which the order of keys does not count. */
+function canonical(value: unknown): string | undefined {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : part,
+  );
+}

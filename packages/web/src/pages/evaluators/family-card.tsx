@@ -1,0 +1,92 @@
+import type { Evaluator, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
+import { useNavigate } from "@tanstack/react-router";
+import { Plus, Sparkles } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { wordsOfName } from "../../text/words-of-name.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Button } from "../../ui/button.tsx";
+import { ProfileDialog } from "./profile-dialog.tsx";
+import { ProfileTable } from "./profile-table.tsx";
+import type { FiguresOfRevision } from "./revision-figures.ts";
+import { usesModel } from "./uses-model.ts";
+
+interface FamilyCardProps {
+  family: EvaluatorFamily;
+  /** The family's versions. */
+  evaluators: readonly Evaluator[];
+  profiles: readonly EvaluatorProfile[];
+  /** Undefined while they are on their way. */
+  figuresOf: FiguresOfRevision | undefined;
+}
+
+/** One family: what it says, what it looks at, and its profiles. */
+export function FamilyCard({ family, evaluators, profiles, figuresOf }: FamilyCardProps) {
+  const { family_name, description, required_input_fields, optional_input_fields } = family;
+  const [isNewOpen, setNewOpen] = useState(false);
+  const navigate = useNavigate();
+  return (
+    <section aria-label={family_name} className="min-w-0 rounded-lg border border-line bg-surface">
+      <header className="flex flex-wrap items-start gap-x-4 gap-y-2 px-4 py-3">
+        <div className="flex min-w-0 flex-1 basis-72 flex-col gap-1">
+          <div className="flex flex-wrap items-center gap-2">
+            <h2 className="text-sm font-semibold">{family_name}</h2>
+            {usesModel(family_name) && (
+              <Badge tone="accent" icon={<Sparkles aria-hidden />}>
+                Asks a model
+              </Badge>
+            )}
+            {evaluators.some(({ profile_required }) => profile_required) && <Badge>Needs a profile</Badge>}
+          </div>
+          <p className="text-sm text-ink-2">{description}</p>
+          <dl className="flex flex-wrap gap-x-4 gap-y-0.5 text-xs text-ink-3">
+            <Fact name="Needs">{listOf(required_input_fields)}</Fact>
+            {optional_input_fields.length > 0 && <Fact name="Takes">{listOf(optional_input_fields)}</Fact>}
+            {evaluators.map(({ id, aliases }) => (
+              <Fact key={id} name="Id">
+                <code className="font-mono">{id}</code>
+                {aliases.length > 0 && (
+                  <>
+                    {" or "}
+                    <code className="font-mono">{aliases.join(", ")}</code>
+                  </>
+                )}
+              </Fact>
+            ))}
+          </dl>
+        </div>
+        <Button
+          size="small"
+          icon={<Plus aria-hidden />}
+          aria-label={`New profile of ${family_name}`}
+          onClick={() => setNewOpen(true)}
+        >
+          New profile
+        </Button>
+      </header>
+      {profiles.length > 0 && (
+        <ProfileTable familyName={family_name} profiles={profiles} figuresOf={figuresOf} />
+      )}
+      <ProfileDialog
+        isOpen={isNewOpen}
+        onClose={() => setNewOpen(false)}
+        family={family}
+        onSaved={({ public_id }) =>
+          navigate({ to: "/evaluators/profiles/$publicId", params: { publicId: public_id } })
+        }
+      />
+    </section>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="flex gap-1">
+      <dt className="shrink-0">{name}</dt>
+      <dd className="text-ink-2">{children}</dd>
+    </div>
+  );
+}
+
+function listOf(fields: readonly string[]): string {
+  return fields.map((field) => wordsOfName(field).toLowerCase()).join(", ");
+}

@@ -1,0 +1,74 @@
+import type { EvaluationSummaryGroup } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
+import { formatCount, formatShare } from "../../text/format-number.ts";
+import { IntervalBar } from "../../ui/charts/interval-bar.tsx";
+import { Cell, RowHeader } from "../../ui/table.tsx";
+import type { Verdict } from "../evaluations/explorer-search.ts";
+
+interface EvaluatorRowProps {
+  group: EvaluationSummaryGroup;
+  /** Of those without a verdict. */
+  lackedInput: number;
+  since: string;
+}
+
+export function EvaluatorRow({ group, lackedInput, since }: EvaluatorRowProps) {
+  const evaluator = group.key.evaluator_id ?? "";
+  const onlyLackedInput = lackedInput === group.failed;
+  const counts: { count: number; verdict: Verdict; words: string }[] = [
+    { count: group.passed, verdict: "pass", words: "passed" },
+    { count: group.not_passed, verdict: "fail", words: "failed" },
+    {
+      count: group.failed,
+      verdict: onlyLackedInput ? "input-missing" : "no-verdict",
+      words: "without a verdict",
+    },
+  ];
+  const link = "underline-offset-2 hover:underline";
+  return (
+    <tr className="border-b border-line last:border-0 hover:bg-hover">
+      <RowHeader>
+        <Link to="/evaluations" search={{ evaluator, since }} className={`text-accent-ink ${link}`}>
+          {evaluator}
+        </Link>
+      </RowHeader>
+      <Cell isNumber>{formatCount(group.count)}</Cell>
+      {counts.map(({ count, verdict, words }) => (
+        <Cell key={words} isNumber>
+          {count === 0 ? (
+            <span className="text-ink-3">0</span>
+          ) : (
+            <Link
+              to="/evaluations"
+              search={{ evaluator, verdict, since }}
+              aria-label={`${formatCount(count)} ${words}, of ${evaluator}`}
+              className={link}
+            >
+              {formatCount(count)}
+            </Link>
+          )}
+        </Cell>
+      ))}
+      <Cell isNumber>{formatShare(group.pass_rate)}</Cell>
+      <Cell>
+        <Interval rate={group.pass_rate} interval={group.pass_rate_interval} />
+      </Cell>
+    </tr>
+  );
+}
+
+interface IntervalProps {
+  rate: EvaluationSummaryGroup["pass_rate"];
+  interval: EvaluationSummaryGroup["pass_rate_interval"];
+}
+
+function Interval({ rate, interval }: IntervalProps) {
+  if (rate === null || interval === null) return <span className="text-ink-3">No verdicts</span>;
+  const words = `${formatShare(interval.lower)} to ${formatShare(interval.upper)}`;
+  return (
+    <span title={words} className="flex items-center">
+      <IntervalBar value={rate} lower={interval.lower} upper={interval.upper} />
+      <span className="sr-only">{words}</span>
+    </span>
+  );
+}

@@ -1,0 +1,68 @@
+import type { ReactNode } from "react";
+import { formatCount, formatDuration } from "../../../text/format-number.ts";
+import { Badge } from "../../../ui/badge.tsx";
+import { CopyButton } from "../../../ui/copy-button.tsx";
+import { InlineText } from "../../../ui/text/inline-text.tsx";
+import { Time } from "../../../ui/time.tsx";
+import type { Answer } from "../use-predictions.ts";
+
+/** Finish reasons that mean that something is missing. */
+const cutShort: Record<string, string> = {
+  length: "cut off at max_tokens",
+  content_filter: "held back by a filter",
+};
+
+export function AnswerFacts({ answer: { at, prediction, timing, requestId } }: { answer: Answer }) {
+  const { finish_reason, matched_stop, usage } = prediction;
+  const shortfall = cutShort[finish_reason ?? ""];
+  return (
+    <dl className="grid grid-cols-2 gap-x-4 gap-y-3 text-sm sm:grid-cols-4">
+      <Fact name="Finish reason">
+        {shortfall === undefined ? (
+          <InlineText text={finish_reason ?? "not said"} />
+        ) : (
+          <Badge tone="warn">{shortfall}</Badge>
+        )}
+      </Fact>
+      <Fact name="Matched stop">
+        {matched_stop === null ? "–" : <InlineText text={JSON.stringify(matched_stop)} />}
+      </Fact>
+      <Fact name="Prompt tokens">{formatCount(usage.prompt_tokens)}</Fact>
+      <Fact name="Answer tokens">{formatCount(usage.completion_tokens)}</Fact>
+      {timing !== undefined && (
+        <>
+          <Fact name="Total time">{formatDuration(timing.totalMs)}</Fact>
+          <Fact name="Model">
+            {timing.upstreamMs === undefined ? "–" : formatDuration(timing.upstreamMs)}
+          </Fact>
+          <Fact name="Presage">
+            {timing.upstreamMs === undefined
+              ? "–"
+              : formatDuration(Math.max(0, timing.totalMs - timing.upstreamMs))}
+          </Fact>
+        </>
+      )}
+      <Fact name="Answered">
+        <Time at={at} />
+      </Fact>
+      {requestId !== undefined && (
+        <div className="col-span-full flex min-w-0 items-center gap-2 text-xs text-ink-3">
+          <dt>Request</dt>
+          <dd className="flex min-w-0 items-center gap-1">
+            <code className="truncate font-mono">{requestId}</code>
+            <CopyButton text={requestId} label="Copy the request’s id" />
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+function Fact({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <div className="min-w-0">
+      <dt className="text-xs text-ink-3">{name}</dt>
+      <dd className="truncate tabular-nums">{children}</dd>
+    </div>
+  );
+}

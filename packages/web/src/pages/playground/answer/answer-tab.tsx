@@ -1,0 +1,65 @@
+import { MessageSquareText } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import type { Answer } from "../use-predictions.ts";
+import { AnswerPicker } from "./answer-picker.tsx";
+import { AnswerView } from "./answer-view.tsx";
+import { Comparison } from "./comparison.tsx";
+import { Waiting } from "./waiting.tsx";
+
+interface AnswerTabProps {
+  /** The newest first. */
+  answers: readonly Answer[];
+  isPending: boolean;
+  startedAtMs: number;
+  error: Error | null;
+  wasCancelled: boolean;
+  onRetry(): void;
+  onCancel(): void;
+  /** What can be done with an answer, below it. */
+  children(answer: Answer): ReactNode;
+}
+
+export function AnswerTab(props: AnswerTabProps) {
+  const { answers, isPending, startedAtMs, error, wasCancelled, onRetry, onCancel, children } = props;
+  const [chosen, setChosen] = useState<{ number: number; among: number }>();
+  const [otherNumber, setOtherNumber] = useState<number>();
+  const newest = answers[0];
+  // A choice holds until there is a newer answer.
+  const isChoiceValid = chosen?.among === newest?.number;
+  const shown = (isChoiceValid && answers.find(({ number }) => number === chosen?.number)) || newest;
+  const other = answers.find(({ number }) => number === otherNumber && number !== shown?.number);
+
+  return (
+    <div className="flex flex-col gap-4 p-4">
+      {isPending && <Waiting startedAtMs={startedAtMs} onCancel={onCancel} />}
+      {!isPending && error !== null && <ErrorNotice error={error} onRetry={onRetry} />}
+      {!isPending && wasCancelled && (
+        <p role="status" className="rounded-md bg-sunken px-3 py-2 text-sm text-ink-2">
+          Cancelled. Nothing that you typed is lost.
+        </p>
+      )}
+      {shown === undefined && !isPending && error === null && !wasCancelled && (
+        <EmptyState icon={MessageSquareText} title="No answer yet">
+          Fill in a state and an action, or start from an example, then press Predict.
+        </EmptyState>
+      )}
+      {shown !== undefined && (
+        <>
+          {answers.length > 1 && newest !== undefined && (
+            <AnswerPicker
+              answers={answers}
+              shown={shown}
+              other={other}
+              onShow={(number) => setChosen({ number, among: newest.number })}
+              onCompare={setOtherNumber}
+            />
+          )}
+          {other === undefined ? <AnswerView answer={shown} /> : <Comparison answer={shown} other={other} />}
+          {children(shown)}
+        </>
+      )}
+    </div>
+  );
+}

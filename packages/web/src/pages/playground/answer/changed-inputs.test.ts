@@ -1,0 +1,15 @@
+import { expect, test } from "bun:test";
+import { changedInputs } from "./changed-inputs.ts";
+
+const interaction = { state: "You are in the hall.", action: "look" };
+
+test("requests that are alike differ in nothing", () => {
+  const request = { interaction, params: { stop: ["\n"] } };
+  expect(changedInputs(request, structuredClone(request))).toEqual([]);
+});
+
+test("what was changed, set or taken away is named", () => {
+  const one = { context: { task_context: "Leave." }, interaction, params: { temperature: 0, stop: ["\n"] } };
+  const other = { interaction: { ...interaction, action: "go" }, params: { temperature: 0, stop: ["\t"] } };
+  expect(changedInputs(one, other)).toEqual(["task_context", "action", "stop"]);
+});

@@ -1,0 +1,83 @@
+import { composePrompt } from "@presage/contract/compose-prompt";
+import type { WorldModelRequest } from "@presage/sdk";
+import { readableJson } from "./readable-json.ts";
+import { toJavaScript, toPython } from "./write-literal.ts";
+
+export interface ProgramInput {
+  request: WorldModelRequest;
+  /** Scheme, host and port of the server. */
+  origin: string;
+  /** The model that answers. */
+  model: string;
+}
+
+/** The same request as programs, which take their key from the environment. */
+export const programs = [
+  { value: "curl", label: "curl", write: writeCurl },
+  { value: "sdk", label: "TypeScript", write: writeSdk },
+  { value: "openai", label: "TypeScript, OpenAI client", write: writeOpenAi },
+  { value: "python", label: "Python", write: writePython },
+] as const;
+
+/** The body goes in by a quoted here-document: the shell changes nothing in it, and it may be longer than an argument. */
+function writeCurl({ request, origin }: ProgramInput): string {
+  return `curl '${origin}/v1/predict' \\
+  -H "X-API-KEY: $PRESAGE_API_KEY" \\
+  -H 'Content-Type: application/json' \\
+  --data-binary @- <<'JSON'
+${readableJson(request, 2)}
+JSON
+`;
+}
+
+function writeSdk({ request, origin }: ProgramInput): string {
+  return `import { createPresage } from "@presage/sdk";
+
+const presage = createPresage({
+  baseUrl: ${readableJson(origin)},
+  apiKey: process.env.PRESAGE_API_KEY,
+});
+
+const prediction = await presage.predict(${toJavaScript(request)});
+console.log(prediction.response.content);
+`;
+}
+
+function writeOpenAi({ request, origin, model }: ProgramInput): string {
+  const { max_tokens, temperature, top_p, model: ownModel, messages: _, ...further } = { ...request.params };
+  const known = {
+    model: typeof ownModel === "string" ? ownModel : model,
+    messages: composePrompt(request.context, request.interaction),
+    max_tokens,
+    temperature,
+    top_p,
+  };
+  const hasFurther = Object.keys(further).length > 0;
+  const body = toJavaScript(known);
+  return `import OpenAI from "openai";
+
+const client = new OpenAI({
+  baseURL: ${readableJson(`${origin}/v1`)},
+  apiKey: process.env.PRESAGE_API_KEY,
+});
+${hasFurther ? `\n// Parameters that the client’s types do not name.\nconst further = ${toJavaScript(further)};\n` : ""}
+const completion = await client.chat.completions.create(${hasFurther ? body.replace("{\n", "{\n  ...further,\n") : body});
+console.log(completion.choices[0]?.message.content);
+`;
+}
+
+function writePython({ request, origin }: ProgramInput): string {
+  return `import os
+
+import requests
+
+response = requests.post(
+    ${readableJson(`${origin}/v1/predict`)},
+    headers={"X-API-KEY": os.environ["PRESAGE_API_KEY"]},
+    json=${toPython(request, 1)},
+    timeout=130,
+)
+response.raise_for_status()
+print(response.json()["response"]["content"])
+`;
+}

@@ -1,0 +1,85 @@
+import { useQuery } from "@tanstack/react-query";
+import { latestProfilesQuery } from "../../../data/evaluator-profiles.ts";
+import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { Button } from "../../../ui/button.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Field } from "../../../ui/field.tsx";
+import { TextArea } from "../../../ui/inputs.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import type { Answer } from "../use-predictions.ts";
+import { evaluatorChoices } from "./evaluator-choices.ts";
+import { EvaluatorPicker } from "./evaluator-picker.tsx";
+import { Outcomes } from "./outcomes.tsx";
+import type { useEvaluations } from "./use-evaluations.ts";
+
+interface EvaluateAnswerProps {
+  answer: Answer;
+  evaluations: ReturnType<typeof useEvaluations>;
+  goldAnswer: string;
+  onGoldAnswer(goldAnswer: string): void;
+}
+
+/** Holds one answer against evaluators of the reader’s choice. */
+export function EvaluateAnswer({ answer, evaluations, goldAnswer, onGoldAnswer }: EvaluateAnswerProps) {
+  const presage = usePresage();
+  const families = useQuery(evaluatorFamiliesQuery(presage));
+  const profiles = useQuery(latestProfilesQuery(presage));
+  const loadError = families.error ?? profiles.error;
+  const hasSystemTurn = answer.messages.some(({ role }) => role === "system");
+  const groups = evaluatorChoices(families.data ?? [], profiles.data ?? [], { hasSystemTurn });
+  const chosen = groups
+    .flatMap(({ choices }) => choices)
+    .filter(({ id, obstacle }) => evaluations.chosenIds.has(id) && obstacle === undefined);
+  const needsGoldAnswer = chosen.some((choice) => choice.needsGoldAnswer);
+  const outcomes = evaluations.outcomesOf(answer);
+  const isMine = evaluations.answerNumber === answer.number;
+
+  function evaluate() {
+    const usesGoldAnswer = needsGoldAnswer && goldAnswer !== "";
+    evaluations.evaluate({ answer, choices: chosen, goldAnswer: usesGoldAnswer ? goldAnswer : undefined });
+  }
+
+  return (
+    <section aria-label="Evaluate this answer" className="flex flex-col gap-3 border-t border-line pt-4">
+      <header className="flex flex-wrap items-center gap-3">
+        <div className="min-w-0 flex-1">
+          <h3 className="text-sm font-semibold">Evaluate this</h3>
+          <p className="text-xs text-ink-3">
+            Results are kept under the app <code className="font-mono">playground</code>.
+          </p>
+        </div>
+        <Button onClick={evaluate} disabled={chosen.length === 0} isBusy={evaluations.isPending && isMine}>
+          {chosen.length < 2 ? "Evaluate" : `Evaluate with ${chosen.length}`}
+        </Button>
+      </header>
+      {loadError !== null && (
+        <ErrorNotice
+          error={loadError}
+          onRetry={() => {
+            void families.refetch();
+            void profiles.refetch();
+          }}
+        />
+      )}
+      {loadError === null && (families.isPending || profiles.isPending) && (
+        <SkeletonRows count={4} className="h-7" />
+      )}
+      {groups.length > 0 && profiles.data !== undefined && (
+        <EvaluatorPicker groups={groups} chosenIds={evaluations.chosenIds} onChoose={evaluations.choose} />
+      )}
+      {needsGoldAnswer && (
+        <Field
+          label="Gold answer"
+          hint="What the environment really answered. Without it, evaluators that need it give no verdict."
+        >
+          {(control) => (
+            <TextArea {...control} value={goldAnswer} onChange={({ target }) => onGoldAnswer(target.value)} />
+          )}
+        </Field>
+      )}
+      {isMine && evaluations.error !== null && <ErrorNotice error={evaluations.error} onRetry={evaluate} />}
+      {outcomes !== undefined && <Outcomes items={outcomes} />}
+    </section>
+  );
+}

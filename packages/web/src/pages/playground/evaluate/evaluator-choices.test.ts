@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
+import { evaluatorChoices } from "./evaluator-choices.ts";
+
+function family(family_name: string, ...needs: string[]): EvaluatorFamily {
+  return {
+    family_name,
+    description: `What ${family_name} does.`,
+    required_input_fields: ["evaluated_model_output", ...needs],
+    optional_input_fields: [],
+    profile_config_schema: {},
+  };
+}
+
+function profile(evaluator_family: string, name: string, config = {}): EvaluatorProfile {
+  return {
+    public_id: `${evaluator_family}/${name}`,
+    evaluator_family,
+    name,
+    revision: 1,
+    config,
+    description: null,
+    is_managed: false,
+    created_at: "2026-11-21T00:00:00Z",
+    archived_at: null,
+    evaluator_id: evaluator_family,
+    is_patronus_managed: false,
+  };
+}
+
+const families = [family("exact-match", "evaluated_model_gold_answer"), family("judge"), family("unused")];
+
+test("profiles are listed below their family, and families without one are left out", () => {
+  const profiles = [profile("judge", "b"), profile("exact-match", "system:default"), profile("judge", "a")];
+  const choices = evaluatorChoices(families, profiles, { hasSystemTurn: true });
+  expect(choices.map(({ family, choices }) => [family, choices.map(({ profile }) => profile)])).toEqual([
+    ["exact-match", ["system:default"]],
+    ["judge", ["b", "a"]],
+  ]);
+});
+
+test("a gold answer is needed by some families, and by some profiles of others", () => {
+  const profiles = [
+    profile("exact-match", "system:default"),
+    profile("judge", "is-concise"),
+    profile("judge", "matches-gold", { required_fields: ["evaluated_model_gold_answer"] }),
+  ];
+  const choices = evaluatorChoices(families, profiles, { hasSystemTurn: true }).flatMap(
+    ({ choices }) => choices,
+  );
+  expect(choices.map(({ profile, needsGoldAnswer }) => [profile, needsGoldAnswer])).toEqual([
+    ["system:default", true],
+    ["is-concise", false],
+    ["matches-gold", true],
+  ]);
+});
+
+test("what needs a text that the answer has not says so", () => {
+  const profiles = [
+    profile("judge", "grounded", { required_fields: ["evaluated_model_retrieved_context"] }),
+    profile("judge", "in-role", { required_fields: ["evaluated_model_system_prompt"] }),
+  ];
+  const obstacles = (hasSystemTurn: boolean) =>
+    evaluatorChoices(families, profiles, { hasSystemTurn }).flatMap(({ choices }) =>
+      choices.map(({ obstacle }) => obstacle),
+    );
+  expect(obstacles(true)).toEqual(["needs retrieved context, which a prediction has not", undefined]);
+  expect(obstacles(false)[1]).toBe("needs a system turn");
+});

@@ -1,0 +1,83 @@
+import { clsx } from "clsx";
+import { Tooltip } from "../../../ui/tooltip.tsx";
+import type { EvaluatorChoice, FamilyChoices } from "./evaluator-choices.ts";
+
+interface EvaluatorPickerProps {
+  groups: readonly FamilyChoices[];
+  chosenIds: ReadonlySet<string>;
+  onChoose(ids: ReadonlySet<string>): void;
+}
+
+/** The server runs so many at once. */
+const mostEvaluators = 20;
+
+export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPickerProps) {
+  const isFull = chosenIds.size >= mostEvaluators;
+
+  function toggle(id: string) {
+    const next = new Set(chosenIds);
+    if (!next.delete(id)) next.add(id);
+    onChoose(next);
+  }
+
+  return (
+    <div className="max-h-80 overflow-y-auto rounded-md border border-line">
+      {groups.map(({ family, description, choices }) => (
+        <fieldset
+          key={family}
+          className="grid min-w-0 items-baseline gap-x-3 gap-y-1 border-b border-line px-3 py-1.5 last:border-b-0 sm:grid-cols-[8.5rem_minmax(0,1fr)]"
+        >
+          <legend className="float-left contents">
+            <Tooltip text={description}>
+              <span className="truncate text-sm font-medium">{family}</span>
+            </Tooltip>
+          </legend>
+          <div className="flex flex-wrap gap-1.5">
+            {choices.map((choice) => (
+              <Chip
+                key={choice.id}
+                choice={choice}
+                isChosen={chosenIds.has(choice.id)}
+                isFull={isFull}
+                onToggle={() => toggle(choice.id)}
+              />
+            ))}
+          </div>
+        </fieldset>
+      ))}
+    </div>
+  );
+}
+
+interface ChipProps {
+  choice: EvaluatorChoice;
+  isChosen: boolean;
+  isFull: boolean;
+  onToggle(): void;
+}
+
+function Chip({ choice, isChosen, isFull, onToggle }: ChipProps) {
+  const { profile, description, needsGoldAnswer, obstacle } = choice;
+  const isOff = obstacle !== undefined || (isFull && !isChosen);
+  const note = obstacle ?? (needsGoldAnswer ? "needs a gold answer" : undefined);
+  return (
+    <label
+      title={[description, note && `${note[0]?.toUpperCase()}${note.slice(1)}.`].filter(Boolean).join(" ")}
+      className={clsx(
+        "inline-flex min-h-7 max-w-full items-center gap-1.5 rounded-md border px-2 text-xs",
+        isOff ? "cursor-not-allowed text-ink-3" : "cursor-pointer hover:bg-hover",
+        isChosen && !isOff ? "border-accent bg-accent-soft text-accent-ink" : "border-line",
+      )}
+    >
+      <input
+        type="checkbox"
+        checked={isChosen && !isOff}
+        disabled={isOff}
+        onChange={onToggle}
+        className="size-3.5 shrink-0 accent-accent"
+      />
+      <span className="truncate">{profile === "system:default" ? "default" : profile}</span>
+      {note !== undefined && <span className="shrink-0 text-ink-3">{note}</span>}
+    </label>
+  );
+}

@@ -1,0 +1,63 @@
+import type { EvaluateItem } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
+import { formatScore } from "../../../text/format-number.ts";
+import { PlainText } from "../../../ui/text/plain-text.tsx";
+import { VerdictBadge } from "../../../ui/verdict-badge.tsx";
+import { playgroundApp } from "./use-evaluations.ts";
+
+/** What came of an evaluation, one row for each evaluator. What has no verdict says why. */
+export function Outcomes({ items }: { items: readonly EvaluateItem[] }) {
+  return (
+    <ul aria-label="Results" className="rounded-md border border-line">
+      {items.map((item) => (
+        <li
+          key={`${item.evaluator_id} ${item.profile_name}`}
+          className="flex flex-col gap-1.5 border-b border-line px-3 py-2 last:border-b-0"
+        >
+          <Outcome item={item} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Outcome({ item }: { item: EvaluateItem }) {
+  const { evaluator_id, profile_name, status, error_message, evaluation_result: result } = item;
+  const family = result?.evaluator_family ?? evaluator_id;
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
+        <VerdictBadge status={status} pass={result?.pass ?? null} />
+        <span className="min-w-0 flex-1 truncate">
+          <span className="font-medium">{family}</span> <span className="text-ink-3">{profile_name}</span>
+        </span>
+        {result !== null && (
+          <span className="text-ink-2 tabular-nums">
+            <span className="sr-only">Score </span>
+            {formatScore(result.score_raw)}
+          </span>
+        )}
+        <OutcomeLink item={item} />
+      </div>
+      {error_message !== null && <p className="text-xs wrap-anywhere text-warn">{error_message}</p>}
+      {result?.explanation && <PlainText text={result.explanation} label="Explanation" />}
+    </>
+  );
+}
+
+function OutcomeLink({ item: { status, evaluation_result: result } }: { item: EvaluateItem }) {
+  const look = "text-accent-ink underline-offset-2 hover:underline";
+  if (result?.id) {
+    return (
+      <Link to="/evaluations" search={{ app: playgroundApp, result: result.id }} className={look}>
+        Open
+      </Link>
+    );
+  }
+  const verdict = status === "validation_error" ? "input-missing" : "no-verdict";
+  return (
+    <Link to="/evaluations" search={{ app: playgroundApp, verdict }} className={look}>
+      See all without a verdict
+    </Link>
+  );
+}

@@ -1,0 +1,51 @@
+import { ChevronRight } from "lucide-react";
+import { Collapsible } from "radix-ui";
+import { useId } from "react";
+import { TextArea } from "../../../ui/inputs.tsx";
+import { CharacterCount } from "./character-count.tsx";
+
+interface ContextFieldProps {
+  label: string;
+  hint: string;
+  text: string;
+  fault: string | undefined;
+  isOpen: boolean;
+  onToggle(isOpen: boolean): void;
+  onChange(text: string): void;
+}
+
+/** One section of the context, folded away while it is not needed. */
+export function ContextField({ label, hint, text, fault, isOpen, onToggle, onChange }: ContextFieldProps) {
+  const noteId = useId();
+  return (
+    <Collapsible.Root
+      open={isOpen || fault !== undefined}
+      onOpenChange={onToggle}
+      className="border-b border-line last:border-b-0"
+    >
+      <Collapsible.Trigger className="group flex min-h-9 w-full items-center gap-2 px-4 text-left -outline-offset-2 hover:bg-hover">
+        <ChevronRight
+          aria-hidden
+          className="size-3.5 shrink-0 text-ink-3 transition-transform group-data-[state=open]:rotate-90"
+        />
+        <span className="shrink-0 text-sm font-medium">{label}</span>
+        <span className="min-w-0 flex-1 truncate text-xs text-ink-3 group-data-[state=open]:invisible">
+          {text.slice(0, 200)}
+        </span>
+        <CharacterCount text={text} />
+      </Collapsible.Trigger>
+      <Collapsible.Content className="flex flex-col gap-1 px-4 pb-3">
+        <p id={noteId} className={fault === undefined ? "text-xs text-ink-3" : "text-xs text-fail"}>
+          {fault ?? hint}
+        </p>
+        <TextArea
+          aria-label={label}
+          aria-describedby={noteId}
+          aria-invalid={fault === undefined ? undefined : true}
+          value={text}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      </Collapsible.Content>
+    </Collapsible.Root>
+  );
+}

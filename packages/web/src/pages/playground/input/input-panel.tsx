@@ -1,0 +1,107 @@
+import { type KeyboardEvent, type ReactNode, type Ref, useState } from "react";
+import { Card } from "../../../ui/card.tsx";
+import { Field } from "../../../ui/field.tsx";
+import { TextArea } from "../../../ui/inputs.tsx";
+import { CharacterCount } from "./character-count.tsx";
+import { ContextField } from "./context-field.tsx";
+import { type ContextField as ContextFieldName, contextSections } from "./context-sections.ts";
+import type { Draft } from "./draft.ts";
+import { ParamsFields } from "./params-fields.tsx";
+import type { Faults } from "./read-draft.ts";
+
+interface InputPanelProps {
+  ref: Ref<HTMLFormElement>;
+  draft: Draft;
+  faults: Faults;
+  onChange(part: Partial<Draft>): void;
+  onSubmit(): void;
+  /** On the right of the title. */
+  actions: ReactNode;
+  /** What stays in sight below the fields. */
+  footer: ReactNode;
+}
+
+/** Everything that a prediction is made from. */
+export function InputPanel({ ref, draft, faults, onChange, onSubmit, actions, footer }: InputPanelProps) {
+  const { context, state, action, params } = draft;
+  const [toggled, setToggled] = useState<Partial<Record<ContextFieldName, boolean>>>({});
+
+  function submitByKey(event: KeyboardEvent) {
+    if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
+    event.preventDefault();
+    onSubmit();
+  }
+
+  return (
+    <form
+      ref={ref}
+      aria-label="Input"
+      noValidate
+      onKeyDown={submitByKey}
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+      className="flex min-h-0 min-w-0 flex-col"
+    >
+      <Card title="Input" actions={actions} className="flex min-h-0 flex-1 flex-col">
+        <div className="min-h-0 flex-1 overflow-y-auto">
+          <fieldset className="min-w-0 border-b border-line">
+            <legend className="sr-only">Context</legend>
+            {contextSections.map(({ field, label, hint }) => (
+              <ContextField
+                key={field}
+                label={label}
+                hint={hint}
+                text={context[field]}
+                fault={faults[`context.${field}`]}
+                isOpen={toggled[field] ?? context[field] !== ""}
+                onToggle={(isOpen) => setToggled({ ...toggled, [field]: isOpen })}
+                onChange={(text) => {
+                  setToggled({ ...toggled, [field]: true });
+                  onChange({ context: { ...context, [field]: text } });
+                }}
+              />
+            ))}
+          </fieldset>
+          <div className="flex flex-col gap-4 border-b border-line p-4">
+            <Field
+              label="State"
+              hint="What the agent sees before it acts, in the environment’s own words."
+              fault={faults["interaction.state"]}
+              aside={<CharacterCount text={state} />}
+            >
+              {(control) => (
+                <TextArea
+                  {...control}
+                  className="min-h-28"
+                  value={state}
+                  onChange={({ target }) => onChange({ state: target.value })}
+                />
+              )}
+            </Field>
+            <Field
+              label="Action"
+              hint="What the agent does: a command, a click, a tool call."
+              fault={faults["interaction.action"]}
+              aside={<CharacterCount text={action} />}
+            >
+              {(control) => (
+                <TextArea
+                  {...control}
+                  className="min-h-10"
+                  value={action}
+                  onChange={({ target }) => onChange({ action: target.value })}
+                />
+              )}
+            </Field>
+          </div>
+          <ParamsFields params={params} faults={faults} onChange={(params) => onChange({ params })} />
+        </div>
+        <footer className="sticky bottom-0 flex flex-wrap items-center gap-3 rounded-b-lg border-t border-line bg-surface px-4 py-3">
+          {footer}
+        </footer>
+      </Card>
+    </form>
+  );
+}

@@ -1,0 +1,125 @@
+import { ChevronRight } from "lucide-react";
+import { Collapsible } from "radix-ui";
+import { useState } from "react";
+import { Field } from "../../../ui/field.tsx";
+import { Select, TextArea, TextInput } from "../../../ui/inputs.tsx";
+import { samplingDefaults } from "../sampling-defaults.ts";
+import { type Draft, type ParamField, paramFields } from "./draft.ts";
+import type { Faults } from "./read-draft.ts";
+
+interface ParamsFieldsProps {
+  params: Draft["params"];
+  faults: Faults;
+  onChange(params: Draft["params"]): void;
+}
+
+const numbers = [
+  { field: "max_tokens", inputMode: "numeric", placeholder: String(samplingDefaults.max_tokens) },
+  { field: "temperature", inputMode: "decimal", placeholder: String(samplingDefaults.temperature) },
+  { field: "top_p", inputMode: "decimal", placeholder: String(samplingDefaults.top_p) },
+  { field: "top_k", inputMode: "numeric", placeholder: "off" },
+] as const;
+
+const choices = [
+  {
+    field: "enable_thinking",
+    options: [
+      { value: "true", label: "On" },
+      { value: "false", label: "Off" },
+    ],
+  },
+  {
+    field: "reasoning_budget",
+    options: [
+      { value: "low", label: "Low" },
+      { value: "medium", label: "Medium" },
+      { value: "high", label: "High" },
+    ],
+  },
+] as const;
+
+export function ParamsFields({ params, faults, onChange }: ParamsFieldsProps) {
+  const [isOpen, setOpen] = useState(false);
+  const faultOf = (field: ParamField) => faults[`params.${field}`];
+  const isFaulty = paramFields.some((field) => faultOf(field) !== undefined);
+  const set = (field: ParamField, text: string) => {
+    setOpen(true);
+    onChange({ ...params, [field]: text });
+  };
+  return (
+    <Collapsible.Root open={isOpen || isFaulty} onOpenChange={setOpen}>
+      <Collapsible.Trigger className="group flex min-h-9 w-full items-center gap-2 px-4 text-left -outline-offset-2 hover:bg-hover">
+        <ChevronRight
+          aria-hidden
+          className="size-3.5 shrink-0 text-ink-3 transition-transform group-data-[state=open]:rotate-90"
+        />
+        <span className="shrink-0 text-sm font-medium">Parameters</span>
+        <span className="min-w-0 flex-1 truncate text-right text-xs text-ink-3">{summary(params)}</span>
+      </Collapsible.Trigger>
+      <Collapsible.Content className="flex flex-col gap-3 px-4 pt-1 pb-4">
+        <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
+          {numbers.map(({ field, inputMode, placeholder }) => (
+            <Field key={field} label={<ParamName>{field}</ParamName>} fault={faultOf(field)}>
+              {(control) => (
+                <TextInput
+                  {...control}
+                  inputMode={inputMode}
+                  placeholder={placeholder}
+                  value={params[field]}
+                  onChange={({ target }) => set(field, target.value)}
+                  className="tabular-nums"
+                />
+              )}
+            </Field>
+          ))}
+          {choices.map(({ field, options }) => (
+            <div key={field} className="xl:col-span-2">
+              <Field label={<ParamName>{field}</ParamName>} fault={faultOf(field)}>
+                {(control) => (
+                  <Select
+                    {...control}
+                    value={params[field]}
+                    onChange={({ target }) => set(field, target.value)}
+                  >
+                    <option value="">Not set</option>
+                    {options.map(({ value, label }) => (
+                      <option key={value} value={value}>
+                        {label}
+                      </option>
+                    ))}
+                  </Select>
+                )}
+              </Field>
+            </div>
+          ))}
+        </div>
+        <Field
+          label="Further parameters"
+          hint="One JSON object; it goes to the model as it is."
+          fault={faultOf("further")}
+        >
+          {(control) => (
+            <TextArea
+              {...control}
+              placeholder={'{"stop": ["\\n\\n"], "seed": 7}'}
+              value={params.further}
+              onChange={({ target }) => set("further", target.value)}
+            />
+          )}
+        </Field>
+      </Collapsible.Content>
+    </Collapsible.Root>
+  );
+}
+
+function ParamName({ children }: { children: string }) {
+  return <span className="font-mono text-xs font-normal">{children}</span>;
+}
+
+function summary(params: Draft["params"]): string {
+  const set = paramFields.filter((field) => params[field].trim() !== "");
+  if (set.length === 0) return "As the server has them";
+  return set
+    .map((field) => (field === "further" ? "further" : `${field} ${params[field].trim()}`))
+    .join(", ");
+}

@@ -1,0 +1,110 @@
+import { useDeferredValue, useRef, useState } from "react";
+import { flushSync } from "react-dom";
+import { Card } from "../../ui/card.tsx";
+import { Tabs } from "../../ui/tabs.tsx";
+import { AnswerTab } from "./answer/answer-tab.tsx";
+import { CodeTab } from "./code/code-tab.tsx";
+import { EvaluateAnswer } from "./evaluate/evaluate-answer.tsx";
+import { useEvaluations } from "./evaluate/use-evaluations.ts";
+import { DraftActions } from "./input/draft-actions.tsx";
+import { InputPanel } from "./input/input-panel.tsx";
+import { readDraft } from "./input/read-draft.ts";
+import { serverFaults } from "./input/server-faults.ts";
+import { useDraft } from "./input/use-draft.ts";
+import { PredictBar } from "./predict-bar.tsx";
+import { PromptTab } from "./prompt/prompt-tab.tsx";
+import { usePredictions } from "./use-predictions.ts";
+
+interface PlaygroundProps {
+  userId: string;
+  /** The model that answers, if it is known. */
+  model: string | undefined;
+}
+
+export function Playground({ userId, model }: PlaygroundProps) {
+  const [tab, setTab] = useState<"prompt" | "answer" | "code">("prompt");
+  const [sentDraft, setSentDraft] = useState<object>();
+  const [isChecked, setChecked] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  const drafting = useDraft(userId);
+  const predictions = usePredictions();
+  const evaluations = useEvaluations();
+
+  const { draft } = drafting;
+  // Long texts must not hold up the typing.
+  const shown = useDeferredValue(draft);
+  const { request: shownRequest } = readDraft(shown);
+  const { request, faults } = readDraft(draft);
+  // What the server found wrong holds for what was sent to it.
+  const refused = sentDraft === draft ? serverFaults(predictions.error) : {};
+  const isTyping = ([place]: [string, string]) => isChecked || place.startsWith("params.");
+  const visibleFaults = { ...refused, ...Object.fromEntries(Object.entries(faults).filter(isTyping)) };
+
+  function predict() {
+    if (predictions.isPending) return;
+    if (Object.keys(faults).length > 0) {
+      flushSync(() => setChecked(true));
+      form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+      return;
+    }
+    setChecked(false);
+    setSentDraft(draft);
+    setTab("answer");
+    predictions.predict(request);
+  }
+
+  return (
+    <div className="grid min-h-0 gap-4 lg:flex-1 lg:grid-cols-2 lg:grid-rows-[minmax(0,1fr)]">
+      <InputPanel
+        ref={form}
+        draft={draft}
+        faults={visibleFaults}
+        onChange={drafting.change}
+        onSubmit={predict}
+        actions={<DraftActions drafting={drafting} />}
+        footer={
+          <PredictBar
+            isPending={predictions.isPending}
+            isKept={drafting.isKept}
+            onCancel={predictions.cancel}
+          />
+        }
+      />
+      <Card className="flex min-h-0 flex-col">
+        <Tabs
+          label="What goes out and what comes back"
+          value={tab}
+          onChange={(next) => setTab(next)}
+          tabs={[
+            { value: "prompt", label: "Prompt", content: <PromptTab request={shownRequest} model={model} /> },
+            {
+              value: "answer",
+              label: predictions.answers.length > 1 ? `Answers (${predictions.answers.length})` : "Answer",
+              content: (
+                <AnswerTab {...predictions} onRetry={predict} onCancel={predictions.cancel}>
+                  {(answer) => (
+                    <EvaluateAnswer
+                      answer={answer}
+                      evaluations={evaluations}
+                      goldAnswer={draft.goldAnswer}
+                      onGoldAnswer={(goldAnswer) => drafting.change({ goldAnswer })}
+                    />
+                  )}
+                </AnswerTab>
+              ),
+            },
+            {
+              value: "code",
+              label: "Code",
+              content: (
+                <CodeTab
+                  input={{ request: shownRequest, origin: location.origin, model: model ?? "model-name" }}
+                />
+              ),
+            },
+          ]}
+        />
+      </Card>
+    </div>
+  );
+}

@@ -1,0 +1,32 @@
+import { Play } from "lucide-react";
+import { Button } from "../../ui/button.tsx";
+import { KeyHint } from "../../ui/key-hint.tsx";
+
+interface PredictBarProps {
+  isPending: boolean;
+  isKept: boolean;
+  onCancel(): void;
+}
+
+const commandKey = /\bMac|iPhone|iPad/.test(navigator.userAgent) ? "⌘" : "Ctrl";
+
+export function PredictBar({ isPending, isKept, onCancel }: PredictBarProps) {
+  return (
+    <>
+      <Button type="submit" variant="primary" icon={<Play aria-hidden />} isBusy={isPending}>
+        Predict
+      </Button>
+      {isPending && <Button onClick={onCancel}>Cancel</Button>}
+      <span className="hidden items-center gap-1 text-xs text-ink-3 sm:inline-flex">
+        <KeyHint>{commandKey}</KeyHint>
+        <KeyHint>Enter</KeyHint>
+      </span>
+      <span className="flex-1" />
+      {!isKept && (
+        <span role="status" className="text-xs text-warn">
+          Too long for this browser to keep: a reload would lose it.
+        </span>
+      )}
+    </>
+  );
+}

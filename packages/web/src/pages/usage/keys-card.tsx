@@ -1,0 +1,88 @@
+import { useQuery } from "@tanstack/react-query";
+import { apiKeysQuery } from "../../data/api-keys.ts";
+import { groupByStep, sumUsage, type UsageFigures } from "../../data/usage-figures.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { Badge } from "../../ui/badge.tsx";
+import { Card } from "../../ui/card.tsx";
+import { Sparkline } from "../../ui/charts/sparkline.tsx";
+import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
+import { useNow } from "../../ui/use-now.ts";
+import type { UsageOfKey } from "./rank-keys.ts";
+import { UsageCells, UsageHeaderCells } from "./usage-cells.tsx";
+
+interface KeysCardProps {
+  keys: readonly UsageOfKey[];
+  all: UsageFigures;
+  stepStarts: readonly number[];
+}
+
+/** What each key asked for in all. */
+export function KeysCard({ keys, all, stepStarts }: KeysCardProps) {
+  const presage = usePresage();
+  const nowMs = useNow();
+  // Usage names every key of the account, and says nothing of when it ends; of one's own keys that is known.
+  const { data: ownKeys } = useQuery(apiKeysQuery(presage));
+  const expired = new Set(
+    ownKeys?.flatMap(({ id, expires_at }) => (expires_at && Date.parse(expires_at) <= nowMs ? [id] : [])),
+  );
+  return (
+    <Card title="By key">
+      <Table label="Usage by key" className="whitespace-nowrap">
+        <thead>
+          <tr className="border-b border-line">
+            <HeaderCell>Key</HeaderCell>
+            <HeaderCell>Requests over time</HeaderCell>
+            <UsageHeaderCells />
+          </tr>
+        </thead>
+        <tbody>
+          {keys.map((usage) => (
+            <tr key={usage.keyId} className="border-b border-line last:border-0 hover:bg-hover">
+              <RowHeader>
+                <KeyName usage={usage} isExpired={usage.keyId !== null && expired.has(usage.keyId)} />
+              </RowHeader>
+              <Cell>
+                <Sparkline values={countBySteps(usage, stepStarts)} />
+              </Cell>
+              <UsageCells figures={usage} all={all} />
+            </tr>
+          ))}
+        </tbody>
+        {keys.length > 1 && (
+          <tfoot>
+            <tr className="border-t border-line-strong font-medium">
+              <RowHeader className="font-medium">All</RowHeader>
+              <Cell />
+              <UsageCells figures={all} all={all} />
+            </tr>
+          </tfoot>
+        )}
+      </Table>
+    </Card>
+  );
+}
+
+function KeyName({ usage: { key, keyId, name }, isExpired }: { usage: UsageOfKey; isExpired: boolean }) {
+  return (
+    <span className="flex w-64 min-w-0 flex-col">
+      <span className="flex min-w-0 items-center gap-2">
+        <span className="truncate font-medium" title={name}>
+          {name}
+        </span>
+        {key?.revoked_at ? <Badge>Revoked</Badge> : isExpired && <Badge tone="fail">Expired</Badge>}
+      </span>
+      <span className="text-xs text-ink-3">
+        {keyId === null ? (
+          "Asked by people who are signed in"
+        ) : (
+          <code className="font-mono">{key === undefined ? keyId : `${key.prefix}…${key.last_four}`}</code>
+        )}
+      </span>
+    </span>
+  );
+}
+
+function countBySteps({ rows }: UsageOfKey, stepStarts: readonly number[]): number[] {
+  const rowsOf = groupByStep(rows);
+  return stepStarts.map((startMs) => sumUsage(rowsOf.get(startMs) ?? []).requests);
+}

@@ -1,0 +1,31 @@
+import type { UsageOperation, UsageRow } from "@presage/sdk";
+import { sumUsage, type UsageFigures } from "../../data/usage-figures.ts";
+import { operationNames } from "../../text/usage-words.ts";
+import { Card } from "../../ui/card.tsx";
+import { HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
+import { UsageCells, UsageHeaderCells } from "./usage-cells.tsx";
+
+/** What requests were for. */
+export function OperationsCard({ rows, all }: { rows: readonly UsageRow[]; all: UsageFigures }) {
+  const rowsOf = Map.groupBy(rows, ({ operation }) => operation);
+  return (
+    <Card title="By operation">
+      <Table label="Usage by operation" className="whitespace-nowrap">
+        <thead>
+          <tr className="border-b border-line">
+            <HeaderCell>Operation</HeaderCell>
+            <UsageHeaderCells />
+          </tr>
+        </thead>
+        <tbody>
+          {(Object.keys(operationNames) as UsageOperation[]).map((operation) => (
+            <tr key={operation} className="border-b border-line last:border-0 hover:bg-hover">
+              <RowHeader className="font-medium">{operationNames[operation]}</RowHeader>
+              <UsageCells figures={sumUsage(rowsOf.get(operation) ?? [])} all={all} />
+            </tr>
+          ))}
+        </tbody>
+      </Table>
+    </Card>
+  );
+}

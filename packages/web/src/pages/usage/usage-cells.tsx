@@ -1,0 +1,39 @@
+import { shareOf, type UsageFigures } from "../../data/usage-figures.ts";
+import { formatCount, formatShare } from "../../text/format-number.ts";
+import { Cell, HeaderCell } from "../../ui/table.tsx";
+
+const columns = ["Requests", "Share", "Failed", "Prompt tokens", "Completion tokens", "Share of tokens"];
+
+export function UsageHeaderCells() {
+  return columns.map((column) => (
+    <HeaderCell key={column} isNumber>
+      {column}
+    </HeaderCell>
+  ));
+}
+
+/** The figures of a row, beside their share of the whole. */
+export function UsageCells({ figures, all }: { figures: UsageFigures; all: UsageFigures }) {
+  const failedShare = shareOf(figures.failed, figures.requests);
+  return (
+    <>
+      <Cell isNumber>{formatCount(figures.requests)}</Cell>
+      <Cell isNumber className="text-ink-2">
+        {formatShare(shareOf(figures.requests, all.requests))}
+      </Cell>
+      <Cell isNumber>
+        {formatCount(figures.failed)}{" "}
+        <span className="inline-block min-w-12 text-ink-3">{formatShare(failedShare)}</span>
+      </Cell>
+      <Cell isNumber>{formatCount(figures.promptTokens)}</Cell>
+      <Cell isNumber>{formatCount(figures.completionTokens)}</Cell>
+      <Cell isNumber className="text-ink-2">
+        {formatShare(shareOf(tokensOf(figures), tokensOf(all)))}
+      </Cell>
+    </>
+  );
+}
+
+function tokensOf({ promptTokens, completionTokens }: UsageFigures): number {
+  return promptTokens + completionTokens;
+}

@@ -1,0 +1,40 @@
+import { expect, test } from "bun:test";
+import { usageCsv } from "./usage-csv.ts";
+
+test("each row is a record, with the reasons of its failures side by side", () => {
+  const csv = usageCsv({
+    since: "2026-03-01T00:00:00Z",
+    until: "2026-03-02T10:00:00Z",
+    step: "day",
+    data: [
+      {
+        start: "2026-03-01T00:00:00Z",
+        api_key_id: "k1",
+        operation: "predict",
+        requests: 9,
+        failures: { timeout: 2, other: 1 },
+        prompt_tokens: 100,
+        completion_tokens: 20,
+      },
+      {
+        start: "2026-03-02T00:00:00Z",
+        api_key_id: null,
+        operation: "chat",
+        requests: 1,
+        failures: {},
+        prompt_tokens: 5,
+        completion_tokens: 6,
+      },
+    ],
+    api_keys: [{ id: "k1", name: "Lab, east", prefix: "psg_aaaa", last_four: "zzzz", revoked_at: null }],
+  });
+  const [head = "", ...lines] = csv.trimEnd().split("\r\n");
+  expect(lines).toEqual([
+    '2026-03-01T00:00:00Z,k1,"Lab, east",predict,9,3,0,0,0,0,2,0,1,100,20',
+    "2026-03-02T00:00:00Z,,Dashboard,chat,1,0,0,0,0,0,0,0,0,5,6",
+  ]);
+  const names = head.split(",");
+  expect(names.at(0)).toBe("day_utc");
+  expect(names.indexOf("failed_timeout")).toBe(10);
+  expect(names).toHaveLength(15);
+});

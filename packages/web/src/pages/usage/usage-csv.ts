@@ -1,0 +1,34 @@
+import type { UsageFailure, UsageResponse } from "@presage/sdk";
+import { countFailures } from "../../data/usage-figures.ts";
+import { toCsv } from "../../text/to-csv.ts";
+import { failureNames } from "../../text/usage-words.ts";
+
+const reasons = Object.keys(failureNames) as UsageFailure[];
+
+/** Every row of the answer, with its key's name. */
+export function usageCsv({ data, api_keys, step }: UsageResponse): string {
+  const nameOf = new Map(api_keys.map(({ id, name }) => [id, name]));
+  const head = [
+    `${step}_utc`,
+    "api_key_id",
+    "api_key_name",
+    "operation",
+    "requests",
+    "failed",
+    ...reasons.map((reason) => `failed_${reason}`),
+    "prompt_tokens",
+    "completion_tokens",
+  ];
+  const records = data.map((row) => [
+    row.start,
+    row.api_key_id ?? "",
+    row.api_key_id === null ? "Dashboard" : (nameOf.get(row.api_key_id) ?? ""),
+    row.operation,
+    row.requests,
+    countFailures(row),
+    ...reasons.map((reason) => row.failures[reason] ?? 0),
+    row.prompt_tokens,
+    row.completion_tokens,
+  ]);
+  return toCsv([head, ...records]);
+}

@@ -1,0 +1,26 @@
+import { Select } from "./inputs.tsx";
+
+interface RevisionSelectProps {
+  label: string;
+  /** Newest first. `note` is shown behind the number. */
+  revisions: readonly { revision: number; note?: string }[];
+  value: number;
+  onChange(revision: number): void;
+}
+
+export function RevisionSelect({ label, revisions, value, onChange }: RevisionSelectProps) {
+  return (
+    <Select
+      aria-label={label}
+      className="max-w-52"
+      value={value}
+      onChange={({ target }) => onChange(Number(target.value))}
+    >
+      {revisions.map(({ revision, note }, place) => (
+        <option key={revision} value={revision}>
+          {[String(revision), place === 0 && "newest", note].filter(Boolean).join(" · ")}
+        </option>
+      ))}
+    </Select>
+  );
+}

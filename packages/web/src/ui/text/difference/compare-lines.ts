@@ -1,0 +1,74 @@
+import { diffArrays } from "diff";
+import { compareWords } from "./compare-words.ts";
+import { type Stretch, shorten, stretch } from "./stretch.ts";
+
+export interface ComparedLine {
+  /** Its number in its text, from 1. */
+  line: number;
+  stretches: Stretch[];
+}
+
+/** What stands side by side: the same line twice, or what one side has instead of the other. */
+export type DifferenceRow =
+  | { kind: "equal"; before: number; after: number; stretches: Stretch[] }
+  | { kind: "changed"; before?: ComparedLine; after?: ComparedLine };
+
+const linesBudgetMs = 150;
+const wordsBudgetMs = 100;
+const mostEdits = 4_000;
+
+/** Undefined if the texts differ so much that comparing them would hold the page up. */
+export function compareLines(
+  before: readonly string[],
+  after: readonly string[],
+): DifferenceRow[] | undefined {
+  const changes = diffArrays([...before], [...after], { timeout: linesBudgetMs, maxEditLength: mostEdits });
+  if (changes === undefined) return undefined;
+  const wordsUntilMs = performance.now() + wordsBudgetMs;
+  const rows: DifferenceRow[] = [];
+  let beforeLine = 1;
+  let afterLine = 1;
+  for (let place = 0; place < changes.length; place += 1) {
+    const change = changes[place];
+    if (change === undefined) break;
+    if (!change.added && !change.removed) {
+      for (const text of change.value) {
+        rows.push({
+          kind: "equal",
+          before: beforeLine++,
+          after: afterLine++,
+          stretches: shorten([stretch(text)]),
+        });
+      }
+      continue;
+    }
+    const next = changes[place + 1];
+    // A removed stretch and the added one in its place come one after the other.
+    const isPair = change.removed && next?.added === true;
+    const removed = change.removed ? change.value : [];
+    const added = isPair ? next.value : change.added ? change.value : [];
+    if (isPair) place += 1;
+    for (let index = 0; index < Math.max(removed.length, added.length); index += 1) {
+      rows.push(toRow(removed[index], added[index]));
+    }
+  }
+  return rows;
+
+  function toRow(before: string | undefined, after: string | undefined): DifferenceRow {
+    if (before !== undefined && after !== undefined) {
+      const compared = compareWords(before, after, wordsUntilMs - performance.now());
+      return {
+        kind: "changed",
+        before: { line: beforeLine++, stretches: compared.before },
+        after: { line: afterLine++, stretches: compared.after },
+      };
+    }
+    if (before !== undefined) {
+      return { kind: "changed", before: { line: beforeLine++, stretches: shorten([stretch(before, true)]) } };
+    }
+    return {
+      kind: "changed",
+      after: { line: afterLine++, stretches: shorten([stretch(after ?? "", true)]) },
+    };
+  }
+}

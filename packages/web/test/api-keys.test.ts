@@ -1,0 +1,81 @@
+import { expect } from "bun:test";
+import { createPresage } from "@presage/sdk";
+import { dashboardTests } from "./support/dashboard-tests.ts";
+
+const dashboardTest = dashboardTests();
+
+dashboardTest("A key is made, used, and refused once it is revoked", async ({ visit, presage }) => {
+  const page = await visit("/api-keys");
+  await page.getByRole("button", { name: "Create key" }).click();
+  const form = page.getByRole("dialog", { name: "Create key" });
+  await form.getByRole("textbox", { name: "Name" }).fill("training cluster");
+  await form.getByRole("button", { name: "Create key" }).click();
+
+  const shown = page.getByRole("alertdialog", { name: "The key “training cluster”" });
+  const apiKey = (await shown.getByRole("code").first().textContent()) ?? "";
+  expect(apiKey).toMatch(/^psg_\w{38,}$/);
+  // A slip of the hand does not close it.
+  await page.keyboard.press("Escape");
+  await shown.getByRole("button", { name: "I have stored it" }).click();
+  await shown.waitFor({ state: "hidden" });
+
+  const row = page.getByRole("row", { name: "training cluster" });
+  await row.getByText("Active", { exact: true }).waitFor();
+  const kept = await page.evaluate(() =>
+    JSON.stringify([
+      document.documentElement.outerHTML,
+      location.href,
+      { ...localStorage },
+      { ...sessionStorage },
+    ]),
+  );
+  expect(kept).toContain("training cluster");
+  expect(kept).not.toContain(apiKey);
+
+  const client = createPresage({ baseUrl: presage.url, apiKey });
+  const { response } = await client.predict({
+    interaction: { state: "You are in the hall.", action: "look around" },
+  });
+  expect(response.content).not.toBe("");
+
+  await row.getByRole("button", { name: "Revoke training cluster" }).click();
+  const question = page.getByRole("alertdialog", { name: "Revoke this key?" });
+  await question.getByText("training cluster").waitFor();
+  await question.getByRole("button", { name: "Revoke key" }).click();
+  await question.waitFor({ state: "hidden" });
+  await row.waitFor({ state: "hidden" });
+  expect(client.me()).rejects.toMatchObject({ category: "unauthenticated", status: 401 });
+
+  await page.getByRole("switch", { name: "Show revoked (1)" }).click();
+  await row.getByText("Revoked").waitFor();
+  expect(await row.getByRole("button").count()).toBe(0);
+});
+
+dashboardTest("A key without a name is not made, and what was typed stays", async ({ visit, client }) => {
+  const before = await client.apiKeys.list();
+  const page = await visit("/api-keys");
+  await page.getByRole("button", { name: "Create key" }).click();
+  const form = page.getByRole("dialog", { name: "Create key" });
+  await form.getByRole("combobox", { name: "Expires" }).selectOption("Never");
+  await form.getByRole("button", { name: "Create key" }).click();
+  await form.getByRole("alert").getByText("Give the key a name.").waitFor();
+  expect(await form.getByRole("combobox", { name: "Expires" }).inputValue()).toBe("never");
+  expect(await client.apiKeys.list()).toHaveLength(before.length);
+});
+
+dashboardTest(
+  "Cancelling a revocation leaves the key in use and the focus where it was",
+  async ({ visit, client }) => {
+    const { id } = await client.apiKeys.create({ name: "notebook" });
+    const page = await visit("/api-keys");
+    const revoke = page.getByRole("button", { name: "Revoke notebook" });
+    await revoke.press("Enter");
+    const question = page.getByRole("alertdialog", { name: "Revoke this key?" });
+    await question.waitFor();
+    await page.keyboard.press("Escape");
+    await question.waitFor({ state: "hidden" });
+    expect(await revoke.evaluate((button) => button === document.activeElement)).toBe(true);
+    const key = (await client.apiKeys.list()).find((listed) => listed.id === id);
+    expect(key?.revoked_at).toBeNull();
+  },
+);

@@ -1,0 +1,80 @@
+import { expect } from "bun:test";
+import { dashboardTests } from "./support/dashboard-tests.ts";
+import { signOut } from "./support/sign-out.ts";
+
+const dashboardTest = dashboardTests();
+
+dashboardTest("The printed address signs in, once", async ({ visit, newSignInAddress, expectErrors }) => {
+  const address = await newSignInAddress();
+  const page = await visit(address, { isSignedIn: false });
+  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+  expect(page.url()).not.toContain("#");
+
+  expectErrors(/status of 401 .*\/auth\/local/);
+  const elsewhere = await visit(address, { isSignedIn: false });
+  await elsewhere.getByRole("alert").getByText("This address was used already").waitFor();
+  expect(new URL(elsewhere.url()).hash).toBe("");
+  await elsewhere.getByText("npx presage sign-in").waitFor();
+});
+
+dashboardTest(
+  "Signing in leads to the page that was wanted",
+  async ({ visit, newSignInAddress, presage }) => {
+    const page = await visit("/usage?period=30d", { isSignedIn: false });
+    await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
+    const { search } = new URL(page.url());
+    expect(search).toBe("?return_to=%2Fusage%3Fperiod%3D30d");
+
+    // In the tab that shows the sign-in page already.
+    const { hash } = new URL(await newSignInAddress());
+    await page.goto(`${presage.url}/sign-in${search}${hash}`);
+    await page.waitForURL(`${presage.url}/usage?period=30d`);
+    await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  },
+);
+
+dashboardTest("A second tab is signed in as well", async ({ visit, newSignInAddress, presage }) => {
+  const page = await visit(await newSignInAddress(), { isSignedIn: false });
+  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+  const second = await page.context().newPage();
+  await second.goto(`${presage.url}/api-keys`);
+  await second.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
+});
+
+dashboardTest("After signing out the back button shows nothing of before", async (visitor) => {
+  const { visit, newSignInAddress, presage, client } = visitor;
+  await client.apiKeys.create({ name: "secret project" });
+  const page = await visit(await newSignInAddress(), { isSignedIn: false });
+  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByRole("rowheader", { name: "secret project" }).waitFor();
+
+  await signOut(page);
+  await page.waitForURL(`${presage.url}/sign-in?signed_out`);
+  await page.getByRole("heading", { name: "You are signed out" }).waitFor();
+  await page.goBack();
+  await page.getByRole("heading", { name: "Sign in" }).waitFor();
+  expect(await page.getByText("secret project").count()).toBe(0);
+  await page.goBack();
+  await page.goForward();
+  await page.getByRole("heading", { name: /^(Sign in|You are signed out)$/ }).waitFor();
+  expect(await page.getByText("secret project").count()).toBe(0);
+});
+
+dashboardTest("Signed out elsewhere, the next click leads to sign-in and back", async (visitor) => {
+  const { visit, newSignInAddress, presage, expectErrors } = visitor;
+  const page = await visit(await newSignInAddress(), { isSignedIn: false });
+  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+  const second = await page.context().newPage();
+  await second.goto(presage.url);
+  await signOut(second);
+  await second.getByRole("heading", { name: "You are signed out" }).waitFor();
+
+  expectErrors(/status of 401/);
+  await page.getByRole("link", { name: "Evaluators" }).click();
+  await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
+  const { pathname, search } = new URL(page.url());
+  expect(pathname + search).toBe("/sign-in?return_to=%2Fevaluators");
+  const { hash } = new URL(await newSignInAddress());
+  await page.goto(`${presage.url}/sign-in${search}${hash}`);
+  await page.getByRole("heading", { name: "Evaluators", level: 1 }).waitFor();
+});

@@ -1,0 +1,10 @@
+import { join } from "node:path";
+
+const build = join(import.meta.dir, "../../build.ts");
+
+/** Makes sure that what the server serves is what the sources make. */
+export async function buildDashboard(): Promise<void> {
+  const child = Bun.spawn([process.execPath, build], { stdout: "ignore", stderr: "pipe" });
+  const [code, said] = await Promise.all([child.exited, new Response(child.stderr).text()]);
+  if (code !== 0) throw new Error(`The dashboard could not be built:\n${said}`);
+}

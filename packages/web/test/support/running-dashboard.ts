@@ -1,0 +1,85 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createPresage, type Presage } from "@presage/sdk";
+import type { Browser, Cookie } from "playwright-core";
+import { createSignInPath } from "../../../server/src/compose-sign-in.ts";
+import { openStore } from "../../../server/test/support/open-store.ts";
+import { startPresage, type TestPresage, testKey } from "../../../server/test/support/presage.ts";
+import { startPresageWithProvider } from "../../../server/test/support/presage-with-provider.ts";
+import { signInLocally } from "../../../server/test/support/session.ts";
+import { openBrowser } from "./browser.ts";
+import { buildDashboard } from "./build-dashboard.ts";
+
+/** A server with its dashboard, and a browser. */
+export interface RunningDashboard {
+  presage: TestPresage;
+  databaseUrl: string;
+  /** The owner's client, with a key. */
+  client: Presage;
+  browser: Browser;
+  /** Where pages may lead to: the identity provider, if there is one. */
+  otherOrigins: string[];
+  /** Of a session of the owner; none where people sign in at a provider. */
+  cookies: Pick<Cookie, "name" | "value">[];
+  /** Makes an address that signs a browser in once, in local mode. */
+  newSignInAddress(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+export interface DashboardOptions {
+  environment?: Record<string, string>;
+  /** Whether people sign in at a provider of their own. */
+  hasProvider?: boolean;
+}
+
+export async function startDashboard({
+  environment = {},
+  hasProvider = false,
+}: DashboardOptions): Promise<RunningDashboard> {
+  await buildDashboard();
+  const folder = await mkdtemp(join(tmpdir(), "presage-browser-test-"));
+  const databaseUrl = `sqlite:${join(folder, "presage.db")}`;
+  const [browser, server] = await Promise.all([
+    openBrowser(),
+    hasProvider ? startWithProvider(databaseUrl, environment) : startLocally(databaseUrl, environment),
+  ]);
+  const { presage } = server;
+  return {
+    ...server,
+    databaseUrl,
+    client: createPresage({ baseUrl: presage.url, apiKey: testKey }),
+    browser,
+    async newSignInAddress() {
+      await using store = await openStore(databaseUrl);
+      return presage.url + (await createSignInPath(store));
+    },
+    async stop() {
+      await browser.close();
+      await server.stop();
+      await rm(folder, { recursive: true });
+    },
+  };
+}
+
+async function startLocally(databaseUrl: string, environment: Record<string, string>) {
+  const presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl, ...environment });
+  const { cookies } = await signInLocally(presage);
+  return {
+    presage,
+    otherOrigins: [],
+    cookies: [...cookies].map(([name, value]) => ({ name, value })),
+    stop: () => presage.stop(),
+  };
+}
+
+async function startWithProvider(databaseUrl: string, environment: Record<string, string>) {
+  const running = await startPresageWithProvider(databaseUrl, environment);
+  const { presage, provider } = running;
+  return {
+    presage,
+    otherOrigins: [provider.issuer],
+    cookies: [],
+    stop: () => running[Symbol.asyncDispose](),
+  };
+}
