@@ -21,8 +21,16 @@ export function openSqlite(path: string): Database {
   return database;
 }
 
-/** Makes the file for its owner's eyes only: it holds the secret under which keys are digested. */
+/**
+ * Makes the file, if it is not there, for its owner's eyes only: it holds the secret under which keys are digested. A file that
+ * is there is not touched: to close any descriptor of it is to drop the locks that other connections of this process hold on it
+ * (POSIX), and whoever opens it next would take its log for one that nobody uses, and delete it.
+ */
 function prepareFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true });
-  closeSync(openSync(path, "a", 0o600));
+  try {
+    closeSync(openSync(path, "ax", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
