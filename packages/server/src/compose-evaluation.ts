@@ -10,7 +10,7 @@ import { type FindProfile, resolveEvaluators } from "./evaluation/resolve-evalua
 import { createFindConfidenceInterval } from "./evaluation/results/find-confidence-interval.ts";
 import { findCorrections } from "./evaluation/results/find-corrections.ts";
 import { createResultsKeeper, type ResultsKeeper } from "./evaluation/results/keep-results.ts";
-import { selectByRequestKeys } from "./evaluation/results/results-store.ts";
+import { selectByRequestKeys } from "./evaluation/results/kept-results-store.ts";
 import { writeInThread } from "./evaluation/results/write-in-thread.ts";
 import { writeResults } from "./evaluation/results/write-results.ts";
 import { createEvaluatorRunner } from "./evaluation/run-evaluator.ts";

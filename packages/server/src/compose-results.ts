@@ -1,5 +1,6 @@
 import type { Registry } from "./evaluation/evaluators/registry.ts";
 import { correctResult } from "./evaluation/results/correct-result.ts";
+import { exportResults } from "./evaluation/results/export-results.ts";
 import { findResult } from "./evaluation/results/find-result.ts";
 import { importResults } from "./evaluation/results/import-results.ts";
 import type { ResultsKeeper } from "./evaluation/results/keep-results.ts";
@@ -18,6 +19,7 @@ export function composeResults(
   return {
     resolveEvaluatorId: (accountId, idOrAlias) => resolveEvaluatorId(reader, registry, accountId, idOrAlias),
     searchResults: (accountId, filter, page) => searchResults(reader, accountId, filter, page),
+    exportResults: (accountId, filter, order) => exportResults(reader, accountId, filter, order),
     findResult: (accountId, id) => findResult(reader, accountId, id),
     correctResult: (accountId, correction) => correctResult(database, accountId, correction),
     importResults: (accountId, results) => importResults(keeper, accountId, results),

@@ -227,6 +227,34 @@ onEachDatabase((database) => {
     test("of nothing has no group", async () => {
       expect(await summary({ app: "nowhere", group_by: ["day"] })).toEqual({ source: "rollups", groups: [] });
       expect(await summary({ tags: { env: "none" } })).toEqual({ source: "results", groups: [] });
+      expect((await summary({ status: "failed", pass: true, group_by: ["day"] })).groups).toEqual([]);
+    });
+
+    // The worked examples of https://en.wikipedia.org/wiki/Percentile#The_nearest-rank_method
+    test.each([
+      [[15, 20, 35, 40, 50], { p10: 15, p50: 35, p90: 50 }],
+      [[3, 6, 7, 8, 8, 10, 13, 15, 16, 20], { p10: 3, p50: 8, p90: 16 }],
+      [[3, 6, 7, 8, 8, 9, 10, 13, 15, 16, 20], { p10: 6, p50: 9, p90: 16 }],
+    ])("has the nearest ranks of %p from both sources", async (milles, ranks) => {
+      await using opened = await openStore(databaseUrl);
+      const app = `${milles.length} scores`;
+      const fields = milles.map((mille) => ({
+        createdAt: firstDay + 5 * day,
+        filing: { app },
+        // What has no score, or fails, has no place among them.
+        finding: { status: "success" as const, pass: mille > 10, score: mille / 1000 },
+      }));
+      const other = { createdAt: firstDay + 5 * day, filing: { app } };
+      await storeResults(opened.database, opened.owner.account_id, [
+        ...fields,
+        { ...other, finding: { status: "failed", errorMessage: "timeout: too long" } },
+        { ...other, finding: { status: "success" } },
+      ]);
+      const inThousandths = ({ p10, p50, p90 }: EvaluationSummaryGroup) => ({ p10, p50, p90 });
+      const wanted = { p10: ranks.p10 / 1000, p50: ranks.p50 / 1000, p90: ranks.p90 / 1000 };
+      for (const filter of [{ app }, { app, after_id: 0 }]) {
+        expect((await summary(filter)).groups.map(inThousandths)).toEqual([wanted]);
+      }
     });
 
     test("by tag needs the tag's name, and knows its dimensions", async () => {
@@ -235,6 +263,29 @@ onEachDatabase((database) => {
       const unknown = await faultsOf(await post("/summary", { group_by: ["week"] }));
       expect(placesOf(unknown)).toEqual([{ type: "literal_error", loc: ["body", "group_by", 0] }]);
     });
+
+    test("of more groups than one answer takes is refused, and just as many are not", async () => {
+      await using opened = await openStore(databaseUrl);
+      const inRuns = (from: number, to: number) =>
+        storeResults(
+          opened.database,
+          opened.owner.account_id,
+          Array.from({ length: to - from }, (_, index) => ({
+            createdAt: firstDay + 6 * day,
+            filing: { app: "many runs", runId: `run ${from + index}` },
+          })),
+        );
+      const wanted = { group_by: ["run"], app: "many runs" };
+      for (let run = 0; run < 10_000; run += 500) await inRuns(run, run + 500);
+      expect((await summary(wanted)).groups).toHaveLength(10_000);
+      await inRuns(10_000, 10_001);
+      for (const request of [wanted, { ...wanted, after_id: 0 }]) {
+        const faults = await faultsOf(await post("/summary", request));
+        expect(faults).toMatchObject([
+          { type: "value_error", loc: ["body", "group_by"], msg: expect.stringMatching(/10000.*filter/) },
+        ]);
+      }
+    }, 60_000);
 
     test("tells another account nothing", async () => {
       const stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };

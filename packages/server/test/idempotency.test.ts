@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EvaluateResponse, type EvaluationResult } from "@presage/contract";
 import { onEachDatabase } from "./support/databases.ts";
+import { evaluationResultsClient } from "./support/evaluation-results.ts";
 import { evaluationClient } from "./support/evaluations.ts";
 import { faultsOf } from "./support/faults.ts";
 import { keyOfAnotherAccount } from "./support/other-account.ts";
@@ -16,6 +17,7 @@ onEachDatabase((database) => {
   let presage: TestPresage;
   let stranger: string;
   const { post, search } = evaluationClient(() => presage);
+  const { correct } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
     const databaseUrl = await database.create();
@@ -50,6 +52,14 @@ onEachDatabase((database) => {
     expect(await search({ app: "once" })).toHaveLength(3);
     const [other] = await resultsOf(await post(request, headers("k-2")));
     expect(first.map((result) => result?.id)).not.toContain(other?.id);
+  });
+
+  test("A verdict that a person has corrected is answered with the correction", async () => {
+    const request = { ...sample, app: "corrected", evaluators: [exactMatch] };
+    const [first] = await resultsOf(await post(request, headers("k-0")));
+    const corrected = await correct(first?.id ?? "", { pass: false, comment: "No." });
+    expect(corrected.correction).toMatchObject({ pass: false, comment: "No." });
+    expect(await resultsOf(await post(request, headers("k-0")))).toEqual([corrected]);
   });
 
   test("What failed is tried again under its key, and what had a verdict is not", async () => {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type CompiledQuery, Kysely, CompiledQuery as Query, sql } from "kysely";
 import { selectAgreementCells } from "../src/evaluation/profiles/agreement-store.ts";
+import { selectApps } from "../src/evaluation/results/apps-store.ts";
 import { findCorrections } from "../src/evaluation/results/find-corrections.ts";
 import { selectResult } from "../src/evaluation/results/kept-results-store.ts";
 import type { SearchFilter } from "../src/evaluation/results/result-filter.ts";
@@ -144,6 +145,11 @@ onEachDatabase((database) => {
     const profile = { publicId: "public1", revision: 1 };
     const plans = await plansOf(() => selectScoreCounts(watched, account, "evaluator1", profile));
     expect(plans.join("\n")).toContain("evaluation_series_of_an_evaluator");
+  });
+
+  test("the apps of an account are read from an index, without its runs", async () => {
+    const plans = await plansOf(() => selectApps(watched, account));
+    expect(plans.join("\n")).toMatch(/evaluation_series_of_an_app[^]*spans_runs ?= ?/);
   });
 
   test("a summary of a rare tag looks at the tagged results alone", async () => {

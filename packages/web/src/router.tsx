@@ -1,4 +1,5 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
+import { loadPage } from "./load-page.ts";
 import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
 import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
 import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
@@ -15,42 +16,48 @@ const getParentRoute = () => rootRoute;
 
 /** Each page's code is loaded when it is first visited. */
 const overview = createRoute({ getParentRoute, path: "/", validateSearch: readPeriodSearch }).lazy(
-  async () => (await import("./pages/overview/overview-page.tsx")).overviewRoute,
+  async () => (await loadPage(() => import("./pages/overview/overview-page.tsx"))).overviewRoute,
 );
 const playground = createRoute({ getParentRoute, path: "/playground" }).lazy(
-  async () => (await import("./pages/playground/playground-page.tsx")).playgroundRoute,
+  async () => (await loadPage(() => import("./pages/playground/playground-page.tsx"))).playgroundRoute,
 );
 const evaluations = createRoute({
   getParentRoute,
   path: "/evaluations",
   validateSearch: readExplorerSearch,
-}).lazy(async () => (await import("./pages/evaluations/evaluations-page.tsx")).evaluationsRoute);
+}).lazy(
+  async () => (await loadPage(() => import("./pages/evaluations/evaluations-page.tsx"))).evaluationsRoute,
+);
 const evaluators = createRoute({
   getParentRoute,
   path: "/evaluators",
   validateSearch: readEvaluatorsSearch,
-}).lazy(async () => (await import("./pages/evaluators/evaluators-page.tsx")).evaluatorsRoute);
+}).lazy(async () => (await loadPage(() => import("./pages/evaluators/evaluators-page.tsx"))).evaluatorsRoute);
 const profile = createRoute({
   getParentRoute,
   path: "/evaluators/profiles/$publicId",
   validateSearch: readProfileSearch,
-}).lazy(async () => (await import("./pages/evaluators/profile-page.tsx")).profileRoute);
+}).lazy(async () => (await loadPage(() => import("./pages/evaluators/profile-page.tsx"))).profileRoute);
 const errorTaxonomies = createRoute({ getParentRoute, path: "/error-taxonomies" }).lazy(
-  async () => (await import("./pages/error-taxonomies/error-taxonomies-page.tsx")).errorTaxonomiesRoute,
+  async () =>
+    (await loadPage(() => import("./pages/error-taxonomies/error-taxonomies-page.tsx"))).errorTaxonomiesRoute,
 );
 const errorTaxonomy = createRoute({
   getParentRoute,
   path: "/error-taxonomies/$taxonomyId",
   validateSearch: readTaxonomySearch,
-}).lazy(async () => (await import("./pages/error-taxonomies/error-taxonomy-page.tsx")).errorTaxonomyRoute);
+}).lazy(
+  async () =>
+    (await loadPage(() => import("./pages/error-taxonomies/error-taxonomy-page.tsx"))).errorTaxonomyRoute,
+);
 const usage = createRoute({ getParentRoute, path: "/usage", validateSearch: readPeriodSearch }).lazy(
-  async () => (await import("./pages/usage/usage-page.tsx")).usageRoute,
+  async () => (await loadPage(() => import("./pages/usage/usage-page.tsx"))).usageRoute,
 );
 const apiKeys = createRoute({ getParentRoute, path: "/api-keys" }).lazy(
-  async () => (await import("./pages/api-keys/api-keys-page.tsx")).apiKeysRoute,
+  async () => (await loadPage(() => import("./pages/api-keys/api-keys-page.tsx"))).apiKeysRoute,
 );
 const account = createRoute({ getParentRoute, path: "/account" }).lazy(
-  async () => (await import("./pages/account/account-page.tsx")).accountRoute,
+  async () => (await loadPage(() => import("./pages/account/account-page.tsx"))).accountRoute,
 );
 
 const routeTree = rootRoute.addChildren([

@@ -1,9 +1,14 @@
-/** The address bar in plain words: `?tag=a%3Db&tag=c%3Dd` instead of JSON. Whoever reads a page's search gets texts, and lists of them. */
-export function parseSearch(text: string): Record<string, string | string[]> {
+type Param = string | number | boolean;
+
+/**
+ * The address bar in plain words: `?tag=a%3Db&tag=c%3Dd` instead of JSON. What looks like a number or a truth value comes
+ * back as one, and `String` makes of it what stood there.
+ */
+export function parseSearch(text: string): Record<string, Param | Param[]> {
   const params = new URLSearchParams(text);
   const names = [...new Set(params.keys())];
-  const entries = names.map((name): [string, string | string[]] => {
-    const values = params.getAll(name);
+  const entries = names.map((name): [string, Param | Param[]] => {
+    const values = params.getAll(name).map(readParam);
     return [name, values.length === 1 ? (values[0] ?? "") : values];
   });
   return Object.fromEntries(entries);
@@ -16,4 +21,10 @@ export function stringifySearch(search: Record<string, unknown>): string {
   }
   const text = params.toString();
   return text === "" ? "" : `?${text}`;
+}
+
+function readParam(text: string): Param {
+  if (text === "true" || text === "false") return text === "true";
+  const number = Number(text);
+  return String(number) === text && Number.isFinite(number) ? number : text;
 }

@@ -78,6 +78,21 @@ test("the real threads know the real families", async () => {
   expect(await runner.run("exact-match", config, sample, patient, "never")).toMatchObject({ score: 1 });
 });
 
+test("a sample that is longer than its family takes is unusable, and one just as long is not", async () => {
+  const runner = start({ families: ruleFamilies, threadModule: ruleRunnerDefaults.threadModule });
+  for (const { name, needs, maxCharacters, systemProfiles } of ruleFamilies) {
+    if (maxCharacters === undefined) continue;
+    const run = (characters: number) => {
+      const text = " ".repeat(Math.ceil(characters / needs.length));
+      const sample = { input: text, output: text, goldAnswer: text, systemPrompt: text };
+      return errorOf(runner.run(name, systemProfiles[0]?.config, sample, patient, "never"));
+    };
+    const tooLong = `UnusableSampleError: ${name} takes texts of ${maxCharacters} characters`;
+    expect(String(await run(maxCharacters + needs.length))).toContain(tooLong);
+    expect(String(await run(maxCharacters - needs.length))).not.toContain(tooLong);
+  }
+});
+
 test("an evaluation that does not end is killed at its deadline, and those after it run", async () => {
   const runner = start({ maxThreads: 1, runTimeoutMs: 1000 });
   const spin = spinning();

@@ -3,6 +3,7 @@ import type { ExplainStrategy } from "@presage/contract";
 import type { Tinypool } from "tinypool";
 import { createRuleEvaluator, type RuleTask, type TimedVerdict } from "./evaluate-by-rule.ts";
 import { EvaluationFailure, type RuleFamily } from "./evaluators/family.ts";
+import { refuseLongSample } from "./refuse-long-sample.ts";
 import { crashed, type RuleOutcome, settleRule, verdictOf } from "./rule-outcome.ts";
 import { charactersOf, type Sample } from "./sample.ts";
 import { createSlots } from "./slots.ts";
@@ -118,6 +119,8 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
   return {
     async run(familyName, config, sample, signal, explainStrategy) {
       signal.throwIfAborted();
+      const family = familiesByName.get(familyName);
+      if (family !== undefined) refuseLongSample(family, sample);
       const task = { familyName, config, sample, explainStrategy };
       return isHeavy(task)
         ? await runInThread(task, signal)

@@ -26,16 +26,10 @@ export function missingFields(sample: Sample, needed: readonly SampleField[]): S
   });
 }
 
-/** The length of all texts together. */
-export function charactersOf({
-  systemPrompt,
-  retrievedContext = [],
-  input,
-  output,
-  goldAnswer,
-}: Sample): number {
-  return [systemPrompt, input, output, goldAnswer, ...retrievedContext].reduce(
-    (sum, text = "") => sum + text.length,
-    0,
-  );
+const allFields = Object.keys(sampleFieldNames) as SampleField[];
+
+/** The length of all texts together, or of those of some fields. */
+export function charactersOf(sample: Sample, fields: readonly SampleField[] = allFields): number {
+  const texts = fields.flatMap((field) => sample[field] ?? []);
+  return texts.reduce((sum, text) => sum + text.length, 0);
 }

@@ -1,6 +1,6 @@
 import type { EvaluationSummaryGroup, EvaluationSummaryResponse } from "@presage/contract";
 import type { Summary } from "../evaluation/results/summarise.ts";
-import type { SummaryGroup } from "../evaluation/results/summarise-cells.ts";
+import type { SummaryGroup } from "../evaluation/results/summary-group.ts";
 import { toIsoDay } from "./to-iso-day.ts";
 
 /** A summary as it goes out. */

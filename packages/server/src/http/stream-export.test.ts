@@ -2,22 +2,24 @@ import { afterAll, expect, test } from "bun:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KeptResult } from "../evaluation/results/evaluation-record.ts";
 import { exportFormat } from "./export-format.ts";
-import { type FindPage, streamExport } from "./stream-export.ts";
+import { streamExport } from "./stream-export.ts";
 
-let findPage: FindPage;
+type Pieces = AsyncGenerator<KeptResult[], void>;
+
+let pieces: () => Pieces;
 const broken: unknown[] = [];
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   fetch: async () =>
-    new Response(await streamExport(findPage, await exportFormat("jsonl"), (error) => broken.push(error))),
+    new Response(await streamExport(pieces(), await exportFormat("jsonl"), (error) => broken.push(error))),
   error: () => new Response(null, { status: 500 }),
 });
 afterAll(() => server.stop(true));
 
-function pageAfter(last: KeptResult | undefined, length: number, text = "out"): KeptResult[] {
-  return Array.from({ length }, (_, index) => ({
-    id: (last?.id ?? 0) + index + 1,
+function piece(firstId: number, text = "out"): KeptResult[] {
+  return Array.from({ length: 100 }, (_, index) => ({
+    id: firstId + index,
     createdAt: 0,
     accountId: "account",
     evaluatorId: "evaluator",
@@ -29,23 +31,37 @@ function pageAfter(last: KeptResult | undefined, length: number, text = "out"): 
   }));
 }
 
-test("an export whose last page is full ends like any other", async () => {
-  findPage = async (last, limit) => (last === undefined ? pageAfter(last, limit) : []);
+test("an export is all its pieces, in their order", async () => {
+  pieces = async function* (): Pieces {
+    yield piece(1);
+    yield piece(101);
+  };
   const text = await (await fetch(server.url)).text();
-  expect(text.trimEnd().split("\n")).toHaveLength(100);
+  const ids = text.trimEnd().split("\n");
+  expect(ids.map((line) => JSON.parse(line).id)).toEqual(
+    Array.from({ length: 200 }, (_, index) => String(index + 1)),
+  );
 });
 
-test("a failure before the first page has a status", async () => {
-  findPage = async () => {
+test("an export of nothing is empty", async () => {
+  pieces = async function* (): Pieces {};
+  const response = await fetch(server.url);
+  expect([response.status, await response.text()]).toEqual([200, ""]);
+});
+
+test("a failure before the first piece has a status", async () => {
+  // biome-ignore lint/correctness/useYield: it fails before it comes to that.
+  pieces = async function* (): Pieces {
     throw new Error("the store is gone");
   };
   expect((await fetch(server.url)).status).toBe(500);
 });
 
 test("a failure in the middle breaks the connection instead of ending the export", async () => {
-  findPage = async (last, limit) => {
-    if ((last?.id ?? 0) >= 300) throw new Error("the store is gone");
-    return pageAfter(last, limit);
+  pieces = async function* (): Pieces {
+    yield piece(1);
+    yield piece(101);
+    throw new Error("the store is gone");
   };
   const response = await fetch(server.url);
   expect(response.status).toBe(200);
@@ -55,27 +71,31 @@ test("a failure in the middle breaks the connection instead of ending the export
 
 test("a result that cannot be written is heard of as well", async () => {
   broken.length = 0;
-  findPage = async (last, limit) =>
-    pageAfter(last, limit).map((result) => (result.id > 100 ? { ...result, createdAt: Number.NaN } : result));
+  pieces = async function* (): Pieces {
+    yield piece(1);
+    yield piece(101).map((result) => ({ ...result, createdAt: Number.NaN }));
+  };
   await expect(fetch(server.url).then((response) => response.text())).rejects.toThrow();
   expect(broken).toEqual([expect.any(RangeError)]);
 });
 
-test("pages are read as they are taken, and no more once the caller hangs up", async () => {
-  let pages = 0;
-  findPage = async (last, limit) => {
-    pages += 1;
-    return pageAfter(last, limit, "x".repeat(50_000));
+test("pieces are read as they are taken, and no more once the caller hangs up", async () => {
+  let read = 0;
+  pieces = async function* (): Pieces {
+    for (;;) {
+      read += 1;
+      yield piece(read * 100, "x".repeat(50_000));
+    }
   };
   const caller = new AbortController();
   const response = await fetch(server.url, { signal: caller.signal });
   await response.body?.getReader().read();
   await sleep(300);
   // The rest waits in the system's own buffers, which hold a few megabytes.
-  expect(pages).toBeLessThan(10);
+  expect(read).toBeLessThan(10);
   caller.abort();
   await sleep(100);
-  const whenGone = pages;
+  const whenGone = read;
   await sleep(200);
-  expect(pages).toBe(whenGone);
+  expect(read).toBe(whenGone);
 });

@@ -13,6 +13,7 @@ const pageSize = 100;
 const excerptCharacters = 300;
 /** A list that the reader left is asked for anew after this, from its beginning. */
 const listKeptMs = 15_000;
+const resultKeptMs = 30_000;
 const summaryFreshMs = 60_000;
 
 /** Rows of the results that fit, page after page. What is there is never asked for again: the rows under the reader stay. */
@@ -40,6 +41,8 @@ export function resultQuery(presage: Presage, id: string) {
   return queryOptions({
     queryKey: ["results", "one", id],
     queryFn: ({ signal }) => presage.results.get(id, { signal }),
+    // It may be of megabytes: whoever goes through hundreds keeps only the last ones.
+    gcTime: resultKeptMs,
     structuralSharing: false,
   });
 }

@@ -23,6 +23,10 @@ export function countFailures({ failures }: UsageRow): number {
   return Object.values(failures).reduce((sum, count) => sum + count, 0);
 }
 
+export function countTokens({ promptTokens, completionTokens }: UsageFigures): number {
+  return promptTokens + completionTokens;
+}
+
 /** Whether a row counts predictions, whichever way they were asked for. */
 export function isPrediction({ operation }: UsageRow): boolean {
   return operation !== "evaluate";

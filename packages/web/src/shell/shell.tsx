@@ -17,9 +17,9 @@ export function Shell() {
       >
         Skip to the page
       </a>
-      <div className="hidden w-56 shrink-0 border-r border-line bg-surface md:block">
+      <aside aria-label="Presage" className="hidden w-56 shrink-0 border-r border-line bg-surface md:block">
         <Navigation />
-      </div>
+      </aside>
       <header className="flex h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-3 md:hidden">
         <Dialog.Root open={isOpen} onOpenChange={setOpen}>
           <Dialog.Trigger asChild>

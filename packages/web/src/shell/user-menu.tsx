@@ -1,8 +1,9 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { BookOpen, ChevronsUpDown, LogOut, UserRound } from "lucide-react";
 import { meQuery } from "../data/me.ts";
 import { usePresage } from "../data/use-presage.ts";
+import { useSignOut } from "../session/use-sign-out.ts";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 
 /** Who is signed in, and the way out. */
@@ -10,10 +11,7 @@ export function UserMenu() {
   const presage = usePresage();
   const navigate = useNavigate();
   const { data: me } = useQuery(meQuery(presage));
-  const signOut = useMutation({
-    mutationFn: () => presage.signOut(),
-    onSuccess: ({ redirect_to }) => location.replace(redirect_to),
-  });
+  const signOut = useSignOut();
   const name = me?.name ?? me?.email ?? " ";
   return (
     <Menu

@@ -14,7 +14,7 @@ const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle:
 export function relativeTime(at: string, nowMs: number): string {
   const seconds = (Date.parse(at) - nowMs) / 1000;
   for (const [unit, secondsOfUnit] of units) {
-    if (Math.abs(seconds) >= secondsOfUnit) return relative.format(Math.trunc(seconds / secondsOfUnit), unit);
+    if (Math.abs(seconds) >= secondsOfUnit) return relative.format(Math.round(seconds / secondsOfUnit), unit);
   }
   return seconds > 0 ? "in a moment" : "just now";
 }

@@ -34,3 +34,11 @@ test("what lies at no known place is told apart", () => {
 test("an error of another kind has no places", () => {
   expect(placedFaults(new Error("lost"))).toEqual([]);
 });
+
+test("a name that is taken is told at the name, where there is one to change", () => {
+  const conflict = new PresageError("There is one of this name already.", { category: "conflict" });
+  expect(placedFaults(conflict, "name")).toEqual([
+    { path: ["name"], text: "There is one of this name already." },
+  ]);
+  expect(placedFaults(conflict)).toEqual([]);
+});

@@ -6,9 +6,12 @@ export interface PlacedFault {
   text: string;
 }
 
-/** The faults of a refused body; none of any other error. */
-export function placedFaults(error: unknown): PlacedFault[] {
+/** The faults of a refused body; none of any other error. A name that is taken is a fault of `nameField`, if that is given. */
+export function placedFaults(error: unknown, nameField?: string): PlacedFault[] {
   if (!(error instanceof PresageError)) return [];
+  if (nameField !== undefined && error.category === "conflict") {
+    return [{ path: [nameField], text: error.message }];
+  }
   return error.faults.map(({ loc, msg }) => ({
     path: loc.slice(1).map(String),
     text: msg.replace(/^Value error, /, ""),

@@ -26,7 +26,7 @@ export function buttonClass({
 }: Pick<ButtonProps, "variant" | "size">) {
   return clsx(
     "inline-flex shrink-0 items-center justify-center rounded-md border font-medium whitespace-nowrap transition-colors",
-    "disabled:cursor-not-allowed disabled:opacity-60 [&_svg]:size-4 [&_svg]:shrink-0",
+    "disabled:cursor-not-allowed disabled:opacity-60 aria-disabled:cursor-not-allowed aria-disabled:opacity-60 [&_svg]:size-4 [&_svg]:shrink-0",
     variants[variant],
     sizes[size],
   );
@@ -37,8 +37,10 @@ export function Button({ variant, size, isBusy = false, icon, className, childre
     <button
       type="button"
       {...rest}
+      // Not disabled: that would take the focus away.
       aria-busy={isBusy || undefined}
-      disabled={rest.disabled || isBusy}
+      aria-disabled={isBusy || undefined}
+      onClick={isBusy ? (event) => event.preventDefault() : rest.onClick}
       className={clsx(buttonClass({ ...(variant && { variant }), ...(size && { size }) }), className)}
     >
       {isBusy ? <LoaderCircle className="animate-spin" aria-hidden /> : icon}

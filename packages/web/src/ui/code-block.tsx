@@ -1,7 +1,9 @@
 import { CopyButton } from "./copy-button.tsx";
+import { shortenLines } from "./shorten-lines.ts";
 
 /** Text to copy: a command, a key, a program. */
 export function CodeBlock({ code, label }: { code: string; label: string }) {
+  const shown = shortenLines(code);
   return (
     <div className="relative min-w-0 rounded-md border border-line bg-sunken">
       <pre
@@ -9,9 +11,14 @@ export function CodeBlock({ code, label }: { code: string; label: string }) {
         tabIndex={0}
         className="max-h-96 overflow-auto p-3 pr-10 font-mono text-xs leading-5"
       >
-        {code}
+        {shown}
       </pre>
-      <div className="absolute top-1.5 right-1.5">
+      {shown !== code && (
+        <p className="border-t border-line px-3 py-1.5 text-xs text-ink-3">
+          Long lines are cut here. What is copied is whole.
+        </p>
+      )}
+      <div className="absolute top-1.5 right-1.5 rounded-md bg-sunken">
         <CopyButton text={code} label={`Copy ${label}`} />
       </div>
     </div>

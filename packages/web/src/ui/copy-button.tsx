@@ -1,6 +1,7 @@
 import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 import { Button } from "./button.tsx";
+import { copyText } from "./copy-text.ts";
 import { IconButton } from "./icon-button.tsx";
 
 const noticeMs = 1_600;
@@ -16,7 +17,7 @@ interface CopyButtonProps {
 export function CopyButton({ text, label, children }: CopyButtonProps) {
   const [isCopied, setCopied] = useState(false);
   async function copy() {
-    await navigator.clipboard.writeText(text);
+    await copyText(text);
     setCopied(true);
     setTimeout(() => setCopied(false), noticeMs);
   }
@@ -24,7 +25,7 @@ export function CopyButton({ text, label, children }: CopyButtonProps) {
   if (children === undefined)
     return <IconButton label={isCopied ? "Copied" : label} icon={icon} onClick={copy} />;
   return (
-    <Button icon={icon} onClick={copy} aria-label={label}>
+    <Button icon={icon} onClick={copy} aria-label={isCopied ? "Copied" : label}>
       {isCopied ? "Copied" : children}
     </Button>
   );

@@ -22,6 +22,10 @@ export function Dialog({ isOpen, onClose, title, hint, isWide = false, children 
         <Radix.Overlay className="fixed inset-0 z-40 bg-black/45" />
         <Radix.Content
           {...returnFocus}
+          onOpenAutoFocus={(event) => {
+            returnFocus.onOpenAutoFocus();
+            focusFirstField(event);
+          }}
           {...(hint === undefined ? { "aria-describedby": undefined } : {})}
           className={`fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-xl border border-line bg-surface shadow-float ${isWide ? "max-w-3xl" : "max-w-md"}`}
         >
@@ -41,4 +45,13 @@ export function Dialog({ isOpen, onClose, title, hint, isWide = false, children 
       </Radix.Portal>
     </Radix.Root>
   );
+}
+
+/** In a form the reader comes for the first field, not for the button that closes it. */
+function focusFirstField(event: Event): void {
+  const { currentTarget: content } = event;
+  const field = content instanceof HTMLElement && content.querySelector("input, textarea, select");
+  if (!(field instanceof HTMLElement)) return;
+  event.preventDefault();
+  field.focus();
 }

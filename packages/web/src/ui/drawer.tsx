@@ -18,9 +18,10 @@ export function Drawer({ isOpen, onClose, title, onCloseAutoFocus, children }: D
       <Radix.Portal>
         <Radix.Content
           aria-describedby={undefined}
+          onOpenAutoFocus={focusWhole}
           {...(onCloseAutoFocus && { onCloseAutoFocus })}
           onInteractOutside={(event) => event.preventDefault()}
-          className="fixed inset-y-0 right-0 z-30 flex w-full max-w-[min(100vw,52rem)] flex-col border-l border-line bg-surface shadow-float"
+          className="fixed inset-y-0 right-0 z-30 flex w-full max-w-[min(100vw,52rem)] flex-col border-l border-line bg-surface shadow-float outline-none"
         >
           <Radix.Title className="sr-only">{title}</Radix.Title>
           {children}
@@ -28,4 +29,10 @@ export function Drawer({ isOpen, onClose, title, onCloseAutoFocus, children }: D
       </Radix.Portal>
     </Radix.Root>
   );
+}
+
+/** Not its first button, whose name would pop up. */
+function focusWhole(event: Event): void {
+  event.preventDefault();
+  if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();
 }

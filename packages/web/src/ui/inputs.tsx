@@ -1,16 +1,16 @@
 import { clsx } from "clsx";
 import { ChevronDown } from "lucide-react";
-import type { InputHTMLAttributes, SelectHTMLAttributes, TextareaHTMLAttributes } from "react";
+import type { ComponentProps, InputHTMLAttributes, SelectHTMLAttributes } from "react";
 
 const look =
   "w-full min-w-0 rounded-md border border-line-strong bg-surface text-sm text-ink transition-colors hover:border-ink-3 aria-invalid:border-fail disabled:cursor-not-allowed disabled:bg-sunken disabled:text-ink-3";
 
-export function TextInput({ className, ...rest }: InputHTMLAttributes<HTMLInputElement>) {
+export function TextInput({ className, ...rest }: ComponentProps<"input">) {
   return <input type="text" autoComplete="off" {...rest} className={clsx(look, "h-8.5 px-2.5", className)} />;
 }
 
 /** Text of the model's world: in type of one width, and never corrected by the browser. */
-export function TextArea({ className, ...rest }: TextareaHTMLAttributes<HTMLTextAreaElement>) {
+export function TextArea({ className, ...rest }: ComponentProps<"textarea">) {
   return (
     <textarea
       spellCheck={false}

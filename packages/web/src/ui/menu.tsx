@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 /** What a trigger opens. The trigger must be one element that takes a ref. */
 export function Menu({ trigger, children }: { trigger: ReactNode; children: ReactNode }) {
   return (
-    <DropdownMenu.Root>
+    <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content

@@ -4,11 +4,12 @@ interface RevisionSelectProps {
   label: string;
   /** Newest first. `note` is shown behind the number. */
   revisions: readonly { revision: number; note?: string }[];
+  newest: number;
   value: number;
   onChange(revision: number): void;
 }
 
-export function RevisionSelect({ label, revisions, value, onChange }: RevisionSelectProps) {
+export function RevisionSelect({ label, revisions, newest, value, onChange }: RevisionSelectProps) {
   return (
     <Select
       aria-label={label}
@@ -16,9 +17,9 @@ export function RevisionSelect({ label, revisions, value, onChange }: RevisionSe
       value={value}
       onChange={({ target }) => onChange(Number(target.value))}
     >
-      {revisions.map(({ revision, note }, place) => (
+      {revisions.map(({ revision, note }) => (
         <option key={revision} value={revision}>
-          {[String(revision), place === 0 && "newest", note].filter(Boolean).join(" · ")}
+          {[String(revision), revision === newest && "newest", note].filter(Boolean).join(" · ")}
         </option>
       ))}
     </Select>

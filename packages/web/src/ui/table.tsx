@@ -12,8 +12,8 @@ export function Table({
   children: ReactNode;
 }) {
   return (
-    // What scrolls must be reachable by keyboard.
-    <section aria-label={label} tabIndex={0} className="min-w-0 overflow-x-auto -outline-offset-2">
+    // What scrolls must be reachable by keyboard; it is positioned so that it holds what is only read out.
+    <section aria-label={label} tabIndex={0} className="relative min-w-0 overflow-x-auto -outline-offset-2">
       <table className={clsx("w-full border-collapse text-sm", className)}>{children}</table>
     </section>
   );

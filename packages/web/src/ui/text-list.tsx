@@ -35,7 +35,7 @@ export function TextList({ itemLabel, texts, onChange }: TextListProps) {
               <TextArea
                 aria-label={`${itemLabel} ${place + 1}`}
                 rows={1}
-                className="min-h-8.5! py-1.5!"
+                className="min-h-8.5! resize-none"
                 value={text}
                 autoFocus={place === added}
                 onKeyDown={addOnEnter}

@@ -14,6 +14,9 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
+/** Every run of one to four words is a text of its own: at this length a quarter of a gigabyte of them. */
+const maxCharacters = 2_000_000;
+
 /** The sum of two lengths that takes a millisecond. */
 const lightCharacters = 4_000;
 
@@ -30,6 +33,7 @@ export const bleu: RuleFamily<Config> = {
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
+  maxCharacters,
   systemProfiles: [
     {
       name: "system:default",

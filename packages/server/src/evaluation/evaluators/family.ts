@@ -45,6 +45,11 @@ interface FamilyParts<Config> {
 /** A family whose verdict follows from the sample and the profile alone. */
 export interface RuleFamily<Config> extends FamilyParts<Config> {
   kind: "rule";
+  /**
+   * How long the texts that it needs may be together. Longer ones are unusable: what is made of them to be compared takes
+   * some hundred bytes a character, and several may be in the threads at once. Absent: as long as a request lets them be.
+   */
+  maxCharacters?: number;
   /** Reads a config once for many samples. */
   prepare(config: Config): (sample: Sample) => Verdict;
   /** Whether this sample takes longer than a millisecond or so: it then runs beside the main thread, under a deadline. */

@@ -32,6 +32,9 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
+/** A list of small values takes a hundred times its text: at this length a quarter of a gigabyte. */
+const maxCharacters = 2_000_000;
+
 export const jsonMatch: RuleFamily<Config> = {
   kind: "rule",
   name: "json-match",
@@ -39,6 +42,7 @@ export const jsonMatch: RuleFamily<Config> = {
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
+  maxCharacters,
   systemProfiles: [
     {
       name: "system:default",

@@ -32,6 +32,9 @@ const config = z
   });
 type Config = z.output<typeof config>;
 
+/** A list of small values takes fifty times its text: at this length a quarter of a gigabyte. */
+const maxCharacters = 4_000_000;
+
 export const jsonSchema: RuleFamily<Config> = {
   kind: "rule",
   name: "json-schema",
@@ -39,6 +42,7 @@ export const jsonSchema: RuleFamily<Config> = {
   versions: ["2026-11-21"],
   needs: ["output"],
   config,
+  maxCharacters,
   systemProfiles: [
     {
       name: "system:default",

@@ -10,6 +10,9 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
+/** Every word is a text of its own: at this length a quarter of a gigabyte of them. */
+const maxCharacters = 4_000_000;
+
 /** The sum of two lengths that takes a millisecond, most of it to find the words. */
 const lightCharacters = 10_000;
 
@@ -27,6 +30,7 @@ export const rougeL: RuleFamily<Config> = {
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
+  maxCharacters,
   systemProfiles: [{ name: "system:default", description: "An F1 of a half.", config: { threshold: 0.5 } }],
   isHeavy: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
   prepare({ threshold }) {

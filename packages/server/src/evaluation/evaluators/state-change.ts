@@ -19,6 +19,9 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
+/** Every line, or every field with its whole path, is a text of its own: at this length a quarter of a gigabyte of them. */
+const maxCharacters = 2_000_000;
+
 /** The sum of the lengths that takes a millisecond. */
 const lightCharacters = 10_000;
 const maxPositions = 1_000;
@@ -38,6 +41,7 @@ export const stateChange: RuleFamily<Config> = {
   versions: ["2026-11-21"],
   needs: ["input", "output", "goldAnswer"],
   config,
+  maxCharacters,
   systemProfiles: [
     {
       name: "system:default",

@@ -13,6 +13,9 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
+/** Every token is a text of its own: at this length a tenth of a gigabyte of them. */
+const maxCharacters = 4_000_000;
+
 /** The sum of two lengths that takes a millisecond. */
 const lightCharacters = 40_000;
 
@@ -27,6 +30,7 @@ export const tokenF1: RuleFamily<Config> = {
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
+  maxCharacters,
   systemProfiles: [
     {
       name: "system:default",

@@ -7,6 +7,8 @@ export async function selectApps(database: Database, accountId: string): Promise
     .select("app")
     .distinct()
     .where("account_id", "=", accountId)
+    // Every result counts in such a series too, and of those by run there may be many.
+    .where("spans_runs", "=", 1)
     .execute();
   return rows.map(({ app }) => app);
 }

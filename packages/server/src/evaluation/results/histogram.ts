@@ -20,10 +20,3 @@ export function atRank(histogram: Histogram, rank: number): number | null {
   }
   return null;
 }
-
-/** The smallest value that at least this share of all does not exceed: the nearest rank. */
-export function quantile(histogram: Histogram, share: number): number | null {
-  // A share of 0.1 of 10 must be 1, not 1.0000000000000002 rounded up.
-  const rank = Math.ceil(Number((share * totalOf(histogram)).toPrecision(12)));
-  return atRank(histogram, Math.max(rank, 1));
-}

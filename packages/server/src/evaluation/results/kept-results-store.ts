@@ -51,6 +51,25 @@ export async function selectResult(
   return result?.accountId === accountId ? result : undefined;
 }
 
+/** The results that an account has under some request keys, by key. */
+export async function selectByRequestKeys(
+  database: Database,
+  accountId: string,
+  requestKeys: readonly string[],
+): Promise<Map<string, KeptResult>> {
+  const rows = await database
+    .selectFrom("evaluation_results")
+    .select("id")
+    .where("account_id", "=", accountId)
+    .where("request_key", "in", requestKeys)
+    .execute();
+  const results = await selectResults(
+    database,
+    rows.map(({ id }) => id),
+  );
+  return new Map(results.map((result) => [result.requestKey ?? "", result]));
+}
+
 /** By the ids of their results. */
 async function selectCorrections(reader: Database, ids: readonly string[]): Promise<Map<number, Correction>> {
   if (ids.length === 0) return new Map();

@@ -2,7 +2,8 @@ import { sql } from "kysely";
 import { cutJsonTexts } from "../../storage/cut-json-texts.ts";
 import type { Database } from "../../storage/tables.ts";
 
-const texts = ["system_prompt", "input", "output", "gold_answer", "explanation"] as const;
+/** What a limit of texts cuts, beside the retrieved contexts. */
+export const textColumns = ["system_prompt", "input", "output", "gold_answer", "explanation"] as const;
 
 /** What a payload has beside its texts. */
 export const otherPayloadColumns = [
@@ -23,7 +24,7 @@ export function payloadTexts(reader: Database, maxTextCharacters: number | undef
   const shownContexts =
     maxTextCharacters === undefined ? contexts : cutJsonTexts(reader, contexts, maxTextCharacters);
   return [
-    ...texts.map((column) => {
+    ...textColumns.map((column) => {
       const text = sql.ref<string | null>(`payload.${column}`);
       const shown =
         maxTextCharacters === undefined ? text : sql<string | null>`substr(${text}, 1, ${maxTextCharacters})`;

@@ -3,7 +3,6 @@ import { insertRows } from "../../storage/insert-rows.ts";
 import type { Database, Micros } from "../../storage/tables.ts";
 import type { Counted } from "./count-results.ts";
 import type { KeptResult } from "./evaluation-record.ts";
-import { fromRow } from "./from-row.ts";
 import { toPayloadRow, toResultRow, toTagRows } from "./to-rows.ts";
 
 /**
@@ -29,22 +28,6 @@ export async function advanceClock(
     .returning(["last_id", "last_created_at"])
     .executeTakeFirstOrThrow();
   return { firstId: clock.last_id - results + 1, createdAt: clock.last_created_at };
-}
-
-/** The results that an account has under some request keys, without what people said about them. */
-export async function selectByRequestKeys(
-  database: Database,
-  accountId: string,
-  requestKeys: readonly string[],
-): Promise<Map<string, KeptResult>> {
-  const rows = await database
-    .selectFrom("evaluation_results")
-    .innerJoin("evaluation_payloads", "evaluation_payloads.result_id", "evaluation_results.id")
-    .selectAll()
-    .where("account_id", "=", accountId)
-    .where("request_key", "in", requestKeys)
-    .execute();
-  return new Map(rows.map((row) => [row.request_key ?? "", fromRow(row)]));
 }
 
 export async function insertResults(transaction: Database, results: readonly KeptResult[]): Promise<void> {

@@ -2,7 +2,7 @@ import { microsPerMs } from "../../storage/columns.ts";
 import type { Micros } from "../../storage/tables.ts";
 import { microsPerDay } from "./count-results.ts";
 import type { ResultFilter } from "./result-filter.ts";
-import type { Dimension } from "./summary-cell.ts";
+import type { Dimension } from "./summary-dimensions.ts";
 
 /** A filter that the rollup can answer. */
 export interface RollupFilter

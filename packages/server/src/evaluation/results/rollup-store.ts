@@ -1,17 +1,16 @@
-import { sql } from "kysely";
+import { type Expression, sql } from "kysely";
 import type { Database, Micros } from "../../storage/tables.ts";
+import type { SummaryCell } from "./group-totals-store.ts";
 import type { RollupFilter } from "./rollup-filter.ts";
-import type { GroupKey, SummaryCell } from "./summary-cell.ts";
+import type { GroupKey } from "./summary-dimensions.ts";
 
-/** An account's counts, summed over all that was not asked for. */
-export async function selectRollupCells(
+/** An account's counts, as a statement that has yet to be run. */
+export function rollupCells(
   reader: Database,
   accountId: string,
   filter: RollupFilter,
   columns: readonly Exclude<keyof GroupKey, "tag">[],
-): Promise<SummaryCell[]> {
-  const verdicts = verdictsOf(filter);
-  if (verdicts?.length === 0) return [];
+): Expression<SummaryCell> {
   const equalities = [
     ["app", filter.app],
     ["evaluator_id", filter.evaluatorId],
@@ -23,24 +22,21 @@ export async function selectRollupCells(
   let query = reader
     .selectFrom("evaluation_series as series")
     .innerJoin("evaluation_counts as counts", "counts.series_id", "series.id")
-    .select([...columns, "verdict", "score_mille"])
-    .select((cells) => [
-      cells.fn.sum<number>("counts.count").as("count"),
-      cells.fn.sum<number>("score_sum").as("score_sum"),
-      cells.fn.sum<number>("score_sum_of_squares").as("score_sum_of_squares"),
-    ])
+    .select([...columns, "verdict", "score_mille", "counts.count", "score_sum", "score_sum_of_squares"])
     .where("series.account_id", "=", accountId)
     .where("spans_runs", "=", Number(filter.runId === undefined && !columns.includes("run_id")))
     // A correction leaves nothing of what it moved elsewhere.
-    .where("counts.count", ">", 0)
-    .groupBy([...columns, "verdict", "score_mille"]);
+    .where("counts.count", ">", 0);
   for (const [column, value] of equalities) {
     if (value !== undefined) query = query.where(column, "=", value);
   }
-  if (verdicts !== undefined) query = query.where("verdict", "in", verdicts);
+  const verdicts = verdictsOf(filter);
+  // PostgreSQL takes no empty list.
+  if (verdicts?.length === 0) query = query.where(sql<boolean>`1 = 0`);
+  else if (verdicts !== undefined) query = query.where("verdict", "in", verdicts);
   if (filter.fromDay !== undefined) query = query.where("day", ">=", filter.fromDay);
   if (filter.untilDay !== undefined) query = query.where("day", "<", filter.untilDay);
-  return await query.execute();
+  return query;
 }
 
 /** The verdicts that a filter lets through, as the rollup spells them; undefined for all of them. */

@@ -1,8 +1,13 @@
+import { ServiceError } from "../../errors.ts";
 import type { Database } from "../../storage/tables.ts";
 import type { KeptResult } from "./evaluation-record.ts";
-import { selectResults } from "./kept-results-store.ts";
-import type { Page, ResultFilter, SearchFilter } from "./result-filter.ts";
-import { selectIdsAtTimes, selectResultIds } from "./search-store.ts";
+import { selectPayloadBytes } from "./payload-bytes-store.ts";
+import { readResults } from "./read-results.ts";
+import type { Page, SearchFilter } from "./result-filter.ts";
+import { searchIds } from "./search-ids.ts";
+
+/** An answer holds all of a page, each text under its new name and its old one. */
+const maxBytesOfPage = 64_000_000;
 
 /** An account's results of a filter. The next page goes on from the last id of this one. */
 export async function searchResults(
@@ -11,27 +16,22 @@ export async function searchResults(
   filter: SearchFilter,
   page: Page,
 ): Promise<KeptResult[]> {
-  const search = { accountId, filter: await withTimesAsIds(reader, filter), page };
-  return await selectResults(reader, await selectResultIds(reader, search), page.maxTextCharacters);
+  const ids = await searchIds(reader, accountId, filter, page);
+  const bytesOf = await selectPayloadBytes(reader, ids, page.maxTextCharacters);
+  refuseTooLarge([...bytesOf.values()]);
+  return (await Array.fromAsync(readResults(reader, ids, bytesOf, page.maxTextCharacters))).flat();
 }
 
-/** The index of each filter is in the order of ids; times come in the same order and have no place in it. */
-async function withTimesAsIds(reader: Database, filter: SearchFilter): Promise<SearchFilter> {
-  const { createdAfter, createdBefore } = filter;
-  if (createdAfter === undefined && createdBefore === undefined) return filter;
-  const { afterId, beforeId } = await selectIdsAtTimes(reader, createdAfter, createdBefore);
-  return {
-    ...filter,
-    afterId: narrowest(Math.max, filter.afterId, afterId),
-    beforeId: narrowest(Math.min, filter.beforeId, beforeId),
-  };
+/** One result alone is answered whatever its size, or nobody could go on from it. */
+function refuseTooLarge(bytes: readonly number[]): void {
+  const all = bytes.reduce((sum, one) => sum + one, 0);
+  if (bytes.length <= 1 || all <= maxBytesOfPage) return;
+  throw new ServiceError(
+    "body_too_large",
+    `The ${bytes.length} results of this page have ${inMegabytes(all)} MB of texts, and a page may have ${inMegabytes(maxBytesOfPage)} MB. Cut the texts with text_limit, or ask for fewer results with limit.`,
+  );
 }
 
-function narrowest(
-  pick: (a: number, b: number) => number,
-  given: ResultFilter["afterId"],
-  found: number | null,
-): number | undefined {
-  if (given === undefined || found === null) return given ?? found ?? undefined;
-  return pick(given, found);
+function inMegabytes(bytes: number): number {
+  return Math.ceil(bytes / 1_000_000);
 }

@@ -1,10 +1,14 @@
 import type { Database } from "../../storage/tables.ts";
+import { selectGroupTotals } from "./group-totals-store.ts";
 import type { ResultFilter } from "./result-filter.ts";
 import { toRollupFilter } from "./rollup-filter.ts";
-import { hasResultAt, selectRollupCells } from "./rollup-store.ts";
-import { type SummaryGroup, summariseCells } from "./summarise-cells.ts";
-import { columnsOf, type Dimension, type GroupKey } from "./summary-cell.ts";
-import { selectResultCells } from "./summary-store.ts";
+import { hasResultAt, rollupCells } from "./rollup-store.ts";
+import { columnsOf, type Dimension, type GroupKey } from "./summary-dimensions.ts";
+import { type SummaryGroup, toSummaryGroups } from "./summary-group.ts";
+import { resultCells } from "./summary-store.ts";
+
+/** An answer of 4 MB, and more than anybody reads or draws. */
+const maxGroups = 10_000;
 
 export interface WantedSummary {
   filter: ResultFilter;
@@ -19,7 +23,17 @@ export interface Summary {
   groups: SummaryGroup[];
 }
 
-/** The figures of an account's results. Both sources give the same. */
+/** A summary of more groups than one answer takes. */
+export class TooManyGroupsError extends Error {
+  constructor() {
+    super(
+      `There are more than ${maxGroups} groups; fewer dimensions make fewer, and so does a narrower filter`,
+    );
+    this.name = "TooManyGroupsError";
+  }
+}
+
+/** The figures of an account's results, or `TooManyGroupsError`. Both sources give the same. */
 export async function summarise(
   reader: Database,
   accountId: string,
@@ -27,15 +41,17 @@ export async function summarise(
 ): Promise<Summary> {
   const columns = [...new Set<keyof GroupKey>(dimensions.flatMap((dimension) => columnsOf[dimension]))];
   const rollup = toRollupFilter(filter, dimensions);
-  if (
-    rollup !== undefined &&
-    (rollup.exceptAt === undefined || !(await hasResultAt(reader, rollup.exceptAt)))
-  ) {
-    const held = columns.filter((column) => column !== "tag");
-    const cells = await selectRollupCells(reader, accountId, rollup, held);
-    return { source: "rollups", groups: summariseCells(cells, columns) };
-  }
-  const named = dimensions.includes("tag") ? tag : undefined;
-  const cells = await selectResultCells(reader, accountId, filter, columns, named);
-  return { source: "results", groups: summariseCells(cells, columns) };
+  const isInRollup =
+    rollup !== undefined && (rollup.exceptAt === undefined || !(await hasResultAt(reader, rollup.exceptAt)));
+  const cells = isInRollup
+    ? rollupCells(
+        reader,
+        accountId,
+        rollup,
+        columns.filter((column) => column !== "tag"),
+      )
+    : resultCells(accountId, filter, columns, dimensions.includes("tag") ? tag : undefined);
+  const totals = await selectGroupTotals(reader, cells, columns, maxGroups + 1);
+  if (totals.length > maxGroups) throw new TooManyGroupsError();
+  return { source: isInRollup ? "rollups" : "results", groups: toSummaryGroups(totals, columns) };
 }

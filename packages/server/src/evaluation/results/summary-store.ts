@@ -1,10 +1,10 @@
-import { type RawBuilder, sql } from "kysely";
-import type { Database } from "../../storage/tables.ts";
+import { type Expression, type RawBuilder, sql } from "kysely";
 import { microsPerDay } from "./count-results.ts";
+import type { SummaryCell } from "./group-totals-store.ts";
 import { columnMatches } from "./leads.ts";
 import type { ResultFilter } from "./result-filter.ts";
 import { toMille } from "./score-mille.ts";
-import type { GroupKey, SummaryCell } from "./summary-cell.ts";
+import type { GroupKey } from "./summary-dimensions.ts";
 
 type Fragment = RawBuilder<unknown>;
 
@@ -21,14 +21,13 @@ const columnSources: Record<keyof GroupKey, Fragment> = {
   tag: sql`tagged.value`,
 };
 
-/** The cells of all results of a filter, counted one by one. `tag` is the name of the tag that groups are told by. */
-export async function selectResultCells(
-  reader: Database,
+/** All results of a filter, each a cell of its own, as a statement that has yet to be run. `tag` names the tag that groups are told by. */
+export function resultCells(
   accountId: string,
   filter: ResultFilter,
   columns: readonly (keyof GroupKey)[],
   tag: string | undefined,
-): Promise<SummaryCell[]> {
+): Expression<SummaryCell> {
   const fields = columns.map((column) => sql`${columnSources[column]} as ${sql.ref(column)}`);
   const conditions = sql.join(
     [sql`result.account_id = ${accountId}`, ...filterConditions(accountId, filter)],
@@ -40,7 +39,9 @@ export async function selectResultCells(
       when result.counted_pass is null then 'none'
       when result.counted_pass = 1 then 'pass' else 'fail' end as verdict`,
     sql`coalesce(result.score_mille, -1) as score_mille`,
-    sql`coalesce(result.counted_score, 0) as score`,
+    sql`1 as count`,
+    sql`coalesce(result.counted_score, 0) as score_sum`,
+    sql`coalesce(result.counted_score * result.counted_score, 0) as score_sum_of_squares`,
   ])}
     from evaluation_results as result ${tag === undefined ? sql`` : sql`left join tagged on tagged.result_id = result.id`}
     where ${conditions} and ${status}`;
@@ -48,15 +49,10 @@ export async function selectResultCells(
   const verdicts = resultsOf(sql`result.status = 'success'`);
   const others = resultsOf(sql`result.status <> 'success'`);
   const parts = filter.status === "success" ? [verdicts] : filter.status ? [others] : [verdicts, others];
-  const keys = sql.join([...columns, "verdict", "score_mille"].map((column) => sql.ref(column)));
   // Found once, and not looked for anew for every result.
   const tagged = sql`with tagged as materialized (
     select result_id, value from evaluation_tags where account_id = ${accountId} and name = ${tag})`;
-  const { rows } = await sql<SummaryCell>`${tag === undefined ? sql`` : tagged}
-    select ${keys}, count(*) as count, sum(score) as score_sum, sum(score * score) as score_sum_of_squares
-    from (${sql.join(parts, sql` union all `)}) as results
-    group by ${keys}`.execute(reader);
-  return rows;
+  return sql<SummaryCell>`(${tag === undefined ? sql`` : tagged} ${sql.join(parts, sql` union all `)})`;
 }
 
 function filterConditions(accountId: string, filter: ResultFilter): Fragment[] {

@@ -10,12 +10,13 @@ import {
   type EvaluationResultSearchResponse,
   EvaluationSummaryRequest,
   readResultId,
+  type ValidationError,
 } from "@presage/contract";
 import type { NewCorrection } from "../../evaluation/results/correct-result.ts";
 import type { KeptResult } from "../../evaluation/results/evaluation-record.ts";
 import type { ImportedResult } from "../../evaluation/results/import-results.ts";
 import type { Page, SearchFilter } from "../../evaluation/results/result-filter.ts";
-import type { Summary, WantedSummary } from "../../evaluation/results/summarise.ts";
+import { type Summary, TooManyGroupsError, type WantedSummary } from "../../evaluation/results/summarise.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { toIsoInstant } from "../../storage/columns.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
@@ -33,13 +34,19 @@ import {
   refuseUnknownFilters,
 } from "../read-result-filter.ts";
 import { type CallWithCaller, type Route, withCaller } from "../route.ts";
-import { type FindPage, streamExport } from "../stream-export.ts";
+import { streamExport } from "../stream-export.ts";
 import { ValidationFailure } from "../validation.ts";
 
 export interface EvaluationResultsArea {
   /** The id that a filter means by an id or an alias. */
   resolveEvaluatorId(accountId: string, idOrAlias: string): Promise<string>;
   searchResults(accountId: string, filter: SearchFilter, page: Page): Promise<KeptResult[]>;
+  /** All results of a filter, a piece at a time and no piece empty. */
+  exportResults(
+    accountId: string,
+    filter: SearchFilter,
+    order: Page["order"],
+  ): AsyncIterator<readonly KeptResult[], void>;
   findResult(accountId: string, id: number): Promise<KeptResult>;
   correctResult(accountId: string, correction: NewCorrection): Promise<KeptResult>;
   importResults(accountId: string, results: readonly ImportedResult[]): Promise<KeptResult[]>;
@@ -85,13 +92,9 @@ export function evaluationResultRoutes(
       refuseUnknownFilters(EvaluationResultExportQuery, query, "query");
       const { filter: fields, order, format } = readExportQuery(query);
       const filter = await readSearchFilter(fields, resolverOf(call));
-      const findPage: FindPage = (last, limit) => {
-        const rest =
-          last === undefined ? {} : { [order === "newest-first" ? "beforeId" : "afterId"]: last.id };
-        return area.searchResults(caller.accountId, { ...filter, ...rest }, { order, limit });
-      };
+      const pieces = area.exportResults(caller.accountId, filter, order);
       const written = await exportFormat(format);
-      const stream = await streamExport(findPage, written, (error) =>
+      const stream = await streamExport(pieces, written, (error) =>
         logger.error({ requestId: exchange.requestId, err: error }, "an export broke off"),
       );
       return new Response(stream, {
@@ -118,7 +121,11 @@ export function evaluationResultRoutes(
       const filter = await readResultFilter(body, resolverOf(call));
       const wanted = { filter, dimensions, tag: body.tag ?? undefined };
       keepOpen(call, longestSummaryMs);
-      return Response.json(toSummaryResponse(await area.summarise(call.caller.accountId, wanted)));
+      const summary = await area.summarise(call.caller.accountId, wanted).catch((error: unknown) => {
+        if (!(error instanceof TooManyGroupsError)) throw error;
+        throw new ValidationFailure([tooManyGroups(error.message, dimensions)]);
+      });
+      return Response.json(toSummaryResponse(summary));
     }),
     withCaller("POST", `${path}/:id/correction`, async (call) => {
       const resultId = idOf(call);
@@ -135,6 +142,11 @@ export function evaluationResultRoutes(
       return Response.json(answer, { status: 201 });
     }),
   ];
+}
+
+function tooManyGroups(error: string, input: readonly string[]): ValidationError {
+  const loc = ["body", "group_by"];
+  return { type: "value_error", loc, msg: `Value error, ${error}`, input, ctx: { error } };
 }
 
 function idOf(call: CallWithCaller): number {

@@ -167,17 +167,11 @@ async function createRollups(db: Kysely<unknown>): Promise<void> {
     .addColumn("profile_revision", "integer", (column) => column.notNull())
     .addColumn("spans_runs", "integer", (column) => column.notNull())
     .addColumn("run_id", "text", (column) => column.notNull())
-    .addUniqueConstraint("evaluation_series_of_what_they_count", [
-      "account_id",
-      "app",
-      "evaluator_id",
-      "evaluator_family",
-      "profile_name",
-      "profile_public_id",
-      "profile_revision",
-      "spans_runs",
-      "run_id",
-    ])
+    .execute();
+  await db.schema
+    .createIndex("evaluation_series_of_an_app")
+    .on("evaluation_series")
+    .columns(["account_id", "spans_runs", "app"])
     .execute();
   await db.schema
     .createIndex("evaluation_series_of_an_evaluator")

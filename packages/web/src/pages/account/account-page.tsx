@@ -26,8 +26,14 @@ function AccountPage() {
       {signOut.error !== null && <ErrorNotice error={signOut.error} />}
       <Identity />
       <SessionsCard />
-      <Card title="Appearance" hint="Kept in this browser." actions={<ThemeMenu />}>
-        {null}
+      <Card>
+        <div className="flex items-center gap-3 px-4 py-2.5">
+          <div className="flex-1">
+            <h2 className="text-sm font-semibold">Appearance</h2>
+            <p className="text-xs text-ink-3">Kept in this browser.</p>
+          </div>
+          <ThemeMenu />
+        </div>
       </Card>
     </Page>
   );

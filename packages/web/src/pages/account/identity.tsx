@@ -37,9 +37,9 @@ export function Identity() {
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {
   return (
-    <>
+    <div className="sm:col-span-2 sm:grid sm:grid-cols-subgrid">
       <dt className="text-ink-3">{name}</dt>
       <dd className="min-w-0 wrap-anywhere">{children}</dd>
-    </>
+    </div>
   );
 }

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useRef, useState } from "react";
 import { sessionsQuery } from "../../data/sessions.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
@@ -15,15 +15,18 @@ export function SessionsCard() {
   const queryClient = useQueryClient();
   const { data: sessions, error, refetch } = useQuery(sessionsQuery(presage));
   const [asksForAll, setAsksForAll] = useState(false);
+  const list = useRef<HTMLUListElement>(null);
   const { queryKey } = sessionsQuery(presage);
   const end = useMutation({
     mutationFn: async (ids: readonly string[]) => {
       await Promise.all(ids.map((id) => presage.sessions.end(id)));
     },
     // Some may have ended though one failed.
-    onSettled: () => {
+    onSettled: async () => {
       setAsksForAll(false);
-      return queryClient.invalidateQueries({ queryKey });
+      await queryClient.invalidateQueries({ queryKey });
+      // The button that was pressed is gone with its row.
+      list.current?.focus();
     },
   });
   const others = sessions?.filter(({ is_current }) => !is_current) ?? [];
@@ -53,7 +56,7 @@ export function SessionsCard() {
       )}
       {sessions === undefined && error === null && <SkeletonRows count={2} className="h-12" />}
       {sessions !== undefined && (
-        <ul aria-label="Sessions">
+        <ul ref={list} tabIndex={-1} aria-label="Sessions" className="outline-none">
           {sessions.map((session) => (
             <SessionRow
               key={session.id}

@@ -1,12 +1,14 @@
 import { PresageError } from "@presage/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
+import { flushSync } from "react-dom";
 import { apiKeysQuery } from "../../data/api-keys.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Field } from "../../ui/field.tsx";
+import { focusFirstFault } from "../../ui/focus-first-fault.ts";
 import { Select, TextInput } from "../../ui/inputs.tsx";
 import type { NewKey } from "./new-key-dialog.tsx";
 import { type Expiry, expiries, type NewKeyFaults, type NewKeyForm, readNewKey } from "./read-new-key.ts";
@@ -50,11 +52,12 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
     setFaults({});
   }
 
-  function submit(event: FormEvent) {
+  function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const { request, faults } = readNewKey(form, Date.now());
-    if (request === undefined) setFaults(faults);
-    else mutate(request);
+    if (request !== undefined) return mutate(request);
+    flushSync(() => setFaults(faults));
+    focusFirstFault(event.currentTarget);
   }
 
   const known = { ...faultsOf(error), ...faults };

@@ -1,8 +1,10 @@
 import { TriangleAlert } from "lucide-react";
 import { AlertDialog } from "radix-ui";
+import { type Ref, useRef } from "react";
 import { Button } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
+import { TextInput } from "../../ui/inputs.tsx";
 
 /** A key that was just made, with the key itself. */
 export interface NewKey {
@@ -18,11 +20,16 @@ interface NewKeyDialogProps {
 
 /** Shows a new key once. Only its button closes it: a slip of the hand must not lose the key. */
 export function NewKeyDialog({ newKey, onStored, focusAfterwards }: NewKeyDialogProps) {
+  const field = useRef<HTMLInputElement>(null);
   return (
     <AlertDialog.Root open={newKey !== undefined}>
       <AlertDialog.Portal>
         <AlertDialog.Overlay className="fixed inset-0 z-40 bg-black/45" />
         <AlertDialog.Content
+          onOpenAutoFocus={(event) => {
+            event.preventDefault();
+            field.current?.focus();
+          }}
           onEscapeKeyDown={(event) => event.preventDefault()}
           onCloseAutoFocus={(event) => {
             event.preventDefault();
@@ -30,7 +37,7 @@ export function NewKeyDialog({ newKey, onStored, focusAfterwards }: NewKeyDialog
           }}
           className="fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 -translate-y-1/2 flex-col gap-4 overflow-y-auto rounded-xl border border-line bg-surface p-5 shadow-float"
         >
-          {newKey !== undefined && <NewKeyContent newKey={newKey} />}
+          {newKey !== undefined && <NewKeyContent newKey={newKey} field={field} />}
           <div className="flex justify-end">
             <AlertDialog.Action asChild>
               <Button variant="primary" onClick={onStored}>
@@ -44,7 +51,7 @@ export function NewKeyDialog({ newKey, onStored, focusAfterwards }: NewKeyDialog
   );
 }
 
-function NewKeyContent({ newKey: { key, name } }: { newKey: NewKey }) {
+function NewKeyContent({ newKey: { key, name }, field }: { newKey: NewKey; field: Ref<HTMLInputElement> }) {
   return (
     <>
       <div>
@@ -57,10 +64,15 @@ function NewKeyContent({ newKey: { key, name } }: { newKey: NewKey }) {
         </AlertDialog.Description>
       </div>
       <div className="flex flex-wrap items-center gap-2">
-        <code className="min-w-0 flex-1 basis-64 rounded-md border border-line-strong bg-sunken px-2.5 py-1.5 font-mono text-xs wrap-anywhere">
-          {key}
-        </code>
-        <CopyButton text={key} label="Copy the key">
+        <TextInput
+          ref={field}
+          aria-label="Key"
+          readOnly
+          value={key}
+          onFocus={({ target }) => target.select()}
+          className="min-w-0 flex-1 basis-64 font-mono text-xs"
+        />
+        <CopyButton text={key} label="Copy key">
           Copy key
         </CopyButton>
       </div>

@@ -1,8 +1,85 @@
-import { createLazyRoute } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute, useNavigate } from "@tanstack/react-router";
+import { ListTree, Plus } from "lucide-react";
+import { useState } from "react";
+import { labelledTaxonomiesQuery, latestTaxonomiesQuery } from "../../data/error-taxonomies.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { Button } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { isBuiltIn } from "./is-built-in.ts";
+import { TaxonomyDialog } from "./taxonomy-dialog.tsx";
+import { TaxonomyTable } from "./taxonomy-table.tsx";
 
 export const errorTaxonomiesRoute = createLazyRoute("/error-taxonomies")({ component: ErrorTaxonomiesPage });
 
 function ErrorTaxonomiesPage() {
-  return <Page title="Error taxonomies">{null}</Page>;
+  const [isNewOpen, setNewOpen] = useState(false);
+  const navigate = useNavigate();
+  const newButton = (
+    <Button variant="primary" icon={<Plus aria-hidden />} onClick={() => setNewOpen(true)}>
+      New taxonomy
+    </Button>
+  );
+  return (
+    <Page
+      title="Error taxonomies"
+      hint="Trees of the errors that outputs can have. A judge says which of them it finds."
+      actions={newButton}
+    >
+      <Taxonomies onCreate={() => setNewOpen(true)} />
+      <TaxonomyDialog
+        isOpen={isNewOpen}
+        onClose={() => setNewOpen(false)}
+        title="New taxonomy"
+        hint="Makes its first revision. The tree of a revision never changes: a change is a new revision."
+        isNewTaxonomy
+        onSaved={({ error_taxonomy_id }) =>
+          navigate({ to: "/error-taxonomies/$taxonomyId", params: { taxonomyId: error_taxonomy_id } })
+        }
+      />
+    </Page>
+  );
+}
+
+function Taxonomies({ onCreate }: { onCreate(): void }) {
+  const presage = usePresage();
+  const latest = useQuery(latestTaxonomiesQuery(presage));
+  const production = useQuery(labelledTaxonomiesQuery(presage, "production"));
+  if (latest.isError) return <ErrorNotice error={latest.error} onRetry={() => latest.refetch()} />;
+  if (latest.isPending) {
+    return (
+      <Card>
+        <SkeletonRows count={4} className="h-9" />
+      </Card>
+    );
+  }
+  const own = latest.data.filter((taxonomy) => !isBuiltIn(taxonomy));
+  return (
+    <>
+      <Card title="Yours">
+        {own.length === 0 ? (
+          <EmptyState
+            icon={ListTree}
+            title="No taxonomy of your own"
+            actions={<Button onClick={onCreate}>New taxonomy</Button>}
+          >
+            Write one for what goes wrong in your own world, or open one that comes with Presage and copy it.
+          </EmptyState>
+        ) : (
+          <TaxonomyTable label="Your error taxonomies" taxonomies={own} inProduction={production.data} />
+        )}
+      </Card>
+      <Card title="Built-in">
+        <TaxonomyTable
+          label="Built-in error taxonomies"
+          taxonomies={latest.data.filter(isBuiltIn)}
+          inProduction={production.data}
+        />
+      </Card>
+    </>
+  );
 }

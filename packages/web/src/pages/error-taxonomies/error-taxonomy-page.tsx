@@ -1,10 +1,110 @@
-import { createLazyRoute } from "@tanstack/react-router";
+import type { ErrorTaxonomyRevision } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute, Link } from "@tanstack/react-router";
+import { SearchX } from "lucide-react";
+import { useMemo } from "react";
+import { taxonomyRevisionsQuery } from "../../data/error-taxonomies.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { isNoSuchThing } from "../../text/is-no-such-thing.ts";
+import { buttonClass } from "../../ui/button.tsx";
+import { Card } from "../../ui/card.tsx";
+import { EmptyState } from "../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
+import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { isBuiltIn } from "./is-built-in.ts";
+import { KindsCard } from "./kinds-card.tsx";
+import { readTaxonomy } from "./read-taxonomy.ts";
+import { RevisionBar } from "./revision-bar.tsx";
+import { TaxonomyActions } from "./taxonomy-actions.tsx";
+import { TaxonomyCompareCard } from "./taxonomy-compare-card.tsx";
 
 export const errorTaxonomyRoute = createLazyRoute("/error-taxonomies/$taxonomyId")({
   component: ErrorTaxonomyPage,
 });
 
 function ErrorTaxonomyPage() {
-  return <Page title="Error taxonomy">{null}</Page>;
+  const { taxonomyId } = errorTaxonomyRoute.useParams();
+  const presage = usePresage();
+  const revisions = useQuery(taxonomyRevisionsQuery(presage, taxonomyId));
+  const newest = revisions.data?.[0];
+  if (revisions.data !== undefined && newest !== undefined) {
+    return <Taxonomy key={taxonomyId} revisions={revisions.data} newest={newest} />;
+  }
+  const isMissing = revisions.isSuccess || isNoSuchThing(revisions.error);
+  return (
+    <Page title="Error taxonomy">
+      {revisions.isError && !isMissing && (
+        <ErrorNotice error={revisions.error} onRetry={() => revisions.refetch()} />
+      )}
+      {revisions.isPending && (
+        <Card>
+          <SkeletonRows count={8} className="h-8" />
+        </Card>
+      )}
+      {isMissing && (
+        <Card>
+          <EmptyState
+            icon={SearchX}
+            title="There is no such taxonomy"
+            actions={
+              <Link to="/error-taxonomies" className={buttonClass({ variant: "primary" })}>
+                All error taxonomies
+              </Link>
+            }
+          >
+            The address may be misspelt, or the taxonomy belongs to another account.
+          </EmptyState>
+        </Card>
+      )}
+    </Page>
+  );
+}
+
+interface TaxonomyProps {
+  /** Newest first. */
+  revisions: readonly ErrorTaxonomyRevision[];
+  newest: ErrorTaxonomyRevision;
+}
+
+function Taxonomy({ revisions, newest }: TaxonomyProps) {
+  const search = errorTaxonomyRoute.useSearch();
+  const navigate = errorTaxonomyRoute.useNavigate();
+  const shown = revisions.find(({ revision }) => revision === search.revision) ?? newest;
+  const nodes = useMemo(() => readTaxonomy(shown.body), [shown.body]);
+  const others = revisions.filter(({ id }) => id !== shown.id);
+  const against =
+    others.find(({ revision }) => revision === search.against) ??
+    others.find(({ revision }) => revision < shown.revision) ??
+    others.at(-1);
+  return (
+    <Page
+      title={newest.error_taxonomy_name}
+      hint={[
+        newest.error_taxonomy_description,
+        isBuiltIn(newest) && "It comes with Presage and cannot be changed; a copy can.",
+      ]
+        .filter(Boolean)
+        .join(" ")}
+      actions={<TaxonomyActions revision={shown} newest={newest} />}
+    >
+      <RevisionBar
+        revisions={revisions}
+        revision={shown}
+        isBuiltIn={isBuiltIn(newest)}
+        onChoose={(revision) => navigate({ search: { revision }, replace: true })}
+      />
+      <KindsCard key={shown.id} revision={shown} nodes={nodes} />
+      {against !== undefined && (
+        <TaxonomyCompareCard
+          others={others}
+          newest={newest.revision}
+          against={against}
+          revision={shown}
+          nodes={nodes}
+          onChoose={(against) => navigate({ search: { revision: shown.revision, against }, replace: true })}
+        />
+      )}
+    </Page>
+  );
 }

@@ -4,6 +4,7 @@ import type { FieldControl } from "../../ui/field.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { TextArea } from "../../ui/inputs.tsx";
 import { continueLine, type Edit, shiftLines } from "./outline-edits.ts";
+import { replaceText } from "./replace-text.ts";
 
 interface OutlineInputProps {
   control: FieldControl;
@@ -19,14 +20,13 @@ export function OutlineInput({ control, value, onChange }: OutlineInputProps) {
     const area = input.current;
     if (area === null) return;
     const { text, start, end } = edit(area);
-    // Set here and now, so that the selection can be put back before the page is painted.
-    area.value = text;
+    replaceText(area, text);
     area.setSelectionRange(start, end);
-    area.focus();
-    onChange(text);
   }
   const shift = (direction: "in" | "out") =>
-    apply(({ value, selectionStart, selectionEnd }) => shiftLines(value, selectionStart, selectionEnd, direction));
+    apply(({ value, selectionStart, selectionEnd }) =>
+      shiftLines(value, selectionStart, selectionEnd, direction),
+    );
 
   function onKeyDown(event: KeyboardEvent) {
     const isCommand = event.ctrlKey || event.metaKey;
@@ -44,8 +44,7 @@ export function OutlineInput({ control, value, onChange }: OutlineInputProps) {
       <TextArea
         {...control}
         ref={input}
-        rows={14}
-        className="max-h-96! whitespace-pre"
+        className="max-h-96! min-h-64! whitespace-pre"
         value={value}
         onKeyDown={onKeyDown}
         onChange={({ target }) => onChange(target.value)}

@@ -7,7 +7,11 @@ function node(name: string, children: TaxonomyNode[] = [], description = ""): Ta
 }
 
 const tree = [
-  node("effects", [node("effect missing", [], "A change is not there."), node("wrong target")], "What the action does."),
+  node(
+    "effects",
+    [node("effect missing", [], "A change is not there."), node("wrong target")],
+    "What the action does.",
+  ),
   node("format: JSON", [node("ends in a colon:")]),
 ];
 

@@ -13,10 +13,20 @@ test("the same tree is read from every form that authors write", () => {
   const forms = [
     {
       categories: [
-        { name: "tone", description: "How it sounds.", errors: [{ name: "rude", description: "Hurts." }, "too long"] },
+        {
+          name: "tone",
+          description: "How it sounds.",
+          errors: [{ name: "rude", description: "Hurts." }, "too long"],
+        },
       ],
     },
-    [{ title: "tone", description: "How it sounds.", children: [{ label: "rude", description: "Hurts." }, "too long"] }],
+    [
+      {
+        title: "tone",
+        description: "How it sounds.",
+        children: [{ label: "rude", description: "Hurts." }, "too long"],
+      },
+    ],
     { tone: { description: "How it sounds.", rude: "Hurts.", "too long": {} } },
   ];
   for (const form of forms) expect(readTaxonomy(form)).toEqual(tree);
@@ -38,7 +48,14 @@ test("what the tree does not hold is named, once", () => {
   const body = {
     version: 2,
     categories: [
-      { id: "c1", name: "tone", errors: [{ name: "rude", severity: 3 }, { name: "long", severity: 1 }] },
+      {
+        id: "c1",
+        name: "tone",
+        errors: [
+          { name: "rude", severity: 3 },
+          { name: "long", severity: 1 },
+        ],
+      },
     ],
   };
   expect(otherFields(body)).toEqual(["version", "id", "severity"]);

@@ -3,7 +3,15 @@ import type { TaxonomyNode } from "./taxonomy-node.ts";
 
 type NamedValue = [name: string, value: unknown];
 
-const childKeys = new Set(["categories", "subcategories", "errors", "error_types", "types", "items", "children"]);
+const childKeys = new Set([
+  "categories",
+  "subcategories",
+  "errors",
+  "error_types",
+  "types",
+  "items",
+  "children",
+]);
 const nameKeys = ["name", "title", "label"];
 const ownKeys = new Set([...nameKeys, "description", "id", "version", "metadata"]);
 const maxDepth = 20;

@@ -1,8 +1,6 @@
 import { Badge, type Tone } from "../../ui/badge.tsx";
-import { ChangedWords } from "../../ui/changed-words.tsx";
-import { wordChanges } from "../../text/word-changes.ts";
-import { pathKey } from "./taxonomy-node.ts";
 import type { TaxonomyChange } from "./taxonomy-changes.ts";
+import { pathKey } from "./taxonomy-node.ts";
 
 const words: Record<TaxonomyChange["kind"], { label: string; tone: Tone }> = {
   added: { label: "New", tone: "pass" },
@@ -35,11 +33,11 @@ export function TaxonomyChangesView({ changes }: { changes: readonly TaxonomyCha
   );
 }
 
-function Description({ change: { kind, before, after } }: { change: TaxonomyChange }) {
-  if (kind === "described") {
-    const stretches = wordChanges(before, after) ?? [];
-    return <ChangedWords stretches={stretches} />;
-  }
-  const text = before || after;
-  return text === "" ? null : <p className="text-xs text-ink-3">{text}</p>;
+function Description({ change: { before, after } }: { change: TaxonomyChange }) {
+  return (
+    <div className="flex flex-col text-xs text-ink-2">
+      {before !== "" && <del className="decoration-fail">{before}</del>}
+      {after !== "" && <ins className="no-underline">{after}</ins>}
+    </div>
+  );
 }

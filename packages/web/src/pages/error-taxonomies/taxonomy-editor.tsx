@@ -1,12 +1,13 @@
+import { useState } from "react";
 import { parseJson } from "../../text/parse-json.ts";
 import { Field } from "../../ui/field.tsx";
-import { Segmented } from "../../ui/segmented.tsx";
 import { TextArea } from "../../ui/inputs.tsx";
+import { Segmented } from "../../ui/segmented.tsx";
 import { OutlineInput } from "./outline-input.tsx";
-import { readTree, switchSide, type TreeDraft } from "./tree-draft.ts";
-import { TaxonomyTree } from "./taxonomy-tree.tsx";
-import { countLeaves } from "./taxonomy-node.ts";
 import { otherFields } from "./read-taxonomy.ts";
+import { countLeaves } from "./taxonomy-node.ts";
+import { TaxonomyTree } from "./taxonomy-tree.tsx";
+import { readTree, switchSide, type TreeDraft } from "./tree-draft.ts";
 
 interface TaxonomyEditorProps {
   draft: TreeDraft;
@@ -15,10 +16,12 @@ interface TaxonomyEditorProps {
   onChange(part: Partial<TreeDraft>): void;
 }
 
-const outlineHint = "One line a category or a kind of error. Two spaces deeper is one level down. “name: description”.";
+const outlineHint =
+  "One line a category or a kind of error. Two spaces deeper is one level down. “name: description”.";
 
 /** A tree as an outline, or as JSON, with what it will look like beside it. */
 export function TaxonomyEditor({ draft, fault, onChange }: TaxonomyEditorProps) {
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const { nodes, faults } = readTree(draft);
   const shownFault = faults.length > 0 ? faults.slice(0, 3).join(" ") : fault;
   const leaves = countLeaves(nodes);
@@ -46,8 +49,7 @@ export function TaxonomyEditor({ draft, fault, onChange }: TaxonomyEditorProps) 
             draft.side === "json" ? (
               <TextArea
                 {...control}
-                rows={14}
-                className="max-h-96!"
+                className="max-h-96! min-h-64!"
                 value={draft.json}
                 onChange={({ target }) => onChange({ json: target.value })}
               />
@@ -71,12 +73,12 @@ export function TaxonomyEditor({ draft, fault, onChange }: TaxonomyEditorProps) 
             aria-label="Preview of the tree"
             // What scrolls must be reachable by keyboard.
             tabIndex={0}
-            className="max-h-96 min-h-24 overflow-y-auto rounded-md border border-line bg-canvas"
+            className="max-h-96 min-h-64 overflow-y-auto rounded-md border border-line bg-canvas"
           >
             {nodes.length === 0 ? (
               <p className="p-3 text-sm text-ink-3">Nothing yet.</p>
             ) : (
-              <TaxonomyTree nodes={nodes} />
+              <TaxonomyTree nodes={nodes} folded={folded} onFold={setFolded} />
             )}
           </section>
         </div>

@@ -1,11 +1,10 @@
 import { clsx } from "clsx";
 import { ChevronRight } from "lucide-react";
-import { useId, useState } from "react";
-import { Button } from "../../ui/button.tsx";
+import { useId } from "react";
 import { InlineText } from "../../ui/text/inline-text.tsx";
 import type { CountFindings } from "./count-findings.ts";
 import { FindingBar } from "./finding-bar.tsx";
-import { type NodePath, pathKey, type TaxonomyNode, walkNodes } from "./taxonomy-node.ts";
+import { type NodePath, pathKey, type TaxonomyNode } from "./taxonomy-node.ts";
 
 interface Findings {
   countOf: CountFindings;
@@ -15,40 +14,21 @@ interface Findings {
 
 interface TaxonomyTreeProps {
   nodes: readonly TaxonomyNode[];
+  /** The keys of the paths of folded categories. */
+  folded: ReadonlySet<string>;
+  onFold(folded: ReadonlySet<string>): void;
   /** Absent: nothing is said about what was found. */
   findings?: Findings | undefined;
 }
 
 /** The tree as nested lists whose categories fold. */
-export function TaxonomyTree({ nodes, findings }: TaxonomyTreeProps) {
-  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
-  const categories = walkNodes(nodes).filter(({ node }) => node.children.length > 0);
-
+export function TaxonomyTree({ nodes, folded, onFold, findings }: TaxonomyTreeProps) {
   function toggle(path: NodePath) {
     const next = new Set(folded);
     if (!next.delete(pathKey(path))) next.add(pathKey(path));
-    setFolded(next);
+    onFold(next);
   }
-
-  return (
-    <div className="flex min-w-0 flex-col">
-      {categories.length > 1 && (
-        <div className="flex justify-end gap-1 px-3 pt-2">
-          <Button size="small" variant="quiet" onClick={() => setFolded(new Set())}>
-            Unfold all
-          </Button>
-          <Button
-            size="small"
-            variant="quiet"
-            onClick={() => setFolded(new Set(categories.map(({ path }) => pathKey(path))))}
-          >
-            Fold all
-          </Button>
-        </div>
-      )}
-      <Nodes nodes={nodes} above={[]} folded={folded} onToggle={toggle} findings={findings} />
-    </div>
-  );
+  return <Nodes nodes={nodes} above={[]} folded={folded} onToggle={toggle} findings={findings} />;
 }
 
 interface NodesProps {
@@ -99,7 +79,10 @@ function Node({ node, path, folded, onToggle, findings }: NodeProps) {
               onClick={() => onToggle(path)}
             >
               <ChevronRight
-                className={clsx("mt-0.5 size-4 shrink-0 text-ink-3 transition-transform", isOpen && "rotate-90")}
+                className={clsx(
+                  "mt-0.5 size-4 shrink-0 text-ink-3 transition-transform",
+                  isOpen && "rotate-90",
+                )}
                 aria-hidden
               />
               <span className="min-w-0">

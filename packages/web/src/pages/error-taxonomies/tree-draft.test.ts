@@ -35,7 +35,10 @@ test("what was changed in the outline is there as JSON", () => {
 test("what cannot be read stays on its side, and says why", () => {
   const brokenJson = { ...draftOfBody(plain), side: "json", json: "{" };
   expect(switchSide(brokenJson, "outline")).toEqual({});
-  expect(readTree(brokenJson)).toMatchObject({ body: undefined, faults: [expect.stringContaining("no JSON")] });
+  expect(readTree(brokenJson)).toMatchObject({
+    body: undefined,
+    faults: [expect.stringContaining("no JSON")],
+  });
   const brokenOutline = { ...draftOfBody(plain), outline: "one\none" };
   expect(switchSide(brokenOutline, "json")).toEqual({});
   expect(readTree(brokenOutline).faults).toEqual(["Line 2 says “one” a second time in the same place."]);

@@ -88,7 +88,8 @@ function withoutAbsent<Type extends object>(object: Type): Partial<Optional<Type
 
 /** Texts that the server would refuse are none. */
 function textOf(value: unknown): string | undefined {
-  const text = typeof value === "number" ? String(value) : value;
+  // An app may be called «404» or «true».
+  const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
   if (typeof text !== "string" || text === "" || text.includes("\0") || !text.isWellFormed())
     return undefined;
   return text;

@@ -59,7 +59,7 @@ export function ResultList({ list, rows, activeId, explorer, onActivate, onOpen 
         <div className="sticky left-0 px-4 py-3 text-xs text-ink-3">
           {isFetchNextPageError && <ErrorNotice error={error} onRetry={fetchNextPage} />}
           {isFetchingNextPage && "Loading more…"}
-          {!hasNextPage && `All ${formatCount(rows.length)} are here.`}
+          {!hasNextPage && (rows.length === 1 ? "That is all." : `All ${formatCount(rows.length)} are here.`)}
         </div>
       }
     />

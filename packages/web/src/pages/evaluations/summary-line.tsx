@@ -33,6 +33,7 @@ export function SummaryLine({ explorer }: { explorer: Explorer }) {
   const { figures, source } = data;
   const withoutVerdict = figures?.failed ?? 0;
   const isOfVerdicts = search.verdict !== "no-verdict" && search.verdict !== "input-missing";
+  const count = (figures?.count ?? 0) - (isOfVerdicts ? withoutVerdict : 0);
   return (
     <div
       aria-live="polite"
@@ -42,8 +43,8 @@ export function SummaryLine({ explorer }: { explorer: Explorer }) {
         isPlaceholderData && "opacity-60",
       )}
     >
-      <Figure name={isOfVerdicts ? "verdicts" : "evaluations"} isAfter>
-        {formatCount((figures?.count ?? 0) - (isOfVerdicts ? withoutVerdict : 0))}
+      <Figure name={`${isOfVerdicts ? "verdict" : "evaluation"}${count === 1 ? "" : "s"}`} isAfter>
+        {formatCount(count)}
       </Figure>
       {figures !== undefined && isOfVerdicts && <Quality figures={figures} verdict={search.verdict} />}
       {search.verdict === undefined && withoutVerdict > 0 && (

@@ -1,5 +1,4 @@
 import type { EvaluatorProfile } from "@presage/sdk";
-import { wordChanges } from "../../text/word-changes.ts";
 import { Card } from "../../ui/card.tsx";
 import { RevisionSelect } from "../../ui/revision-select.tsx";
 import { configChanges } from "./config-changes.ts";
@@ -17,20 +16,18 @@ interface CompareCardProps {
 export function CompareCard({ revisions, before, after, onChange }: CompareCardProps) {
   const numbered = revisions.map(({ revision }) => ({ revision }));
   const changes = configChanges(before.config, after.config);
-  if (before.description !== after.description) {
-    const [old, now] = [before.description ?? "", after.description ?? ""];
-    const words = wordChanges(old, now);
-    changes.push({ name: "description", before: old, after: now, ...(words && { words }) });
-  }
+  const [old, now] = [before.description ?? "", after.description ?? ""];
+  if (old !== now) changes.push({ name: "description", before: old, after: now });
   return (
     <Card
       title="What changed"
       actions={
-        <div className="flex items-center gap-2 text-sm text-ink-2">
+        <div className="flex w-full items-center gap-2 text-sm text-ink-2 sm:w-auto">
           from
           <RevisionSelect
             label="From revision"
             revisions={numbered}
+            newest={numbered[0]?.revision ?? 1}
             value={before.revision}
             onChange={(from) => onChange({ from, to: after.revision })}
           />
@@ -38,6 +35,7 @@ export function CompareCard({ revisions, before, after, onChange }: CompareCardP
           <RevisionSelect
             label="To revision"
             revisions={numbered}
+            newest={numbered[0]?.revision ?? 1}
             value={after.revision}
             onChange={(to) => onChange({ from: before.revision, to })}
           />
@@ -49,7 +47,11 @@ export function CompareCard({ revisions, before, after, onChange }: CompareCardP
           Revision {before.revision} and revision {after.revision} are the same.
         </p>
       ) : (
-        <ConfigChangesView changes={changes} />
+        <ConfigChangesView
+          changes={changes}
+          beforeLabel={`Revision ${before.revision}`}
+          afterLabel={`Revision ${after.revision}`}
+        />
       )}
     </Card>
   );

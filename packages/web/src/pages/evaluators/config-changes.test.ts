@@ -16,19 +16,3 @@ test("a setting that changed, came or went is told with both values", () => {
     { name: "kinds", before: undefined, after: ["email"] },
   ]);
 });
-
-test("of a text that changed the words are compared", () => {
-  const [change] = configChanges({ criteria: "Be polite and brief." }, { criteria: "Be polite and clear." });
-  expect(change?.words).toEqual([
-    { kind: "same", text: "Be polite and " },
-    { kind: "removed", text: "brief" },
-    { kind: "added", text: "clear" },
-    { kind: "same", text: "." },
-  ]);
-});
-
-test("very long texts are not compared word by word", () => {
-  const [change] = configChanges({ criteria: "a ".repeat(30_000) }, { criteria: "b" });
-  expect(change).toMatchObject({ name: "criteria", after: "b" });
-  expect(change?.words).toBeUndefined();
-});

@@ -1,12 +1,8 @@
-import { type Stretch, wordChanges } from "../../text/word-changes.ts";
-
 /** One setting that two revisions have differently. Undefined stands for: not set. */
 export interface ConfigChange {
   name: string;
   before: unknown;
   after: unknown;
-  /** Where both are texts: what became of the words. */
-  words?: Stretch[];
 }
 
 type Config = Record<string, unknown>;
@@ -14,12 +10,9 @@ type Config = Record<string, unknown>;
 /** The settings that differ, in the order in which they stand. */
 export function configChanges(before: Config, after: Config): ConfigChange[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
-  return names.flatMap((name) => {
-    const [old, now] = [before[name], after[name]];
-    if (canonical(old) === canonical(now)) return [];
-    const words = typeof old === "string" && typeof now === "string" ? wordChanges(old, now) : undefined;
-    return [{ name, before: old, after: now, ...(words && { words }) }];
-  });
+  return names
+    .map((name) => ({ name, before: before[name], after: after[name] }))
+    .filter(({ before, after }) => canonical(before) !== canonical(after));
 }
 
 /** JSON in which the order of keys does not count. */

@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { Scale } from "lucide-react";
 import { latestProfilesQuery, profileFiguresQuery } from "../../data/evaluator-profiles.ts";
@@ -8,8 +8,8 @@ import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { TextInput } from "../../ui/inputs.tsx";
 import { Page } from "../../ui/page.tsx";
+import { SearchInput } from "../../ui/search-input.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Switch } from "../../ui/switch.tsx";
 import { FamilyCard } from "./family-card.tsx";
@@ -35,14 +35,7 @@ function EvaluatorsPage() {
             isOn={archived}
             onChange={(isOn) => change({ ...(q !== "" && { q }), ...(isOn && { archived: true }) })}
           />
-          <TextInput
-            type="search"
-            aria-label="Search evaluators and profiles"
-            placeholder="Search"
-            className="w-56!"
-            value={q}
-            onChange={({ target }) => setWords(target.value)}
-          />
+          <SearchInput label="Search evaluators and profiles" words={q} onSearch={setWords} />
         </>
       }
     >
@@ -63,7 +56,10 @@ function Families({
   const presage = usePresage();
   const families = useQuery(evaluatorFamiliesQuery(presage));
   const evaluators = useQuery(evaluatorsQuery(presage));
-  const profiles = useQuery(latestProfilesQuery(presage, { isArchivedToo }));
+  const profiles = useQuery({
+    ...latestProfilesQuery(presage, { isArchivedToo }),
+    placeholderData: keepPreviousData,
+  });
   const figures = useQuery(profileFiguresQuery(presage));
 
   const broken = [families, evaluators, profiles].find(({ isError }) => isError);

@@ -1,12 +1,13 @@
-import { type EvaluatorFamily, type EvaluatorProfile, PresageError } from "@presage/sdk";
+import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { usePresage } from "../../data/use-presage.ts";
-import { faultAt, faultsElsewhere, type PlacedFault, placedFaults } from "../../text/placed-faults.ts";
+import { faultAt, faultsElsewhere, placedFaults } from "../../text/placed-faults.ts";
 import { readJsonObject } from "../../text/read-json-object.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Field } from "../../ui/field.tsx";
+import { focusFirstFault } from "../../ui/focus-first-fault.ts";
 import { TextInput } from "../../ui/inputs.tsx";
 import { useDraft } from "../../ui/use-draft.ts";
 import { ConfigEditor } from "./config-form/config-editor.tsx";
@@ -24,12 +25,13 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
   const presage = usePresage();
   const queryClient = useQueryClient();
   const fields = useMemo(() => readConfigFields(family.profile_config_schema), [family]);
-  const { draft, isChanged, change, discard } = useDraft(draftKey(family, revised), {
+  const initial = {
     name: revised?.name ?? "",
     description: revised?.description ?? "",
     config: JSON.stringify(revised?.config ?? {}, null, 2),
     side: "form",
-  });
+  };
+  const { draft, isChanged, change, discard } = useDraft(draftKey(family, revised), initial);
   const config = readJsonObject(draft.config);
 
   const save = useMutation({
@@ -41,7 +43,10 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
             config,
             description: draft.description.trim() || null,
           })
-        : presage.profiles.revise(revised.public_id, { config, description: draft.description.trim() }),
+        : presage.profiles.revise(revised.public_id, {
+            config,
+            ...(draft.description !== initial.description && { description: draft.description.trim() }),
+          }),
     async onSuccess(profile) {
       discard();
       await queryClient.invalidateQueries({ queryKey: ["evaluator-profiles"] });
@@ -49,19 +54,22 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
     },
   });
 
-  const faults = faultsOf(save.error, revised === undefined);
-  const shown = [["name"], ["description"], ["config"]];
-  const elsewhere = [
-    ...faultsElsewhere(faults, shown),
-    ...(draft.side === "form" ? unknownSettings(faults, fields) : []),
-  ];
+  const faults = placedFaults(save.error, revised === undefined ? "name" : undefined);
+  const elsewhere = faultsElsewhere(faults, [
+    ["name"],
+    ["description"],
+    ...(draft.side === "json" ? [["config"]] : fields.map(({ name }) => ["config", name])),
+  ]);
   return (
     <form
       className="flex flex-col gap-4"
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if ("value" in config) save.mutate(config.value);
+        if ("fault" in config) return;
+        const form = event.currentTarget;
+        // The faults are shown by then.
+        save.mutate(config.value, { onError: () => setTimeout(() => focusFirstFault(form)) });
       }}
     >
       {revised === undefined && (
@@ -131,21 +139,4 @@ function draftKey(family: EvaluatorFamily, revised: EvaluatorProfile | undefined
   return revised === undefined
     ? `new profile of ${family.family_name}`
     : `profile ${revised.public_id} after ${revised.revision}`;
-}
-
-/** A name that is taken is a fault of the name. */
-function faultsOf(error: unknown, isNew: boolean): PlacedFault[] {
-  if (isNew && error instanceof PresageError && error.category === "conflict") {
-    return [{ path: ["name"], text: error.message }];
-  }
-  return placedFaults(error);
-}
-
-/** Faults of settings that the form has no place for. */
-function unknownSettings(faults: readonly PlacedFault[], fields: readonly { name: string }[]): PlacedFault[] {
-  const known = fields.map(({ name }) => ["config", name]);
-  return faultsElsewhere(
-    faults.filter(({ path }) => path[0] === "config"),
-    known,
-  );
 }

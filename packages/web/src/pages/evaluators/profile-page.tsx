@@ -9,6 +9,7 @@ import {
 } from "../../data/evaluator-profiles.ts";
 import { evaluatorFamiliesQuery } from "../../data/evaluators.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import { isNoSuchThing } from "../../text/is-no-such-thing.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
@@ -32,15 +33,18 @@ function ProfilePage() {
   if (revisions.data !== undefined && newest !== undefined) {
     return <Profile key={publicId} revisions={revisions.data} newest={newest} />;
   }
+  const isMissing = revisions.isSuccess || isNoSuchThing(revisions.error);
   return (
     <Page title="Profile">
-      {revisions.isError && <ErrorNotice error={revisions.error} onRetry={() => revisions.refetch()} />}
+      {revisions.isError && !isMissing && (
+        <ErrorNotice error={revisions.error} onRetry={() => revisions.refetch()} />
+      )}
       {revisions.isPending && (
         <Card>
           <SkeletonRows count={6} />
         </Card>
       )}
-      {revisions.isSuccess && (
+      {isMissing && (
         <Card>
           <EmptyState
             icon={SearchX}
@@ -107,7 +111,9 @@ function Profile({ revisions, newest }: ProfileProps) {
             />
           )}
         </div>
-        {family !== undefined && newest.archived_at === null && <TryCard family={family} profile={newest} />}
+        {family !== undefined && newest.archived_at === null && (
+          <TryCard key={newest.revision} family={family} profile={newest} />
+        )}
       </div>
     </Page>
   );

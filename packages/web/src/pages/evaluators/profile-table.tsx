@@ -15,21 +15,24 @@ interface ProfileTableProps {
   figuresOf: FiguresOfRevision | undefined;
 }
 
-/** The profiles of one family. The columns of all families stand below each other. */
+/** The profiles of one family. Without headings to look at, since every family would repeat them: each cell says what it is. */
 export function ProfileTable({ familyName, profiles, figuresOf }: ProfileTableProps) {
   return (
-    <Table label={`Profiles of ${familyName}`} className="min-w-2xl table-fixed border-t border-line">
-      <thead className="border-b border-line">
+    <Table label={`Profiles of ${familyName}`} className="min-w-4xl table-fixed border-t border-line">
+      <colgroup>
+        <col />
+        <col className="w-28" />
+        <col className="w-60" />
+        <col className="w-40" />
+        <col className="w-32" />
+      </colgroup>
+      <thead className="sr-only">
         <tr>
           <HeaderCell>Profile</HeaderCell>
-          <HeaderCell className="w-24">Revision</HeaderCell>
-          <HeaderCell className="w-60">Pass rate of this revision</HeaderCell>
-          <HeaderCell isNumber className="w-28">
-            Evaluations
-          </HeaderCell>
-          <HeaderCell isNumber className="w-36">
-            Changed
-          </HeaderCell>
+          <HeaderCell>Newest revision</HeaderCell>
+          <HeaderCell>Pass rate of this revision</HeaderCell>
+          <HeaderCell>Evaluations with it</HeaderCell>
+          <HeaderCell>Changed</HeaderCell>
         </tr>
       </thead>
       <tbody>
@@ -65,23 +68,30 @@ function ProfileRow({
         </span>
         {description !== null && <span className="block truncate text-xs text-ink-3">{description}</span>}
       </RowHeader>
-      <Cell className="text-ink-2 tabular-nums">{is_managed ? "Built-in" : revision}</Cell>
+      <Cell className="text-ink-2 tabular-nums">{is_managed ? "Built-in" : `Revision ${revision}`}</Cell>
       <Cell>
         {figuresOf === undefined ? (
           <Skeleton className="h-4 w-40" />
         ) : (
-          <RateCell rate={figures?.pass_rate ?? null} interval={figures?.pass_rate_interval ?? null} />
+          figures && <RateCell rate={figures.pass_rate} interval={figures.pass_rate_interval} />
         )}
       </Cell>
       <Cell isNumber>
-        {figuresOf !== undefined && formatCount(figures?.count ?? 0)}
-        {figures !== undefined && figures.failed > 0 && (
-          <span className="block text-xs text-warn">{formatCount(figures.failed)} without verdict</span>
-        )}
+        {figuresOf !== undefined && <Evaluations count={figures?.count ?? 0} failed={figures?.failed ?? 0} />}
       </Cell>
-      <Cell isNumber className="text-ink-2">
-        {is_managed ? "–" : <Time at={created_at} />}
+      <Cell isNumber className="text-ink-3">
+        {!is_managed && <Time at={created_at} />}
       </Cell>
     </tr>
+  );
+}
+
+function Evaluations({ count, failed }: { count: number; failed: number }) {
+  if (count === 0) return <span className="text-ink-3">Not used yet</span>;
+  return (
+    <>
+      {formatCount(count)} {count === 1 ? "evaluation" : "evaluations"}
+      {failed > 0 && <span className="block text-xs text-warn">{formatCount(failed)} without verdict</span>}
+    </>
   );
 }

@@ -49,7 +49,7 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
                 <Cell isNumber>
                   {figuresOf === undefined ? "" : formatCount(made?.count ?? 0)}
                   {made !== undefined && made.failed > 0 && (
-                    <span className="block text-xs text-warn">
+                    <span className="block text-xs whitespace-nowrap text-warn">
                       {formatCount(made.failed)} without verdict
                     </span>
                   )}

@@ -1,6 +1,6 @@
 /** The value of one setting, as a person reads it. */
 export function SettingValue({ value }: { value: unknown }) {
-  if (value === undefined) return <span className="text-sm text-ink-3">Not set</span>;
+  if (value === undefined || value === "") return <span className="text-sm text-ink-3">Not set</span>;
   if (typeof value === "boolean") return <span className="text-sm">{value ? "Yes" : "No"}</span>;
   if (typeof value === "number") return <span className="text-sm tabular-nums">{value}</span>;
   if (Array.isArray(value) && value.length === 0) return <span className="text-sm text-ink-3">None</span>;

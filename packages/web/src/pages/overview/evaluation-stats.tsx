@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { PeriodSummary } from "../../data/summaries.ts";
 import { formatCount, formatShare } from "../../text/format-number.ts";
+import { formatStepShort } from "../../ui/charts/format-step.ts";
 import type { Verdict } from "../evaluations/explorer-search.ts";
 import { compareAmounts, compareRatios } from "./compare.ts";
 import { Stat } from "./stat.tsx";
@@ -15,7 +16,11 @@ export function EvaluationStats({ summary }: { summary: PeriodSummary | undefine
   return (
     <>
       <Stat
-        label="Evaluations"
+        label={
+          summary?.period === "24h"
+            ? `Evaluations since ${formatStepShort(Date.parse(summary.since), "day")}, UTC`
+            : "Evaluations"
+        }
         value={summary && formatCount(all.count)}
         change={compareAmounts({ current: all.count, before: before.count, format: formatCount })}
       >
@@ -63,7 +68,7 @@ function Reasons({ since, lackedInput, count }: PeriodSummary & { count: number 
     { verdict: "input-missing", count: lacked, words: "lacked an input" },
   ];
   return (
-    <span className="flex gap-3">
+    <span className="flex flex-wrap gap-x-3">
       {reasons
         .filter(({ count }) => count > 0)
         .map(({ verdict, count, words }) => (
@@ -71,7 +76,7 @@ function Reasons({ since, lackedInput, count }: PeriodSummary & { count: number 
             key={verdict}
             to="/evaluations"
             search={{ verdict, since }}
-            className="truncate text-accent-ink underline-offset-2 hover:underline"
+            className="text-accent-ink underline-offset-2 hover:underline"
           >
             {formatCount(count)} {words}
           </Link>

@@ -10,7 +10,7 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 /** Why predictions failed. */
 export function FailuresCard({ usage }: { usage: ComparedUsage | undefined }) {
   return (
-    <Card title="Errors by reason">
+    <Card title="Errors by reason" hint="Of predictions and chat completions.">
       {usage === undefined ? (
         <SkeletonRows count={4} className="h-8" />
       ) : (

@@ -1,6 +1,6 @@
 import { createLazyRoute } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { usualPeriod } from "../../text/period.ts";
+import { periodNames, usualPeriod } from "../../text/period.ts";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { PeriodPicker } from "../../ui/period-picker.tsx";
@@ -20,11 +20,11 @@ export const overviewRoute = createLazyRoute("/")({ component: OverviewPage });
 function OverviewPage() {
   const { period = usualPeriod } = overviewRoute.useSearch();
   const navigate = overviewRoute.useNavigate();
-  const { usage, latency, summary, error, isOld, retry } = useOverview(period);
+  const { usage, latency, summary, error, isMissing, isOld, retry } = useOverview(period);
   return (
     <Page
       title="Overview"
-      hint="What was predicted, how well it went, and how far it can be trusted."
+      hint={`What was predicted and how well it went, compared with the ${periodNames[period]} before.`}
       actions={
         <PeriodPicker
           value={period}
@@ -37,7 +37,10 @@ function OverviewPage() {
       <SandboxNote />
       <GettingStarted usage={usage} summary={summary} />
       {error !== null && <ErrorNotice error={error} onRetry={retry} />}
-      <div className={clsx("flex min-w-0 flex-col gap-4 transition-opacity", isOld && "opacity-60")}>
+      <div
+        hidden={isMissing}
+        className={clsx("flex min-w-0 flex-col gap-4 transition-opacity", isOld && "opacity-60")}
+      >
         <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line lg:grid-cols-4">
           <PredictionStats usage={usage} latency={latency} />
           <EvaluationStats summary={summary} />

@@ -1,6 +1,6 @@
 import type { Latency } from "@presage/sdk";
 import type { ComparedLatency, ComparedUsage } from "../../data/usage.ts";
-import { isPrediction, shareOf, sumUsage } from "../../data/usage-figures.ts";
+import { countTokens, isPrediction, shareOf, sumUsage } from "../../data/usage-figures.ts";
 import { formatCount, formatDuration, formatShare, formatShortCount } from "../../text/format-number.ts";
 import { compareAmounts, compareRatios } from "./compare.ts";
 import { Stat } from "./stat.tsx";
@@ -14,7 +14,7 @@ interface PredictionStatsProps {
 export function PredictionStats({ usage, latency }: PredictionStatsProps) {
   const current = usage && sumUsage(usage.current.data.filter(isPrediction));
   const before = usage && sumUsage(usage.before.data.filter(isPrediction));
-  const tokens = current && current.promptTokens + current.completionTokens;
+  const tokens = current && countTokens(current);
   return (
     <>
       <Stat
@@ -49,11 +49,12 @@ export function PredictionStats({ usage, latency }: PredictionStatsProps) {
       <Stat
         label="Tokens"
         value={tokens === undefined ? undefined : formatShortCount(tokens)}
+        exact={tokens === undefined ? undefined : formatCount(tokens)}
         change={
           tokens !== undefined && before !== undefined
             ? compareAmounts({
                 current: tokens,
-                before: before.promptTokens + before.completionTokens,
+                before: countTokens(before),
                 format: formatShortCount,
               })
             : undefined

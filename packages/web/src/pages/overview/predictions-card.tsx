@@ -1,3 +1,4 @@
+import { clsx } from "clsx";
 import type { ComparedUsage } from "../../data/usage.ts";
 import { groupByStep, isPrediction, sumUsage } from "../../data/usage-figures.ts";
 import { formatCount, formatShortCount } from "../../text/format-number.ts";
@@ -16,7 +17,11 @@ export function PredictionsCard({
   className: string;
 }) {
   return (
-    <Card title="Predictions" className={className}>
+    <Card
+      title="Predictions"
+      hint={usage?.current.step === "hour" ? "By hour, as your own clock has it." : "By UTC day."}
+      className={clsx("flex flex-col", className)}
+    >
       {usage === undefined ? <ChartSkeleton /> : <PredictionsChart {...usage.current} />}
     </Card>
   );

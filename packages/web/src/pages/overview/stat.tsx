@@ -7,13 +7,15 @@ interface StatProps {
   label: string;
   /** Undefined: still on its way. */
   value: string | undefined;
+  /** On hover, where the value is rounded. */
+  exact?: string | undefined;
   change?: Change | undefined;
   /** A line below the value. */
   children?: ReactNode;
 }
 
 /** One figure. It keeps its size while it is loaded. */
-export function Stat({ label, value, change, children }: StatProps) {
+export function Stat({ label, value, exact, change, children }: StatProps) {
   return (
     <div className="flex min-w-0 flex-col gap-0.5 bg-surface px-4 py-3">
       <dt className="truncate text-xs text-ink-3">{label}</dt>
@@ -21,7 +23,9 @@ export function Stat({ label, value, change, children }: StatProps) {
         {value === undefined ? (
           <Skeleton className="h-5 w-20 self-center" />
         ) : (
-          <span className="truncate text-lg font-semibold tracking-tight tabular-nums">{value}</span>
+          <span title={exact} className="truncate text-lg font-semibold tracking-tight tabular-nums">
+            {value}
+          </span>
         )}
         {change !== undefined && (
           <span
@@ -38,9 +42,7 @@ export function Stat({ label, value, change, children }: StatProps) {
           </span>
         )}
       </dd>
-      <dd className="min-h-4.5 truncate text-xs text-ink-2 tabular-nums">
-        {value !== undefined && children}
-      </dd>
+      <dd className="min-h-4.5 text-xs text-ink-2 tabular-nums">{value !== undefined && children}</dd>
     </div>
   );
 }

@@ -21,6 +21,8 @@ export function useOverview(period: Period) {
     latency: latency.data,
     summary: summary.data,
     error: queries.find(({ error }) => error !== null)?.error ?? null,
+    /** Nothing came, and nothing is on its way. */
+    isMissing: queries.every(({ isError, data }) => isError && data === undefined),
     /** What is shown is still that of the period before the choice. */
     isOld: queries.some(({ isPlaceholderData }) => isPlaceholderData),
     retry: () => {

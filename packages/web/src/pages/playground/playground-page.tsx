@@ -6,8 +6,13 @@ import { usePresage } from "../../data/use-presage.ts";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
+import { isSimulator } from "./is-simulator.ts";
 import { ModelNote } from "./model-note.tsx";
 import { Playground } from "./playground.tsx";
+
+const hint = "Write a state and an action, see the very prompt, and ask for what comes next.";
+const simulatorHint =
+  "The built-in simulator answers: rules for a text world, no language model. Set PRESAGE_UPSTREAM_URL to ask a real one.";
 
 export const playgroundRoute = createLazyRoute("/playground")({ component: PlaygroundPage });
 
@@ -20,8 +25,8 @@ function PlaygroundPage() {
   return (
     <Page
       title="Playground"
-      hint="Write a state and an action, see the very prompt, and ask for what comes next."
-      actions={<ModelNote model={model} error={models.error} />}
+      hint={model !== undefined && isSimulator(model) ? simulatorHint : hint}
+      actions={<ModelNote model={model} isUnknown={models.isError} />}
       isFull
     >
       {error !== null && <ErrorNotice error={error} onRetry={refetch} />}

@@ -1,6 +1,7 @@
 import { useDeferredValue, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { Card } from "../../ui/card.tsx";
+import { focusFirstFault } from "../../ui/focus-first-fault.ts";
 import { Tabs } from "../../ui/tabs.tsx";
 import { AnswerTab } from "./answer/answer-tab.tsx";
 import { CodeTab } from "./code/code-tab.tsx";
@@ -10,7 +11,7 @@ import { DraftActions } from "./input/draft-actions.tsx";
 import { InputPanel } from "./input/input-panel.tsx";
 import { readDraft } from "./input/read-draft.ts";
 import { serverFaults } from "./input/server-faults.ts";
-import { useDraft } from "./input/use-draft.ts";
+import { usePlaygroundDraft } from "./input/use-playground-draft.ts";
 import { PredictBar } from "./predict-bar.tsx";
 import { PromptTab } from "./prompt/prompt-tab.tsx";
 import { usePredictions } from "./use-predictions.ts";
@@ -26,7 +27,9 @@ export function Playground({ userId, model }: PlaygroundProps) {
   const [sentDraft, setSentDraft] = useState<object>();
   const [isChecked, setChecked] = useState(false);
   const form = useRef<HTMLFormElement>(null);
-  const drafting = useDraft(userId);
+  const predictButton = useRef<HTMLButtonElement>(null);
+  const output = useRef<HTMLDivElement>(null);
+  const drafting = usePlaygroundDraft(userId);
   const predictions = usePredictions();
   const evaluations = useEvaluations();
 
@@ -37,24 +40,38 @@ export function Playground({ userId, model }: PlaygroundProps) {
   const { request, faults } = readDraft(draft);
   // What the server found wrong holds for what was sent to it.
   const refused = sentDraft === draft ? serverFaults(predictions.error) : {};
-  const isTyping = ([place]: [string, string]) => isChecked || place.startsWith("params.");
-  const visibleFaults = { ...refused, ...Object.fromEntries(Object.entries(faults).filter(isTyping)) };
+  // What is still to be typed is no fault until it is sent.
+  const isDue = ([place]: [string, string]) => isChecked || place.startsWith("params.");
+  const visibleFaults = { ...refused, ...Object.fromEntries(Object.entries(faults).filter(isDue)) };
 
   function predict() {
     if (predictions.isPending) return;
     if (Object.keys(faults).length > 0) {
       flushSync(() => setChecked(true));
-      form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
+      focusFirstFault(form.current);
       return;
     }
     setChecked(false);
     setSentDraft(draft);
     setTab("answer");
     predictions.predict(request);
+    showOutput();
+  }
+
+  function cancel() {
+    predictions.cancel();
+    // The button that was pressed is about to go.
+    predictButton.current?.focus({ preventScroll: true });
+  }
+
+  /** On narrow screens it is below what is typed. */
+  function showOutput() {
+    const top = output.current?.getBoundingClientRect().top ?? 0;
+    if (top > innerHeight / 2) output.current?.scrollIntoView({ behavior: "smooth" });
   }
 
   return (
-    <div className="grid min-h-0 gap-4 lg:flex-1 lg:grid-cols-2 lg:grid-rows-[minmax(0,1fr)]">
+    <div className="grid shrink-0 grid-cols-[minmax(0,1fr)] gap-4 lg:min-h-0 lg:flex-1 lg:shrink lg:grid-cols-2 lg:grid-rows-[minmax(0,1fr)]">
       <InputPanel
         ref={form}
         draft={draft}
@@ -64,47 +81,55 @@ export function Playground({ userId, model }: PlaygroundProps) {
         actions={<DraftActions drafting={drafting} />}
         footer={
           <PredictBar
+            ref={predictButton}
             isPending={predictions.isPending}
             isKept={drafting.isKept}
-            onCancel={predictions.cancel}
+            onCancel={cancel}
           />
         }
       />
-      <Card className="flex min-h-0 flex-col">
-        <Tabs
-          label="What goes out and what comes back"
-          value={tab}
-          onChange={(next) => setTab(next)}
-          tabs={[
-            { value: "prompt", label: "Prompt", content: <PromptTab request={shownRequest} model={model} /> },
-            {
-              value: "answer",
-              label: predictions.answers.length > 1 ? `Answers (${predictions.answers.length})` : "Answer",
-              content: (
-                <AnswerTab {...predictions} onRetry={predict} onCancel={predictions.cancel}>
-                  {(answer) => (
-                    <EvaluateAnswer
-                      answer={answer}
-                      evaluations={evaluations}
-                      goldAnswer={draft.goldAnswer}
-                      onGoldAnswer={(goldAnswer) => drafting.change({ goldAnswer })}
-                    />
-                  )}
-                </AnswerTab>
-              ),
-            },
-            {
-              value: "code",
-              label: "Code",
-              content: (
-                <CodeTab
-                  input={{ request: shownRequest, origin: location.origin, model: model ?? "model-name" }}
-                />
-              ),
-            },
-          ]}
-        />
-      </Card>
+      <div ref={output} className="flex min-h-0 min-w-0 flex-col">
+        <Card className="flex min-h-0 flex-1 flex-col">
+          <Tabs
+            label="What goes out and what comes back"
+            isFull
+            value={tab}
+            onChange={(next) => setTab(next)}
+            tabs={[
+              {
+                value: "prompt",
+                label: "Prompt",
+                content: <PromptTab request={shownRequest} model={model} />,
+              },
+              {
+                value: "answer",
+                label: predictions.answers.length > 1 ? `Answers (${predictions.answers.length})` : "Answer",
+                content: (
+                  <AnswerTab {...predictions} onRetry={predict} onCancel={cancel}>
+                    {(answer) => (
+                      <EvaluateAnswer
+                        answer={answer}
+                        evaluations={evaluations}
+                        goldAnswer={draft.goldAnswer}
+                        onGoldAnswer={(goldAnswer) => drafting.change({ goldAnswer })}
+                      />
+                    )}
+                  </AnswerTab>
+                ),
+              },
+              {
+                value: "code",
+                label: "Code",
+                content: (
+                  <CodeTab
+                    input={{ request: shownRequest, origin: location.origin, model: model ?? "model-name" }}
+                  />
+                ),
+              },
+            ]}
+          />
+        </Card>
+      </div>
     </div>
   );
 }

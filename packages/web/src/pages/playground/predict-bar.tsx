@@ -1,8 +1,10 @@
 import { Play } from "lucide-react";
+import type { Ref } from "react";
 import { Button } from "../../ui/button.tsx";
 import { KeyHint } from "../../ui/key-hint.tsx";
 
 interface PredictBarProps {
+  ref: Ref<HTMLButtonElement>;
   isPending: boolean;
   isKept: boolean;
   onCancel(): void;
@@ -10,10 +12,10 @@ interface PredictBarProps {
 
 const commandKey = /\bMac|iPhone|iPad/.test(navigator.userAgent) ? "⌘" : "Ctrl";
 
-export function PredictBar({ isPending, isKept, onCancel }: PredictBarProps) {
+export function PredictBar({ ref, isPending, isKept, onCancel }: PredictBarProps) {
   return (
     <>
-      <Button type="submit" variant="primary" icon={<Play aria-hidden />} isBusy={isPending}>
+      <Button ref={ref} type="submit" variant="primary" icon={<Play aria-hidden />} isBusy={isPending}>
         Predict
       </Button>
       {isPending && <Button onClick={onCancel}>Cancel</Button>}

@@ -64,7 +64,7 @@ export function KeysCard({ keys, all, stepStarts }: KeysCardProps) {
 
 function KeyName({ usage: { key, keyId, name }, isExpired }: { usage: UsageOfKey; isExpired: boolean }) {
   return (
-    <span className="flex w-64 min-w-0 flex-col">
+    <span className="flex w-44 min-w-0 md:w-64 flex-col">
       <span className="flex min-w-0 items-center gap-2">
         <span className="truncate font-medium" title={name}>
           {name}

@@ -1,6 +1,6 @@
 import type { UsageResponse, UsageRow } from "@presage/sdk";
 import { useState } from "react";
-import { groupByStep, sumUsage, type UsageFigures } from "../../data/usage-figures.ts";
+import { countTokens, groupByStep, sumUsage, type UsageFigures } from "../../data/usage-figures.ts";
 import { formatCount, formatShortCount } from "../../text/format-number.ts";
 import { stepStartsMs } from "../../text/period.ts";
 import { Card } from "../../ui/card.tsx";
@@ -9,12 +9,13 @@ import { TimeChart } from "../../ui/charts/time-chart.tsx";
 import { Segmented } from "../../ui/segmented.tsx";
 import type { UsageOfKey } from "./rank-keys.ts";
 
-const measures = [
+type Measure = "requests" | "tokens" | "failed";
+
+const measures: { value: Measure; label: string }[] = [
   { value: "requests", label: "Requests" },
   { value: "tokens", label: "Tokens" },
   { value: "failed", label: "Failed" },
-] as const;
-type Measure = (typeof measures)[number]["value"];
+];
 
 /** More than these cannot be told apart in a stack. */
 const mostKeys = 5;
@@ -27,14 +28,14 @@ interface KeysChartProps extends Pick<UsageResponse, "since" | "until" | "step">
 /** What each key asked for over time, the keys on each other. */
 export function KeysChart({ since, until, step, keys }: KeysChartProps) {
   const [measure, setMeasure] = useState<Measure>("requests");
-  const ranked = keys.toSorted((a, b) => valueOf(b, measure) - valueOf(a, measure));
-  const parts = ranked.slice(0, mostKeys).map(({ keyId, name, rows }, place) => ({
+  // By requests whatever is counted, so that each key keeps its colour.
+  const parts = keys.slice(0, mostKeys).map(({ keyId, name, rows }, place) => ({
     key: keyId ?? "dashboard",
     label: name,
     color: `var(--chart-${place + 1})`,
     rows,
   }));
-  const rest = ranked.slice(mostKeys);
+  const rest = keys.slice(mostKeys);
   if (rest.length > 0) {
     const label = rest.length === 1 ? "1 other key" : `${rest.length} other keys`;
     parts.push({ key: "others", label, color: "var(--ink-3)", rows: rest.flatMap(({ rows }) => rows) });
@@ -54,8 +55,15 @@ export function KeysChart({ since, until, step, keys }: KeysChartProps) {
   return (
     <Card
       title={step === "day" ? "By day and key" : "By hour and key"}
-      hint={step === "day" ? "Days are UTC days." : "Hours of your own clock."}
-      actions={<Segmented label="What is counted" value={measure} options={measures} onChange={setMeasure} />}
+      hint={step === "day" ? "Days are UTC days." : "Hours as your own clock has them."}
+      actions={
+        <Segmented
+          label="What is counted"
+          value={measure}
+          options={measures}
+          onChange={(next) => setMeasure(next)}
+        />
+      }
     >
       <TimeChart
         label={`${measures.find(({ value }) => value === measure)?.label} by ${step} and key`}
@@ -71,9 +79,9 @@ export function KeysChart({ since, until, step, keys }: KeysChartProps) {
 }
 
 function sum(rows: readonly UsageRow[], measure: Measure): number {
-  return valueOf(sumUsage(rows), measure);
+  return measureOf(sumUsage(rows), measure);
 }
 
-function valueOf(figures: UsageFigures, measure: Measure): number {
-  return measure === "tokens" ? figures.promptTokens + figures.completionTokens : figures[measure];
+function measureOf(figures: UsageFigures, measure: Measure): number {
+  return measure === "tokens" ? countTokens(figures) : figures[measure];
 }

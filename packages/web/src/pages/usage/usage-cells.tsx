@@ -1,4 +1,4 @@
-import { shareOf, type UsageFigures } from "../../data/usage-figures.ts";
+import { countTokens, shareOf, type UsageFigures } from "../../data/usage-figures.ts";
 import { formatCount, formatShare } from "../../text/format-number.ts";
 import { Cell, HeaderCell } from "../../ui/table.tsx";
 
@@ -28,12 +28,8 @@ export function UsageCells({ figures, all }: { figures: UsageFigures; all: Usage
       <Cell isNumber>{formatCount(figures.promptTokens)}</Cell>
       <Cell isNumber>{formatCount(figures.completionTokens)}</Cell>
       <Cell isNumber className="text-ink-2">
-        {formatShare(shareOf(tokensOf(figures), tokensOf(all)))}
+        {formatShare(shareOf(countTokens(figures), countTokens(all)))}
       </Cell>
     </>
   );
-}
-
-function tokensOf({ promptTokens, completionTokens }: UsageFigures): number {
-  return promptTokens + completionTokens;
 }

@@ -8,7 +8,9 @@ export function ChartLegend({ series }: { series: readonly ChartSeries[] }) {
       {series.map(({ key, label, total, ...look }) => (
         <li key={key} className="flex min-w-0 items-center gap-1.5">
           <ChartSwatch {...look} />
-          <span className="truncate text-ink-2">{label}</span>
+          <span title={label} className="max-w-48 truncate text-ink-2">
+            {label}
+          </span>
           {total !== undefined && <span className="font-medium tabular-nums">{total}</span>}
         </li>
       ))}

@@ -14,7 +14,11 @@ interface ChartTableProps {
 export function ChartTable({ label, step, series, points, format }: ChartTableProps) {
   return (
     // What scrolls must be reachable by keyboard.
-    <section aria-label={`${label}, as a table`} tabIndex={0} className="h-full overflow-auto text-xs">
+    <section
+      aria-label={`${label}, as a table`}
+      tabIndex={0}
+      className="relative h-full overflow-auto text-xs"
+    >
       <table className="w-full tabular-nums">
         <thead className="sticky top-0 bg-surface">
           <tr className="text-ink-3">

@@ -20,7 +20,7 @@ export function ChartTooltip({ point, step, series, format }: ChartTooltipProps)
           <div key={key} className="col-span-2 grid grid-cols-subgrid">
             <dt className="flex items-center gap-1.5 text-ink-2">
               <ChartSwatch {...look} />
-              {label}
+              <span className="max-w-40 truncate">{label}</span>
             </dt>
             <dd className="text-right tabular-nums">{formatChartValue(point.values[key], format)}</dd>
           </div>

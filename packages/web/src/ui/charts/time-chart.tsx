@@ -1,5 +1,6 @@
 import { ChartSpline, Table2 } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
+import { loadPage } from "../../load-page.ts";
 import { IconButton } from "../icon-button.tsx";
 import { Skeleton } from "../skeleton.tsx";
 import { ChartLegend } from "./chart-legend.tsx";
@@ -7,13 +8,13 @@ import { ChartTable } from "./chart-table.tsx";
 import type { TimePlotProps } from "./time-plot.tsx";
 
 /** Recharts is as large as half of the dashboard, so that it comes when the page is there already. */
-const TimePlot = lazy(async () => ({ default: (await import("./time-plot.tsx")).TimePlot }));
+const TimePlot = lazy(async () => ({ default: (await loadPage(() => import("./time-plot.tsx"))).TimePlot }));
 
 /** Quantities over time: as a picture with a legend, or as a table. */
 export function TimeChart(props: TimePlotProps) {
   const [isTable, setTable] = useState(false);
   return (
-    <figure aria-label={props.label} className="flex flex-col gap-2 px-4 pt-2.5 pb-3">
+    <figure aria-label={props.label} className="flex flex-1 flex-col gap-2 px-4 pt-2.5 pb-3">
       <figcaption className="flex items-center gap-3">
         <ChartLegend series={props.series} />
         <IconButton
@@ -22,14 +23,16 @@ export function TimeChart(props: TimePlotProps) {
           onClick={() => setTable(!isTable)}
         />
       </figcaption>
-      <div className="h-52 min-w-0">
-        {isTable ? (
-          <ChartTable {...props} />
-        ) : (
-          <Suspense fallback={<Skeleton className="size-full" />}>
-            <TimePlot {...props} />
-          </Suspense>
-        )}
+      <div className="relative min-h-52 flex-1">
+        <div className="absolute inset-0">
+          {isTable ? (
+            <ChartTable {...props} />
+          ) : (
+            <Suspense fallback={<Skeleton className="size-full" />}>
+              <TimePlot {...props} />
+            </Suspense>
+          )}
+        </div>
       </div>
     </figure>
   );

@@ -28,7 +28,7 @@ export function TimePlot(props: TimePlotProps) {
     <ComposedChart
       responsive
       data={[...points]}
-      title={label}
+      aria-label={label}
       margin={{ top: 8, right: 8, bottom: 0, left: 0 }}
       barCategoryGap="20%"
       style={{ width: "100%", height: "100%" }}
@@ -85,7 +85,11 @@ function drawSeries({ key, label, color, shape, isDashed }: ChartSeries, points:
         strokeWidth={1.75}
         {...(isDashed && { strokeDasharray: "5 3" })}
         dot={({ key, cx, cy, payload }) =>
-          dots.has(payload) ? <circle key={key} cx={cx} cy={cy} r="2" fill={color} /> : <g key={key} />
+          cy != null && dots.has(payload) ? (
+            <circle key={key} cx={cx} cy={cy} r="2" fill={color} />
+          ) : (
+            <g key={key} />
+          )
         }
         activeDot={{ r: 4, strokeWidth: 0 }}
       />

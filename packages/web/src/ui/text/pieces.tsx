@@ -29,7 +29,7 @@ export function Pieces({ text, marks = [] }: PiecesProps) {
 function ShownPiece({ piece }: { piece: Piece }) {
   if (typeof piece === "string") return piece;
   return (
-    <span title={piece.code} className="mx-px rounded-xs bg-hover px-0.5 text-ink-3">
+    <span title={piece.codes} className="mx-px rounded-xs bg-hover px-0.5 text-ink-3">
       {piece.name}
     </span>
   );

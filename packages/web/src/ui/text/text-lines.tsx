@@ -20,6 +20,7 @@ export function TextLines({ text, label, marks, isWrapped }: TextLinesProps) {
     <VirtualRows
       label={label}
       count={rows.length}
+      lengthOf={(index) => (rows[index]?.end ?? 0) - (rows[index]?.start ?? 0)}
       isWrapped={isWrapped}
       renderRow={(index) => {
         const row = rows[index];

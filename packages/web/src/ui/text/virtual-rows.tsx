@@ -5,20 +5,28 @@ import { type ReactNode, useRef } from "react";
 interface VirtualRowsProps {
   label: string;
   count: number;
+  /** How many characters a row has, if rows may be long: wrapped, those take many lines. */
+  lengthOf?(index: number): number;
   isWrapped: boolean;
   renderRow(index: number): ReactNode;
 }
 
 const rowHeight = 20;
+const characterWidth = 7.2;
+const usualWidth = 800;
 const rowsBeyond = 20;
 
 /** Rows of text of any number: only those in sight are in the page. */
-export function VirtualRows({ label, count, isWrapped, renderRow }: VirtualRowsProps) {
+export function VirtualRows({ label, count, lengthOf, isWrapped, renderRow }: VirtualRowsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowHeight,
+    estimateSize(index) {
+      const columns = (scroller.current?.clientWidth ?? usualWidth) / characterWidth;
+      const lines = isWrapped && lengthOf !== undefined ? Math.ceil(lengthOf(index) / columns) : 1;
+      return Math.max(1, lines) * rowHeight;
+    },
     overscan: rowsBeyond,
   });
   return (

@@ -40,7 +40,7 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
       className="flex flex-col gap-3 rounded-md border border-line px-3 py-2.5"
     >
       <div className="flex flex-wrap items-center gap-2">
-        <h3 className="min-w-0 flex-1 basis-40 text-sm">
+        <h3 className="min-w-0 flex-1 basis-full text-sm sm:basis-40">
           {result.correction === null ? (
             "Is the verdict right?"
           ) : (
@@ -66,7 +66,7 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
           It is a fail
         </Button>
       </div>
-      {result.correction?.comment && <PlainText text={result.correction.comment} label="Comment" />}
+      {result.correction?.comment && <PlainText text={result.correction.comment} label="Comment" isProse />}
       {draft.verdict !== "" && (
         <form
           className="flex flex-col gap-3"

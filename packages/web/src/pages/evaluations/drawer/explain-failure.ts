@@ -11,7 +11,7 @@ const advices: Record<string, string> = {
   unusable_input: "Send the text in the form that the evaluator needs, or choose another evaluator.",
   timeout: "Evaluate it again. If it stays so, shorten the texts or give the judge’s model more time.",
   overloaded: "Evaluate it again in a moment, with fewer evaluations at once.",
-  needs_model: "Name a model for judges: set PRESAGE_JUDGE_URL, or an upstream, and start Presage again.",
+  needs_model: "Name one, start Presage again, and evaluate again.",
   judge_unreachable:
     "Check that the judge’s model runs and that PRESAGE_JUDGE_URL leads to it, then evaluate again.",
   judge_rate_limited: "Wait, then evaluate again with fewer evaluations at once.",

@@ -16,7 +16,9 @@ export function ResultBody({ result, explorer }: { result: EvaluationResult; exp
       <div className="flex flex-col gap-4 p-4">
         <VerdictLine verdict={toResultRow(result)} />
         {status !== "success" && <FailureNotice errorMessage={error_message} />}
-        {explanation !== null && explanation !== "" && <PlainText text={explanation} label="Explanation" />}
+        {explanation !== null && explanation !== "" && (
+          <PlainText text={explanation} label="Explanation" isProse />
+        )}
         {status === "success" && id !== null && <CorrectionCard key={id} id={id} result={result} />}
       </div>
       <ResultTexts result={result} />

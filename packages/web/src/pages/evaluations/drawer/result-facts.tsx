@@ -18,7 +18,7 @@ export function ResultFacts({ result, explorer }: { result: EvaluationResult; ex
   return (
     <section aria-label="Details">
       <h3 className="pb-2 text-sm font-semibold">Details</h3>
-      <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] gap-x-4 rounded-md border border-line text-sm *:border-line *:px-3 *:py-1.5 [&>:nth-child(n+3)]:border-t">
+      <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] rounded-md border border-line text-sm *:border-line *:px-3 *:py-1.5 [&>:nth-child(n+3)]:border-t">
         <Fact name="Evaluator" onFilter={only({ evaluator: evaluator_id })}>
           <InlineText text={evaluator_id} />
           {result.external && <span className="text-ink-3"> · made elsewhere and imported</span>}

@@ -13,7 +13,7 @@ interface ResultHeaderProps {
 /** Which result it is, and the ways to its neighbours. */
 export function ResultHeader({ id, previousId, nextId, onOpen, onClose }: ResultHeaderProps) {
   return (
-    <header className="flex h-12 shrink-0 items-center gap-1 border-b border-line px-3 sm:px-4">
+    <div className="flex h-12 shrink-0 items-center gap-1 border-b border-line px-3 sm:px-4">
       <h2 className="min-w-0 flex-1 truncate text-sm font-semibold">
         Result <span className="tabular-nums">{id}</span>
       </h2>
@@ -31,6 +31,6 @@ export function ResultHeader({ id, previousId, nextId, onOpen, onClose }: Result
       />
       <CopyButton text={`${location.origin}/evaluations?result=${id}`} label="Copy link" />
       <IconButton label="Close (Esc)" icon={<X aria-hidden />} onClick={onClose} />
-    </header>
+    </div>
   );
 }

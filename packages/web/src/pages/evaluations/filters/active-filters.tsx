@@ -15,9 +15,9 @@ export function ActiveFilters({ explorer: { search, change } }: { explorer: Expl
           <button
             type="button"
             onClick={() => change(removal)}
-            aria-label={`Remove the filter ${name}: ${value.slice(0, 80)}`}
             className="inline-flex h-7 max-w-full items-center gap-1.5 rounded-md border border-line bg-accent-soft pr-1.5 pl-2 text-xs text-accent-ink hover:border-accent"
           >
+            <span className="sr-only">Remove the filter</span>
             <span className="shrink-0 opacity-80">{name}</span>
             <span className="max-w-64 truncate font-medium">
               <InlineText text={value} />

@@ -2,21 +2,26 @@ import { ListFilter } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../../ui/button.tsx";
 import { Dialog } from "../../../ui/dialog.tsx";
+import { Field } from "../../../ui/field.tsx";
 import { Popover } from "../../../ui/popover.tsx";
 import type { Explorer } from "../use-explorer.ts";
 import { ActiveFilters } from "./active-filters.tsx";
+import { FilterSelect } from "./filter-select.tsx";
 import { activeFilters } from "./filter-words.ts";
-import { MainFilters } from "./main-filters.tsx";
 import { MoreFilters } from "./more-filters.tsx";
+import { useMainFilters } from "./use-main-filters.ts";
 
 /** What is looked for. On a narrow screen all of it is in a sheet. */
 export function FilterBar({ explorer }: { explorer: Explorer }) {
   const [isSheetOpen, setSheetOpen] = useState(false);
+  const mainFilters = useMainFilters(explorer);
   const count = activeFilters(explorer.search).length;
   return (
     <div className="flex flex-col gap-2">
-      <div className="hidden flex-wrap items-center gap-2 md:flex [&_select]:w-44">
-        <MainFilters explorer={explorer} />
+      <div className="hidden flex-wrap items-center gap-2 md:flex">
+        {mainFilters.map(({ label, ...filter }) => (
+          <FilterSelect key={label} aria-label={label} className="w-44" {...filter} />
+        ))}
         <Popover
           label="More filters"
           trigger={<Button icon={<ListFilter aria-hidden />}>More filters</Button>}
@@ -29,8 +34,14 @@ export function FilterBar({ explorer }: { explorer: Explorer }) {
           Filters{count > 0 && ` (${count})`}
         </Button>
         <Dialog isOpen={isSheetOpen} onClose={() => setSheetOpen(false)} title="Filters">
-          <div className="flex flex-col gap-3 [&_select]:w-full">
-            <MainFilters explorer={explorer} />
+          <div className="flex flex-col gap-3 pt-1">
+            <div className="grid grid-cols-2 gap-3">
+              {mainFilters.map(({ label, ...filter }) => (
+                <Field key={label} label={label}>
+                  {(control) => <FilterSelect {...control} {...filter} />}
+                </Field>
+              ))}
+            </div>
             <MoreFilters explorer={explorer} />
           </div>
         </Dialog>

@@ -1,7 +1,7 @@
 import type { SelectHTMLAttributes } from "react";
 import { Select } from "../../../ui/inputs.tsx";
 
-interface FilterSelectProps
+export interface FilterSelectProps
   extends Omit<SelectHTMLAttributes<HTMLSelectElement>, "value" | "onChange" | "onSelect" | "children"> {
   /** What stands there while nothing is chosen, for example «Any app». */
   anyLabel: string;

@@ -7,8 +7,9 @@ export function toLocalInput(instant: string | undefined): string {
   return `${day}T${pad(at.getHours())}:${pad(at.getMinutes())}`;
 }
 
-/** What such an input has, as an instant; undefined while it is not whole. */
+/** What such an input has, as an instant; undefined while it is not whole or its year still is being typed. */
 export function fromLocalInput(text: string): string | undefined {
   const at = new Date(text);
-  return text === "" || Number.isNaN(at.getTime()) ? undefined : at.toISOString().replace(".000Z", "Z");
+  const isWhole = text !== "" && at.getTime() > 0;
+  return isWhole ? at.toISOString().replace(".000Z", "Z") : undefined;
 }

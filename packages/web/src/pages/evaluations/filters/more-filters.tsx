@@ -1,5 +1,4 @@
 import { Field } from "../../../ui/field.tsx";
-import { TextInput } from "../../../ui/inputs.tsx";
 import { Segmented } from "../../../ui/segmented.tsx";
 import { explainStrategies } from "../explorer-search.ts";
 import type { Explorer } from "../use-explorer.ts";
@@ -71,12 +70,15 @@ export function MoreFilters({ explorer }: { explorer: Explorer }) {
       </div>
       <TimeFilter explorer={explorer} name="since" label="Since" />
       <TimeFilter explorer={explorer} name="until" label="Until" />
-      <Segmented
-        label="Order"
-        value={search.order ?? "newest"}
-        options={orders}
-        onChange={(order) => change({ order: order === "oldest" ? order : undefined })}
-      />
+      <div className="flex items-center justify-between gap-2">
+        <span className="text-sm font-medium">Order</span>
+        <Segmented
+          label="Order"
+          value={search.order ?? "newest"}
+          options={orders}
+          onChange={(order) => change({ order: order === "oldest" ? order : undefined })}
+        />
+      </div>
     </div>
   );
 }
@@ -122,17 +124,11 @@ function TimeFilter({
   return (
     <Field label={label} aside={<span className="text-xs text-ink-3">your time zone</span>}>
       {(control) => (
-        <TextInput
+        <PausedInput
           {...control}
-          // As long as it is being typed it is the browser's: a half date has no value.
-          key={search[name]}
           type="datetime-local"
-          defaultValue={toLocalInput(search[name])}
-          onBlur={(event) => {
-            const { value } = event.target;
-            if (value !== toLocalInput(search[name])) change({ [name]: fromLocalInput(value) });
-          }}
-          onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
+          value={toLocalInput(search[name])}
+          onApply={(text) => change({ [name]: fromLocalInput(text) })}
         />
       )}
     </Field>

@@ -47,10 +47,10 @@ export function TagFilter({ explorer: { search, change } }: { explorer: Explorer
             <li key={tag} className="min-w-0">
               <button
                 type="button"
-                aria-label={`Remove the tag ${tag.slice(0, 80)}`}
                 onClick={() => change({ tag: withoutTag(tags, tag) })}
                 className="inline-flex h-6 max-w-full items-center gap-1 rounded border border-line bg-sunken px-1.5 text-xs hover:bg-hover"
               >
+                <span className="sr-only">Remove the tag</span>
                 <span className="truncate">
                   <InlineText text={tag} />
                 </span>

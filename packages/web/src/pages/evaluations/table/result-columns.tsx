@@ -16,13 +16,13 @@ export const resultColumns = helper.columns([
   helper.display({
     id: "verdict",
     header: "Verdict",
-    size: 132,
+    size: 148,
     cell: ({ row }) => <CountedVerdict row={row.original} />,
   }),
   helper.display({
     id: "score",
     header: "Score",
-    size: 116,
+    size: 104,
     cell: ({ row: { original } }) => (
       <ScoreBar score={original.corrected ? original.corrected.score : original.score_raw} />
     ),
@@ -30,37 +30,37 @@ export const resultColumns = helper.columns([
   helper.display({
     id: "evaluator",
     header: "Evaluator and profile",
-    size: 230,
+    size: 186,
     cell: ({ row: { original } }) => <EvaluatorAndProfile row={original} />,
   }),
   helper.display({
     id: outputColumnId,
     header: "Output",
-    size: 260,
+    size: 248,
     cell: ({ row: { original } }) => <Excerpt row={original} />,
   }),
   helper.display({
     id: "app",
     header: "App",
-    size: 110,
+    size: 96,
     cell: ({ row }) => <InlineText text={row.original.app} />,
   }),
   helper.display({
     id: "run",
     header: "Run",
-    size: 130,
+    size: 116,
     cell: ({ row }) => <NameOrNone name={row.original.evaluation_run_id} />,
   }),
   helper.display({
     id: "sample",
     header: "Sample",
-    size: 130,
+    size: 108,
     cell: ({ row }) => <NameOrNone name={row.original.dataset_sample_id} />,
   }),
   helper.display({
     id: "when",
     header: "When",
-    size: 124,
+    size: 130,
     cell: ({ row }) => <Time at={row.original.created_at} />,
   }),
 ]);

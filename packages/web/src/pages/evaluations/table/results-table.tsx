@@ -1,6 +1,6 @@
 import { useTable } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useRef } from "react";
 import type { ResultRow } from "../../../data/result-row.ts";
 import { focusResult } from "./focus-result.ts";
 import { outputColumnId, resultColumns, resultTableFeatures } from "./result-columns.tsx";
@@ -60,11 +60,17 @@ export function ResultsTable({
     if (isNearEnd) onNearEnd();
   }, [isNearEnd, onNearEnd]);
 
+  // Whoever goes through the results in the drawer takes the list along.
+  const follow = useEffectEvent((id: string | undefined) => {
+    const index = rows.findIndex((row) => row.id === id);
+    if (index !== -1) virtualizer.scrollToIndex(index);
+  });
+  useEffect(() => follow(activeId), [activeId]);
+
   function step(event: KeyboardEvent, by: number): void {
     const next = rows[activeIndex + by];
     if (next === undefined) return;
     event.preventDefault();
-    virtualizer.scrollToIndex(activeIndex + by);
     onActivate(next.id);
     requestAnimationFrame(() => focusResult(next.id));
   }
@@ -73,7 +79,7 @@ export function ResultsTable({
     <div ref={scroller} className="min-h-0 flex-1 overflow-auto">
       <table
         aria-rowcount={-1}
-        className="w-full min-w-308 table-fixed border-separate border-spacing-0 text-sm"
+        className="w-full min-w-284 table-fixed border-separate border-spacing-0 text-sm"
       >
         <colgroup>
           {table.getAllLeafColumns().map((column) => (

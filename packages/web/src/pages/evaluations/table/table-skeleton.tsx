@@ -5,7 +5,11 @@ const rows = Array.from({ length: 14 }, (_, place) => `row ${place}`);
 /** Holds the place of the rows that are on their way. */
 export function TableSkeleton() {
   return (
-    <div role="status" className="min-h-0 flex-1 overflow-hidden pt-9">
+    <div
+      role="status"
+      // What comes at once is not announced by a flicker.
+      className="min-h-0 flex-1 overflow-hidden pt-9 transition-opacity delay-150 starting:opacity-0"
+    >
       <span className="sr-only">Loading</span>
       {rows.map((row) => (
         <div key={row} className="flex h-11 items-center gap-6 border-b border-line px-4">

@@ -53,7 +53,7 @@ export function ConfigEditor({
           {(control) => (
             <TextArea
               {...control}
-              rows={8}
+              className="min-h-40!"
               value={text}
               onChange={({ target }) => onChangeText(target.value)}
             />

@@ -7,6 +7,7 @@ import type { ConfigField } from "./config-field.ts";
 import { FieldHint } from "./field-hint.tsx";
 import { JsonInput } from "./json-input.tsx";
 import { NumberInput } from "./number-input.tsx";
+import { SwitchField } from "./switch-field.tsx";
 
 interface ConfigFieldControlProps {
   field: ConfigField;
@@ -23,7 +24,7 @@ export function ConfigFieldControl({ field, value, fault, onChange }: ConfigFiel
   const around = {
     label,
     hint: <FieldHint field={field} />,
-    fault,
+    fault: isUnreadJson(field, value) ? fault && "This is no JSON yet." : fault,
     aside: (
       <Aside field={field} isSet={value !== undefined} label={label} onReset={() => onChange(undefined)} />
     ),
@@ -31,15 +32,7 @@ export function ConfigFieldControl({ field, value, fault, onChange }: ConfigFiel
   const effective = value ?? field.fallback;
 
   if (field.kind === "switch") {
-    return (
-      <FieldGroup {...around} label={<span className="sr-only">{label}</span>}>
-        <Checkbox
-          label={label}
-          checked={effective === true}
-          onChange={({ target }) => onChange(target.checked)}
-        />
-      </FieldGroup>
-    );
+    return <SwitchField {...around} isOn={effective === true} onChange={onChange} />;
   }
   if (field.kind === "texts") {
     const itemLabel = label.replace(/s$/, "");
@@ -97,7 +90,12 @@ export function ConfigFieldControl({ field, value, fault, onChange }: ConfigFiel
         }
         const set = (next: string) => onChange(next === "" && !field.isRequired ? undefined : next);
         return field.isLong || text.includes("\n") ? (
-          <TextArea {...control} rows={4} value={text} onChange={({ target }) => set(target.value)} />
+          <TextArea
+            {...control}
+            className="min-h-24!"
+            value={text}
+            onChange={({ target }) => set(target.value)}
+          />
         ) : (
           <TextInput {...control} value={text} onChange={({ target }) => set(target.value)} />
         );
@@ -123,12 +121,17 @@ function Aside({
     <button
       type="button"
       className="rounded text-xs font-normal text-accent-ink hover:underline"
-      aria-label={`Use the default of ${label}`}
       onClick={onReset}
     >
       Use default
+      <span className="sr-only"> of {label}</span>
     </button>
   );
+}
+
+/** What is no JSON went as text, of which the server can only say that it is of the wrong kind. */
+function isUnreadJson({ kind }: ConfigField, value: unknown): boolean {
+  return kind === "json" && typeof value === "string";
 }
 
 function textsIn(value: unknown): string[] {

@@ -16,7 +16,7 @@ export function JsonInput({ control, value, onChange }: JsonInputProps) {
   return (
     <TextArea
       {...control}
-      rows={6}
+      className="min-h-32!"
       placeholder="{ }"
       value={shown}
       onChange={({ target }) => {

@@ -1,28 +1,16 @@
 import type { ReactNode } from "react";
 import { formatCount, formatDuration } from "../../../text/format-number.ts";
-import { Badge } from "../../../ui/badge.tsx";
 import { CopyButton } from "../../../ui/copy-button.tsx";
 import { InlineText } from "../../../ui/text/inline-text.tsx";
 import { Time } from "../../../ui/time.tsx";
 import type { Answer } from "../use-predictions.ts";
 
-/** Finish reasons that mean that something is missing. */
-const cutShort: Record<string, string> = {
-  length: "cut off at max_tokens",
-  content_filter: "held back by a filter",
-};
-
 export function AnswerFacts({ answer: { at, prediction, timing, requestId } }: { answer: Answer }) {
   const { finish_reason, matched_stop, usage } = prediction;
-  const shortfall = cutShort[finish_reason ?? ""];
   return (
     <dl className="grid grid-cols-2 gap-x-4 gap-y-3 text-sm sm:grid-cols-4">
       <Fact name="Finish reason">
-        {shortfall === undefined ? (
-          <InlineText text={finish_reason ?? "not said"} />
-        ) : (
-          <Badge tone="warn">{shortfall}</Badge>
-        )}
+        <InlineText text={finish_reason ?? "not said"} />
       </Fact>
       <Fact name="Matched stop">
         {matched_stop === null ? "–" : <InlineText text={JSON.stringify(matched_stop)} />}

@@ -47,6 +47,9 @@ export function AnswerTab(props: AnswerTabProps) {
       )}
       {shown !== undefined && (
         <>
+          {(isPending || error !== null || wasCancelled) && (
+            <p className="border-t border-line pt-3 text-xs text-ink-3">From before:</p>
+          )}
           {answers.length > 1 && newest !== undefined && (
             <AnswerPicker
               answers={answers}

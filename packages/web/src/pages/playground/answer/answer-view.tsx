@@ -2,12 +2,20 @@ import { PlainText } from "../../../ui/text/plain-text.tsx";
 import type { Answer } from "../use-predictions.ts";
 import { AnswerFacts } from "./answer-facts.tsx";
 
+/** Finish reasons that mean that something is missing. */
+const shortfalls: Record<string, string> = {
+  length: "The answer is cut off: it reached max_tokens.",
+  content_filter: "A filter of the model held something back.",
+};
+
 /** One answer of the model, and how it came about. */
 export function AnswerView({ answer }: { answer: Answer }) {
-  const { response, reasoning } = answer.prediction;
+  const { response, reasoning, finish_reason } = answer.prediction;
+  const shortfall = shortfalls[finish_reason ?? ""];
   return (
     <section aria-label={`Answer ${answer.number}`} className="flex min-w-0 flex-col gap-3">
       <PlainText text={response.content} label="Answer" />
+      {shortfall !== undefined && <p className="text-sm text-warn">{shortfall}</p>}
       {reasoning && (
         <details className="rounded-md border border-line">
           <summary className="cursor-pointer px-3 py-2 text-sm font-medium text-ink-2 hover:text-ink">

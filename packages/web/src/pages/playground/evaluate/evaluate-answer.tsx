@@ -53,6 +53,8 @@ export function EvaluateAnswer({ answer, evaluations, goldAnswer, onGoldAnswer }
           {chosen.length < 2 ? "Evaluate" : `Evaluate with ${chosen.length}`}
         </Button>
       </header>
+      {isMine && evaluations.error !== null && <ErrorNotice error={evaluations.error} onRetry={evaluate} />}
+      {outcomes !== undefined && <Outcomes items={outcomes} />}
       {loadError !== null && (
         <ErrorNotice
           error={loadError}
@@ -78,8 +80,6 @@ export function EvaluateAnswer({ answer, evaluations, goldAnswer, onGoldAnswer }
           )}
         </Field>
       )}
-      {isMine && evaluations.error !== null && <ErrorNotice error={evaluations.error} onRetry={evaluate} />}
-      {outcomes !== undefined && <Outcomes items={outcomes} />}
     </section>
   );
 }

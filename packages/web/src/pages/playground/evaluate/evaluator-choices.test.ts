@@ -64,6 +64,6 @@ test("what needs a text that the answer has not says so", () => {
     evaluatorChoices(families, profiles, { hasSystemTurn }).flatMap(({ choices }) =>
       choices.map(({ obstacle }) => obstacle),
     );
-  expect(obstacles(true)).toEqual(["needs retrieved context, which a prediction has not", undefined]);
+  expect(obstacles(true)).toEqual(["needs retrieved context", undefined]);
   expect(obstacles(false)[1]).toBe("needs a system turn");
 });

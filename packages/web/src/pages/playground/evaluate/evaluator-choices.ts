@@ -54,8 +54,7 @@ function choiceOf(
 }
 
 function obstacleOf(needs: ReadonlySet<unknown>, hasSystemTurn: boolean): string | undefined {
-  if (needs.has("evaluated_model_retrieved_context"))
-    return "needs retrieved context, which a prediction has not";
+  if (needs.has("evaluated_model_retrieved_context")) return "needs retrieved context";
   if (needs.has("evaluated_model_system_prompt") && !hasSystemTurn) return "needs a system turn";
   return undefined;
 }

@@ -25,11 +25,11 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
       {groups.map(({ family, description, choices }) => (
         <fieldset
           key={family}
-          className="grid min-w-0 items-baseline gap-x-3 gap-y-1 border-b border-line px-3 py-1.5 last:border-b-0 sm:grid-cols-[8.5rem_minmax(0,1fr)]"
+          className="grid min-w-0 items-start gap-x-3 gap-y-1 border-b border-line px-3 py-1.5 last:border-b-0 sm:grid-cols-[8.5rem_minmax(0,1fr)]"
         >
           <legend className="float-left contents">
             <Tooltip text={description}>
-              <span className="truncate text-sm font-medium">{family}</span>
+              <span className="inline-flex min-h-7 items-center truncate text-sm font-medium">{family}</span>
             </Tooltip>
           </legend>
           <div className="flex flex-wrap gap-1.5">

@@ -1,9 +1,11 @@
 import type { EvaluateItem } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { formatScore } from "../../../text/format-number.ts";
-import { PlainText } from "../../../ui/text/plain-text.tsx";
+import { InlineText } from "../../../ui/text/inline-text.tsx";
 import { VerdictBadge } from "../../../ui/verdict-badge.tsx";
 import { playgroundApp } from "./use-evaluations.ts";
+
+const versionAtEnd = /-\d{4}-\d{2}-\d{2}$/;
 
 /** What came of an evaluation, one row for each evaluator. What has no verdict says why. */
 export function Outcomes({ items }: { items: readonly EvaluateItem[] }) {
@@ -23,7 +25,7 @@ export function Outcomes({ items }: { items: readonly EvaluateItem[] }) {
 
 function Outcome({ item }: { item: EvaluateItem }) {
   const { evaluator_id, profile_name, status, error_message, evaluation_result: result } = item;
-  const family = result?.evaluator_family ?? evaluator_id;
+  const family = evaluator_id.replace(versionAtEnd, "");
   return (
     <>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
@@ -39,8 +41,16 @@ function Outcome({ item }: { item: EvaluateItem }) {
         )}
         <OutcomeLink item={item} />
       </div>
-      {error_message !== null && <p className="text-xs wrap-anywhere text-warn">{error_message}</p>}
-      {result?.explanation && <PlainText text={result.explanation} label="Explanation" />}
+      {error_message !== null && (
+        <p className="text-xs wrap-anywhere text-warn">
+          <InlineText text={error_message} />
+        </p>
+      )}
+      {result?.explanation && (
+        <p className="text-xs wrap-anywhere text-ink-2">
+          <InlineText text={result.explanation} />
+        </p>
+      )}
     </>
   );
 }

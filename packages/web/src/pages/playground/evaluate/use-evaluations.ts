@@ -37,7 +37,7 @@ export function useEvaluations() {
     onSuccess: (items, { answer }) => {
       setOutcomes((earlier) => new Map(earlier).set(answer.number, items));
       // The explorer and the figures have more to show now.
-      return queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "me" });
+      void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "me" });
     },
   });
 

@@ -34,7 +34,7 @@ export function ContextField({ label, hint, text, fault, isOpen, onToggle, onCha
         </span>
         <CharacterCount text={text} />
       </Collapsible.Trigger>
-      <Collapsible.Content className="flex flex-col gap-1 px-4 pb-3">
+      <Collapsible.Content className="flex flex-col gap-1 px-4 pt-0.5 pb-3">
         <p id={noteId} className={fault === undefined ? "text-xs text-ink-3" : "text-xs text-fail"}>
           {fault ?? hint}
         </p>

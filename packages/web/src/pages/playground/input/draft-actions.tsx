@@ -4,10 +4,10 @@ import { Button } from "../../../ui/button.tsx";
 import { ConfirmDialog } from "../../../ui/confirm-dialog.tsx";
 import type { Draft } from "./draft.ts";
 import { ExamplesMenu } from "./examples-menu.tsx";
-import type { useDraft } from "./use-draft.ts";
+import type { usePlaygroundDraft } from "./use-playground-draft.ts";
 
 /** Fills and empties all fields at once, and loses nothing by it. */
-export function DraftActions({ drafting }: { drafting: ReturnType<typeof useDraft> }) {
+export function DraftActions({ drafting }: { drafting: ReturnType<typeof usePlaygroundDraft> }) {
   const { isEmpty, replace, clear, undoClear } = drafting;
   const [asked, setAsked] = useState<Draft>();
   return (

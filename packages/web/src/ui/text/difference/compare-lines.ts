@@ -21,8 +21,13 @@ const mostEdits = 4_000;
 export function compareLines(
   before: readonly string[],
   after: readonly string[],
+  isSame: (one: string, other: string) => boolean = Object.is,
 ): DifferenceRow[] | undefined {
-  const changes = diffArrays([...before], [...after], { timeout: linesBudgetMs, maxEditLength: mostEdits });
+  const changes = diffArrays([...before], [...after], {
+    timeout: linesBudgetMs,
+    maxEditLength: mostEdits,
+    comparator: isSame,
+  });
   if (changes === undefined) return undefined;
   const wordsUntilMs = performance.now() + wordsBudgetMs;
   const rows: DifferenceRow[] = [];

@@ -19,7 +19,7 @@ export function compareAsJson(before: string, after: string): Difference | undef
   if (one === undefined || other === undefined) return undefined;
   const [oneLines, otherLines] = [jsonLines(one, true), jsonLines(other, true)];
   const texts = [oneLines, otherLines].map((lines) => lines.map(({ text }) => text));
-  const rows = compareLines(texts[0] ?? [], texts[1] ?? []);
+  const rows = compareLines(texts[0] ?? [], texts[1] ?? [], isSameButComma);
   if (rows?.every(({ kind }) => kind === "equal")) return { kind: "equal" };
   const paths = rows?.map((row) => {
     if (row.kind === "equal") return otherLines[row.after - 1]?.path ?? "";
@@ -37,4 +37,10 @@ function toDifference(rows: DifferenceRow[] | undefined): Difference {
 
 function linesOf(text: string): string[] {
   return text.split("\n");
+}
+
+/** Whether something follows in the list is no difference of the line. */
+function isSameButComma(one: string, other: string): boolean {
+  if (one.length === other.length) return one === other;
+  return one.length > other.length ? one === `${other},` : other === `${one},`;
 }

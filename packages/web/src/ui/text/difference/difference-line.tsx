@@ -62,6 +62,8 @@ function Half({ side, line }: { side: Side; line: ComparedLine | undefined }) {
 }
 
 function Line({ side, line, stretches }: { side: Side; line: number; stretches: readonly Stretch[] }) {
+  // A line that is wholly new needs no more than its sign.
+  const isPartly = stretches.some(({ isChanged }) => !isChanged);
   return (
     <div className={clsx("flex min-w-0", grounds[side])}>
       <span aria-hidden className="w-10 shrink-0 pr-2 text-right text-ink-3 select-none">
@@ -74,7 +76,7 @@ function Line({ side, line, stretches }: { side: Side; line: number; stretches: 
       <span dir="auto" className="min-w-0 flex-1 pr-3 wrap-anywhere whitespace-pre-wrap">
         {stretches.map((stretch, place) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line is shown anew as a whole
-          <ShownStretch key={place} stretch={stretch} side={side} />
+          <ShownStretch key={place} stretch={stretch} side={isPartly ? side : "equal"} />
         ))}
       </span>
     </div>

@@ -26,14 +26,3 @@ export interface GroupKey {
   /** Null for results without the tag. */
   tag?: string | null;
 }
-
-/** Results of a group that have the same verdict and, in thousandths, the same score. */
-export interface SummaryCell extends GroupKey {
-  /** As the rollup spells it. */
-  verdict: string;
-  /** -1 without a score. */
-  score_mille: number;
-  count: number;
-  score_sum: number;
-  score_sum_of_squares: number;
-}

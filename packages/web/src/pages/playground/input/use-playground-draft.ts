@@ -2,7 +2,7 @@ import { useState } from "react";
 import { type Draft, emptyDraft, isEmptyDraft, parseDraft } from "./draft.ts";
 
 /** What is typed, kept in this tab across reloads and sign-in, for its user alone. */
-export function useDraft(userId: string) {
+export function usePlaygroundDraft(userId: string) {
   const storageKey = `presage-playground-draft:${userId}`;
   const [draft, setDraft] = useState(() => parseDraft(sessionStorage.getItem(storageKey)));
   const [cleared, setCleared] = useState<Draft>();

@@ -1,0 +1,25 @@
+import type { Database } from "../../storage/tables.ts";
+import type { KeptResult } from "./evaluation-record.ts";
+import { selectPayloadBytes } from "./payload-bytes-store.ts";
+import { readResults } from "./read-results.ts";
+import type { Page, SearchFilter } from "./result-filter.ts";
+import { searchIds } from "./search-ids.ts";
+
+const idsPerPage = 1_000;
+
+/** All of an account's results of a filter, a piece at a time and no piece empty. They are read as they are asked for. */
+export async function* exportResults(
+  reader: Database,
+  accountId: string,
+  filter: SearchFilter,
+  order: Page["order"],
+): AsyncGenerator<KeptResult[], void> {
+  let rest = filter;
+  for (;;) {
+    const ids = await searchIds(reader, accountId, rest, { order, limit: idsPerPage });
+    yield* readResults(reader, ids, await selectPayloadBytes(reader, ids));
+    const last = ids.at(-1);
+    if (last === undefined || ids.length < idsPerPage) return;
+    rest = { ...filter, [order === "newest-first" ? "beforeId" : "afterId"]: last };
+  }
+}

@@ -1,0 +1,21 @@
+/** Neighbours together, as many as one piece takes of them. What is larger than a piece is one of its own. */
+export function splitByBytes(
+  ids: readonly number[],
+  bytesOf: ReadonlyMap<number, number>,
+  piece: { maxIds: number; maxBytes: number },
+): number[][] {
+  const pieces: number[][] = [];
+  let last: number[] = [];
+  let lastBytes = 0;
+  for (const id of ids) {
+    const bytes = bytesOf.get(id) ?? 0;
+    if (last.length === 0 || last.length === piece.maxIds || lastBytes + bytes > piece.maxBytes) {
+      last = [];
+      lastBytes = 0;
+      pieces.push(last);
+    }
+    last.push(id);
+    lastBytes += bytes;
+  }
+  return pieces;
+}

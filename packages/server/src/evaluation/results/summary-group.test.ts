@@ -1,0 +1,80 @@
+import { expect, test } from "bun:test";
+import type { GroupTotals } from "./group-totals-store.ts";
+import { toSummaryGroups } from "./summary-group.ts";
+
+const nothing: GroupTotals = {
+  count: 0,
+  passed: 0,
+  not_passed: 0,
+  failed: 0,
+  scored: 0,
+  score_sum: 0,
+  score_sum_of_squares: 0,
+  p10: null,
+  p50: null,
+  p90: null,
+};
+
+test("failures are counted and are no fails", () => {
+  const [group] = toSummaryGroups(
+    [
+      {
+        ...nothing,
+        count: 200,
+        passed: 15,
+        not_passed: 133,
+        failed: 42,
+        scored: 158,
+        score_sum: 20,
+        score_sum_of_squares: 17.5,
+        p10: 0,
+        p50: 0,
+        p90: 500,
+      },
+    ],
+    [],
+  );
+  expect(group).toMatchObject({ key: {}, count: 200, scored: 158, passed: 15, notPassed: 133, failed: 42 });
+  expect(group?.passRate).toBeCloseTo(15 / 148, 12);
+  expect(group?.passRateInterval?.lower).toBeCloseTo(0.0624, 4);
+  expect(group?.meanScore).toBeCloseTo(20 / 158, 12);
+  expect([group?.p10, group?.p50, group?.p90]).toEqual([0, 0, 0.5]);
+});
+
+test("a group of failures alone has nulls where figures would be", () => {
+  expect(toSummaryGroups([{ ...nothing, count: 3, failed: 3 }], [])).toEqual([
+    {
+      key: {},
+      count: 3,
+      scored: 0,
+      passed: 0,
+      notPassed: 0,
+      failed: 3,
+      passRate: null,
+      passRateInterval: null,
+      meanScore: null,
+      meanScoreInterval: null,
+      p10: null,
+      p50: null,
+      p90: null,
+    },
+  ]);
+});
+
+test("days come in their order, within a day the largest group first, and of equal ones the first name", () => {
+  const groups = toSummaryGroups(
+    [
+      { ...nothing, day: 2, app: "a", count: 9 },
+      { ...nothing, day: 1, app: "c", count: 1 },
+      { ...nothing, day: 1, app: "a", count: 1 },
+      { ...nothing, day: 1, app: "b", count: 5 },
+    ],
+    ["day", "app"],
+  );
+  expect(groups.map(({ key, count }) => ({ ...key, count }))).toEqual([
+    { day: 1, app: "b", count: 5 },
+    { day: 1, app: "a", count: 1 },
+    { day: 1, app: "c", count: 1 },
+    { day: 2, app: "a", count: 9 },
+  ]);
+});

@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import type { UsageRow } from "@presage/sdk";
+import { groupByStep, isPrediction, rankFailures, shareOf, sumUsage } from "./usage-figures.ts";
+
+const rows: UsageRow[] = [
+  {
+    start: "2026-03-01T00:00:00.000Z",
+    api_key_id: "k1",
+    operation: "predict",
+    requests: 10,
+    failures: { timeout: 2, invalid: 1 },
+    prompt_tokens: 100,
+    completion_tokens: 20,
+  },
+  {
+    start: "2026-03-01T00:00:00Z",
+    api_key_id: null,
+    operation: "chat",
+    requests: 5,
+    failures: { invalid: 3 },
+    prompt_tokens: 1,
+    completion_tokens: 2,
+  },
+  {
+    start: "2026-03-02T00:00:00Z",
+    api_key_id: "k1",
+    operation: "evaluate",
+    requests: 7,
+    failures: {},
+    prompt_tokens: 0,
+    completion_tokens: 0,
+  },
+];
+
+test("requests, failures and tokens are added up", () => {
+  expect(sumUsage(rows)).toEqual({ requests: 22, failed: 6, promptTokens: 101, completionTokens: 22 });
+  expect(sumUsage([])).toEqual({ requests: 0, failed: 0, promptTokens: 0, completionTokens: 0 });
+});
+
+test("chat completions are predictions, evaluations are none", () => {
+  expect(rows.filter(isPrediction).map(({ operation }) => operation)).toEqual(["predict", "chat"]);
+});
+
+test("the most frequent reason comes first", () => {
+  expect(rankFailures(rows)).toEqual([
+    { reason: "invalid", count: 4 },
+    { reason: "timeout", count: 2 },
+  ]);
+});
+
+test("rows of one step stand together, however its time is written", () => {
+  expect([...groupByStep(rows).values()].map((group) => group.length)).toEqual([2, 1]);
+});
+
+test("of nothing there is no share", () => {
+  expect(shareOf(0, 0)).toBeNull();
+  expect(shareOf(1, 4)).toBe(0.25);
+});

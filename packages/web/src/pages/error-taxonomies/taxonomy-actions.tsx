@@ -1,0 +1,56 @@
+import type { ErrorTaxonomyRevision } from "@presage/sdk";
+import { useNavigate } from "@tanstack/react-router";
+import { Copy, Pencil } from "lucide-react";
+import { useState } from "react";
+import { Button } from "../../ui/button.tsx";
+import { isBuiltIn } from "./is-built-in.ts";
+import { TaxonomyDialog } from "./taxonomy-dialog.tsx";
+
+interface TaxonomyActionsProps {
+  /** The one that is shown. */
+  revision: ErrorTaxonomyRevision;
+  newest: ErrorTaxonomyRevision;
+}
+
+export function TaxonomyActions({ revision, newest }: TaxonomyActionsProps) {
+  const [open, setOpen] = useState<"copy" | "revise">();
+  const navigate = useNavigate();
+  const close = () => setOpen(undefined);
+
+  function show({ error_taxonomy_id }: ErrorTaxonomyRevision) {
+    close();
+    // Without a revision in the address: the new one is the newest.
+    return navigate({ to: "/error-taxonomies/$taxonomyId", params: { taxonomyId: error_taxonomy_id } });
+  }
+
+  return (
+    <>
+      <Button icon={<Copy aria-hidden />} onClick={() => setOpen("copy")}>
+        Copy
+      </Button>
+      {!isBuiltIn(revision) && (
+        <Button variant="primary" icon={<Pencil aria-hidden />} onClick={() => setOpen("revise")}>
+          New revision
+        </Button>
+      )}
+      <TaxonomyDialog
+        isOpen={open === "copy"}
+        onClose={close}
+        title={`Copy ${revision.error_taxonomy_name}`}
+        hint={`Makes a taxonomy of your own from revision ${revision.revision}.`}
+        origin={revision}
+        isNewTaxonomy
+        onSaved={show}
+      />
+      <TaxonomyDialog
+        isOpen={open === "revise"}
+        onClose={close}
+        title={`New revision of ${revision.error_taxonomy_name}`}
+        hint={`Begins with revision ${revision.revision} and becomes revision ${newest.revision + 1}. Labels stay where they are.`}
+        origin={revision}
+        isNewTaxonomy={false}
+        onSaved={show}
+      />
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+import { expect, test } from "bun:test";
+import { exportAddress, toResultFilter } from "./explorer-filter.ts";
+
+test("a verdict is a pass or a fail, or the status of an evaluation without one", () => {
+  expect(toResultFilter({ verdict: "pass" })).toEqual({ pass: true });
+  expect(toResultFilter({ verdict: "fail" })).toEqual({ pass: false });
+  expect(toResultFilter({ verdict: "no-verdict" })).toEqual({ status: "failed" });
+  expect(toResultFilter({ verdict: "input-missing" })).toEqual({ status: "validation_error" });
+});
+
+test("neither the order nor the open result is a filter, so that both leave the list’s figures alone", () => {
+  expect(Object.keys(toResultFilter({ order: "oldest", result: "3" }))).toEqual([]);
+});
+
+test("tags are asked for by name; a value may hold the sign between them", () => {
+  expect(toResultFilter({ tag: ["kind=x", "formula=a=b"] }).tags).toEqual({ kind: "x", formula: "a=b" });
+});
+
+test("an export asks for the same in a query", () => {
+  const address = exportAddress(
+    { verdict: "fail", run: "a&b", tag: ["kind=x"], min_score: 0, order: "oldest", result: "3" },
+    "csv",
+  );
+  const [path, query] = address.split("?");
+  expect(path).toBe("/v1/evaluation-results/export");
+  expect(Object.fromEntries(new URLSearchParams(query))).toEqual({
+    format: "csv",
+    order: "created_at",
+    pass: "false",
+    score_raw_min: "0",
+    evaluation_run_id: "a&b",
+    tags: '{"kind":"x"}',
+  });
+});

@@ -1,0 +1,64 @@
+import { expect, test } from "bun:test";
+import { parseSearch, stringifySearch } from "../../search-params.ts";
+import { changeSearch, type ExplorerSearch, readExplorerSearch } from "./explorer-search.ts";
+
+const whole: Required<ExplorerSearch> = {
+  verdict: "no-verdict",
+  app: "404",
+  evaluator: "exact-match",
+  family: "exact-match",
+  profile: "strict",
+  profile_id: "0190c1f4-0000-7000-8000-000000000000",
+  min_score: 0.25,
+  max_score: 1,
+  tag: ["environment=sciworld", "formula=a=b"],
+  dataset: "d",
+  run: "nightly 7",
+  explain: "on-fail",
+  since: "2026-11-21T06:30:00Z",
+  until: "2026-11-22T06:30:00.123Z",
+  after: "10",
+  before: "99",
+  order: "oldest",
+  result: "42",
+};
+
+test("everything comes back from the address as it was", () => {
+  expect(readExplorerSearch(parseSearch(stringifySearch({ ...whole })))).toEqual(whole);
+});
+
+test("values that mean nothing are passed over", () => {
+  const search = {
+    verdict: "maybe",
+    app: "",
+    run: "a\0b",
+    dataset: "\ud800",
+    min_score: "2",
+    max_score: "none",
+    tag: ["no-value", "=x", { a: 1 }],
+    explain: "sometimes",
+    since: "yesterday",
+    after: "-1",
+    before: "1.5",
+    order: "random",
+    result: "12; drop table",
+    unknown: "x",
+  };
+  expect(readExplorerSearch(search)).toEqual({});
+});
+
+test("one tag alone is a list of one, and a tag twice is one", () => {
+  expect(readExplorerSearch({ tag: "a=b" }).tag).toEqual(["a=b"]);
+  expect(readExplorerSearch({ tag: ["a=b", "a=b"] }).tag).toEqual(["a=b"]);
+});
+
+test("a time in another zone is the same instant", () => {
+  expect(readExplorerSearch({ since: "2026-11-21T08:30:00+02:00" }).since).toBe("2026-11-21T06:30:00Z");
+});
+
+test("a change leaves the rest, and undefined takes a value out", () => {
+  expect(changeSearch({ app: "a", run: "r" }, { run: undefined, verdict: "fail" })).toEqual({
+    app: "a",
+    verdict: "fail",
+  });
+});

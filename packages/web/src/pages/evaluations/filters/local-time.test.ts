@@ -1,0 +1,15 @@
+import { expect, test } from "bun:test";
+import { fromLocalInput, toLocalInput } from "./local-time.ts";
+
+test("an instant goes into the input and comes back, whatever the zone", () => {
+  const instant = "2026-03-04T05:06:00Z";
+  expect(toLocalInput(instant)).toMatch(/^2026-03-0[345]T\d\d:\d\d$/);
+  expect(fromLocalInput(toLocalInput(instant))).toBe(instant);
+});
+
+test("what is not whole is nothing", () => {
+  expect(toLocalInput(undefined)).toBe("");
+  expect(fromLocalInput("")).toBeUndefined();
+  expect(fromLocalInput("2026-13-99T00:00")).toBeUndefined();
+  expect(fromLocalInput("0002-01-01T00:00")).toBeUndefined();
+});

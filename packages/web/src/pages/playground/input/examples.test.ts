@@ -1,0 +1,11 @@
+import { expect, test } from "bun:test";
+import { examples } from "./examples.ts";
+import { readDraft } from "./read-draft.ts";
+
+test.each(examples.map((example) => [example.name, example] as const))(
+  "«%s» can be predicted and evaluated as it is",
+  (_, { draft }) => {
+    expect(readDraft(draft).faults).toEqual({});
+    expect(draft.goldAnswer).not.toBe("");
+  },
+);

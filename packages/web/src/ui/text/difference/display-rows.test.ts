@@ -1,0 +1,32 @@
+import { expect, test } from "bun:test";
+import type { DifferenceRow } from "./compare-lines.ts";
+import { displayRows, type Layout } from "./display-rows.ts";
+
+function rowsOf(signs: string): DifferenceRow[] {
+  return Array.from(signs, (sign, place): DifferenceRow => {
+    const line = { line: place + 1, stretches: [] };
+    if (sign === "=") return { kind: "equal", before: place + 1, after: place + 1, stretches: [] };
+    if (sign === "~") return { kind: "changed", before: line, after: line };
+    return sign === "-" ? { kind: "changed", before: line } : { kind: "changed", after: line };
+  });
+}
+
+function shown(signs: string, layout: Layout = "unified", unfolded = new Set<number>()): string {
+  const signOf = { equal: "=", removed: "-", added: "+", pair: "|", folded: "" };
+  return displayRows(rowsOf(signs), layout, unfolded)
+    .map((row) => (row.kind === "folded" ? `(${row.count})` : signOf[row.kind]))
+    .join("");
+}
+
+test("three equal lines stay around each change, and the others are folded", () => {
+  expect(shown("==========~==========-=====")).toBe("(7)===-+===(4)===-===(2)".replace("(2)", "=="));
+});
+
+test("a fold that is opened shows all its lines", () => {
+  expect(shown("==========~", "unified", new Set([0]))).toBe("==========-+");
+});
+
+test("one above the other, what is gone comes before what is new; side by side they share rows", () => {
+  expect(shown("~~-+")).toBe("---+++");
+  expect(shown("~~-+", "side-by-side")).toBe("||||");
+});

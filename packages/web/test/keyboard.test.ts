@@ -1,0 +1,59 @@
+import { expect } from "bun:test";
+import type { Page } from "playwright-core";
+import { dashboardTests } from "./support/dashboard-tests.ts";
+
+const dashboardTest = dashboardTests();
+
+dashboardTest("The first Tab leads past the navigation, the next ones through it", async ({ visit }) => {
+  const page = await visit("/api-keys");
+  await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
+  await page.keyboard.press("Tab");
+  expect(await focused(page)).toBe("Skip to the page");
+  const seen: string[] = [];
+  for (let count = 0; count < 7; count++) {
+    await page.keyboard.press("Tab");
+    seen.push(await focused(page));
+  }
+  expect(seen).toEqual([
+    "Overview",
+    "Playground",
+    "Evaluations",
+    "Evaluators",
+    "Error taxonomies",
+    "Usage",
+    "API keys",
+  ]);
+
+  await page.getByRole("link", { name: "Skip to the page" }).press("Enter");
+  await page.keyboard.press("Tab");
+  expect(await focused(page)).toBe("Create key");
+});
+
+dashboardTest("A dialog takes the focus and gives it back", async ({ visit }) => {
+  const page = await visit("/api-keys");
+  const create = page.getByRole("button", { name: "Create key" });
+  await create.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Create key" });
+  await dialog.waitFor();
+  const isInside = () => dialog.evaluate((element) => element.contains(document.activeElement));
+  for (let count = 0; count < 8; count++) {
+    expect(await isInside()).toBe(true);
+    await page.keyboard.press("Tab");
+  }
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "hidden" });
+  expect(await focused(page)).toBe("Create key");
+});
+
+dashboardTest("On a narrow screen the menu leads on and closes", async ({ visit }) => {
+  const page = await visit("/api-keys", { viewport: { width: 390, height: 844 } });
+  await page.getByRole("button", { name: "Menu" }).press("Enter");
+  const menu = page.getByRole("dialog", { name: "Menu" });
+  await menu.getByRole("link", { name: "Usage" }).press("Enter");
+  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+  await menu.waitFor({ state: "hidden" });
+});
+
+async function focused(page: Page): Promise<string> {
+  return await page.evaluate(() => document.activeElement?.textContent ?? "");
+}

@@ -1,0 +1,54 @@
+import type { Presage } from "@presage/sdk";
+
+/** Gives every page something to show, and returns the addresses of the pages that are about one thing. */
+export async function fillDashboard(presage: Presage) {
+  const profile = await presage.profiles.create({
+    evaluator_family: "rouge-l",
+    name: "close enough",
+    config: { threshold: 0.9 },
+    description: "Nearly the words of the environment.",
+  });
+  await presage.profiles.revise(profile.public_id, { config: { threshold: 0.7 } });
+  const taxonomy = await presage.errorTaxonomies.create({
+    error_taxonomy_name: "slips",
+    body: { State: ["Forgets a change", "Invents an object"], Form: ["Broken JSON"] },
+    labels: ["production"],
+  });
+  await presage.errorTaxonomies.create({
+    error_taxonomy_id: taxonomy.error_taxonomy_id,
+    body: { State: ["Forgets a change", "Wrong room"], Form: ["Broken JSON"] },
+    labels: ["candidate"],
+  });
+  const { id } = await presage.apiKeys.create({ name: "notebook" });
+  await presage.apiKeys.revoke(id);
+  await presage.apiKeys.create({ name: "training cluster" });
+
+  const { response } = await presage.predict({
+    interaction: { state: "You are in the kitchen. The fridge is closed.", action: "open fridge" },
+  });
+  const golds = [response.content, "The fridge is now open.", "The fridge hums."];
+  const answers = await Promise.all(
+    golds.map((gold, index) =>
+      presage.evaluate({
+        evaluators: [
+          { evaluator: "exact-match" },
+          { evaluator: "rouge-l", profile_name: "close enough" },
+          // Without a model it comes to no verdict.
+          { evaluator: "judge", profile_name: "system:is-concise" },
+        ],
+        evaluated_model_input: "You are in the kitchen. The fridge is closed.",
+        evaluated_model_output: response.content,
+        evaluated_model_gold_answer: gold,
+        app: "world-model",
+        tags: { step: String(index) },
+      }),
+    ),
+  );
+  const results = answers
+    .flat()
+    .map(({ evaluation_result }) => evaluation_result?.id)
+    .filter((id) => typeof id === "string");
+  const [result = ""] = results;
+  await presage.results.correct(result, { pass: false, comment: "The door is not named." });
+  return { profile: profile.public_id, taxonomy: taxonomy.error_taxonomy_id, result };
+}
