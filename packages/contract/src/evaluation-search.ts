@@ -102,7 +102,7 @@ export const EvaluationSummaryRequest = EvaluationResultFilter.extend({
   group_by: z.array(SummaryDimension).max(6).nullish().meta({
     default: [],
     description:
-      "Absent or empty: one group of everything. A day is a UTC day; a profile is one revision of it.",
+      "Absent or empty: one group of everything. A day is a UTC day; a profile is one revision of it. There are 10,000 groups at most.",
   }),
   tag: storableText().nullish().meta({ description: "With `tag` in group_by: the name of the tag." }),
 }).meta({ id: "EvaluationSummaryRequest" });

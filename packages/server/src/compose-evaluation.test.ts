@@ -5,11 +5,11 @@ import { createLog } from "./observability/logger.ts";
 import { openDatabase } from "./storage/open-database.ts";
 import { openSqliteDatabase } from "./storage/open-sqlite-database.ts";
 
-test("an order under a key does not wait for long reads", async () => {
+test("an order under a key waits for no thread that reads", async () => {
   const { database, destroy } = await openDatabase("sqlite::memory:", () => {});
   // Whoever asks it hears that it has no tables.
-  const reader = openSqliteDatabase(":memory:");
-  const store = { database, reader, sqlitePath: undefined };
+  const briefReader = openSqliteDatabase(":memory:");
+  const store = { database, briefReader, sqlitePath: undefined };
   const { evaluate, dispose } = composeEvaluation(readConfig({}), createLog("silent").logger, store);
   const order = {
     accountId: "account",
@@ -24,6 +24,6 @@ test("an order under a key does not wait for long reads", async () => {
   const first = await evaluate(order, signal);
   expect(await evaluate(order, signal)).toEqual(first);
   await dispose();
-  await reader.destroy();
+  await briefReader.destroy();
   await destroy();
 });

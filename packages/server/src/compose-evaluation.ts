@@ -35,7 +35,7 @@ export interface Evaluation {
 export function composeEvaluation(
   config: Config,
   logger: Logger,
-  { database, reader, sqlitePath }: Pick<OpenedDatabase, "database" | "reader" | "sqlitePath">,
+  { database, briefReader, sqlitePath }: Pick<OpenedDatabase, "database" | "briefReader" | "sqlitePath">,
 ): Evaluation {
   const completeJudging = composeJudge(config);
   const askForVerdict = completeJudging === undefined ? undefined : createAskForVerdict(completeJudging);
@@ -44,7 +44,7 @@ export function composeEvaluation(
     createJudgeFamily({
       askForVerdict,
       findCorrections: (accountId, profilePublicId, limit) =>
-        findCorrections(reader, accountId, profilePublicId, limit),
+        findCorrections(briefReader, accountId, profilePublicId, limit),
     }),
     createErrorTaxonomyFamily({
       askForVerdict,
@@ -65,7 +65,7 @@ export function composeEvaluation(
       modelTimeoutMs: config.upstream.timeoutMs,
       onFault: (error) => logger.error({ err: error }, "an evaluator failed for a reason of ours"),
     }),
-    findConfidenceInterval: createFindConfidenceInterval(reader),
+    findConfidenceInterval: createFindConfidenceInterval(briefReader),
     keeper,
     // A few rows by their keys: not behind whatever long read is under way.
     findKept: (accountId, requestKeys) => selectByRequestKeys(database, accountId, requestKeys),

@@ -16,7 +16,7 @@ import { verifySession } from "./identity/sessions/verify-session.ts";
 import { createSignInToken } from "./identity/sign-in-tokens/create-sign-in-token.ts";
 import { useSignInToken } from "./identity/sign-in-tokens/use-sign-in-token.ts";
 import type { User } from "./identity/users-store.ts";
-import { nowMicros } from "./storage/columns.ts";
+import { nowMicros } from "./storage/micros.ts";
 import { sharedSecret } from "./storage/settings-store.ts";
 import type { Database } from "./storage/tables.ts";
 

@@ -162,7 +162,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
   };
 }
 
-export interface Store extends Pick<OpenedDatabase, "database" | "reader" | "sqlitePath" | "destroy"> {
+export interface Store extends Omit<OpenedDatabase, "migrated"> {
   owner: User;
   digestOf: KeyDigest;
 }

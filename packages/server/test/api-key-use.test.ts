@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeLastUses } from "../src/identity/api-keys/api-keys-store.ts";
-import { nowMicros } from "../src/storage/columns.ts";
+import { nowMicros } from "../src/storage/micros.ts";
 import { apiKeyClient } from "./support/api-keys.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { eventually } from "./support/eventually.ts";

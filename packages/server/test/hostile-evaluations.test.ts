@@ -122,17 +122,35 @@ test("A body that is itself nested 10,000 deep is refused", async () => {
 
 test("Long texts are refused for so many evaluators that the answer would fill the memory", async () => {
   const small = await startPresage({ PRESAGE_MAX_BODY_BYTES: "100000" });
-  const statusOf = async (evaluators: number) => {
-    const request = {
+  const evaluateWith = (evaluators: number) =>
+    small.call("POST", "/v1/evaluate", {
       evaluators: Array(evaluators).fill({ evaluator: "contains" }),
       evaluated_model_output: "x".repeat(60_000),
-    };
-    return (await small.call("POST", "/v1/evaluate", request)).status;
-  };
-  expect(await statusOf(3)).toBe(200);
-  expect(await statusOf(4)).toBe(413);
+    });
+  expect((await evaluateWith(3)).status).toBe(200);
+  const refused = await evaluateWith(4);
+  expect(refused.status).toBe(413);
+  expect(await refused.json()).toMatchObject({
+    detail: expect.stringMatching(/60000 .* 200000 .* Name 3 evaluators at most/),
+  });
   await small.stop();
 });
+
+test.each(["bleu", "json-match", "state-change"])(
+  "%s takes no texts of which it would make gigabytes, and comes to no verdict",
+  async (evaluator) => {
+    const list = `[${"1,".repeat(1_500_000)}1]`;
+    const [item] = await evaluate({
+      evaluators: [{ evaluator }],
+      evaluated_model_input: "[]",
+      evaluated_model_output: list,
+      evaluated_model_gold_answer: list,
+      capture: "none",
+    });
+    expect(item).toMatchObject({ status: "validation_error", evaluation_result: null });
+    expect(item?.error_message).toMatch(/^unusable_input: .* takes texts of 2500000 characters together/);
+  },
+);
 
 const megabyte = "The door is open. ".repeat(58_000);
 

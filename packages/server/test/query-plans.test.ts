@@ -147,9 +147,10 @@ onEachDatabase((database) => {
     expect(plans.join("\n")).toContain("evaluation_series_of_an_evaluator");
   });
 
-  test("the apps of an account are read from an index, without its runs", async () => {
+  // PostgreSQL reads the few series of this test whole.
+  test.if(isSqlite)("the apps of an account are read from an index, without its runs", async () => {
     const plans = await plansOf(() => selectApps(watched, account));
-    expect(plans.join("\n")).toMatch(/evaluation_series_of_an_app[^]*spans_runs ?= ?/);
+    expect(plans.join("\n")).toMatch(/COVERING INDEX evaluation_series_of_an_app .*spans_runs=/);
   });
 
   test("a summary of a rare tag looks at the tagged results alone", async () => {

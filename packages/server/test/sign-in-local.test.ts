@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createSignInPath } from "../src/compose-sign-in.ts";
-import { toMicros } from "../src/storage/columns.ts";
+import { toMicros } from "../src/storage/micros.ts";
 import { openBrowser } from "./support/browser.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { openStore } from "./support/open-store.ts";

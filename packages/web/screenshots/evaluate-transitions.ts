@@ -34,7 +34,12 @@ async function evaluateOne(
   const system = messages.find(({ role }) => role === "system")?.content;
   const user = messages.find(({ role }) => role === "user")?.content;
   await presage.evaluate({
-    evaluators: ["exact-match", "rouge-l", "state-change", "json-match"].map((evaluator) => ({ evaluator })),
+    evaluators: [
+      { evaluator: "exact-match" },
+      { evaluator: "rouge-l", profile_name: "close enough" },
+      { evaluator: "state-change" },
+      ...(isJson(nextState) ? [{ evaluator: "json-match" }] : []),
+    ],
     evaluated_model_system_prompt: system,
     evaluated_model_input: user,
     evaluated_model_output: prediction.response.content,
@@ -49,4 +54,9 @@ async function evaluateOne(
     dataset_sample_id: sampleId,
     evaluation_run_id: runId,
   });
+}
+
+/** Tool answers are JSON between tags; prose cannot be matched as JSON. */
+function isJson(text: string): boolean {
+  return /^\s*(<tool_response>)?\s*[[{]/.test(text);
 }

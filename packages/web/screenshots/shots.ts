@@ -28,7 +28,10 @@ export async function shotsOf(presage: Presage): Promise<Shot[]> {
   ];
 }
 
+/** Takes the first example, predicts, and shows the answer. */
 async function predict(page: Page): Promise<void> {
-  await page.getByLabel("State", { exact: true }).fill("You are in the kitchen. The fridge is closed.");
-  await page.getByLabel("Action", { exact: true }).fill("open fridge");
+  await page.getByRole("button", { name: "Examples" }).click();
+  await page.getByRole("menuitem").first().click();
+  await page.getByRole("button", { name: "Predict", exact: true }).click();
+  await page.getByRole("region", { name: "Answer 1" }).waitFor();
 }

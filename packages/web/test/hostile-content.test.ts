@@ -1,5 +1,7 @@
 import { expect } from "bun:test";
+import { eventually } from "../../server/test/support/eventually.ts";
 import { dashboardTests } from "./support/dashboard-tests.ts";
+import { sidewaysOverflow } from "./support/sideways-overflow.ts";
 
 const dashboardTest = dashboardTests();
 const megabyte = 1_000_000;
@@ -76,5 +78,58 @@ dashboardTest(
     expect(await page.evaluate(() => "attacked" in window)).toBe(false);
     await page.getByRole("link", { name: "Overview" }).click();
     await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+  },
+);
+
+dashboardTest(
+  "Names of any kind do nothing to the pages, and fit into narrow ones",
+  async ({ visit, client }) => {
+    const name = `${attack.slice(0, 60)}\u202e${"W".repeat(50)}`;
+    const { public_id } = await client.profiles.create({
+      evaluator_family: "contains",
+      name,
+      description: name,
+      config: { substrings: [name], mode: "any" },
+    });
+    const { error_taxonomy_id } = await client.errorTaxonomies.create({
+      error_taxonomy_name: name,
+      error_taxonomy_description: name,
+      body: { [name]: [name] },
+      labels: ["W".repeat(50)],
+    });
+    await client.apiKeys.create({ name });
+    await client.evaluate({
+      evaluators: [{ evaluator: "contains", profile_name: name }],
+      evaluated_model_output: name,
+      app: name,
+    });
+
+    const page = await visit("/api-keys", { viewport: { width: 390, height: 844 } });
+    page.on("dialog", () => expect.unreachable("a page opened a dialog"));
+    for (const path of [
+      "/",
+      "/evaluations",
+      "/evaluators",
+      `/evaluators/profiles/${public_id}`,
+      "/error-taxonomies",
+      `/error-taxonomies/${error_taxonomy_id}`,
+      "/usage",
+      "/api-keys",
+    ]) {
+      await page.goto(new URL(path, page.url()).href);
+      await page
+        .getByRole("main")
+        .getByText("<img src=x onerror=")
+        .filter({ visible: true })
+        .first()
+        .waitFor();
+      const overflow = await eventually(
+        () => sidewaysOverflow(page),
+        (pixels) => pixels === 0,
+        2_000,
+      );
+      expect([path, overflow]).toEqual([path, 0]);
+      expect(await page.evaluate(() => "attacked" in window)).toBe(false);
+    }
   },
 );

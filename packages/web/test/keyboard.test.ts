@@ -2,6 +2,18 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 
+const mostTabs = 20;
+const mainControls = [
+  ["/", "radio", "7 days"],
+  ["/playground", "textbox", "State"],
+  ["/evaluations", "combobox", "Verdict"],
+  ["/evaluators", "searchbox", "Search evaluators and profiles"],
+  ["/error-taxonomies", "button", "New taxonomy"],
+  ["/usage", "radio", "7 days"],
+  ["/api-keys", "button", "Create key"],
+  ["/account", "button", "Sign out"],
+] as const;
+
 const dashboardTest = dashboardTests();
 
 dashboardTest("The first Tab leads past the navigation, the next ones through it", async ({ visit }) => {
@@ -52,6 +64,20 @@ dashboardTest("On a narrow screen the menu leads on and closes", async ({ visit 
   await menu.getByRole("link", { name: "Usage" }).press("Enter");
   await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
   await menu.waitFor({ state: "hidden" });
+});
+
+dashboardTest("Every page's main control is some Tabs away", async ({ visit }) => {
+  const page = await visit("/account");
+  for (const [path, role, name] of mainControls) {
+    await page.goto(new URL(path, page.url()).href);
+    const control = page.getByRole("main").getByRole(role, { name, exact: true }).first();
+    await control.waitFor();
+    await page.getByRole("link", { name: "Skip to the page" }).press("Enter");
+    const isFocused = () => control.evaluate((element) => element === document.activeElement);
+    let tabs = 0;
+    for (; tabs < mostTabs && !(await isFocused()); tabs++) await page.keyboard.press("Tab");
+    expect([path, await isFocused()]).toEqual([path, true]);
+  }
 });
 
 async function focused(page: Page): Promise<string> {

@@ -70,6 +70,7 @@ dashboardTest("Signed out elsewhere, the next click leads to sign-in and back", 
   await second.getByRole("heading", { name: "You are signed out" }).waitFor();
 
   expectErrors(/status of 401/);
+  await page.bringToFront();
   await page.getByRole("link", { name: "Evaluators" }).click();
   await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
   const { pathname, search } = new URL(page.url());

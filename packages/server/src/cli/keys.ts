@@ -6,7 +6,7 @@ import { createApiKey } from "../identity/api-keys/create-api-key.ts";
 import { ExpiryError, parseExpiry } from "../identity/api-keys/parse-expiry.ts";
 import { revokeApiKey } from "../identity/api-keys/revoke-api-key.ts";
 import { createLog } from "../observability/logger.ts";
-import { nowMicros, toIsoInstant } from "../storage/columns.ts";
+import { nowMicros, toIsoInstant } from "../storage/micros.ts";
 import { CommandError } from "./command-error.ts";
 
 export async function createKey(

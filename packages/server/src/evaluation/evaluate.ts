@@ -4,7 +4,7 @@ import type { EvaluationOrder } from "./evaluation-order.ts";
 import type { Registry } from "./evaluators/registry.ts";
 import { type FindProfile, type ResolvedEvaluator, resolveEvaluators } from "./resolve-evaluators.ts";
 import type { EvaluationRecord, KeptResult } from "./results/evaluation-record.ts";
-import type { FindConfidenceInterval } from "./results/history.ts";
+import type { FindConfidenceInterval } from "./results/find-confidence-interval.ts";
 import type { ResultsKeeper } from "./results/keep-results.ts";
 import type { RunEvaluator } from "./run-evaluator.ts";
 

@@ -1,6 +1,6 @@
 import type { EvaluationResult } from "@presage/contract";
 import type { EvaluationRecord, KeptResult } from "../evaluation/results/evaluation-record.ts";
-import { nowMicros, toIsoInstant } from "../storage/columns.ts";
+import { nowMicros, toIsoInstant } from "../storage/micros.ts";
 import { type CurrentResult, withOldResultNames } from "./deprecations.ts";
 
 /** A result as it goes out, in new names and old. One that was not kept has no id. */

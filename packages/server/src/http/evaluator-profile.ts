@@ -1,6 +1,6 @@
 import type { EvaluatorProfile } from "@presage/contract";
 import type { ProfileRevision } from "../evaluation/profiles/profiles-store.ts";
-import { toIsoInstant } from "../storage/columns.ts";
+import { toIsoInstant } from "../storage/micros.ts";
 import { withOldProfileNames } from "./deprecations.ts";
 import { parseJson } from "./parse-json.ts";
 

@@ -1,4 +1,4 @@
-import { microsPerMs } from "../storage/columns.ts";
+import { microsPerMs } from "../storage/micros.ts";
 import type { Micros } from "../storage/tables.ts";
 
 /** Reads a date-time of ISO 8601 to the microsecond; one without an offset is UTC. */

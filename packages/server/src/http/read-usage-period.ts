@@ -1,6 +1,6 @@
 import type { LatencyQuery } from "@presage/contract";
 import type { UsagePeriod } from "../identity/usage/usage-period.ts";
-import { nowMicros } from "../storage/columns.ts";
+import { nowMicros } from "../storage/micros.ts";
 import type { Micros } from "../storage/tables.ts";
 import { readInstant } from "./read-instant.ts";
 import { ValidationFailure } from "./validation.ts";

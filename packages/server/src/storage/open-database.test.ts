@@ -56,19 +56,34 @@ onEachDatabase(({ name, create }) => {
     const opened = await openDatabase(url, onConnectionLost);
     await claimOnce(opened.database, "written");
     await opened.reader.selectFrom("settings").selectAll().execute();
+    await opened.briefReader.selectFrom("settings").selectAll().execute();
     await opened.destroy();
-    for (const database of [opened.database, opened.reader]) {
+    for (const database of [opened.database, opened.reader, opened.briefReader]) {
       await expect(database.selectFrom("settings").selectAll().execute()).rejects.toThrow("destroyed");
     }
     // SQLite removes its log when the last connection is closed.
     if (name === "SQLite") expect(existsSync(`${url.slice("sqlite:".length)}-wal`)).toBe(false);
     await (await openDatabase(url, onConnectionLost)).destroy();
   });
+
+  test("a brief read does not wait for a long one", async () => {
+    const opened = await openDatabase(await create(), onConnectionLost);
+    const answered: string[] = [];
+    const long =
+      sql`with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < 5000000)
+      select count(*) from numbers`.execute(opened.reader);
+    const brief = opened.briefReader.selectFrom("settings").selectAll().execute();
+    await Promise.all([long.then(() => answered.push("long")), brief.then(() => answered.push("brief"))]);
+    expect(answered).toEqual(["brief", "long"]);
+    await opened.destroy();
+  });
 });
 
 test("a database in memory is read on its one connection, and has no path", async () => {
-  const { database, reader, sqlitePath, destroy } = await openDatabase("sqlite::memory:", onConnectionLost);
+  const opened = await openDatabase("sqlite::memory:", onConnectionLost);
+  const { database, reader, briefReader, sqlitePath, destroy } = opened;
   expect(reader).toBe(database);
+  expect(briefReader).toBe(database);
   expect(sqlitePath).toBeUndefined();
   await destroy();
 });

@@ -26,6 +26,8 @@ export interface OpenedDatabase {
   database: Database;
   /** For reads that may take long: they hold up nobody else. Sees what is committed. */
   reader: Database;
+  /** For reads of some milliseconds that would hold up the main thread and must not wait for `reader`. */
+  briefReader: Database;
   /** The SQLite file, where there is one. */
   sqlitePath: string | undefined;
   /** The migrations that this start ran. */
@@ -53,7 +55,7 @@ async function connectAndMigrate(
   const connected = url.startsWith(sqliteScheme)
     ? await connectSqlite(url.slice(sqliteScheme.length))
     : await connectPostgres(url, onConnectionLost);
-  const connections = new Set([connected.reader, connected.database]);
+  const connections = new Set([connected.reader, connected.briefReader, connected.database]);
   return {
     ...connected,
     async destroy() {
@@ -69,9 +71,13 @@ async function connectSqlite(path: string): Promise<Connected> {
   const database = openSqliteDatabase(path);
   const migrated = await migrate(database);
   // A database in memory is its one connection's own.
-  if (path === inMemoryPath) return { database, reader: database, sqlitePath: undefined, migrated };
-  const reader = new Kysely<Tables>({ dialect: sqliteThreadDialect(() => startSqliteWorker(path)) });
-  return { database, reader, sqlitePath: path, migrated };
+  if (path === inMemoryPath) {
+    return { database, reader: database, briefReader: database, sqlitePath: undefined, migrated };
+  }
+  // A thread starts with its first statement.
+  const openReader = () =>
+    new Kysely<Tables>({ dialect: sqliteThreadDialect(() => startSqliteWorker(path)) });
+  return { database, reader: openReader(), briefReader: openReader(), sqlitePath: path, migrated };
 }
 
 async function connectPostgres(url: string, onConnectionLost: (error: Error) => void): Promise<Connected> {
@@ -91,5 +97,5 @@ async function connectPostgres(url: string, onConnectionLost: (error: Error) => 
       onConnectionLost,
     }),
   });
-  return { database, reader, sqlitePath: undefined, migrated };
+  return { database, reader, briefReader: database, sqlitePath: undefined, migrated };
 }

@@ -3,7 +3,7 @@ import { readConfig } from "../../src/config.ts";
 import { createApiKey } from "../../src/identity/api-keys/create-api-key.ts";
 import { insertUserWithAccount } from "../../src/identity/users-store.ts";
 import { createLog } from "../../src/observability/logger.ts";
-import { nowMicros } from "../../src/storage/columns.ts";
+import { nowMicros } from "../../src/storage/micros.ts";
 
 /** Makes another account with a user, and returns a key of that user. */
 export async function keyOfAnotherAccount(databaseUrl: string): Promise<string> {

@@ -24,8 +24,8 @@ export function Page({ title, hint, actions, isFull = false, children }: PagePro
     >
       <header className="flex flex-wrap items-center gap-x-4 gap-y-2">
         <div className="min-w-0 flex-1 basis-64">
-          <h1 className="text-lg font-semibold tracking-tight">{title}</h1>
-          {hint !== undefined && <p className="text-sm text-ink-2">{hint}</p>}
+          <h1 className="text-lg font-semibold tracking-tight wrap-anywhere">{title}</h1>
+          {hint !== undefined && <p className="text-sm wrap-anywhere text-ink-2">{hint}</p>}
         </div>
         {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </header>

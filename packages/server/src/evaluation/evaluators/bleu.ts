@@ -14,8 +14,8 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
-/** Every run of one to four words is a text of its own: at this length a quarter of a gigabyte of them. */
-const maxCharacters = 2_000_000;
+/** Every run of one to four words is a text of its own: at this length some 300 MB of them. */
+const maxCharacters = 2_500_000;
 
 /** The sum of two lengths that takes a millisecond. */
 const lightCharacters = 4_000;

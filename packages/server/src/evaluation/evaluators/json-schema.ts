@@ -3,6 +3,7 @@ import { EvaluationFailure, type RuleFamily, type Verdict } from "./family.ts";
 import { compileJsonSchema, type JsonSchema, type ValidateJson } from "./json/compile-json-schema.ts";
 import { readJson } from "./json/read-json.ts";
 import { codePointPositions } from "./text/code-points.ts";
+import { cutText } from "./text/cut-text.ts";
 import { plainRange } from "./text/plain-output.ts";
 
 const maxListed = 20;
@@ -27,7 +28,11 @@ const config = z
     try {
       compileJsonSchema(schema, { allErrors: false });
     } catch (error) {
-      context.addIssue({ code: "custom", path: ["schema"], message: cut((error as Error).message) });
+      context.addIssue({
+        code: "custom",
+        path: ["schema"],
+        message: cutText((error as Error).message, maxTextLength),
+      });
     }
   });
 type Config = z.output<typeof config>;
@@ -96,8 +101,8 @@ function toVerdict(found: ReturnType<ValidateJson>): Verdict {
   if (found.length === 0)
     return { pass: true, score: 1, explain: () => "The output is valid against the schema." };
   const errors = found.slice(0, maxListed).map(({ instancePath, message = "is not valid" }) => ({
-    path: cut(instancePath),
-    message: cut(message),
+    path: cutText(instancePath, maxTextLength),
+    message: cutText(message, maxTextLength),
   }));
   return {
     pass: false,
@@ -109,8 +114,4 @@ function toVerdict(found: ReturnType<ValidateJson>): Verdict {
       return `The output is not valid: ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}.`;
     },
   };
-}
-
-function cut(text: string): string {
-  return text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text;
 }

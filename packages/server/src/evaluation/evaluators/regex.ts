@@ -4,6 +4,7 @@ import { patternLibrary } from "../heavy-libraries.ts";
 import type { Position, RuleFamily, Verdict } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { compilePattern } from "./text/compile-pattern.ts";
+import { cutText } from "./text/cut-text.ts";
 import { estimateProgramSize } from "./text/estimate-program-size.ts";
 
 /** Few, for each search goes on to the end of the text if it must. */
@@ -96,7 +97,7 @@ function judge(positions: Position[], profile: Config): Verdict {
 }
 
 function describe(positions: readonly Position[], { match, pattern }: Config): string {
-  const shown = pattern.length > 100 ? `${pattern.slice(0, 100)}…` : pattern;
+  const shown = cutText(pattern, 100);
   const [first] = positions;
   if (match === "full")
     return first === undefined

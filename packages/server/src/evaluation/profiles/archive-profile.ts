@@ -1,4 +1,4 @@
-import { nowMicros } from "../../storage/columns.ts";
+import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
 import { findOwnProfile } from "./find-own-profile.ts";
 import { markArchived, type ProfileRevision, selectRevisions } from "./profiles-store.ts";

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../errors.ts";
-import { nowMicros } from "../../storage/columns.ts";
+import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
 import type { CheckedConfig } from "./check-config.ts";
 import { noSuchProfile } from "./no-such-profile.ts";

@@ -1,4 +1,4 @@
-import { toMicros } from "../../storage/columns.ts";
+import { toMicros } from "../../storage/micros.ts";
 import type { Family } from "../evaluators/family.ts";
 import type { ProfileRevision } from "./profiles-store.ts";
 import { systemProfileId } from "./system-profiles.ts";

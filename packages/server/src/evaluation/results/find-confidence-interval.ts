@@ -1,8 +1,16 @@
+import type { ConfidenceInterval } from "@presage/contract";
 import type { Database } from "../../storage/tables.ts";
+import type { UsableProfile } from "../resolve-evaluators.ts";
 import { toHistogram } from "./histogram.ts";
-import type { FindConfidenceInterval } from "./history.ts";
 import { medianInterval } from "./median-interval.ts";
 import { selectScoreCounts } from "./rollup-store.ts";
+
+/** The interval of all scores that an evaluator has given with a profile before. */
+export type FindConfidenceInterval = (
+  accountId: string,
+  evaluatorId: string,
+  profile: UsableProfile,
+) => Promise<ConfidenceInterval>;
 
 /** Intervals of the median of all scores of an evaluator with one revision of a profile, in every app and run. */
 export function createFindConfidenceInterval(reader: Database): FindConfidenceInterval {

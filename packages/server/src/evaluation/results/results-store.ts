@@ -1,5 +1,5 @@
-import { nowMicros } from "../../storage/columns.ts";
 import { insertRows } from "../../storage/insert-rows.ts";
+import { nowMicros } from "../../storage/micros.ts";
 import type { Database, Micros } from "../../storage/tables.ts";
 import type { Counted } from "./count-results.ts";
 import type { KeptResult } from "./evaluation-record.ts";

@@ -1,4 +1,4 @@
-import { microsPerMs } from "../../storage/columns.ts";
+import { microsPerMs } from "../../storage/micros.ts";
 import type { Micros } from "../../storage/tables.ts";
 import { microsPerDay } from "./count-results.ts";
 import type { ResultFilter } from "./result-filter.ts";

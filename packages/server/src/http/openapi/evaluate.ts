@@ -7,7 +7,6 @@ import {
   notValid,
   operation,
   storeUnavailable,
-  tooLarge,
   unauthenticated,
   withDeprecation,
 } from "./describe.ts";
@@ -33,7 +32,7 @@ export const evaluatePaths: ZodOpenApiPathsObject = {
         "409": answer("Another request with the same Idempotency-Key is under way", ErrorResponse),
         ...unauthenticated,
         ...notValid,
-        ...tooLarge,
+        "413": answer("The body is too large, or its texts for so many evaluators", ErrorResponse),
         ...storeUnavailable,
       }),
     }),

@@ -38,7 +38,10 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
       responses: withDeprecation({
         "200": answer("The results in the order asked for", EvaluationResultSearchResponse),
         ...failures,
-        ...tooLarge,
+        "413": answer(
+          "The body is too large, or the page: over 64 MB of text, for which text_limit and limit help",
+          ErrorResponse,
+        ),
       }),
     }),
   },

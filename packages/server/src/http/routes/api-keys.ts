@@ -7,7 +7,7 @@ import {
 import type { ApiKey } from "../../identity/api-keys/api-keys-store.ts";
 import type { NewApiKey } from "../../identity/api-keys/create-api-key.ts";
 import { ExpiryError, parseExpiry } from "../../identity/api-keys/parse-expiry.ts";
-import { toIsoInstant } from "../../storage/columns.ts";
+import { toIsoInstant } from "../../storage/micros.ts";
 import { readBody, readPath } from "../read-request.ts";
 import { type Route, withCaller } from "../route.ts";
 import { ValidationFailure } from "../validation.ts";

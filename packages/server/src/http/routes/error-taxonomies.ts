@@ -15,7 +15,7 @@ import { ServiceError } from "../../errors.ts";
 import type { NewRevision } from "../../evaluation/taxonomies/create-revision.ts";
 import type { RevisionFilter, TaxonomyRevision } from "../../evaluation/taxonomies/error-taxonomies-store.ts";
 import type { ErrorFindings, Period } from "../../evaluation/taxonomies/find-error-findings.ts";
-import { toIsoInstant } from "../../storage/columns.ts";
+import { toIsoInstant } from "../../storage/micros.ts";
 import { parseJson } from "../parse-json.ts";
 import { readInstant } from "../read-instant.ts";
 import { readBody, readPath, readQuery } from "../read-request.ts";

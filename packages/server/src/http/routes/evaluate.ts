@@ -90,7 +90,7 @@ function refuseTooMuch(sample: Sample, evaluators: number, maxBodyBytes: number)
   if (characters * evaluators <= 2 * maxBodyBytes) return;
   throw new ServiceError(
     "body_too_large",
-    `${characters} characters are too many for ${evaluators} evaluators at once: together they take ${2 * maxBodyBytes}.`,
+    `Each of the ${evaluators} evaluators would keep all ${characters} characters, and a request may have ${2 * maxBodyBytes} of them in all. Name ${Math.floor((2 * maxBodyBytes) / characters)} evaluators at most, and the others in another request.`,
   );
 }
 

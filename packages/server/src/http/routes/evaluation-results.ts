@@ -18,7 +18,7 @@ import type { ImportedResult } from "../../evaluation/results/import-results.ts"
 import type { Page, SearchFilter } from "../../evaluation/results/result-filter.ts";
 import { type Summary, TooManyGroupsError, type WantedSummary } from "../../evaluation/results/summarise.ts";
 import type { Logger } from "../../observability/logger.ts";
-import { toIsoInstant } from "../../storage/columns.ts";
+import { toIsoInstant } from "../../storage/micros.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
 import { toSummaryResponse } from "../evaluation-summary.ts";
 import { exportFormat } from "../export-format.ts";

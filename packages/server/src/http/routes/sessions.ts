@@ -1,7 +1,7 @@
 import { type SessionListResponse, SessionPath, type SignOutResponse } from "@presage/contract";
 import { ServiceError } from "../../errors.ts";
 import type { Session } from "../../identity/sessions/sessions-store.ts";
-import { toIsoInstant } from "../../storage/columns.ts";
+import { toIsoInstant } from "../../storage/micros.ts";
 import { readPath } from "../read-request.ts";
 import { type Route, withCaller } from "../route.ts";
 import type { SessionCookie } from "../session-cookie.ts";

@@ -2,7 +2,7 @@ import { LatencyQuery, type LatencyResponse, UsageQuery, type UsageResponse } fr
 import type { LatencyFigures, LatencyReport } from "../../identity/usage/read-latency.ts";
 import type { UsageReport } from "../../identity/usage/read-usage.ts";
 import type { UsagePeriod } from "../../identity/usage/usage-period.ts";
-import { toIsoInstant } from "../../storage/columns.ts";
+import { toIsoInstant } from "../../storage/micros.ts";
 import { readQuery } from "../read-request.ts";
 import { refuseUnknownFilters } from "../read-result-filter.ts";
 import { type AskedPeriod, microsPerHour, readUsagePeriod } from "../read-usage-period.ts";

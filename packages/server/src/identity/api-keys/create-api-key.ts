@@ -1,4 +1,4 @@
-import { nowMicros, toMicros } from "../../storage/columns.ts";
+import { nowMicros, toMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
 import { type ApiKey, insertApiKey } from "./api-keys-store.ts";
 import type { KeyDigest } from "./key-digest.ts";

@@ -1,4 +1,4 @@
-import { nowMicros } from "../../storage/columns.ts";
+import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
 import { insertApiKey } from "./api-keys-store.ts";
 import type { KeyDigest } from "./key-digest.ts";

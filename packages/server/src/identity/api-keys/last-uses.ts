@@ -1,4 +1,4 @@
-import { nowMicros } from "../../storage/columns.ts";
+import { nowMicros } from "../../storage/micros.ts";
 import type { Micros } from "../../storage/tables.ts";
 import { writeInBatches } from "../write-in-batches.ts";
 

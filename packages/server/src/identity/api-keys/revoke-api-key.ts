@@ -1,5 +1,5 @@
 import { ServiceError } from "../../errors.ts";
-import { nowMicros } from "../../storage/columns.ts";
+import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
 import { markRevoked } from "./api-keys-store.ts";
 import type { KeyVerifier } from "./verify-api-key.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, setSystemTime, test } from "bun:test";
 import { ServiceError } from "../../errors.ts";
-import { nowMicros } from "../../storage/columns.ts";
+import { nowMicros } from "../../storage/micros.ts";
 import type { KeyRecord } from "./api-keys-store.ts";
 import { createKeyVerifier } from "./verify-api-key.ts";
 

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { ServiceError } from "../../errors.ts";
-import { microsPerMs } from "../../storage/columns.ts";
+import { microsPerMs } from "../../storage/micros.ts";
 import type { Caller } from "../caller.ts";
 import type { KeyRecord } from "./api-keys-store.ts";
 import type { KeyDigest } from "./key-digest.ts";

@@ -1,4 +1,4 @@
-import { nowMicros } from "../../storage/columns.ts";
+import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
 import { upsertUserWithAccount } from "../users-store.ts";
 import type { Identity } from "./identity-of.ts";

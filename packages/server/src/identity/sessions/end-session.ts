@@ -1,5 +1,5 @@
 import { ServiceError } from "../../errors.ts";
-import { nowMicros } from "../../storage/columns.ts";
+import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
 import { markEnded } from "./sessions-store.ts";
 

@@ -1,4 +1,4 @@
-import { microsPerMs, nowMicros } from "../../storage/columns.ts";
+import { microsPerMs, nowMicros } from "../../storage/micros.ts";
 import type { LiveSince } from "./sessions-store.ts";
 
 export interface SessionLimits {

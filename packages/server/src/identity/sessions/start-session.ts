@@ -1,4 +1,4 @@
-import { microsPerMs, nowMicros } from "../../storage/columns.ts";
+import { microsPerMs, nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
 import type { SessionLimits } from "./session-limits.ts";
 import type { SessionTokens } from "./session-tokens.ts";

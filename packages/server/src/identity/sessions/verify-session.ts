@@ -1,4 +1,4 @@
-import { microsPerMs } from "../../storage/columns.ts";
+import { microsPerMs } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
 import type { Caller, Proof } from "../caller.ts";
 import { liveSince, type SessionLimits } from "./session-limits.ts";

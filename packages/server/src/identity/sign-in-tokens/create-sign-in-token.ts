@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { microsPerMs, nowMicros } from "../../storage/columns.ts";
+import { microsPerMs, nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
 import type { KeyDigest } from "../api-keys/key-digest.ts";
 import { deleteExpiredTokens, insertSignInToken } from "./sign-in-tokens-store.ts";

@@ -1,4 +1,4 @@
-import { nowMicros } from "../../storage/columns.ts";
+import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
 import type { KeyDigest } from "../api-keys/key-digest.ts";
 import { markUsed } from "./sign-in-tokens-store.ts";

@@ -85,13 +85,13 @@ function Node({ node, path, folded, onToggle, findings }: NodeProps) {
                 )}
                 aria-hidden
               />
-              <span className="min-w-0">
+              <span className="min-w-0 wrap-anywhere">
                 <InlineText text={node.name} />
                 <Description text={node.description} />
               </span>
             </button>
           ) : (
-            <p className="min-w-0 pl-2 text-sm">
+            <p className="min-w-0 pl-2 text-sm wrap-anywhere">
               <InlineText text={node.name} />
               <Description text={node.description} />
             </p>

@@ -36,7 +36,7 @@ export function toResultOrder({ order }: ExplorerSearch): NonNullable<ExportRequ
 }
 
 /** A tag's name ends at the first `=`; its value may have more of them. */
-export function splitTag(tag: string): [name: string, value: string] {
+function splitTag(tag: string): [name: string, value: string] {
   const end = tag.indexOf("=");
   return [tag.slice(0, end), tag.slice(end + 1)];
 }

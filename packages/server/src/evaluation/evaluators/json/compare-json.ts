@@ -1,4 +1,6 @@
+import { cutText } from "../text/cut-text.ts";
 import type { IgnoredPaths } from "./ignored-paths.ts";
+import { isContainer } from "./is-container.ts";
 import { type JsonPath, toJsonPointer } from "./json-path.ts";
 import type { Json } from "./read-json.ts";
 
@@ -108,10 +110,6 @@ function note(mismatches: Mismatches, describe: () => Mismatch): void {
   if (mismatches.first.length < maxListed) mismatches.first.push(describe());
 }
 
-function isContainer(value: Json | undefined): value is Json[] | { [key: string]: Json } {
-  return typeof value === "object" && value !== null;
-}
-
 function keysOf(value: Json | undefined, ignored: IgnoredPaths | undefined): string[] {
   if (!isContainer(value)) return [];
   const keys = Object.keys(value);
@@ -154,10 +152,7 @@ function isEqualNumber(one: number | bigint, other: number | bigint): boolean {
 
 function show(value: Json): string {
   if (isContainer(value)) return Array.isArray(value) ? "[]" : "{}";
-  if (typeof value === "bigint") return cut(String(value));
-  return cut(JSON.stringify(typeof value === "string" ? value.slice(0, maxShownValueLength + 1) : value));
-}
-
-function cut(text: string): string {
-  return text.length > maxShownValueLength ? `${text.slice(0, maxShownValueLength)}…` : text;
+  if (typeof value === "bigint") return cutText(String(value), maxShownValueLength);
+  const start = typeof value === "string" ? value.slice(0, maxShownValueLength + 1) : value;
+  return cutText(JSON.stringify(start), maxShownValueLength);
 }

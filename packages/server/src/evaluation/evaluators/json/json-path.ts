@@ -1,3 +1,5 @@
+import { cutText } from "../text/cut-text.ts";
+
 /** The way from the root to a place in a document; written as a pointer only where somebody reads it. */
 export interface JsonPath {
   parent: JsonPath | undefined;
@@ -11,8 +13,8 @@ const maxPointerLength = 500;
 export function toJsonPointer(path: JsonPath | undefined): string {
   const tokens: string[] = [];
   for (let node = path; node !== undefined; node = node.parent)
-    tokens.push(`/${cut(node.key, maxKeyLength).replaceAll("~", "~0").replaceAll("/", "~1")}`);
-  return cut(tokens.reverse().join(""), maxPointerLength);
+    tokens.push(`/${cutText(node.key, maxKeyLength).replaceAll("~", "~0").replaceAll("/", "~1")}`);
+  return cutText(tokens.reverse().join(""), maxPointerLength);
 }
 
 /** The keys that a JSON pointer names; undefined if it is none. */
@@ -21,8 +23,4 @@ export function readJsonPointer(pointer: string): string[] | undefined {
   if (!pointer.startsWith("/") || /~(?![01])/.test(pointer)) return undefined;
   const tokens = pointer.slice(1).split("/");
   return tokens.map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
-}
-
-function cut(text: string, maxLength: number): string {
-  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 }

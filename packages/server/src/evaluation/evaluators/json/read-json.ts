@@ -1,4 +1,5 @@
 import { findJsonFault, type JsonFault } from "./find-json-fault.ts";
+import { isContainer } from "./is-container.ts";
 
 /** Deeper than any real document, and shallow enough for whatever walks it by recursion. */
 export const maxJsonDepth = 1_000;
@@ -44,8 +45,4 @@ export function isDeeperThan(value: unknown, maxDepth: number): boolean {
     level = next;
   }
   return false;
-}
-
-function isContainer(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

@@ -1,4 +1,5 @@
-import { type Json, readExactJson } from "../json/read-json.ts";
+import { isContainer } from "../json/is-container.ts";
+import { readExactJson } from "../json/read-json.ts";
 import { countItems, type Multiset } from "../text/multiset.ts";
 import { plainOutput } from "../text/plain-output.ts";
 import type { States } from "./compare-changes.ts";
@@ -49,10 +50,6 @@ function readFields(text: string): { fields: Multiset } | { fault: string } {
   return isContainer(reading.value)
     ? { fields: countItems(jsonFields(reading.value)) }
     : { fault: "it is neither an object nor a list" };
-}
-
-function isContainer(value: Json): boolean {
-  return typeof value === "object" && value !== null;
 }
 
 function linesOf(text: string): Multiset {

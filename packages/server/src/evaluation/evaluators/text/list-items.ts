@@ -1,3 +1,4 @@
+import { cutText } from "./cut-text.ts";
 import type { Multiset } from "./multiset.ts";
 
 const shownItems = 10;
@@ -7,8 +8,6 @@ const shownCharacters = 60;
 export function listItems(items: Multiset): string {
   const names = [...items.keys()]
     .slice(0, shownItems)
-    .map((item) =>
-      JSON.stringify(item.length > shownCharacters ? `${item.slice(0, shownCharacters)}…` : item),
-    );
+    .map((item) => JSON.stringify(cutText(item, shownCharacters)));
   return `${names.join(", ")}${items.size > shownItems ? ` and ${items.size - shownItems} more` : ""}`;
 }

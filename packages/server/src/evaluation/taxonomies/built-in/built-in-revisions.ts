@@ -1,4 +1,4 @@
-import { toMicros } from "../../../storage/columns.ts";
+import { toMicros } from "../../../storage/micros.ts";
 import type { RevisionFilter, TaxonomyRevision } from "../error-taxonomies-store.ts";
 import { agentErrors } from "./agent-errors.ts";
 import { worldModelErrors } from "./world-model-errors.ts";

@@ -5,10 +5,17 @@ import type { Explorer } from "../use-explorer.ts";
 import { CorrectionCard } from "./correction-card.tsx";
 import { FailureNotice } from "./failure-notice.tsx";
 import { ResultFacts } from "./result-facts.tsx";
-import { ResultTexts } from "./result-texts.tsx";
+import { ResultTexts, type TextName } from "./result-texts.tsx";
 import { VerdictLine } from "./verdict-line.tsx";
 
-export function ResultBody({ result, explorer }: { result: EvaluationResult; explorer: Explorer }) {
+interface ResultBodyProps {
+  result: EvaluationResult;
+  explorer: Explorer;
+  text: TextName | undefined;
+  onChooseText(name: TextName): void;
+}
+
+export function ResultBody({ result, explorer, text, onChooseText }: ResultBodyProps) {
   const { id, status, error_message, explanation } = result;
   const { extra } = result.additional_info;
   return (
@@ -21,7 +28,7 @@ export function ResultBody({ result, explorer }: { result: EvaluationResult; exp
         )}
         {status === "success" && id !== null && <CorrectionCard key={id} id={id} result={result} />}
       </div>
-      <ResultTexts result={result} />
+      <ResultTexts result={result} chosen={text} onChoose={onChooseText} />
       <div className="flex flex-col gap-4 p-4">
         {extra !== null && Object.keys(extra).length > 0 && (
           <PlainText text={JSON.stringify(extra)} label="What the evaluator adds" />

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import { resultQuery } from "../../../data/evaluation-results.ts";
 import type { ResultRow } from "../../../data/result-row.ts";
 import { usePresage } from "../../../data/use-presage.ts";
@@ -8,6 +9,7 @@ import { PlainText } from "../../../ui/text/plain-text.tsx";
 import type { Explorer } from "../use-explorer.ts";
 import { ResultBody } from "./result-body.tsx";
 import { ResultHeader } from "./result-header.tsx";
+import type { TextName } from "./result-texts.tsx";
 import { VerdictLine } from "./verdict-line.tsx";
 
 interface ResultDetailsProps {
@@ -24,12 +26,22 @@ interface ResultDetailsProps {
 /** One result with all that is known of it. */
 export function ResultDetails({ id, row, explorer, ...ways }: ResultDetailsProps) {
   const presage = usePresage();
+  const [text, chooseText] = useState<TextName>();
   const { data: result, error, refetch } = useQuery(resultQuery(presage, id));
   return (
     <>
       <ResultHeader id={id} {...ways} />
-      <div key={id} className="min-h-0 flex-1 overflow-y-auto">
-        {result !== undefined && <ResultBody result={result} explorer={explorer} />}
+      <section
+        key={id}
+        ref={takeLostFocus}
+        aria-label="The result"
+        // What scrolls must be reachable by keyboard.
+        tabIndex={0}
+        className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
+      >
+        {result !== undefined && (
+          <ResultBody result={result} explorer={explorer} text={text} onChooseText={chooseText} />
+        )}
         {result === undefined && (
           <div className="flex flex-col gap-4 p-4">
             {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
@@ -46,7 +58,12 @@ export function ResultDetails({ id, row, explorer, ...ways }: ResultDetailsProps
             )}
           </div>
         )}
-      </div>
+      </section>
     </>
   );
+}
+
+/** Where the keyboard was has gone with the result before. */
+function takeLostFocus(place: HTMLElement | null): void {
+  if (document.activeElement === document.body) place?.focus();
 }

@@ -1,20 +1,26 @@
 import type { EvaluationResult } from "@presage/sdk";
-import { type ReactNode, useState } from "react";
+import type { ReactNode } from "react";
 import { Tabs } from "../../../ui/tabs.tsx";
 import { TextDifference } from "../../../ui/text/difference/text-difference.tsx";
 import { PlainText } from "../../../ui/text/plain-text.tsx";
 
-type Name = "difference" | "output" | "gold" | "input" | "system" | "context";
+export type TextName = "difference" | "output" | "gold" | "input" | "system" | "context";
+
+interface ResultTextsProps {
+  result: EvaluationResult;
+  /** What the reader looked at last, perhaps of another result. */
+  chosen: TextName | undefined;
+  onChoose(name: TextName): void;
+}
 
 interface Tab {
-  value: Name;
+  value: TextName;
   label: string;
   content: ReactNode;
 }
 
 /** What was evaluated: of each text one tab, and how the output differs from the gold answer. */
-export function ResultTexts({ result }: { result: EvaluationResult }) {
-  const [chosen, choose] = useState<Name>();
+export function ResultTexts({ result, chosen, onChoose }: ResultTextsProps) {
   const tabs = tabsOf(result);
   const first = tabs.at(0);
   if (first === undefined)
@@ -24,7 +30,7 @@ export function ResultTexts({ result }: { result: EvaluationResult }) {
     <Tabs
       label="Texts"
       value={shown.value}
-      onChange={(next) => choose(next)}
+      onChange={onChoose}
       tabs={tabs.map((tab) => ({ ...tab, content: <div className="p-4 pb-0">{tab.content}</div> }))}
     />
   );
@@ -73,6 +79,6 @@ function tabsOf(result: EvaluationResult): Tab[] {
   return tabs.filter((tab) => tab !== undefined);
 }
 
-function textTab(value: Name, label: string, text: string | null): Tab | undefined {
+function textTab(value: TextName, label: string, text: string | null): Tab | undefined {
   return text === null ? undefined : { value, label, content: <PlainText text={text} label={label} /> };
 }
