@@ -6,9 +6,10 @@ export interface BenchArguments {
   readonly quick: boolean;
   readonly targets: readonly TargetName[];
   readonly evaluations: boolean;
+  readonly dashboard: boolean;
 }
 
-const partNames = [...targetNames, "evaluations"] as const;
+const partNames = [...targetNames, "evaluations", "dashboard"] as const;
 
 const isPartName = (text: string): text is (typeof partNames)[number] =>
   partNames.some((name) => name === text);
@@ -27,5 +28,6 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     quick: values.quick,
     targets: targetNames.filter((name) => wanted.includes(name)),
     evaluations: wanted.includes("evaluations"),
+    dashboard: wanted.includes("dashboard"),
   };
 };

@@ -1,11 +1,13 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { readArguments } from "./arguments.ts";
+import { findDashboardProblems } from "./dashboard/run-dashboard.ts";
 import { findEvaluationProblems } from "./evaluations/run-evaluations.ts";
 import { installPortkey } from "./host/install-portkey.ts";
 import { findWhatIsMissing } from "./host/require-tools.ts";
 import { resultsFile, workDirectory } from "./paths.ts";
 import { fullPlan, quickPlan } from "./plan.ts";
 import { createProcessGroup } from "./processes.ts";
+import { writeDashboard } from "./report/write-dashboard.ts";
 import { writeEvaluations } from "./report/write-evaluations.ts";
 import { writeGoalTable, writeReport } from "./report/write-report.ts";
 import { runBench } from "./run-bench.ts";
@@ -14,27 +16,32 @@ import { targetNames } from "./targets/target.ts";
 const group = createProcessGroup();
 
 const bench = async (): Promise<boolean> => {
-  const { quick, targets, evaluations } = readArguments(process.argv.slice(2));
+  const { quick, ...parts } = readArguments(process.argv.slice(2));
+  const { targets, evaluations, dashboard } = parts;
   const missing = findWhatIsMissing();
   if (missing.length > 0) throw new Error(missing.join("\n"));
   if (targets.includes("portkey")) await installPortkey();
   rmSync(workDirectory, { recursive: true, force: true });
   mkdirSync(workDirectory, { recursive: true });
 
-  const result = await runBench(group, { targets, evaluations }, quick ? quickPlan : fullPlan);
+  const result = await runBench(group, parts, quick ? quickPlan : fullPlan);
   process.stdout.write(`\n${writeGoalTable(result)}\n`);
   // A report of a part, or of runs too short to mean anything, must not replace a whole one.
-  if (!quick && evaluations && targets.length === targetNames.length) {
+  if (!quick && evaluations && dashboard && targets.length === targetNames.length) {
     await Bun.write(resultsFile, writeReport(result));
     process.stdout.write("\nWritten: bench/RESULTS.md\n");
   } else {
-    process.stdout.write(writeEvaluations(result));
+    process.stdout.write(writeEvaluations(result) + writeDashboard(result));
   }
   rmSync(workDirectory, { recursive: true, force: true });
   const inFlightFailed = [...result.inFlight.values()].some(({ succeeded, asked }) => succeeded < asked);
   const evaluationsFailed = result.evaluations && findEvaluationProblems(result.evaluations).length > 0;
+  const dashboardFailed = result.dashboard && findDashboardProblems(result.dashboard).length > 0;
   return (
-    !inFlightFailed && !evaluationsFailed && result.samples.every(({ problem }) => problem === undefined)
+    !inFlightFailed &&
+    !evaluationsFailed &&
+    !dashboardFailed &&
+    result.samples.every(({ problem }) => problem === undefined)
   );
 };
 

@@ -1,3 +1,4 @@
+import { type DashboardPlan, fullDashboardPlan, quickDashboardPlan } from "./dashboard/plan-dashboard.ts";
 import {
   type EvaluationsPlan,
   fullEvaluationsPlan,
@@ -22,6 +23,7 @@ export interface Plan {
   readonly inFlight: { readonly rollouts: number; readonly steps: number; readonly delayMs: number };
   readonly settleMs: number;
   readonly evaluations: EvaluationsPlan;
+  readonly dashboard: DashboardPlan;
 }
 
 interface Durations {
@@ -49,6 +51,7 @@ export const fullPlan: Plan = {
   inFlight: { rollouts: 5000, steps: 3, delayMs: 1000 },
   settleMs: 3000,
   evaluations: fullEvaluationsPlan,
+  dashboard: fullDashboardPlan,
 };
 
 export const quickPlan: Plan = {
@@ -63,4 +66,5 @@ export const quickPlan: Plan = {
   inFlight: { rollouts: 5000, steps: 3, delayMs: 1000 },
   settleMs: 1000,
   evaluations: quickEvaluationsPlan,
+  dashboard: quickDashboardPlan,
 };

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { BenchArguments } from "./arguments.ts";
+import { type DashboardResult, runDashboard } from "./dashboard/run-dashboard.ts";
 import { type EvaluationsResult, runEvaluations } from "./evaluations/run-evaluations.ts";
 import { describeMachine, type MachineDescription } from "./host/describe-machine.ts";
 import { type Memory, readMemory } from "./host/process-account.ts";
@@ -30,11 +31,12 @@ export interface BenchResult {
   readonly inFlight: ByTarget<InFlightResult>;
   /** Undefined when this run was not asked for them. */
   readonly evaluations: EvaluationsResult | undefined;
+  readonly dashboard: DashboardResult | undefined;
 }
 
 export const runBench = async (
   group: ProcessGroup,
-  { targets: names, evaluations: withEvaluations }: Pick<BenchArguments, "targets" | "evaluations">,
+  { targets: names, evaluations: withEvaluations, dashboard: withDashboard }: Omit<BenchArguments, "quick">,
   plan: Plan,
 ): Promise<BenchResult> => {
   const machine = await describeMachine();
@@ -75,5 +77,17 @@ export const runBench = async (
     inFlight.set(name, await measureInFlight(group, upstream, name, plan.inFlight));
   }
   const evaluations = withEvaluations ? await runEvaluations(group, upstream, plan.evaluations) : undefined;
-  return { machine, plan, targets: names, samples, starts, atRest, afterLoad, inFlight, evaluations };
+  const dashboard = withDashboard ? await runDashboard(group, upstream.origin, plan.dashboard) : undefined;
+  return {
+    machine,
+    plan,
+    targets: names,
+    samples,
+    starts,
+    atRest,
+    afterLoad,
+    inFlight,
+    evaluations,
+    dashboard,
+  };
 };

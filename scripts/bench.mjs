@@ -5,8 +5,11 @@ import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
 
 ensureInstalled({ forDevelopment: false });
 
-// What is measured is configured by the bench, not by the shell: no PRESAGE_ variable of its own, no proxy before loopback.
-const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("PRESAGE_"));
+// What is measured is configured by the bench, not by the shell: no PRESAGE_ variable of its own but the browser's place, no
+// proxy before loopback.
+const inherited = Object.entries(process.env).filter(
+  ([name]) => name === "PRESAGE_TEST_CHROMIUM" || !name.startsWith("PRESAGE_"),
+);
 const bench = spawn(bun, [join(root, "bench", "main.ts"), ...process.argv.slice(2)], {
   stdio: "inherit",
   env: { ...Object.fromEntries(inherited), NO_PROXY: "127.0.0.1", no_proxy: "127.0.0.1" },

@@ -3,6 +3,7 @@ import type { BenchResult } from "../run-bench.ts";
 import type { TargetName } from "../targets/target.ts";
 import { compareRounds, type Place } from "./figures.ts";
 import type { Goal } from "./goal.ts";
+import { judgeDashboard } from "./judge-dashboard.ts";
 import { judgeEvaluations } from "./judge-evaluations.ts";
 
 const busy: Place = { connections: 32, delayMs: 0 };
@@ -31,7 +32,15 @@ const judgeInFlight = (flight: InFlightResult | undefined, rollouts: number): Go
   };
 };
 
-export const judgeGoals = ({ samples, starts, atRest, inFlight, plan, evaluations }: BenchResult): Goal[] => {
+export const judgeGoals = ({
+  samples,
+  starts,
+  atRest,
+  inFlight,
+  plan,
+  evaluations,
+  dashboard,
+}: BenchResult): Goal[] => {
   const cpuAgainst = (peer: TargetName): number | undefined =>
     compareRounds(
       samples,
@@ -83,5 +92,6 @@ export const judgeGoals = ({ samples, starts, atRest, inFlight, plan, evaluation
       (megabytes) => `${megabytes.toFixed(0)} MB`,
     ),
     ...judgeEvaluations(evaluations, plan.evaluations),
+    ...judgeDashboard(dashboard, plan.dashboard),
   ];
 };

@@ -1,8 +1,10 @@
+import { findDashboardProblems } from "../dashboard/run-dashboard.ts";
 import { findEvaluationProblems } from "../evaluations/run-evaluations.ts";
 import { predictBody } from "../payload.ts";
 import type { BenchResult } from "../run-bench.ts";
 import { judgeGoals } from "./judge-goals.ts";
 import { table } from "./markdown.ts";
+import { writeDashboard } from "./write-dashboard.ts";
 import { writeEvaluations } from "./write-evaluations.ts";
 import {
   writeInFlightTable,
@@ -34,13 +36,14 @@ const writeMachine = ({ machine }: BenchResult): string => {
   ].join("\n");
 };
 
-const writeProblems = ({ samples, evaluations }: BenchResult): string => {
+const writeProblems = ({ samples, evaluations, dashboard }: BenchResult): string => {
   const problems = [
     ...samples.flatMap(({ target, scenario, round, problem }) => {
       const where = `${scenario.connections} connections, ${scenario.delayMs} ms, round ${round + 1}`;
       return problem === undefined ? [] : [`${target} at ${where}: ${problem}`];
     }),
     ...(evaluations === undefined ? [] : findEvaluationProblems(evaluations)),
+    ...(dashboard === undefined ? [] : findDashboardProblems(dashboard)),
   ];
   if (problems.length === 0) return "No request failed, and the upstream answered each one of them.";
   return problems.map((problem) => `- **failed, and left out**: ${problem}`).join("\n");
@@ -100,4 +103,4 @@ ${writeInFlightTable(result)}
 Median of ${result.plan.startRuns} runs, from the spawn until \`GET /ready\` (the others: their first answer) says 200.
 
 ${writeStartTable(result)}
-${writeEvaluations(result)}`;
+${writeEvaluations(result)}${writeDashboard(result)}`;

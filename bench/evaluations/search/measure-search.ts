@@ -1,15 +1,13 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { benchDirectory, workDirectory } from "../../paths.ts";
+import { workDirectory } from "../../paths.ts";
 import type { ProcessGroup } from "../../processes.ts";
 import type { EvaluationsPlan } from "../plan-evaluations.ts";
-import { type RunningPresage, startPresage } from "../start-presage.ts";
+import { type DatabaseName, type Filled, type Filling, fillAndStart } from "./fill-and-start.ts";
 import { ask, measureRequests, type Question } from "./measure-requests.ts";
 import { searchFiltersAt, summaries } from "./search-filters.ts";
 import { startPostgres } from "./start-postgres.ts";
 import { findFillingFault } from "./verify-filling.ts";
-
-export type DatabaseName = "SQLite" | "PostgreSQL";
 
 /** One line of a table: the medians of one question, by size. */
 export interface Timing {
@@ -31,41 +29,9 @@ export interface SearchResult {
   readonly problems: readonly string[];
 }
 
-interface Filling {
-  readonly fillS: number;
-  readonly cells: number;
-}
-
-interface Filled {
-  readonly size: number;
-  readonly presage: RunningPresage;
-}
-
 const pageLimit = 50;
 /** So that the compilers of both ends are through with the hot paths before the first filter's turn. */
 const firstWarmUps = 150;
-
-/** Presage makes the schema and its account, is stopped for the filling, and starts again on what it will be asked for. */
-const fillAndStart = async (
-  group: ProcessGroup,
-  upstreamOrigin: string,
-  place: { readonly database: DatabaseName; readonly size: number; readonly url: string },
-): Promise<Filled & Filling> => {
-  const directory = join(workDirectory, `search-${place.database}-${place.size}`);
-  const first = await startPresage(group, upstreamOrigin, directory, place.url);
-  await group.stop(first.process);
-  const startedAtMs = performance.now();
-  const script = join(benchDirectory, "evaluations", "search", "fill-database.ts");
-  const { stdout, stderr, exitCode } = await group.runCommand({
-    argv: [process.execPath, script, place.url, String(place.size)],
-  });
-  if (exitCode !== 0) throw new Error(`filling ${place.database} failed: ${stderr}`);
-  const fillS = (performance.now() - startedAtMs) / 1000;
-  process.stdout.write(`filled  ${place.database}: ${place.size} results in ${fillS.toFixed(1)} s\n`);
-  const presage = await startPresage(group, upstreamOrigin, directory, place.url);
-  const { cells } = JSON.parse(stdout) as { cells: number };
-  return { size: place.size, presage, fillS, cells };
-};
 
 const describeAnswers = (bodies: readonly unknown[]): string => {
   const texts = bodies.map((body) => {
@@ -151,9 +117,9 @@ export const measureSearch = async (
   }
   const filled = [];
   for (const [index, size] of sizes.entries()) {
-    const url =
-      postgres?.urls[index] ?? `sqlite:${join(workDirectory, `search-SQLite-${size}`, "presage.db")}`;
-    filled.push(await fillAndStart(group, upstreamOrigin, { database, size, url }));
+    const directory = join(workDirectory, `search-${database}-${size}`);
+    const url = postgres?.urls[index] ?? `sqlite:${join(directory, "presage.db")}`;
+    filled.push(await fillAndStart(group, upstreamOrigin, { database, size, url, directory }));
   }
   const measured = await measureAll(filled, plan);
   for (const { presage } of filled) await group.stop(presage.process);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { samplingDefaults } from "./sampling-defaults.ts";
 
 /** What the world model is told about the environment before the interaction. Empty sections are left out of the prompt. */
 export const Context = z
@@ -23,12 +24,6 @@ export const Interaction = z
   })
   .meta({ id: "Interaction" });
 export type Interaction = z.infer<typeof Interaction>;
-
-/**
- * The values used where the caller sets none. They are stated in the schemas and filled in by the server, which must
- * know what the caller set: a `top_k` that nobody set is not sent at all.
- */
-export const samplingDefaults = { max_tokens: 512, temperature: 0.2, top_p: 1, top_k: 0 } as const;
 
 /** The four sampling fields that a chat request may also carry at its top level. */
 export const samplingFields = {

@@ -66,6 +66,27 @@ describe("going through results", () => {
     expect(seen).toEqual(Array.from({ length: 250 }, (_, index) => 250 - index));
   });
 
+  test("asks for smaller pages where one is too large for an answer", async () => {
+    const tooLarge = json({ detail: "The page is too large.", category: "context_exceeded" }, 413);
+    server.script((received) => {
+      const { limit } = received.body as { limit: number };
+      return limit > 30 ? tooLarge(received) : answer(received);
+    });
+    expect(await take(presage.results.iterate())).toEqual(ids.toReversed());
+    expect(bodies().slice(0, 4)).toEqual([
+      { limit: 100 },
+      { limit: 50 },
+      { limit: 25 },
+      { limit: 25, before_id: "226" },
+    ]);
+  });
+
+  test("gives up where not even one result fits", async () => {
+    server.script(json({ detail: "no", category: "context_exceeded" }, 413));
+    expect((await caught(take(presage.results.iterate({}, { pageSize: 2 })))).status).toBe(413);
+    expect(bodies()).toEqual([{ limit: 2 }, { limit: 1 }]);
+  });
+
   test("asks for no page that is not read", async () => {
     for await (const { id } of presage.results.iterate()) if (id === "200") break;
     expect(server.received).toHaveLength(1);

@@ -62,8 +62,9 @@ export async function composeSignIn(
       startSession: (session) => startSession(database, tokens, limits, session),
       listSessions: (userId) => listSessions(database, limits, userId),
       endSession: (userId, sessionId) => endSession(database, userId, sessionId),
-      async endSessionAddress(sessionId) {
+      async signOut(userId, sessionId) {
         const idToken = provider === undefined ? undefined : await selectIdToken(database, sessionId);
+        await endSession(database, userId, sessionId);
         return (await provider?.endSessionAddress(idToken))?.href;
       },
     },

@@ -154,8 +154,14 @@ describe("A wrong value", () => {
     ],
     [
       "PRESAGE_PUBLIC_URL",
-      ["presage.example"],
-      "an http or https address without a user or a password in it",
+      [
+        "presage.example",
+        "https://example.org/presage",
+        "https://example.org?a",
+        "https://example.org/#a",
+        "https://u@example.org",
+      ],
+      "an http or https address without a user or a password in it, and without a path",
     ],
     [
       "PRESAGE_OIDC_ALLOWED_DOMAINS",

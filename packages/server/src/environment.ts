@@ -19,6 +19,13 @@ const httpUrl = z
   .url({ protocol: /^https?$/, abort: true })
   .refine((value) => new URL(value).username === "" && new URL(value).password === "")
   .transform((value) => value.replace(/\/+$/, ""));
+/** Pages, their parts and cookies are at the root of their host. */
+const originUrl = httpUrl
+  .refine((value) => {
+    const { pathname, search, hash } = new URL(value);
+    return pathname + search + hash === "/";
+  })
+  .transform((value) => new URL(value).origin);
 /** Unlike other addresses it is compared letter by letter, a slash at its end as well. */
 const issuerUrl = z
   .url({ protocol: /^https?$/, abort: true })
@@ -131,9 +138,9 @@ export const environment = z.object({
       description: "hours after which a browser is signed out, however much it is used",
       takes: `a whole number of hours from 1 to ${yearHours}`,
     }),
-  PRESAGE_PUBLIC_URL: httpUrl.optional().meta({
+  PRESAGE_PUBLIC_URL: originUrl.optional().meta({
     description: "the address that browsers use; without it made from host and port",
-    takes: httpAddress,
+    takes: `${httpAddress}, and without a path`,
   }),
   PRESAGE_JUDGE_URL: httpUrl.optional().meta({
     description: "the model behind judge evaluators; without it the upstream",

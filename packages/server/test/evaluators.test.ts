@@ -72,6 +72,12 @@ test("A family says which texts it looks at", async () => {
   });
 });
 
+test("A family says whether it asks a model", async () => {
+  const families = await listFamilies();
+  const names = families.filter(({ uses_model }) => uses_model).map(({ family_name }) => family_name);
+  expect(names.sort()).toEqual(["error-taxonomy", "judge"]);
+});
+
 test("A family's schema is JSON Schema, takes what is left to its defaults, and refuses what it does not know", async () => {
   const families = await listFamilies();
   const schema = families.find(({ family_name }) => family_name === "exact-match")?.profile_config_schema;

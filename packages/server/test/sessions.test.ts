@@ -100,6 +100,20 @@ onEachDatabase((database) => {
       expect((await rowOf(id))?.last_seen_at).toBeGreaterThan(longAgo + minute);
     });
 
+    test("that ends after a minute without use goes on while it is used every half minute", async () => {
+      const local = await startPresage({
+        PRESAGE_DATABASE_URL: databaseUrl,
+        PRESAGE_PUBLIC_URL: running.presage.url,
+        PRESAGE_SESSION_IDLE_MINUTES: "1",
+      });
+      const browser = await signIn();
+      const id = await idOf(browser);
+      await set(id, { last_seen_at: nowMicros() - minute / 2 });
+      expect(await use(browser, local.url)).toBe(200);
+      expect((await rowOf(id))?.last_seen_at).toBeGreaterThan(nowMicros() - minute / 4);
+      await local.stop();
+    });
+
     test("is kept as a digest, and its browser's name is cut short", async () => {
       const browser = openBrowser();
       const { response } = await signInAtProvider(

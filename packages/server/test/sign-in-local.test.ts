@@ -114,7 +114,7 @@ onEachDatabase((database) => {
 
   test("afterwards the browser goes on to the page that it wanted, if that is one of this server's", async () => {
     const goesOn: [returnTo: string, to: string][] = [
-      ["/usage?day=1&key=a b#x", "/usage?day=1&key=a b#x"],
+      ["/usage?day=1&key=a b#x", "/usage?day=1&key=a%20b#x"],
       ["https://evil.example/", "/"],
       ["//evil.example", "/"],
       ["/\\evil.example", "/"],

@@ -99,12 +99,21 @@ onEachDatabase((database) => {
       await other.stop();
     });
 
-    test("that is begun again and again leaves no heap of cookies behind", async () => {
+    test("that is begun again and again leaves no heap of cookies behind, however long the addresses", async () => {
       const browser = openBrowser();
       const isAway = (next: URL) => next.origin === running.provider.issuer;
-      for (let time = 0; time < 20; time++) await follow(browser, `${url()}/auth/sign-in`, isAway);
-      expect(browser.cookies.size).toBeLessThanOrEqual(6);
+      const start = `${url()}/auth/sign-in?return_to=/${"a".repeat(1_999)}`;
+      for (let time = 0; time < 20; time++) await follow(browser, start, isAway);
+      // Bun refuses 16 KB of headers, and other servers of the host have cookies too.
+      expect([...browser.cookies].join().length).toBeLessThan(10_000);
       expect((await signIn(browser)).email).toBe("ada@example.org");
+    });
+
+    test("leads to a page whose address has letters that no header takes", async () => {
+      for (const page of ["/v1/me?from=日本", "/v1/me?from=ü z"]) {
+        const arrival = await signInAtProvider(openBrowser(), url(), page);
+        expect([arrival.response.status, arrival.url.href]).toEqual([200, new URL(page, url()).href]);
+      }
     });
   });
 

@@ -1,17 +1,10 @@
-const reloadedKey = "presage-reloaded-at";
-/** A second failure within this time is no new version of the dashboard. */
-const patienceMs = 30_000;
+import { PresageError } from "@presage/sdk";
 
-/** Loads a page's code. Where that is gone, because the server has another version by now, the whole page is loaded anew, once. */
+/** Loads a page's code. It does not come if the server cannot be reached, or has another version of the dashboard by now. */
 export async function loadPage<Module>(load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();
-  } catch (error) {
-    const reloadedAtMs = Number(sessionStorage.getItem(reloadedKey) ?? 0);
-    if (Date.now() - reloadedAtMs < patienceMs) throw error;
-    sessionStorage.setItem(reloadedKey, String(Date.now()));
-    location.reload();
-    // Nothing is shown until the new page is there.
-    return await new Promise<never>(() => {});
+  } catch (cause) {
+    throw new PresageError("A part of the dashboard did not come.", { category: "connection", cause });
   }
 }

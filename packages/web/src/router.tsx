@@ -78,6 +78,8 @@ export function createAppRouter() {
     routeTree,
     parseSearch,
     stringifySearch,
+    // Without this, what a page's reader passes over reaches the page all the same.
+    search: { strict: true },
     defaultPreload: "intent",
     defaultPendingComponent: PagePending,
     defaultErrorComponent: PageFailed,

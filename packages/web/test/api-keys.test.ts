@@ -44,7 +44,7 @@ dashboardTest("A key is made, used, and refused once it is revoked", async ({ vi
   await question.getByRole("button", { name: "Revoke key" }).click();
   await question.waitFor({ state: "hidden" });
   await row.waitFor({ state: "hidden" });
-  expect(client.me()).rejects.toMatchObject({ category: "unauthenticated", status: 401 });
+  await expect(client.me()).rejects.toMatchObject({ category: "unauthenticated", status: 401 });
 
   await page.getByRole("switch", { name: "Show revoked (1)" }).click();
   await row.getByText("Revoked").waitFor();

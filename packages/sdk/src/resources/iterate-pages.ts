@@ -1,11 +1,12 @@
 import type { EvaluationResult } from "@presage/contract";
+import { PresageError } from "../presage-error.ts";
 import type { ResultFilter, ResultOrder, SearchRequest } from "./result-filter.ts";
 
 const defaultPageSize = 100;
 
 /**
  * Pages by id: results that are added or found meanwhile neither repeat nor hide one, as they would with an offset. A page
- * is asked for when the one before has been read.
+ * is asked for when the one before has been read. Where a page would be too large for one answer, smaller ones are asked for.
  */
 export async function* iteratePages(
   search: (request: SearchRequest) => Promise<EvaluationResult[]>,
@@ -13,11 +14,20 @@ export async function* iteratePages(
   pageSize = defaultPageSize,
 ): AsyncGenerator<EvaluationResult, void, undefined> {
   const bound = filter.order === "created_at" ? "after_id" : "before_id";
-  let page = await search({ ...filter, limit: pageSize });
+  let limit = pageSize;
+  let from = {};
   for (;;) {
+    let page: EvaluationResult[];
+    try {
+      page = await search({ ...filter, limit, ...from });
+    } catch (error) {
+      if (limit === 1 || !(error instanceof PresageError) || error.status !== 413) throw error;
+      limit = Math.ceil(limit / 2);
+      continue;
+    }
     yield* page;
     const lastId = page.at(-1)?.id;
-    if (page.length < pageSize || !lastId) return;
-    page = await search({ ...filter, limit: pageSize, [bound]: lastId });
+    if (page.length < limit || !lastId) return;
+    from = { [bound]: lastId };
   }
 }

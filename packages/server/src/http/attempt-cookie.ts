@@ -4,8 +4,11 @@ import { type CookieSettings, cookieName, readCookies, writeCookie } from "./ses
 
 /** Enough of a state to tell the tabs of one browser apart. */
 const statePartLength = 16;
-/** So that a browser that never comes back from the provider does not gather more cookies than a server takes. */
-const mostAttempts = 5;
+/**
+ * So that a browser that never comes back from the provider does not gather more cookies than a server takes: Bun refuses
+ * 16 KB of headers, and an attempt that goes on to a long address has 3 KB.
+ */
+const mostAttempts = 3;
 
 /** Keeps what a browser set out to the provider with; each tab has a cookie of its own. */
 export interface AttemptCookie {

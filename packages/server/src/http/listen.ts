@@ -33,6 +33,8 @@ export function listen({ host, port }: { host: string; port: number }): Listenin
     port,
     idleTimeout: idleTimeoutS,
     maxRequestBodySize: noLimitOfBuns,
+    // Else Bun answers what goes wrong outside of our own care with a page that shows the source.
+    development: false,
     routes: app.routes,
     fetch: app.fetch,
   });

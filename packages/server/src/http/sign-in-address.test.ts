@@ -4,9 +4,13 @@ import { readReturnTo, signInAddress } from "./sign-in-address.ts";
 const returnToOf = (returnTo: string) => readReturnTo(new URL(signInAddress(returnTo), "http://presage"));
 
 test("A path of this server is gone back to as it was, with its query and its fragment", () => {
-  for (const path of ["/", "/usage", "/evaluations?app=a b&tag=x=y#row-1", "/a//b", "/日本?q=ü", "/?a=//b"]) {
+  for (const path of ["/", "/usage", "/evaluations?app=a%20b&tag=x=y#row-1", "/a//b", "/?a=//b", "/%zz"]) {
     expect(returnToOf(path)).toBe(path);
   }
+});
+
+test("What no header takes is encoded", () => {
+  expect(returnToOf("/日本?q=ü b%20c")).toBe("/%E6%97%A5%E6%9C%AC?q=%C3%BC%20b%20c");
 });
 
 test("Everything that a browser could take for another place is the start", () => {
@@ -26,6 +30,7 @@ test("Everything that a browser could take for another place is the start", () =
     "usage",
     "",
     `/${"a".repeat(2_000)}`,
+    `/${"日".repeat(300)}`,
   ]) {
     expect([elsewhere, returnToOf(elsewhere)]).toEqual([elsewhere, "/"]);
   }

@@ -21,5 +21,11 @@ export function readReturnTo(url: URL): string {
   const returnTo = url.searchParams.get("return_to") ?? "";
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused
   const isOwnPath = /^\/(?![/\\])[^\\\u0000-\u001f\u007f]*$/.test(returnTo);
-  return isOwnPath && returnTo.length <= longestReturnTo ? returnTo : "/";
+  const address = isOwnPath ? toAscii(returnTo) : "/";
+  return address.length <= longestReturnTo ? address : "/";
+}
+
+/** A header and a cookie take nothing else. What is there of an address is not touched, so that none becomes another one. */
+function toAscii(path: string): string {
+  return path.replace(/[^!-~]+/g, encodeURIComponent);
 }

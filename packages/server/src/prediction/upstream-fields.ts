@@ -1,4 +1,4 @@
-import { samplingDefaults } from "@presage/contract";
+import { samplingDefaults } from "@presage/contract/sampling-defaults";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -184,7 +184,7 @@ describe("an error", () => {
     const pathOfLate = join(directory, "made-later");
     const late = open(pathOfLate);
     await mkdir(pathOfLate);
-    expect((await failureOf(sql`select 1`.execute(late))).code).toBe("EISDIR");
+    expect((await failureOf(sql`select 1`.execute(late))).code).toBe("SQLITE_CANTOPEN");
     await rmdir(pathOfLate);
     expect((await sql`select 1 as one`.execute(late)).rows).toEqual([{ one: 1 }]);
     expect(workers.length).toBe(1);

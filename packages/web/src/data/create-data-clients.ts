@@ -11,9 +11,10 @@ export function createDataClients(): { presage: Presage; queryClient: QueryClien
     queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
     mutationCache: new MutationCache({ onError: leaveWhenSignedOut }),
     defaultOptions: {
-      // The client itself tries again where that is safe.
-      queries: { retry: false, staleTime: freshForMs },
-      mutations: { retry: false },
+      // The client itself tries again where that is safe. A browser that believes itself offline still reaches a server on
+      // the same machine, and what cannot be reached has to fail: paused calls would wait without a word.
+      queries: { retry: false, staleTime: freshForMs, networkMode: "always" },
+      mutations: { retry: false, networkMode: "always" },
     },
   });
   return { presage, queryClient };

@@ -1,5 +1,6 @@
 import { PresageError } from "@presage/sdk";
 import { CircleAlert } from "lucide-react";
+import type { MouseEvent } from "react";
 import { explainError } from "../text/explain-error.ts";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./copy-button.tsx";
@@ -42,10 +43,21 @@ export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () =
         )}
       </div>
       {onRetry !== undefined && (
-        <Button size="small" onClick={onRetry}>
+        <Button
+          size="small"
+          onClick={(event) => {
+            keepFocusNear(event);
+            onRetry();
+          }}
+        >
           Try again
         </Button>
       )}
     </div>
   );
+}
+
+/** The notice goes, and its button with it: the keyboard goes on from what is around it. */
+function keepFocusNear({ currentTarget }: MouseEvent): void {
+  currentTarget.closest<HTMLElement>("[role=tabpanel], [role=dialog], main")?.focus({ preventScroll: true });
 }

@@ -1,4 +1,5 @@
 import { useState } from "react";
+import { signedInUserId } from "../session/signed-in-user-id.ts";
 
 export interface DraftHandle<Draft> {
   draft: Draft;
@@ -9,12 +10,15 @@ export interface DraftHandle<Draft> {
   discard(): void;
 }
 
-/** What is being typed: it outlives closing the form and loading the page anew, until the tab is closed. */
+/**
+ * What is being typed: it outlives closing the form, loading the page anew and signing in again, until the tab is closed.
+ * It is its user’s alone: another one may sign in with this tab.
+ */
 export function useDraft<Draft extends Record<string, string>>(
   key: string,
   initial: Draft,
 ): DraftHandle<Draft> {
-  const place = `draft:${key}`;
+  const place = `draft:${signedInUserId()}:${key}`;
   const [draft, setDraft] = useState(() => readDraft(place, initial));
   return {
     draft,

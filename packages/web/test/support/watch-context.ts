@@ -1,8 +1,8 @@
 import type { BrowserContext, Page } from "playwright-core";
 
 /**
- * Collects, into `faults`, what no page of the server at `origin` may do: errors in the console and out of it, and calls
- * to other origins. It may lead to `otherOrigins`, whose own pages are not judged.
+ * Collects, into `faults`, what no page of the server at `origin` may do: errors in the console and out of it, dialogs
+ * of the browser, and calls to other origins. It may lead to `otherOrigins`, whose own pages are not judged.
  */
 export function watchContext(
   context: BrowserContext,
@@ -21,6 +21,10 @@ export function watchContext(
     if (!isOurs(webError.page())) return;
     const error: unknown = webError.error();
     faults.push(`page: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  });
+  context.on("dialog", async (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    await dialog.dismiss();
   });
   context.on("request", (request) => {
     const target = new URL(request.url());

@@ -1,3 +1,4 @@
+import { maxKindsOfError } from "@presage/contract/read-taxonomy";
 import { z } from "zod";
 import type { AskForVerdict } from "../judge/ask-for-verdict.ts";
 import { type ErrorKind, taxonomyQuestion } from "../judge/prompts.ts";
@@ -6,9 +7,6 @@ import type { TaxonomyRevision } from "../taxonomies/error-taxonomies-store.ts";
 import { flattenTaxonomy } from "../taxonomies/flatten-taxonomy.ts";
 import { EvaluationFailure, type ModelFamily } from "./family.ts";
 import { needsModel } from "./needs-model.ts";
-
-/** As many as servers take in one enumeration. */
-const maxKinds = 500;
 
 /** PostgreSQL cannot even be asked for another. */
 const name = z
@@ -91,10 +89,10 @@ export function createErrorTaxonomyFamily({
 }
 
 function kindsOf({ body, error_taxonomy_name }: TaxonomyRevision): ErrorKind[] {
-  const leaves = flattenTaxonomy(JSON.parse(body), maxKinds + 1);
+  const leaves = flattenTaxonomy(JSON.parse(body), maxKindsOfError + 1);
   if (leaves.length === 0) throw noTaxonomy(`"${error_taxonomy_name}" has no kinds of error in it.`);
-  if (leaves.length > maxKinds) {
-    throw noTaxonomy(`"${error_taxonomy_name}" has more than ${maxKinds} kinds of error.`);
+  if (leaves.length > maxKindsOfError) {
+    throw noTaxonomy(`"${error_taxonomy_name}" has more than ${maxKindsOfError} kinds of error.`);
   }
   return leaves.map((leaf, index) => ({ id: `E${index + 1}`, ...leaf }));
 }

@@ -19,7 +19,7 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
-/** Every line, or every field with its whole path, is a text of its own: at this length some 300 MB of them. */
+/** Every line, or every field with its whole path, is a text of its own: at this length some 400 MB of them. */
 const maxCharacters = 2_500_000;
 
 /** The sum of the lengths that takes a millisecond. */

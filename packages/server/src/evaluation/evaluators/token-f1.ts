@@ -13,7 +13,7 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
-/** Every token is a text of its own: at this length a tenth of a gigabyte of them. */
+/** Every token is a text of its own: at this length a quarter of a gigabyte of them. */
 const maxCharacters = 4_000_000;
 
 /** The sum of two lengths that takes a millisecond. */

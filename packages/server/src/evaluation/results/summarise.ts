@@ -1,11 +1,11 @@
 import type { Database } from "../../storage/tables.ts";
 import { selectGroupTotals } from "./group-totals-store.ts";
+import { resultCells } from "./result-cells-store.ts";
 import type { ResultFilter } from "./result-filter.ts";
 import { toRollupFilter } from "./rollup-filter.ts";
 import { hasResultAt, rollupCells } from "./rollup-store.ts";
 import { columnsOf, type Dimension, type GroupKey } from "./summary-dimensions.ts";
 import { type SummaryGroup, toSummaryGroups } from "./summary-group.ts";
-import { resultCells } from "./summary-store.ts";
 
 /** An answer of 4 MB, and more than anybody reads or draws. */
 const maxGroups = 10_000;

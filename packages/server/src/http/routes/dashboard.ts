@@ -43,12 +43,14 @@ const hasDigest = /-[a-z0-9]{8}\.\w+$/;
 export function dashboardRoutes(directory: string): Route[] {
   return [
     ...pages.map((path) =>
-      page(path, async ({ csrfToken }) => {
+      page(path, async ({ csrfToken, caller }) => {
         const shell = Bun.file(join(directory, "shell.html"));
         if (!(await shell.exists())) {
           throw new ServiceError("not_found", "The dashboard is not built: npm start builds it.");
         }
-        const html = (await shell.text()).replace("{{csrf-token}}", csrfToken);
+        const html = (await shell.text())
+          .replace("{{csrf-token}}", csrfToken)
+          .replace("{{user-id}}", caller.userId);
         const headers = {
           "content-type": "text/html; charset=utf-8",
           "content-security-policy": contentSecurityPolicy,

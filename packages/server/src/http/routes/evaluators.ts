@@ -38,12 +38,13 @@ function toEvaluator({ id, family }: RegisteredEvaluator, registry: Registry): E
   };
 }
 
-function toFamily({ name, description, needs, takes = [], config }: Family): EvaluatorFamily {
+function toFamily({ kind, name, description, needs, takes = [], config }: Family): EvaluatorFamily {
   return {
     family_name: name,
     description,
     required_input_fields: needs.map((field) => sampleFieldNames[field]),
     optional_input_fields: takes.map((field) => sampleFieldNames[field]),
+    uses_model: kind === "model",
     // Before defaults are filled in. What JSON Schema cannot say stands open in it; the server checks it all the same.
     profile_config_schema: z.toJSONSchema(config, { io: "input", unrepresentable: "any" }),
   };

@@ -12,16 +12,11 @@ export interface SessionsArea {
   cookie: Pick<SessionCookie, "take">;
   listSessions(userId: string): Promise<Session[]>;
   endSession(userId: string, sessionId: string): Promise<void>;
-  /** Where the browser signs out of the identity provider as well, if there is such a place. To be asked before the end. */
-  endSessionAddress(sessionId: string): Promise<string | undefined>;
+  /** Ends the session that asks, and says where its browser signs out of the identity provider as well, if there is such a place. */
+  signOut(userId: string, sessionId: string): Promise<string | undefined>;
 }
 
-export function sessionRoutes({
-  cookie,
-  listSessions,
-  endSession,
-  endSessionAddress,
-}: SessionsArea): Route[] {
+export function sessionRoutes({ cookie, listSessions, endSession, signOut }: SessionsArea): Route[] {
   return [
     withCaller("GET", "/v1/sessions", async ({ caller: { userId, proof } }) => {
       const sessions = await listSessions(userId);
@@ -47,8 +42,7 @@ export function sessionRoutes({
           "A key cannot sign out. Revoke it, if it is not to be used again.",
         );
       }
-      const redirectTo = await endSessionAddress(proof.sessionId);
-      await endSession(userId, proof.sessionId);
+      const redirectTo = await signOut(userId, proof.sessionId);
       const answer: SignOutResponse = { redirect_to: redirectTo ?? signedOutPath };
       const headers = { "set-cookie": cookie.take(), "clear-site-data": '"cache"' };
       return Response.json(answer, { headers });

@@ -4,9 +4,11 @@ import {
   ClientSecretBasic,
   ClientSecretPost,
   type Configuration,
+  customFetch,
   discovery,
   enableNonRepudiationChecks,
 } from "openid-client";
+import { fetchAnswer } from "./fetch-answer.ts";
 
 const timeoutS = 5;
 const loopbackHosts = new Set(["localhost", "127.0.0.1", "[::1]"]);
@@ -38,6 +40,7 @@ async function discoverProvider({
   const isInsecureAllowed = server.protocol === "http:" && loopbackHosts.has(server.hostname);
   return await discovery(server, clientId, clientSecret, authenticateClient(clientSecret), {
     timeout: timeoutS,
+    [customFetch]: fetchAnswer,
     // The signature is checked too, though the ID token comes from the provider itself: TLS may end before it.
     execute: [enableNonRepudiationChecks, ...(isInsecureAllowed ? [allowInsecureRequests] : [])],
   });

@@ -22,7 +22,7 @@ export interface OpenidProvider {
   begin(returnTo: string): Promise<{ address: URL; attempt: SignInAttempt }>;
   /** Checks the provider's answer, the query of the address that it sent the browser to. */
   complete(attempt: SignInAttempt, query: string): Promise<{ identity: Identity; idToken: string }>;
-  /** Where the browser goes to sign out there too; undefined if the provider has no such place or cannot be reached. */
+  /** Where the browser goes to sign out there too; undefined if the provider does not say where or cannot be reached. */
   endSessionAddress(idToken: string | undefined): Promise<URL | undefined>;
 }
 
@@ -38,34 +38,35 @@ export function createOpenidProvider(settings: OpenidProviderSettings): OpenidPr
   const { callbackUrl, signedOutUrl, rules } = settings;
   const discover = createDiscovery(settings);
 
-  async function configuration(): Promise<Configuration> {
-    return await discover().catch((error: unknown) => {
+  async function discovered<Answer>(read: (config: Configuration) => Answer): Promise<Answer> {
+    try {
+      return read(await discover());
+    } catch (error) {
       throw explainDiscoveryError(error);
-    });
+    }
   }
 
   return {
     async begin(returnTo) {
-      const config = await configuration();
       const attempt = {
         state: randomState(),
         nonce: randomNonce(),
         codeVerifier: randomPKCECodeVerifier(),
         returnTo,
       };
-      const address = buildAuthorizationUrl(config, {
+      const parameters = {
         redirect_uri: callbackUrl,
         scope,
         state: attempt.state,
         nonce: attempt.nonce,
         code_challenge: await calculatePKCECodeChallenge(attempt.codeVerifier),
         code_challenge_method: "S256",
-      });
-      return { address, attempt };
+      };
+      return { address: await discovered((config) => buildAuthorizationUrl(config, parameters)), attempt };
     },
 
     async complete({ state, nonce, codeVerifier }, query) {
-      const config = await configuration();
+      const config = await discovered((found) => found);
       try {
         const tokens = await authorizationCodeGrant(config, new URL(callbackUrl + query), {
           expectedState: state,
@@ -87,12 +88,13 @@ export function createOpenidProvider(settings: OpenidProviderSettings): OpenidPr
     },
 
     async endSessionAddress(idToken) {
-      const config = await discover().catch(() => undefined);
-      if (config?.serverMetadata().end_session_endpoint === undefined) return undefined;
-      return buildEndSessionUrl(config, {
+      const parameters = {
         post_logout_redirect_uri: signedOutUrl,
         ...(idToken === undefined ? {} : { id_token_hint: idToken }),
-      });
+      };
+      return await discover()
+        .then((config) => buildEndSessionUrl(config, parameters))
+        .catch(() => undefined);
     },
   };
 }

@@ -5,8 +5,9 @@ import { liveSince, type SessionLimits } from "./session-limits.ts";
 import type { SessionTokens } from "./session-tokens.ts";
 import { markSeen, selectLiveSession } from "./sessions-store.ts";
 
-/** How old `last_seen_at` gets before it is written again. */
+/** How old `last_seen_at` gets before it is written again; with a short idle limit less, or it would end what is in use. */
 const seenGrainMs = 60_000;
+const seenGrainShare = 0.1;
 
 export interface VerifiedSession {
   caller: Caller & { proof: Extract<Proof, { kind: "session" }> };
@@ -23,7 +24,8 @@ export async function verifySession(
   const live = liveSince(limits);
   const record = await selectLiveSession(database, tokens.digestOf(token), live);
   if (record === undefined) return undefined;
-  if (record.last_seen_at <= live.now - seenGrainMs * microsPerMs) {
+  const grainMs = Math.min(seenGrainMs, limits.idleMs * seenGrainShare);
+  if (record.last_seen_at <= live.now - grainMs * microsPerMs) {
     await markSeen(database, record.id, live.now);
   }
   return {

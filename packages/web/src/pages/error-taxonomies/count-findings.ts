@@ -1,5 +1,6 @@
+import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
 import type { ErrorTaxonomyFinding } from "@presage/sdk";
-import { type NodePath, pathKey, type TaxonomyNode } from "./taxonomy-node.ts";
+import { type NodePath, pathKey } from "./walk-nodes.ts";
 
 /** How often a kind of error was found, or all that lies in a category together. */
 export type CountFindings = (path: NodePath, node: TaxonomyNode) => number;

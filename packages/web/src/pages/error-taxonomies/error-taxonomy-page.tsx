@@ -1,3 +1,4 @@
+import { readTaxonomy } from "@presage/contract/read-taxonomy";
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
@@ -14,7 +15,6 @@ import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { isBuiltIn } from "./is-built-in.ts";
 import { KindsCard } from "./kinds-card.tsx";
-import { readTaxonomy } from "./read-taxonomy.ts";
 import { RevisionBar } from "./revision-bar.tsx";
 import { TaxonomyActions } from "./taxonomy-actions.tsx";
 import { TaxonomyCompareCard } from "./taxonomy-compare-card.tsx";

@@ -1,3 +1,4 @@
+import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
@@ -9,8 +10,8 @@ import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { countFindings } from "./count-findings.ts";
-import { countLeaves, pathKey, type TaxonomyNode, walkNodes } from "./taxonomy-node.ts";
 import { TaxonomyTree } from "./taxonomy-tree.tsx";
+import { countLeaves, pathKey, walkNodes } from "./walk-nodes.ts";
 
 interface KindsCardProps {
   revision: ErrorTaxonomyRevision;

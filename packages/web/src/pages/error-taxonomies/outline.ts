@@ -1,4 +1,4 @@
-import type { TaxonomyNode } from "./taxonomy-node.ts";
+import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
 
 export interface OutlineFault {
   /** From 1. */

@@ -1,6 +1,6 @@
 import { Badge, type Tone } from "../../ui/badge.tsx";
 import type { TaxonomyChange } from "./taxonomy-changes.ts";
-import { pathKey } from "./taxonomy-node.ts";
+import { pathKey } from "./walk-nodes.ts";
 
 const words: Record<TaxonomyChange["kind"], { label: string; tone: Tone }> = {
   added: { label: "New", tone: "pass" },

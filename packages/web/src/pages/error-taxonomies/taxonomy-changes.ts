@@ -1,4 +1,5 @@
-import { type NodePath, pathKey, type TaxonomyNode, walkNodes } from "./taxonomy-node.ts";
+import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
+import { type NodePath, pathKey, walkNodes } from "./walk-nodes.ts";
 
 export interface TaxonomyChange {
   kind: "added" | "removed" | "described";

@@ -1,10 +1,9 @@
+import { readTaxonomy, type TaxonomyNode } from "@presage/contract/read-taxonomy";
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { Card } from "../../ui/card.tsx";
 import { RevisionSelect } from "../../ui/revision-select.tsx";
-import { readTaxonomy } from "./read-taxonomy.ts";
 import { taxonomyChanges } from "./taxonomy-changes.ts";
 import { TaxonomyChangesView } from "./taxonomy-changes-view.tsx";
-import type { TaxonomyNode } from "./taxonomy-node.ts";
 
 interface TaxonomyCompareCardProps {
   /** Those that the shown one can be compared with, newest first. */

@@ -1,13 +1,13 @@
+import { otherFields } from "@presage/contract/read-taxonomy";
 import { useState } from "react";
 import { parseJson } from "../../text/parse-json.ts";
 import { Field } from "../../ui/field.tsx";
 import { TextArea } from "../../ui/inputs.tsx";
 import { Segmented } from "../../ui/segmented.tsx";
 import { OutlineInput } from "./outline-input.tsx";
-import { otherFields } from "./read-taxonomy.ts";
-import { countLeaves } from "./taxonomy-node.ts";
 import { TaxonomyTree } from "./taxonomy-tree.tsx";
 import { readTree, switchSide, type TreeDraft } from "./tree-draft.ts";
+import { countLeaves } from "./walk-nodes.ts";
 
 interface TaxonomyEditorProps {
   draft: TreeDraft;

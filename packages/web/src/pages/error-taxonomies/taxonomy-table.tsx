@@ -1,3 +1,4 @@
+import { readTaxonomy } from "@presage/contract/read-taxonomy";
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { formatCount } from "../../text/format-number.ts";
@@ -5,8 +6,7 @@ import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { isBuiltIn } from "./is-built-in.ts";
 import { LabelBadge } from "./label-badge.tsx";
-import { readTaxonomy } from "./read-taxonomy.ts";
-import { countLeaves } from "./taxonomy-node.ts";
+import { countLeaves } from "./walk-nodes.ts";
 
 interface TaxonomyTableProps {
   label: string;

@@ -1,10 +1,11 @@
+import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
 import { clsx } from "clsx";
 import { ChevronRight } from "lucide-react";
 import { useId } from "react";
 import { InlineText } from "../../ui/text/inline-text.tsx";
 import type { CountFindings } from "./count-findings.ts";
 import { FindingBar } from "./finding-bar.tsx";
-import { type NodePath, pathKey, type TaxonomyNode } from "./taxonomy-node.ts";
+import { type NodePath, pathKey } from "./walk-nodes.ts";
 
 interface Findings {
   countOf: CountFindings;

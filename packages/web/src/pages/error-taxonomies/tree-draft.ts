@@ -1,7 +1,12 @@
+import {
+  maxKindsOfError,
+  otherFields,
+  readTaxonomy,
+  type TaxonomyNode,
+} from "@presage/contract/read-taxonomy";
 import { parseJson } from "../../text/parse-json.ts";
 import { readOutline, writeOutline } from "./outline.ts";
-import { otherFields, readTaxonomy } from "./read-taxonomy.ts";
-import { countLeaves, type TaxonomyNode } from "./taxonomy-node.ts";
+import { countLeaves } from "./walk-nodes.ts";
 import { writeTaxonomy } from "./write-taxonomy.ts";
 
 /** A tree that is being written. Both texts are kept; the one of the side that is in use counts. */
@@ -13,9 +18,6 @@ export interface TreeDraft {
 }
 
 type Body = Record<string, unknown> | unknown[];
-
-/** As many as the family `error-taxonomy` takes. */
-const mostLeaves = 500;
 
 /** A draft to begin with. A body that says more than an outline can is begun as JSON. */
 export function draftOfBody(body: unknown): TreeDraft {
@@ -61,8 +63,8 @@ export function switchSide(draft: TreeDraft, side: "outline" | "json"): Partial<
 
 function faultsOfSize(nodes: readonly TaxonomyNode[]): string[] {
   const leaves = countLeaves(nodes);
-  if (leaves <= mostLeaves) return [];
-  return [`There are ${leaves} kinds of error; an evaluation takes ${mostLeaves} at most.`];
+  if (leaves <= maxKindsOfError) return [];
+  return [`There are ${leaves} kinds of error; an evaluation takes ${maxKindsOfError} at most.`];
 }
 
 function isBody(value: unknown): value is Body {

@@ -5,11 +5,10 @@ export interface EvaluatorsSearch {
   archived?: true;
 }
 
-export function readEvaluatorsSearch(search: Record<string, unknown>): EvaluatorsSearch {
-  // The router reads «q=404» as a number.
-  const q = typeof search.q === "number" ? String(search.q) : search.q;
+export function readEvaluatorsSearch({ q, archived }: Record<string, unknown>): EvaluatorsSearch {
   return {
-    ...(typeof q === "string" && q !== "" && { q }),
-    ...(search.archived === true && { archived: true }),
+    // «q=404» comes as a number, «q=true» as a truth value.
+    ...(["string", "number", "boolean"].includes(typeof q) && q !== "" && { q: String(q) }),
+    ...(archived === true && { archived }),
   };
 }

@@ -8,7 +8,6 @@ import { Button } from "../../ui/button.tsx";
 import { ProfileDialog } from "./profile-dialog.tsx";
 import { ProfileTable } from "./profile-table.tsx";
 import type { FiguresOfRevision } from "./revision-figures.ts";
-import { usesModel } from "./uses-model.ts";
 
 interface FamilyCardProps {
   family: EvaluatorFamily;
@@ -21,7 +20,7 @@ interface FamilyCardProps {
 
 /** One family: what it says, what it looks at, and its profiles. */
 export function FamilyCard({ family, evaluators, profiles, figuresOf }: FamilyCardProps) {
-  const { family_name, description, required_input_fields, optional_input_fields } = family;
+  const { family_name, description, required_input_fields, optional_input_fields, uses_model } = family;
   const [isNewOpen, setNewOpen] = useState(false);
   const navigate = useNavigate();
   return (
@@ -30,7 +29,7 @@ export function FamilyCard({ family, evaluators, profiles, figuresOf }: FamilyCa
         <div className="flex min-w-0 flex-1 basis-72 flex-col gap-1">
           <div className="flex flex-wrap items-center gap-2">
             <h2 className="text-sm font-semibold">{family_name}</h2>
-            {usesModel(family_name) && (
+            {uses_model && (
               <Badge tone="accent" icon={<Sparkles aria-hidden />}>
                 Asks a model
               </Badge>

@@ -8,6 +8,7 @@ function family(family_name: string, description: string): EvaluatorFamily {
     description,
     required_input_fields: [],
     optional_input_fields: [],
+    uses_model: false,
     profile_config_schema: {},
   };
 }

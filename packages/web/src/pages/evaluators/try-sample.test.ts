@@ -7,6 +7,7 @@ const judge: EvaluatorFamily = {
   description: "A model decides.",
   required_input_fields: ["evaluated_model_output"],
   optional_input_fields: ["evaluated_model_input", "evaluated_model_retrieved_context"],
+  uses_model: false,
   profile_config_schema: {},
 };
 

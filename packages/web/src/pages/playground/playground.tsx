@@ -17,19 +17,18 @@ import { PromptTab } from "./prompt/prompt-tab.tsx";
 import { usePredictions } from "./use-predictions.ts";
 
 interface PlaygroundProps {
-  userId: string;
   /** The model that answers, if it is known. */
   model: string | undefined;
 }
 
-export function Playground({ userId, model }: PlaygroundProps) {
+export function Playground({ model }: PlaygroundProps) {
   const [tab, setTab] = useState<"prompt" | "answer" | "code">("prompt");
   const [sentDraft, setSentDraft] = useState<object>();
   const [isChecked, setChecked] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const predictButton = useRef<HTMLButtonElement>(null);
   const output = useRef<HTMLDivElement>(null);
-  const drafting = usePlaygroundDraft(userId);
+  const drafting = usePlaygroundDraft();
   const predictions = usePredictions();
   const evaluations = useEvaluations();
 

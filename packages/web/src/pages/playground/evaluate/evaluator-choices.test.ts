@@ -8,6 +8,7 @@ function family(family_name: string, ...needs: string[]): EvaluatorFamily {
     description: `What ${family_name} does.`,
     required_input_fields: ["evaluated_model_output", ...needs],
     optional_input_fields: [],
+    uses_model: family_name === "judge",
     profile_config_schema: {},
   };
 }
@@ -36,6 +37,15 @@ test("profiles are listed below their family, and families without one are left 
   expect(choices.map(({ family, choices }) => [family, choices.map(({ profile }) => profile)])).toEqual([
     ["exact-match", ["system:default"]],
     ["judge", ["b", "a"]],
+  ]);
+});
+
+test("a family that asks a model says so", () => {
+  const profiles = [profile("exact-match", "system:default"), profile("judge", "is-concise")];
+  const choices = evaluatorChoices(families, profiles, { hasSystemTurn: true });
+  expect(choices.map(({ family, usesModel }) => [family, usesModel])).toEqual([
+    ["exact-match", false],
+    ["judge", true],
   ]);
 });
 

@@ -15,6 +15,7 @@ export interface EvaluatorChoice {
 export interface FamilyChoices {
   family: string;
   description: string;
+  usesModel: boolean;
   choices: EvaluatorChoice[];
 }
 
@@ -28,6 +29,7 @@ export function evaluatorChoices(
     .map((family) => ({
       family: family.family_name,
       description: family.description,
+      usesModel: family.uses_model,
       choices: profiles
         .filter(({ evaluator_family }) => evaluator_family === family.family_name)
         .map((profile) => choiceOf(family, profile, hasSystemTurn)),

@@ -22,14 +22,17 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
 
   return (
     <div className="max-h-80 overflow-y-auto rounded-md border border-line">
-      {groups.map(({ family, description, choices }) => (
+      {groups.map(({ family, description, usesModel, choices }) => (
         <fieldset
           key={family}
           className="grid min-w-0 items-start gap-x-3 gap-y-1 border-b border-line px-3 py-1.5 last:border-b-0 sm:grid-cols-[8.5rem_minmax(0,1fr)]"
         >
           <legend className="float-left contents">
             <Tooltip text={description}>
-              <span className="inline-flex min-h-7 items-center truncate text-sm font-medium">{family}</span>
+              <span className="flex min-h-7 flex-wrap items-center gap-x-2 sm:flex-col sm:items-start sm:justify-center">
+                <span className="truncate text-sm font-medium">{family}</span>
+                {usesModel && <span className="text-xs text-ink-3">asks a model</span>}
+              </span>
             </Tooltip>
           </legend>
           <div className="flex flex-wrap gap-1.5">

@@ -1,9 +1,10 @@
 import { useState } from "react";
+import { signedInUserId } from "../../../session/signed-in-user-id.ts";
 import { type Draft, emptyDraft, isEmptyDraft, parseDraft } from "./draft.ts";
 
 /** What is typed, kept in this tab across reloads and sign-in, for its user alone. */
-export function usePlaygroundDraft(userId: string) {
-  const storageKey = `presage-playground-draft:${userId}`;
+export function usePlaygroundDraft() {
+  const storageKey = `presage-playground-draft:${signedInUserId()}`;
   const [draft, setDraft] = useState(() => parseDraft(sessionStorage.getItem(storageKey)));
   const [cleared, setCleared] = useState<Draft>();
   const [isKept, setKept] = useState(true);

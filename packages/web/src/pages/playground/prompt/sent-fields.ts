@@ -1,5 +1,5 @@
+import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import type { Params } from "@presage/sdk";
-import { samplingDefaults } from "../sampling-defaults.ts";
 
 export interface SentField {
   name: string;
@@ -19,7 +19,8 @@ export function sentFields(params: Params | undefined, model: string | undefined
   const names = new Set(set.map(([name]) => name));
   // A newer name for the same bound takes the default’s place.
   if (names.has("max_completion_tokens")) names.add("max_tokens");
-  const defaults = Object.entries(samplingDefaults).filter(([name]) => !names.has(name));
+  const { max_tokens, temperature, top_p } = samplingDefaults;
+  const defaults = Object.entries({ max_tokens, temperature, top_p }).filter(([name]) => !names.has(name));
   const modelField: SentField[] =
     names.has("model") || model === undefined
       ? []

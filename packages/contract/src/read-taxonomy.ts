@@ -1,7 +1,17 @@
-import { isJsonObject, type JsonObject } from "../../text/read-json-object.ts";
-import type { TaxonomyNode } from "./taxonomy-node.ts";
+// Pages bundle this file too, so that it imports nothing.
+/** A category of a taxonomy, or, without children, a kind of error. */
+export interface TaxonomyNode {
+  name: string;
+  /** Empty where there is none. */
+  description: string;
+  children: TaxonomyNode[];
+}
 
+type JsonObject = Record<string, unknown>;
 type NamedValue = [name: string, value: unknown];
+
+/** An evaluation takes as many: so many fit in one enumeration of the usual servers. */
+export const maxKindsOfError = 500;
 
 const childKeys = new Set([
   "categories",
@@ -14,16 +24,20 @@ const childKeys = new Set([
 ]);
 const nameKeys = ["name", "title", "label"];
 const ownKeys = new Set([...nameKeys, "description", "id", "version", "metadata"]);
+/** What lies deeper is left out; its branch counts as a kind of error then. */
 const maxDepth = 20;
 const maxNameCharacters = 200;
 const maxDescriptionCharacters = 1_000;
 
-/** The tree of a taxonomy's body, in whatever form its author wrote it: as the server reads it when it evaluates. */
+/**
+ * The tree of a taxonomy's body, in whatever form its author wrote it: nodes with a name and children under a usual key,
+ * lists, bare names, or categories as keys.
+ */
 export function readTaxonomy(body: unknown): TaxonomyNode[] {
   return nodesIn(body, maxDepth);
 }
 
-/** The names of what a body says of its nodes beside name, description and children. */
+/** The names of the fields of a body that its tree leaves out, each once. */
 export function otherFields(body: unknown): string[] {
   return [...new Set(fieldsIn(body, true, maxDepth))];
 }
@@ -80,7 +94,12 @@ function nameOf(value: JsonObject): string {
   return oneLine(name, maxNameCharacters);
 }
 
+/** As a list of kinds shows it. */
 function oneLine(text: unknown, maxCharacters: number): string {
   if (typeof text !== "string") return "";
   return text.replace(/\s+/g, " ").trim().slice(0, maxCharacters).toWellFormed();
+}
+
+function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,4 @@
-/** A category of a taxonomy, or, without children, a kind of error. */
-export interface TaxonomyNode {
-  name: string;
-  /** Empty where there is none. */
-  description: string;
-  children: TaxonomyNode[];
-}
+import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
 
 /** A node's name with those of all that it lies in, the root's first. */
 export type NodePath = readonly string[];

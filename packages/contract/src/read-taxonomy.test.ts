@@ -1,13 +1,15 @@
 import { expect, test } from "bun:test";
-import { otherFields, readTaxonomy } from "./read-taxonomy.ts";
-import type { TaxonomyNode } from "./taxonomy-node.ts";
-import { writeTaxonomy } from "./write-taxonomy.ts";
+import { otherFields, readTaxonomy, type TaxonomyNode } from "./read-taxonomy.ts";
 
 function node(name: string, children: TaxonomyNode[] = [], description = ""): TaxonomyNode {
   return { name, description, children };
 }
 
 const tree = [node("tone", [node("rude", [], "Hurts."), node("too long")], "How it sounds.")];
+
+function depthOf(nodes: readonly TaxonomyNode[]): number {
+  return nodes.reduce((depth, { children }) => Math.max(depth, 1 + depthOf(children)), 0);
+}
 
 test("the same tree is read from every form that authors write", () => {
   const forms = [
@@ -32,18 +34,6 @@ test("the same tree is read from every form that authors write", () => {
   for (const form of forms) expect(readTaxonomy(form)).toEqual(tree);
 });
 
-test("a tree that was written is read back", () => {
-  const body = writeTaxonomy(tree);
-  expect(Object.keys(body)).toEqual(["categories"]);
-  expect(readTaxonomy(body)).toEqual(tree);
-  expect(otherFields(body)).toEqual([]);
-});
-
-test("kinds and categories may stand side by side", () => {
-  const mixed = [...tree, node("empty")];
-  expect(readTaxonomy(writeTaxonomy(mixed))).toEqual(mixed);
-});
-
 test("what the tree does not hold is named, once", () => {
   const body = {
     version: 2,
@@ -62,7 +52,33 @@ test("what the tree does not hold is named, once", () => {
   expect(otherFields({ tone: { rude: "Hurts." } })).toEqual([]);
 });
 
+test("what says something of a tree is no category of it", () => {
+  const body = { description: "All", version: 3, plan: { order: "Wrong\n order.", gap: null } };
+  expect(readTaxonomy(body)).toEqual([node("plan", [node("order", [], "Wrong order."), node("gap")])]);
+});
+
+test("a list may hold names, nodes and lists", () => {
+  expect(readTaxonomy(["a", { title: "b", children: [{ label: "c" }] }, ["d", 7, null], ""])).toEqual([
+    node("a"),
+    node("b", [node("c")]),
+    node("d"),
+  ]);
+});
+
 test("what is no tree has no nodes", () => {
-  expect(readTaxonomy({})).toEqual([]);
-  expect(readTaxonomy("text")).toEqual([]);
+  for (const body of [{}, [], [[]], { name: "" }, { categories: 7 }, { count: 7 }, null, "text"]) {
+    expect(readTaxonomy(body)).toEqual([]);
+  }
+});
+
+test("a tree of ten thousand levels ends at the depth that is looked at", () => {
+  let named: unknown = "leaf";
+  let bare: unknown = "leaf";
+  for (let level = 0; level < 10_000; level += 1) {
+    named = { name: "n", children: [named] };
+    bare = [bare];
+  }
+  expect(depthOf(readTaxonomy([named]))).toBeLessThanOrEqual(20);
+  expect(readTaxonomy(bare)).toEqual([]);
+  expect(otherFields([named])).toEqual([]);
 });

@@ -1,0 +1,55 @@
+import { type DrawerTimes, measureDrawer } from "./measure-drawer.ts";
+import { type FirstLoad, measureFirstLoad } from "./measure-first-load.ts";
+import { measureNavigation, type NavigationTimes, warmUp } from "./measure-navigation.ts";
+import { measureScrolling, type ScrollSample } from "./measure-scrolling.ts";
+import type { DashboardPlan } from "./plan-dashboard.ts";
+import type { Visitor } from "./visitor.ts";
+
+export interface DashboardRound {
+  readonly navigation: NavigationTimes;
+  readonly drawer: DrawerTimes;
+  readonly scrolling: ScrollSample;
+}
+
+export interface DashboardFigures {
+  readonly rounds: readonly DashboardRound[];
+  readonly firstLoad: FirstLoad | undefined;
+  /** What could not be measured, one sentence each. */
+  readonly problems: readonly string[];
+}
+
+const measureRound = async (
+  visitor: Visitor,
+  round: number,
+  plan: DashboardPlan,
+): Promise<DashboardRound> => {
+  const navigation = await measureNavigation(visitor, round);
+  const drawer = await measureDrawer(visitor);
+  const scrolling = await measureScrolling(visitor, plan.scrolledPages);
+  const slowestMs = Math.max(...navigation.cold.values());
+  process.stdout.write(
+    `dashboard  round ${round + 1}: ${slowestMs.toFixed(0)} ms to the slowest view, ${scrolling.totalMs.toFixed(0)} ms to scroll\n`,
+  );
+  return { navigation, drawer, scrolling };
+};
+
+export const measureDashboard = async (visitor: Visitor, plan: DashboardPlan): Promise<DashboardFigures> => {
+  const problems: string[] = [];
+  const attempt = async <Value>(what: string, measure: () => Promise<Value>): Promise<Value | undefined> => {
+    try {
+      return await measure();
+    } catch (error) {
+      problems.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+      process.stdout.write(`dashboard  FAILED: ${problems.at(-1)}\n`);
+      return undefined;
+    }
+  };
+  await attempt("the warm-up", () => warmUp(visitor));
+  const firstLoad = await attempt("the first load", () => measureFirstLoad(visitor));
+  const rounds: DashboardRound[] = [];
+  for (let round = 0; round < plan.rounds; round += 1) {
+    const measured = await attempt(`round ${round + 1}`, () => measureRound(visitor, round, plan));
+    if (measured !== undefined) rounds.push(measured);
+  }
+  return { rounds, firstLoad, problems };
+};

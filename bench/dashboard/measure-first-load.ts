@@ -1,0 +1,58 @@
+import { overview } from "./views.ts";
+import { type Page, readMarkMs, type Visitor, withPage } from "./visitor.ts";
+
+type Request = Awaited<ReturnType<Page["waitForRequest"]>>;
+
+export interface SentFile {
+  /** As the browser names it: "script", "stylesheet", "font", … */
+  readonly kind: string;
+  /** The body as it was sent. */
+  readonly bytes: number;
+  readonly encoding: string | undefined;
+}
+
+export interface FirstLoad {
+  /** Until the overview shows its figures. */
+  readonly beforeUsable: readonly SentFile[];
+  /** What comes afterwards: the charts. */
+  readonly afterwards: readonly SentFile[];
+}
+
+const chartScript = /\/assets\/time-plot-\w+\.js$/;
+
+const describe = async (request: Request): Promise<SentFile> => {
+  const response = await request.response();
+  const { responseBodySize } = await request.sizes();
+  return {
+    kind: request.resourceType(),
+    bytes: responseBodySize,
+    encoding: response === null ? undefined : (await response.allHeaders())["content-encoding"],
+  };
+};
+
+/** The charts are held back until the page is usable, which proves that it is so without them and tells their bytes apart. */
+export const measureFirstLoad = async (visitor: Visitor): Promise<FirstLoad> =>
+  await withPage(visitor, async (page) => {
+    const requests: Request[] = [];
+    page.on("request", (request) => requests.push(request));
+    const { promise: isUsable, resolve: release } = Promise.withResolvers<void>();
+    await page.route(chartScript, async (route) => {
+      await isUsable;
+      await route.continue();
+    });
+    const heldBack = page.waitForRequest(chartScript);
+    await page.goto(visitor.origin + overview.path, { waitUntil: "commit" });
+    await readMarkMs(page, overview.mark);
+    await heldBack;
+    const early = requests.filter((request) => !chartScript.test(request.url()));
+    const beforeUsable = await Promise.all(early.map(describe));
+    release();
+    await page.waitForLoadState("networkidle");
+    const afterwards = await Promise.all(
+      requests.filter((request) => !early.includes(request)).map(describe),
+    );
+    return { beforeUsable, afterwards };
+  });
+
+export const sumBytes = (files: readonly SentFile[], kind: string): number =>
+  files.reduce((sum, file) => sum + (file.kind === kind ? file.bytes : 0), 0);

@@ -1,0 +1,16 @@
+import type { Browser } from "./visitor.ts";
+
+export interface NotMeasured {
+  /** Why there are no figures. */
+  readonly notMeasured: string;
+}
+
+/** What drives the browser is for development, and is not there where only what runs is installed. */
+export const openSystemBrowser = async (): Promise<Browser | NotMeasured> => {
+  const support = await import("../../packages/web/test/support/browser.ts").catch(() => undefined);
+  if (support === undefined) return { notMeasured: "playwright-core is not installed" };
+  if (support.chromiumPath === undefined) {
+    return { notMeasured: "no Chromium was found; PRESAGE_TEST_CHROMIUM names one in an unusual place" };
+  }
+  return await support.openBrowser();
+};

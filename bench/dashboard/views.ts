@@ -1,0 +1,31 @@
+/** What a navigation waits for; page-marks.mjs knows how it is recognised. */
+export type MarkName = "signIn" | "figures" | "rows" | "result";
+
+export interface View {
+  /** As the table calls it. */
+  readonly name: string;
+  readonly path: string;
+  readonly mark: MarkName;
+}
+
+const explorer = (name: string, search = ""): View => ({
+  name: `the explorer's first rows, ${name}`,
+  path: `/evaluations${search}`,
+  mark: "rows",
+});
+
+/** A static page of the same server: what browser, machine and server take before there is a dashboard. */
+export const reference: View = { name: "the sign-in page (the reference)", path: "/sign-in", mark: "signIn" };
+
+export const everyResult = explorer("no filter");
+
+export const explorerViews: readonly View[] = [
+  everyResult,
+  explorer("a common app", "?app=app-main"),
+  explorer("a rare tag", "?tag=environment%3Dcanary"),
+  explorer("fails only", "?verdict=fail"),
+];
+
+export const overview: View = { name: "the overview's figures", path: "/", mark: "figures" };
+
+export const views: readonly View[] = [reference, overview, ...explorerViews];

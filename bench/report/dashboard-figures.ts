@@ -1,0 +1,26 @@
+import type { DashboardRound } from "../dashboard/measure-dashboard.ts";
+import { referenceMs } from "../dashboard/measure-navigation.ts";
+import { type Figure, summarise } from "./figures.ts";
+
+export type BrowserState = "cold" | "warm";
+
+export interface TimeAndRatio {
+  readonly timeMs: Figure | undefined;
+  /** To the reference in the same state and the same round. */
+  readonly ratio: Figure | undefined;
+}
+
+/** A time of each round, and what it is to the reference of that round. */
+export const compareToReference = (
+  rounds: readonly DashboardRound[],
+  state: BrowserState,
+  readMs: (round: DashboardRound) => number,
+): TimeAndRatio => ({
+  timeMs: summarise(rounds.map(readMs)),
+  ratio: summarise(rounds.map((round) => readMs(round) / referenceMs(round.navigation[state]))),
+});
+
+export const readView =
+  (name: string, state: BrowserState) =>
+  ({ navigation }: DashboardRound): number =>
+    navigation[state].get(name) ?? Number.NaN;

@@ -1,0 +1,62 @@
+import { sumBytes } from "../dashboard/measure-first-load.ts";
+import type { DashboardPlan } from "../dashboard/plan-dashboard.ts";
+import type { DashboardResult } from "../dashboard/run-dashboard.ts";
+import { explorerViews } from "../dashboard/views.ts";
+import { compareToReference, readView } from "./dashboard-figures.ts";
+import type { Goal } from "./goal.ts";
+
+const mostFirstRowsMs = 1_000;
+const mostTaskMs = 200;
+const mostRows = 200;
+const mostScriptBytes = 200_000;
+/** Browsers report no shorter ones. */
+const leastReportedTaskMs = 50;
+
+const showTask = (ms: number): string =>
+  ms === 0 ? `none of ${leastReportedTaskMs} ms` : `${ms.toFixed(0)} ms at worst`;
+
+export const judgeDashboard = (result: DashboardResult | undefined, { size }: DashboardPlan): Goal[] => {
+  const figures = result === undefined || "notMeasured" in result ? undefined : result;
+  // A round that failed was not measured, and may be the worst of all.
+  const isWhole = figures?.problems.length === 0;
+  const judge = (text: string, measured: string | undefined, isMet: boolean): Goal =>
+    measured === undefined
+      ? { text, measured: "not measured", met: undefined }
+      : { text, measured, met: isWhole && isMet };
+
+  const rounds = figures?.rounds ?? [];
+  const [slowest] = explorerViews
+    .flatMap(({ name }) => {
+      const { timeMs } = compareToReference(rounds, "cold", readView(name, "cold"));
+      return timeMs === undefined ? [] : [{ name, ms: timeMs.median }];
+    })
+    .toSorted((left, right) => right.ms - left.ms);
+  const scrolling = rounds.map((round) => round.scrolling);
+  const taskMs = Math.max(...scrolling.map(({ longestTaskMs }) => longestTaskMs));
+  const rows = Math.max(...scrolling.map((sample) => sample.mostRows));
+  const wasScrolled = scrolling.length > 0;
+  const firstLoad = figures?.firstLoad;
+  const scriptBytes = sumBytes(firstLoad?.beforeUsable ?? [], "script");
+  return [
+    judge(
+      `The explorer's first rows at ${size.toLocaleString("en-US")} results in under 1 s, with nothing cached`,
+      slowest && `${slowest.ms.toFixed(0)} ms at worst (${slowest.name})`,
+      slowest !== undefined && slowest.ms < mostFirstRowsMs,
+    ),
+    judge(
+      "No task over 200 ms while the explorer is scrolled",
+      wasScrolled ? showTask(taskMs) : undefined,
+      taskMs <= mostTaskMs,
+    ),
+    judge(
+      "At most 200 rows of the explorer in the page",
+      wasScrolled ? `${rows} at most` : undefined,
+      rows <= mostRows,
+    ),
+    judge(
+      "At most 200 KB of the application's own script, compressed, at first load, before the page is usable",
+      firstLoad && `${(scriptBytes / 1000).toFixed(0)} KB`,
+      scriptBytes <= mostScriptBytes,
+    ),
+  ];
+};
