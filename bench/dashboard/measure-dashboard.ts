@@ -39,7 +39,9 @@ export const measureDashboard = async (visitor: Visitor, plan: DashboardPlan): P
     try {
       return await measure();
     } catch (error) {
-      problems.push(`${what}: ${error instanceof Error ? error.message : String(error)}`);
+      // The library adds a log of what it did.
+      const [reason] = (error instanceof Error ? error.message : String(error)).split("\n");
+      problems.push(`${what}: ${reason}`);
       process.stdout.write(`dashboard  FAILED: ${problems.at(-1)}\n`);
       return undefined;
     }

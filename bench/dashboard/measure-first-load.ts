@@ -40,10 +40,11 @@ export const measureFirstLoad = async (visitor: Visitor): Promise<FirstLoad> =>
       await isUsable;
       await route.continue();
     });
-    const heldBack = page.waitForRequest(chartScript);
-    await page.goto(visitor.origin + overview.path, { waitUntil: "commit" });
-    await readMarkMs(page, overview.mark);
-    await heldBack;
+    const open = async () => {
+      await page.goto(visitor.origin + overview.path, { waitUntil: "commit" });
+      await readMarkMs(page, overview.mark);
+    };
+    await Promise.all([page.waitForRequest(chartScript), open()]);
     const early = requests.filter((request) => !chartScript.test(request.url()));
     const beforeUsable = await Promise.all(early.map(describe));
     release();

@@ -3,6 +3,8 @@ import { type Page, type Visitor, visit, withPage } from "./visitor.ts";
 
 export interface ScrollSample {
   readonly totalMs: number;
+  /** Of the page's main thread: what else the machine does lengthens tasks, but not this. */
+  readonly cpuMs: number;
   /** Of the tasks of 50 ms and more, which is what browsers report; 0 if there was none. */
   readonly longestTaskMs: number;
   readonly longTasks: number;
@@ -18,29 +20,36 @@ interface Seen {
 }
 
 /** The dashboard's own page of results. */
-const rowsPerPage = 100;
-const wheelPixels = 1_200;
+export const rowsPerPage = 100;
+export const wheelPixels = 1_200;
 const frameMs = 16;
 const patienceMs = 60_000;
 
+type DevTools = Awaited<ReturnType<ReturnType<Page["context"]>["newCDPSession"]>>;
+
 /** What is in use after a collection. */
-const readHeapBytes = async (page: Page): Promise<number> => {
-  const session = await page.context().newCDPSession(page);
-  await session.send("HeapProfiler.collectGarbage");
-  const { usedSize } = await session.send("Runtime.getHeapUsage");
-  await session.detach();
-  return usedSize;
+const readHeapBytes = async (devTools: DevTools): Promise<number> => {
+  await devTools.send("HeapProfiler.collectGarbage");
+  return (await devTools.send("Runtime.getHeapUsage")).usedSize;
+};
+
+const readCpuMs = async (devTools: DevTools): Promise<number> => {
+  const { metrics } = await devTools.send("Performance.getMetrics");
+  return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN) * 1000;
 };
 
 /** Turns the mouse's wheel as fast as frames come, until so many pages of results were in sight. */
 export const measureScrolling = async (visitor: Visitor, pages: number): Promise<ScrollSample> =>
   await withPage(visitor, async (page) => {
     await visit(page, visitor.origin, everyResult);
-    const heapBeforeBytes = await readHeapBytes(page);
+    const devTools = await page.context().newCDPSession(page);
+    await devTools.send("Performance.enable", { timeDomain: "threadTicks" });
+    const heapBeforeBytes = await readHeapBytes(devTools);
     await page.getByRole("table").hover();
     await page.evaluate("presageBench.watchScrolling()");
     const readSeen = () => page.evaluate<Seen>("presageBench.scrolling");
 
+    const cpuBeforeMs = await readCpuMs(devTools);
     const startedAtMs = performance.now();
     let seen = await readSeen();
     while (seen.lastRow < pages * rowsPerPage) {
@@ -52,15 +61,17 @@ export const measureScrolling = async (visitor: Visitor, pages: number): Promise
       seen = await readSeen();
     }
     const totalMs = performance.now() - startedAtMs;
+    const cpuMs = (await readCpuMs(devTools)) - cpuBeforeMs;
 
     await page.waitForLoadState("networkidle");
     const { taskMs, mostRows } = await readSeen();
     return {
       totalMs,
+      cpuMs,
       longestTaskMs: Math.max(0, ...taskMs),
       longTasks: taskMs.length,
       mostRows,
       heapBeforeBytes,
-      heapAfterBytes: await readHeapBytes(page),
+      heapAfterBytes: await readHeapBytes(devTools),
     };
   });

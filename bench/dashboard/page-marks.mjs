@@ -11,31 +11,39 @@ const isThere = {
 };
 
 const bench = {
-  shownMs: {},
+  shownAtMs,
   clickedMs: undefined,
   scrolling: { taskMs: [], mostRows: 0, lastRow: 0 },
   watchScrolling,
 };
 globalThis.presageBench = bench;
+/** Promises of times, by name. */
+const marks = {};
 for (const name of Object.keys(isThere)) mark(name);
 
 addEventListener(
   "click",
   ({ timeStamp }) => {
     bench.clickedMs = timeStamp;
-    delete bench.shownMs.result;
     mark("result");
   },
   { capture: true },
 );
 
+function shownAtMs(name, patienceMs) {
+  const tooLate = new Promise((_, reject) => {
+    setTimeout(() => reject(new Error(`after ${patienceMs} ms there was no ${name}`)), patienceMs);
+  });
+  return Promise.race([marks[name], tooLate]);
+}
+
 function mark(name) {
+  const { promise, resolve } = Promise.withResolvers();
+  marks[name] = promise;
   const observer = new MutationObserver(() => {
     if (!isThere[name]()) return;
     observer.disconnect();
-    afterPaint((atMs) => {
-      bench.shownMs[name] = atMs;
-    });
+    afterPaint(resolve);
   });
   observer.observe(document, { childList: true, subtree: true, characterData: true });
 }

@@ -33,10 +33,8 @@ export const withPage = async <Value>(
 };
 
 /** When it had been painted, by the page's own clock. */
-export const readMarkMs = async (page: Page, mark: MarkName): Promise<number> => {
-  const shown = await page.waitForFunction<number>(`presageBench.shownMs.${mark}`);
-  return await shown.jsonValue();
-};
+export const readMarkMs = async (page: Page, mark: MarkName): Promise<number> =>
+  await page.evaluate<number>(`presageBench.shownAtMs("${mark}", ${patienceMs})`);
 
 /** Milliseconds from the navigation until what is waited for had been painted. Returns when the page has gone quiet. */
 export const visit = async (page: Page, origin: string, { path, mark }: View): Promise<number> => {

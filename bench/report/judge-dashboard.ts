@@ -13,7 +13,7 @@ const mostScriptBytes = 200_000;
 const leastReportedTaskMs = 50;
 
 const showTask = (ms: number): string =>
-  ms === 0 ? `none of ${leastReportedTaskMs} ms` : `${ms.toFixed(0)} ms at worst`;
+  ms === 0 ? `none of ${leastReportedTaskMs} ms or more` : `${ms.toFixed(0)} ms at worst`;
 
 export const judgeDashboard = (result: DashboardResult | undefined, { size }: DashboardPlan): Goal[] => {
   const figures = result === undefined || "notMeasured" in result ? undefined : result;

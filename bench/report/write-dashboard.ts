@@ -1,5 +1,6 @@
 import type { DashboardRound } from "../dashboard/measure-dashboard.ts";
 import { type FirstLoad, type SentFile, sumBytes } from "../dashboard/measure-first-load.ts";
+import { rowsPerPage, wheelPixels } from "../dashboard/measure-scrolling.ts";
 import type { DashboardPlan } from "../dashboard/plan-dashboard.ts";
 import { views } from "../dashboard/views.ts";
 import type { BenchResult } from "../run-bench.ts";
@@ -40,6 +41,7 @@ const writeScrolling = (rounds: readonly DashboardRound[], { scrolledPages }: Da
     [
       ["in all, ms", showFigure(total.timeMs)],
       ["in all, to the warm reference", showFigure(total.ratio)],
+      ["processor time of the page's main thread, ms", figureOf(({ cpuMs }) => cpuMs)],
       ["longest task, ms (0: none of 50 ms)", figureOf(({ longestTaskMs }) => longestTaskMs)],
       ["tasks of 50 ms and more", figureOf(({ longTasks }) => longTasks)],
       ["most rows in the page", figureOf(({ mostRows }) => mostRows)],
@@ -57,14 +59,17 @@ const kinds: Readonly<Record<string, string>> = {
   fetch: "answers of the API",
 };
 
-const writeFirstLoad = ({ beforeUsable, afterwards }: FirstLoad): string => {
+const writeFirstLoad = (firstLoad: FirstLoad | undefined): string => {
+  if (firstLoad === undefined) return "Not measured.";
+  const { beforeUsable, afterwards } = firstLoad;
   const show = (files: readonly SentFile[], kind: string) => {
     const ofKind = files.filter((file) => file.kind === kind);
     if (ofKind.length === 0) return [none, none, none];
     const encodings = new Set(ofKind.map(({ encoding }) => encoding ?? "as it is"));
     return [`${ofKind.length}`, (sumBytes(ofKind, kind) / 1000).toFixed(1), [...encodings].join(", ")];
   };
-  return table(
+  const scriptBytes = sumBytes([...beforeUsable, ...afterwards], "script");
+  const files = table(
     ["", "files", "KB", "encoding", "afterwards, files", "afterwards, KB", "encoding"],
     Object.entries(kinds).map(([kind, title]) => [
       title,
@@ -72,6 +77,10 @@ const writeFirstLoad = ({ beforeUsable, afterwards }: FirstLoad): string => {
       ...show(afterwards, kind),
     ]),
   );
+  return `Bodies as they were sent, with nothing cached. The charts' script is held back until all figures of the overview are there:
+what has come by then is what the page needs to be usable. Script in all, with the charts: ${(scriptBytes / 1000).toFixed(1)} KB.
+
+${files}`;
 };
 
 export const writeDashboard = ({ dashboard, plan: { dashboard: plan } }: BenchResult): string => {
@@ -79,13 +88,9 @@ export const writeDashboard = ({ dashboard, plan: { dashboard: plan } }: BenchRe
   const title = `\n## The dashboard at ${plan.size.toLocaleString("en-US")} results`;
   if ("notMeasured" in dashboard) return `${title}\nNot measured: ${dashboard.notMeasured}.\n`;
   const { browserVersion, rounds, firstLoad } = dashboard;
-  const script = [firstLoad?.beforeUsable ?? [], firstLoad?.afterwards ?? []].map((files) =>
-    sumBytes(files, "script"),
-  );
-  const [earlyBytes = 0, lateBytes = 0] = script;
   return `${title}
-- Chromium ${browserVersion} without a screen and without a GPU, in a window of 1440 by 900; browser, server and SQLite share the
-  machine. The results are those of the searches above. Somebody has signed in by the printed address.
+- Chromium ${browserVersion} without a screen and without a GPU, in a window of 1440 by 900; browser and server share the machine.
+  The results stand in an SQLite file, made as those of the searches. Somebody has signed in by the printed address.
 - By the page's own clock, from the navigation until a frame with what is waited for had been painted: the explorer's first
   rows, all figures of the overview, the whole result in the drawer. The counts above the rows may come later.
 - Cold: a browser context of its own for each navigation, which has nothing but the session. Warm: a context that has been to
@@ -95,14 +100,11 @@ export const writeDashboard = ({ dashboard, plan: { dashboard: plan } }: BenchRe
 
 ${writeTimes(rounds)}
 
-The wheel turns by 1,200 pixels as fast as frames come; a page is 100 results. The heap is what is in use after a collection.
+The wheel turns by ${wheelPixels} pixels as fast as frames come; a page is ${rowsPerPage} results. The heap is what is in use after a collection.
 
 ${writeScrolling(rounds, plan)}
 
 ### The first load of \`/\`
-Bodies as they were sent, with nothing cached. The chart's script is held back until all figures of the overview are there: what
-has come by then is what the page needs to be usable. Script in all, with the charts: ${((earlyBytes + lateBytes) / 1000).toFixed(1)} KB.
-
-${firstLoad === undefined ? "Not measured." : writeFirstLoad(firstLoad)}
+${writeFirstLoad(firstLoad)}
 `;
 };

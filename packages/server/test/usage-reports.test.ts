@@ -116,6 +116,19 @@ onEachDatabase((database) => {
     });
   });
 
+  test("What is too much for one answer is refused, and told where less is asked for", async () => {
+    const april = new Date("2026-04-01T00:00:00Z");
+    const keyIds = Array.from({ length: 100_001 }, () => Bun.randomUUIDv7());
+    await using store = await openStore(databaseUrl);
+    const tallies = keyIds.map((keyId) => [keyId, tallyOf(april, { accountId, keyId })] as const);
+    await writeUsage(store.database, new Map(tallies));
+    const query = "since=2026-04-01T00:00:00Z&until=2026-04-02T00:00:00Z";
+    const answer = await presage.call("GET", `/v1/usage?${query}`);
+    expect(placesOf(await faultsOf(answer))).toEqual([{ type: "value_error", loc: ["query", "since"] }]);
+    const one = await presage.call("GET", `/v1/usage?${query}&api_key_id=${keyIds[0]}`);
+    expect(await one.json()).toMatchObject({ data: [{ api_key_id: keyIds[0], requests: 1 }] });
+  }, 60_000);
+
   describe("Latencies", () => {
     const february = { since: "2026-02-01T00:00:00Z", until: "2026-02-03T00:00:00Z" };
 

@@ -25,8 +25,8 @@ export function readUsagePeriod(query: LatencyQuery): AskedPeriod {
   const { hours, mostDays, limit } = steps[step];
   const until = query.until === undefined ? nowMicros() : readInstant(query.until);
   const since = query.since === undefined ? until - defaultDays * microsPerDay : readInstant(query.since);
-  if (since > until) refuse(query.since, "since must not be after until");
-  if (until - since > mostDays * microsPerDay) refuse(query.since, limit);
+  if (since > until) refusePeriod(query, "since must not be after until");
+  if (until - since > mostDays * microsPerDay) refusePeriod(query, limit);
   return {
     step,
     until,
@@ -36,7 +36,8 @@ export function readUsagePeriod(query: LatencyQuery): AskedPeriod {
   };
 }
 
-function refuse(since: string | undefined, message: string): never {
+/** Refuses a period at its beginning. */
+export function refusePeriod({ since }: LatencyQuery, message: string): never {
   const fault = { type: "value_error", msg: `Value error, ${message}`, ctx: { error: message } };
   throw new ValidationFailure([{ ...fault, loc: ["query", "since"], input: since }]);
 }

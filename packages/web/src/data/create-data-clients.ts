@@ -1,5 +1,5 @@
 import { createPresage, type Presage, PresageError } from "@presage/sdk";
-import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
+import { MutationCache, notifyManager, QueryCache, QueryClient } from "@tanstack/react-query";
 import { goToSignIn } from "../session/go-to-sign-in.ts";
 
 const freshForMs = 15_000;
@@ -7,6 +7,8 @@ const freshForMs = 15_000;
 /** The client of the server, and the memory of what it answered. */
 export function createDataClients(): { presage: Presage; queryClient: QueryClient } {
   const presage = createPresage({ csrfToken });
+  // At once, and not in a task of its own: a second Enter must find the button busy already.
+  notifyManager.setScheduler(queueMicrotask);
   const queryClient = new QueryClient({
     queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
     mutationCache: new MutationCache({ onError: leaveWhenSignedOut }),

@@ -2,6 +2,7 @@ import { PresageError } from "@presage/sdk";
 import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { ErrorNotice } from "../ui/error-notice.tsx";
+import { Page } from "../ui/page.tsx";
 import { reloadDashboard, reloadDashboardOnce } from "./reload-dashboard.ts";
 
 /** In place of a page that broke, or whose code did not come: the rest of the dashboard goes on working. */
@@ -13,8 +14,8 @@ export function PageFailed({ error }: ErrorComponentProps) {
     if (isCodeMissing) void reloadDashboardOnce();
   }, [isCodeMissing]);
   return (
-    <div className="mx-auto max-w-2xl p-6">
+    <Page title="This page cannot be shown">
       <ErrorNotice error={error} onRetry={isCodeMissing ? reloadDashboard : () => router.invalidate()} />
-    </div>
+    </Page>
   );
 }

@@ -4,6 +4,8 @@ import { BookOpen, ChevronsUpDown, LogOut, UserRound } from "lucide-react";
 import { meQuery } from "../data/me.ts";
 import { usePresage } from "../data/use-presage.ts";
 import { useSignOut } from "../session/use-sign-out.ts";
+import { Dialog } from "../ui/dialog.tsx";
+import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Menu, MenuItem } from "../ui/menu.tsx";
 
 /** Who is signed in, and the way out. */
@@ -14,37 +16,42 @@ export function UserMenu() {
   const signOut = useSignOut();
   const name = me?.name ?? me?.email ?? " ";
   return (
-    <Menu
-      trigger={
-        <button
-          type="button"
-          className="flex w-full items-center gap-2 rounded-md px-2 py-1.5 text-left text-sm hover:bg-hover"
-        >
-          <span
-            aria-hidden
-            className="flex size-7 shrink-0 items-center justify-center rounded-full bg-accent-soft text-xs font-semibold text-accent-ink uppercase"
+    <>
+      <Menu
+        trigger={
+          <button
+            type="button"
+            className="flex w-full items-center gap-2 rounded-md px-2 py-1.5 text-left text-sm hover:bg-hover"
           >
-            {name.trim().charAt(0) || <UserRound className="size-4" />}
-          </span>
-          <span className="min-w-0 flex-1">
-            <span className="block truncate font-medium">{name}</span>
-            <span className="block truncate text-xs text-ink-3">
-              {me?.email ?? (me ? "Local mode" : " ")}
+            <span
+              aria-hidden
+              className="flex size-7 shrink-0 items-center justify-center rounded-full bg-accent-soft text-xs font-semibold text-accent-ink uppercase"
+            >
+              {name.trim().charAt(0) || <UserRound className="size-4" />}
             </span>
-          </span>
-          <ChevronsUpDown className="size-4 shrink-0 text-ink-3" aria-hidden />
-        </button>
-      }
-    >
-      <MenuItem icon={<UserRound aria-hidden />} onSelect={() => navigate({ to: "/account" })}>
-        Account and sessions
-      </MenuItem>
-      <MenuItem icon={<BookOpen aria-hidden />} onSelect={() => location.assign("/docs")}>
-        API reference
-      </MenuItem>
-      <MenuItem icon={<LogOut aria-hidden />} onSelect={() => signOut.mutate()}>
-        Sign out
-      </MenuItem>
-    </Menu>
+            <span className="min-w-0 flex-1">
+              <span className="block truncate font-medium">{name}</span>
+              <span className="block truncate text-xs text-ink-3">
+                {me?.email ?? (me ? "Local mode" : " ")}
+              </span>
+            </span>
+            <ChevronsUpDown className="size-4 shrink-0 text-ink-3" aria-hidden />
+          </button>
+        }
+      >
+        <MenuItem icon={<UserRound aria-hidden />} onSelect={() => navigate({ to: "/account" })}>
+          Account and sessions
+        </MenuItem>
+        <MenuItem icon={<BookOpen aria-hidden />} onSelect={() => location.assign("/docs")}>
+          API reference
+        </MenuItem>
+        <MenuItem icon={<LogOut aria-hidden />} onSelect={() => signOut.mutate()}>
+          Sign out
+        </MenuItem>
+      </Menu>
+      <Dialog isOpen={signOut.isError} onClose={signOut.reset} title="You are still signed in">
+        <ErrorNotice error={signOut.error} onRetry={() => signOut.mutate()} />
+      </Dialog>
+    </>
   );
 }

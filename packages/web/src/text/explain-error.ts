@@ -21,11 +21,12 @@ const titles: Record<PresageErrorCategory, string> = {
   unexpected: "Something went wrong on the server",
 };
 
+/** Besides when to try again, where that is all that it takes. */
 const advices: Record<PresageErrorCategory, string> = {
   context_exceeded: "Shorten the context or the state, or ask for fewer tokens.",
-  rate_limit: "Wait a moment and try again.",
+  rate_limit: "",
   upstream: "Try again. If it stays so, look at the model’s own answer and at its log.",
-  unavailable: "Try again in a moment. Nothing that you typed is lost.",
+  unavailable: "Nothing that you typed is lost.",
   timeout: "Try again, or ask for fewer tokens.",
   unauthenticated: "Sign in again to go on.",
   forbidden: "Reload the page; if it stays so, sign out and in again.",
@@ -45,7 +46,12 @@ export function explainError(error: unknown): Explanation {
     };
   }
   const { category, message, retryAfterMs } = error;
-  const wait = retryAfterMs === undefined ? "" : ` Try again in ${Math.ceil(retryAfterMs / 1000)} s.`;
-  const said = category === "invalid" && error.faults.length > 0 ? "" : `${message} `;
-  return { title: titles[category], advice: `${said}${advices[category]}${wait}` };
+  const isSaid = message === `${titles[category]}.` || (category === "invalid" && error.faults.length > 0);
+  const advice = [isSaid ? "" : message, whenToRetry(category, retryAfterMs), advices[category]];
+  return { title: titles[category], advice: advice.filter((sentence) => sentence !== "").join(" ") };
+}
+
+function whenToRetry(category: PresageErrorCategory, retryAfterMs: number | undefined): string {
+  if (retryAfterMs !== undefined) return `Try again in ${Math.ceil(retryAfterMs / 1000)} s.`;
+  return category === "rate_limit" || category === "unavailable" ? "Try again in a moment." : "";
 }

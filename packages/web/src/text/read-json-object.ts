@@ -9,6 +9,6 @@ export function readJsonObject(text: string): { value: JsonObject } | { fault: s
   return isJsonObject(parsed.value) ? { value: parsed.value } : { fault: "This has to be an object: {…}" };
 }
 
-export function isJsonObject(value: unknown): value is JsonObject {
+function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -33,9 +33,9 @@ export function ConfirmDialog({
           {...returnFocus}
           className="fixed top-1/2 left-1/2 z-40 w-[calc(100vw-2rem)] max-w-md -translate-x-1/2 -translate-y-1/2 rounded-xl border border-line bg-surface p-5 shadow-float"
         >
-          <AlertDialog.Title className="text-base font-semibold">{title}</AlertDialog.Title>
+          <AlertDialog.Title className="text-base font-semibold wrap-anywhere">{title}</AlertDialog.Title>
           <AlertDialog.Description asChild>
-            <div className="mt-1.5 text-sm text-ink-2">{children}</div>
+            <div className="mt-1.5 text-sm wrap-anywhere text-ink-2">{children}</div>
           </AlertDialog.Description>
           <div className="mt-5 flex justify-end gap-2">
             <AlertDialog.Cancel asChild>

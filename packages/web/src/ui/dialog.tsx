@@ -31,9 +31,11 @@ export function Dialog({ isOpen, onClose, title, hint, isWide = false, children 
         >
           <header className="flex items-start gap-3 px-5 pt-4 pb-3">
             <div className="min-w-0 flex-1">
-              <Radix.Title className="text-base font-semibold">{title}</Radix.Title>
+              <Radix.Title className="text-base font-semibold wrap-anywhere">{title}</Radix.Title>
               {hint !== undefined && (
-                <Radix.Description className="mt-0.5 text-sm text-ink-2">{hint}</Radix.Description>
+                <Radix.Description className="mt-0.5 text-sm wrap-anywhere text-ink-2">
+                  {hint}
+                </Radix.Description>
               )}
             </div>
             <Radix.Close asChild>

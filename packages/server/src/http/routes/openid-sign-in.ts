@@ -9,6 +9,8 @@ import { readReturnTo } from "../sign-in-address.ts";
 
 export interface OpenidSignIn {
   issuer: string;
+  /** The origin that the provider sends browsers back to. */
+  publicUrl: string;
   provider: Pick<OpenidProvider, "begin" | "complete">;
   attempts: AttemptCookie;
   /** Makes or updates the user and returns their id. */
@@ -17,13 +19,14 @@ export interface OpenidSignIn {
 
 /** Sign-in at an OpenID provider: the browser goes there from `/auth/sign-in` and comes back to `/auth/callback`. */
 export function openidSignInRoutes(
-  { issuer, provider, attempts, rememberUser }: OpenidSignIn,
+  { issuer, publicUrl, provider, attempts, rememberUser }: OpenidSignIn,
   sessions: SessionKeeper,
 ): Route[] {
   return [
     openPage("/sign-in", ({ request }) => {
       const url = new URL(request.url);
-      const href = `/auth/sign-in?return_to=${encodeURIComponent(readReturnTo(url))}`;
+      // A browser that came by another name of this host would come back without its cookie.
+      const href = `${publicUrl}/auth/sign-in?return_to=${encodeURIComponent(readReturnTo(url))}`;
       return openidSignInPage({ issuer, href, isSignedOut: url.searchParams.has("signed_out") });
     }),
     openPage("/auth/sign-in", async ({ request }) => {

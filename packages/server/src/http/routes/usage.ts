@@ -5,11 +5,19 @@ import type { UsagePeriod } from "../../identity/usage/usage-period.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
 import { readQuery } from "../read-request.ts";
 import { refuseUnknownFilters } from "../read-result-filter.ts";
-import { type AskedPeriod, microsPerHour, readUsagePeriod } from "../read-usage-period.ts";
+import { type AskedPeriod, microsPerHour, readUsagePeriod, refusePeriod } from "../read-usage-period.ts";
 import { type Route, withCaller } from "../route.ts";
 
+const tooMuch =
+  "So many keys were used that this is too much for one answer. Ask for a shorter period, by the day, or for one key";
+
 export interface UsageArea {
-  readUsage(accountId: string, period: UsagePeriod, keyId: string | undefined): Promise<UsageReport>;
+  /** Undefined where it is too much for one answer. */
+  readUsage(
+    accountId: string,
+    period: UsagePeriod,
+    keyId: string | undefined,
+  ): Promise<UsageReport | undefined>;
   readLatency(accountId: string, period: UsagePeriod): Promise<LatencyReport>;
 }
 
@@ -20,6 +28,7 @@ export function usageRoutes({ readUsage, readLatency }: UsageArea): Route[] {
       refuseUnknownFilters(UsageQuery, query, "query");
       const period = readUsagePeriod(query);
       const report = await readUsage(call.caller.accountId, period, query.api_key_id?.toLowerCase());
+      if (report === undefined) refusePeriod(query, tooMuch);
       return Response.json(toUsageResponse(period, report));
     }),
     withCaller("GET", "/v1/usage/latency", async (call) => {

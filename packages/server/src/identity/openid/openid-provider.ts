@@ -16,6 +16,8 @@ import type { SignInAttempt } from "./sign-in-attempt.ts";
 import { SignInError } from "./sign-in-error.ts";
 
 const scope = "openid email profile";
+/** A longer one, of somebody in hundreds of groups, makes an address that servers refuse. */
+const longestIdTokenHint = 4_000;
 
 export interface OpenidProvider {
   /** Where the browser goes to sign in, and what must be remembered until it comes back. */
@@ -90,7 +92,7 @@ export function createOpenidProvider(settings: OpenidProviderSettings): OpenidPr
     async endSessionAddress(idToken) {
       const parameters = {
         post_logout_redirect_uri: signedOutUrl,
-        ...(idToken === undefined ? {} : { id_token_hint: idToken }),
+        ...(idToken === undefined || idToken.length > longestIdTokenHint ? {} : { id_token_hint: idToken }),
       };
       return await discover()
         .then((config) => buildEndSessionUrl(config, parameters))

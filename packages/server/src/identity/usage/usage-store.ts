@@ -50,12 +50,13 @@ function stepOf({ hoursPerStep }: UsagePeriod) {
   return sql<number>`hour - hour % ${sql.lit(hoursPerStep)}`;
 }
 
-/** An account's counts by step, key, operation and outcome, oldest first, the rows of a key and an operation together. */
+/** At most `limit` of an account's counts by step, key, operation and outcome, oldest first, the rows of a key and an operation together. */
 export async function selectCounts(
   reader: Database,
   accountId: string,
   period: UsagePeriod,
   keyId: string | undefined,
+  limit: number,
 ) {
   const start = stepOf(period);
   let query = reader
@@ -73,7 +74,8 @@ export async function selectCounts(
     .orderBy(start)
     .orderBy("key_id")
     .orderBy("operation")
-    .orderBy("outcome");
+    .orderBy("outcome")
+    .limit(limit);
   if (keyId !== undefined) query = query.where("key_id", "=", keyId);
   return await query.execute();
 }

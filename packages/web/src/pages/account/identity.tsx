@@ -12,27 +12,24 @@ export function Identity() {
   const presage = usePresage();
   const { data: me, error, refetch } = useQuery(meQuery(presage));
   if (error !== null) return <ErrorNotice error={error} onRetry={refetch} />;
-  const isLocal = me?.oidc_issuer === localIssuer;
   const placeholder = <Skeleton className="h-5 w-48" />;
   return (
-    <Card
-      title="You"
-      {...(isLocal && {
-        hint: "Local mode: no identity provider is set up, and the server has one owner.",
-      })}
-    >
+    <Card title="You">
       <dl className="grid gap-x-6 gap-y-2 px-4 py-3 text-sm sm:grid-cols-[9rem_minmax(0,1fr)]">
         <Fact name="Name">{me ? (me.name ?? "–") : placeholder}</Fact>
         <Fact name="E-mail">{me ? (me.email ?? "–") : placeholder}</Fact>
-        <Fact name="Identity provider">
-          {me ? <span className="font-mono text-xs">{me.oidc_issuer}</span> : placeholder}
-        </Fact>
+        <Fact name="Identity provider">{me ? <Issuer issuer={me.oidc_issuer} /> : placeholder}</Fact>
         <Fact name="Subject">
           {me ? <span className="font-mono text-xs">{me.oidc_subject}</span> : placeholder}
         </Fact>
       </dl>
     </Card>
   );
+}
+
+function Issuer({ issuer }: { issuer: string }) {
+  if (issuer === localIssuer) return "None: in local mode the server has one owner";
+  return <span className="font-mono text-xs">{issuer}</span>;
 }
 
 function Fact({ name, children }: { name: string; children: ReactNode }) {

@@ -1,9 +1,9 @@
-import { PresageError } from "@presage/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { flushSync } from "react-dom";
 import { apiKeysQuery } from "../../data/api-keys.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import { faultAt, placedFaults } from "../../text/placed-faults.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
@@ -34,7 +34,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
   const [form, setForm] = useState(emptyForm);
   const [faults, setFaults] = useState<NewKeyFaults>({});
   const { queryKey } = apiKeysQuery(presage);
-  const { mutate, error, isPending } = useMutation({
+  const { mutate, error, isPending, reset } = useMutation({
     mutationFn: async (request: Parameters<typeof presage.apiKeys.create>[0]) => {
       // A mutation's answer is remembered for minutes: the key must not be in it.
       const { key, name } = await presage.apiKeys.create(request);
@@ -50,6 +50,8 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
   function change(part: Partial<NewKeyForm>) {
     setForm({ ...form, ...part });
     setFaults({});
+    // What the server refused was another form.
+    if (error !== null) reset();
   }
 
   function submit(event: FormEvent<HTMLFormElement>) {
@@ -123,9 +125,8 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
 
 /** The server's own words about a field. */
 function faultsOf(error: unknown): NewKeyFaults {
-  if (!(error instanceof PresageError)) return {};
-  const faultOf = (field: string) => error.faults.find(({ loc }) => loc[1] === field)?.msg;
-  const name = faultOf("name");
-  const expiresAt = faultOf("expires_at");
+  const faults = placedFaults(error);
+  const name = faultAt(faults, "name");
+  const expiresAt = faultAt(faults, "expires_at");
   return { ...(name && { name }), ...(expiresAt && { expires_at: expiresAt }) };
 }

@@ -19,10 +19,7 @@ export function RevokeKeyDialog({
   const { queryKey } = apiKeysQuery(presage);
   const { mutate, error, isPending, reset } = useMutation({
     mutationFn: (id: string) => presage.apiKeys.revoke(id),
-    onSuccess: async () => {
-      await queryClient.invalidateQueries({ queryKey });
-      onClose();
-    },
+    onSuccess: () => queryClient.invalidateQueries({ queryKey }),
   });
   function close() {
     reset();
@@ -35,7 +32,7 @@ export function RevokeKeyDialog({
       title="Revoke this key?"
       confirmLabel="Revoke key"
       isBusy={isPending}
-      onConfirm={() => apiKey !== undefined && mutate(apiKey.id)}
+      onConfirm={() => apiKey !== undefined && mutate(apiKey.id, { onSuccess: onClose })}
     >
       {apiKey !== undefined && (
         <div className="flex flex-col gap-3">

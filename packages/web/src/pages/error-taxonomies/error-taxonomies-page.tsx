@@ -3,6 +3,7 @@ import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { ListTree, Plus } from "lucide-react";
 import { useState } from "react";
 import { labelledTaxonomiesQuery, latestTaxonomiesQuery } from "../../data/error-taxonomies.ts";
+import { findFailure } from "../../data/find-failure.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -49,17 +50,21 @@ function Taxonomies({ onCreate }: { onCreate(): void }) {
   const presage = usePresage();
   const latest = useQuery(latestTaxonomiesQuery(presage));
   const production = useQuery(labelledTaxonomiesQuery(presage, "production"));
-  if (latest.isError) return <ErrorNotice error={latest.error} onRetry={() => latest.refetch()} />;
-  if (latest.isPending) {
+  const failure = findFailure([latest, production]);
+  const notice = failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />;
+  if (latest.data === undefined) {
     return (
-      <Card>
-        <SkeletonRows count={4} className="h-9" />
-      </Card>
+      notice ?? (
+        <Card>
+          <SkeletonRows count={4} className="h-9" />
+        </Card>
+      )
     );
   }
   const own = latest.data.filter((taxonomy) => !isBuiltIn(taxonomy));
   return (
     <>
+      {notice}
       <Card title="Yours">
         {own.length === 0 ? (
           <EmptyState

@@ -5,14 +5,14 @@ import { Badge } from "../../ui/badge.tsx";
 export function LabelBadge({ label, onRemove }: { label: string; onRemove: (() => void) | undefined }) {
   return (
     <Badge tone="accent">
-      <span className="inline-flex items-center gap-1">
+      <span className="flex items-center gap-1">
         <bdi className="truncate">{label}</bdi>
         {onRemove !== undefined && (
           <button
             type="button"
             aria-label={`Remove the label ${label}`}
             title="Remove"
-            className="-mr-1.5 inline-flex size-6 items-center justify-center rounded-full hover:bg-hover"
+            className="-mr-1.5 inline-flex size-6 shrink-0 items-center justify-center rounded-full hover:bg-hover"
             onClick={onRemove}
           >
             <X aria-hidden />

@@ -16,10 +16,7 @@ export function RemoveLabelDialog({ label, revision, onClose }: RemoveLabelDialo
   const queryClient = useQueryClient();
   const remove = useMutation({
     mutationFn: (label: string) => presage.errorTaxonomies.removeLabels(revision.id, [label]),
-    async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: ["error-taxonomies"] });
-      onClose();
-    },
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["error-taxonomies"] }),
   });
   return (
     <ConfirmDialog
@@ -31,7 +28,7 @@ export function RemoveLabelDialog({ label, revision, onClose }: RemoveLabelDialo
       title={`Remove the label ${label ?? ""}?`}
       confirmLabel="Remove label"
       isBusy={remove.isPending}
-      onConfirm={() => label !== undefined && remove.mutate(label)}
+      onConfirm={() => label !== undefined && remove.mutate(label, { onSuccess: onClose })}
     >
       <div className="flex flex-col gap-3">
         <p>

@@ -48,10 +48,7 @@ function SetLabelForm({ revision, revisions, onSaved }: SetLabelFormProps) {
 
   const set = useMutation({
     mutationFn: () => presage.errorTaxonomies.setLabels(revision.id, [label]),
-    async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: ["error-taxonomies"] });
-      onSaved();
-    },
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["error-taxonomies"] }),
   });
   const fault = faultAt(placedFaults(set.error), "labels");
   return (
@@ -59,7 +56,7 @@ function SetLabelForm({ revision, revisions, onSaved }: SetLabelFormProps) {
       className="flex flex-col gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        if (label !== "") set.mutate();
+        if (label !== "") set.mutate(undefined, { onSuccess: onSaved });
       }}
     >
       <Field label="Label" fault={fault}>

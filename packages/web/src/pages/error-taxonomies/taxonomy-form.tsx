@@ -43,10 +43,9 @@ export function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormPro
         error_taxonomy_description: draft.description.trim(),
         body,
       }),
-    async onSuccess(revision) {
+    onSuccess() {
       discard();
-      await queryClient.invalidateQueries({ queryKey: ["error-taxonomies"] });
-      onSaved(revision);
+      return queryClient.invalidateQueries({ queryKey: ["error-taxonomies"] });
     },
   });
 
@@ -61,7 +60,7 @@ export function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormPro
         if (!isReady) return;
         const form = event.currentTarget;
         // The faults are shown by then.
-        save.mutate(body, { onError: () => setTimeout(() => focusFirstFault(form)) });
+        save.mutate(body, { onSuccess: onSaved, onError: () => setTimeout(() => focusFirstFault(form)) });
       }}
     >
       {isNewTaxonomy && (

@@ -15,10 +15,7 @@ export function ArchiveProfileDialog({ isOpen, onClose, profile }: ArchiveProfil
   const queryClient = useQueryClient();
   const archive = useMutation({
     mutationFn: () => presage.profiles.archive(profile.public_id),
-    async onSuccess() {
-      await queryClient.invalidateQueries({ queryKey: ["evaluator-profiles"] });
-      onClose();
-    },
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["evaluator-profiles"] }),
   });
   return (
     <ConfirmDialog
@@ -30,7 +27,7 @@ export function ArchiveProfileDialog({ isOpen, onClose, profile }: ArchiveProfil
       title={`Archive ${profile.name}?`}
       confirmLabel="Archive profile"
       isBusy={archive.isPending}
-      onConfirm={() => archive.mutate()}
+      onConfirm={() => archive.mutate(undefined, { onSuccess: onClose })}
     >
       <div className="flex flex-col gap-3">
         <p>

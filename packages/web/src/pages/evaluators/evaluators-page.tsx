@@ -3,6 +3,7 @@ import { createLazyRoute } from "@tanstack/react-router";
 import { Scale } from "lucide-react";
 import { latestProfilesQuery, profileFiguresQuery } from "../../data/evaluator-profiles.ts";
 import { evaluatorFamiliesQuery, evaluatorsQuery } from "../../data/evaluators.ts";
+import { findFailure } from "../../data/find-failure.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -62,9 +63,9 @@ function Families({
   });
   const figures = useQuery(profileFiguresQuery(presage));
 
-  const broken = [families, evaluators, profiles].find(({ isError }) => isError);
-  if (broken !== undefined) return <ErrorNotice error={broken.error} onRetry={() => broken.refetch()} />;
-  if (!families.data || !evaluators.data || !profiles.data) return <LoadingFamilies />;
+  const failure = findFailure([families, evaluators, profiles, figures]);
+  const notice = failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />;
+  if (!families.data || !evaluators.data || !profiles.data) return notice ?? <LoadingFamilies />;
 
   const found = findFamilies(families.data, profiles.data, words);
   const figuresOf = figures.data && figuresByRevision(figures.data);
@@ -83,7 +84,7 @@ function Families({
   }
   return (
     <>
-      {figures.isError && <ErrorNotice error={figures.error} onRetry={() => figures.refetch()} />}
+      {notice}
       {found.map(({ family, profiles }) => (
         <FamilyCard
           key={family.family_name}

@@ -47,10 +47,9 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
             config,
             ...(draft.description !== initial.description && { description: draft.description.trim() }),
           }),
-    async onSuccess(profile) {
+    onSuccess() {
       discard();
-      await queryClient.invalidateQueries({ queryKey: ["evaluator-profiles"] });
-      onSaved(profile);
+      return queryClient.invalidateQueries({ queryKey: ["evaluator-profiles"] });
     },
   });
 
@@ -69,7 +68,10 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
         if ("fault" in config) return;
         const form = event.currentTarget;
         // The faults are shown by then.
-        save.mutate(config.value, { onError: () => setTimeout(() => focusFirstFault(form)) });
+        save.mutate(config.value, {
+          onSuccess: onSaved,
+          onError: () => setTimeout(() => focusFirstFault(form)),
+        });
       }}
     >
       {revised === undefined && (

@@ -8,6 +8,7 @@ import {
   profileRevisionsQuery,
 } from "../../data/evaluator-profiles.ts";
 import { evaluatorFamiliesQuery } from "../../data/evaluators.ts";
+import { findFailure } from "../../data/find-failure.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { isNoSuchThing } from "../../text/is-no-such-thing.ts";
 import { buttonClass } from "../../ui/button.tsx";
@@ -76,6 +77,7 @@ function Profile({ revisions, newest }: ProfileProps) {
   const families = useQuery(evaluatorFamiliesQuery(presage));
   const figures = useQuery(profileFiguresQuery(presage, newest.public_id));
   const agreement = useQuery(profileAgreementQuery(presage, newest.public_id));
+  const failure = findFailure([families, figures, agreement]);
   const family = families.data?.find(({ family_name }) => family_name === newest.evaluator_family);
 
   const after = revisions.find(({ revision }) => revision === to) ?? newest;
@@ -90,12 +92,7 @@ function Profile({ revisions, newest }: ProfileProps) {
       hint={<ProfileHint profile={newest} />}
       actions={<ProfileActions family={family} profile={newest} />}
     >
-      {[families, figures, agreement].map((query, place) =>
-        query.isError ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: always the same three
-          <ErrorNotice key={place} error={query.error} onRetry={() => query.refetch()} />
-        ) : null,
-      )}
+      {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       <RevisionsCard revisions={revisions} figures={figures.data} agreement={agreement.data} />
       <div className="grid min-w-0 items-start gap-4 lg:grid-cols-2">
         <div className="flex min-w-0 flex-col gap-4">

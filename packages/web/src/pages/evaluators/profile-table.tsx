@@ -91,7 +91,7 @@ function Evaluations({ count, failed }: { count: number; failed: number }) {
   return (
     <>
       {formatCount(count)} {count === 1 ? "evaluation" : "evaluations"}
-      {failed > 0 && <span className="block text-xs text-warn">{formatCount(failed)} without verdict</span>}
+      {failed > 0 && <span className="block text-xs text-warn">{formatCount(failed)} without a verdict</span>}
     </>
   );
 }

@@ -1,5 +1,7 @@
 import type { EvaluationSummaryGroup, EvaluatorProfile, RevisionAgreement } from "@presage/sdk";
+import { useState } from "react";
 import { formatCount } from "../../text/format-number.ts";
+import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
@@ -15,8 +17,13 @@ interface RevisionsCardProps {
   agreement: readonly RevisionAgreement[] | undefined;
 }
 
+/** What stands below the table must not be pushed out of sight. */
+const mostAtFirst = 8;
+
 /** How each revision did: scores of different revisions are never mixed. */
 export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardProps) {
+  const [showsAll, setShowsAll] = useState(false);
+  const shown = showsAll ? revisions : revisions.slice(0, mostAtFirst);
   const figuresOf = figures && figuresByRevision(figures);
   return (
     <Card
@@ -37,7 +44,7 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
           </tr>
         </thead>
         <tbody>
-          {revisions.map(({ public_id, revision, is_managed, created_at }) => {
+          {shown.map(({ public_id, revision, is_managed, created_at }) => {
             const made = figuresOf?.(public_id, revision);
             const said = agreement?.find((of) => of.revision === revision);
             return (
@@ -50,7 +57,7 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
                   {figuresOf === undefined ? "" : formatCount(made?.count ?? 0)}
                   {made !== undefined && made.failed > 0 && (
                     <span className="block text-xs whitespace-nowrap text-warn">
-                      {formatCount(made.failed)} without verdict
+                      {formatCount(made.failed)} without a verdict
                     </span>
                   )}
                 </Cell>
@@ -76,6 +83,13 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
           })}
         </tbody>
       </Table>
+      {revisions.length > mostAtFirst && (
+        <div className="border-t border-line px-2 py-1.5">
+          <Button variant="quiet" size="small" onClick={() => setShowsAll(!showsAll)}>
+            {showsAll ? `Show the newest ${mostAtFirst}` : `Show all ${revisions.length} revisions`}
+          </Button>
+        </div>
+      )}
     </Card>
   );
 }

@@ -24,7 +24,7 @@ export function EvaluationStats({ summary }: { summary: PeriodSummary | undefine
         value={summary && formatCount(all.count)}
         change={compareAmounts({ current: all.count, before: before.count, format: formatCount })}
       >
-        {`${formatCount(all.passed)} passed, ${formatCount(all.not_passed)} failed`}
+        {`${formatCount(all.passed)} passed, ${formatCount(all.not_passed)} did not pass`}
       </Stat>
       <Stat
         label="Pass rate"
@@ -53,7 +53,7 @@ export function EvaluationStats({ summary }: { summary: PeriodSummary | undefine
         {all.failed > 0 && summary ? (
           <Reasons {...summary} count={all.failed} />
         ) : (
-          "Every evaluation came to one"
+          all.count > 0 && "Every evaluation came to one"
         )}
       </Stat>
     </>

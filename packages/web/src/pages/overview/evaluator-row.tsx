@@ -14,17 +14,14 @@ interface EvaluatorRowProps {
 
 export function EvaluatorRow({ group, lackedInput, since }: EvaluatorRowProps) {
   const evaluator = group.key.evaluator_id ?? "";
-  const onlyLackedInput = lackedInput === group.failed;
   const counts: { count: number; verdict: Verdict; words: string }[] = [
     { count: group.passed, verdict: "pass", words: "passed" },
-    { count: group.not_passed, verdict: "fail", words: "failed" },
-    {
-      count: group.failed,
-      verdict: onlyLackedInput ? "input-missing" : "no-verdict",
-      words: "without a verdict",
-    },
+    { count: group.not_passed, verdict: "fail", words: "did not pass" },
+    { count: group.failed - lackedInput, verdict: "no-verdict", words: "came to no verdict" },
+    { count: lackedInput, verdict: "input-missing", words: "lacked an input" },
   ];
-  const link = "underline-offset-2 hover:underline";
+  // Taller than its text, for fingers.
+  const link = "-my-2 inline-block py-2 underline-offset-2 hover:underline";
   return (
     <tr className="border-b border-line last:border-0 hover:bg-hover">
       <RowHeader>

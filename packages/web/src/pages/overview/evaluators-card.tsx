@@ -18,11 +18,13 @@ export function EvaluatorsCard({ since, byEvaluator, lackedInput }: PeriodSummar
         <thead>
           <tr className="border-b border-line">
             <HeaderCell>Evaluator</HeaderCell>
-            {["Evaluations", "Passed", "Failed", "No verdict", "Pass rate"].map((name) => (
-              <HeaderCell key={name} isNumber>
-                {name}
-              </HeaderCell>
-            ))}
+            {["Evaluations", "Passed", "Did not pass", "No verdict", "Input missing", "Pass rate"].map(
+              (name) => (
+                <HeaderCell key={name} isNumber>
+                  {name}
+                </HeaderCell>
+              ),
+            )}
             <HeaderCell className="w-1/3">95 % interval</HeaderCell>
           </tr>
         </thead>

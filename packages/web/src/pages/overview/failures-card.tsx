@@ -1,4 +1,4 @@
-import { CircleCheck } from "lucide-react";
+import { CircleCheck, CircleDashed } from "lucide-react";
 import type { ComparedUsage } from "../../data/usage.ts";
 import { isPrediction, rankFailures, shareOf, sumUsage } from "../../data/usage-figures.ts";
 import { formatCount, formatShare } from "../../text/format-number.ts";
@@ -24,7 +24,10 @@ function Failures({ rows }: { rows: ComparedUsage["current"]["data"] }) {
   const { requests, failed } = sumUsage(rows);
   if (failed === 0) {
     return (
-      <EmptyState icon={CircleCheck} title={requests === 0 ? "Nothing was asked for" : "No errors"}>
+      <EmptyState
+        icon={requests === 0 ? CircleDashed : CircleCheck}
+        title={requests === 0 ? "Nothing was asked for" : "No errors"}
+      >
         {requests > 0 && `All ${formatCount(requests)} predictions were answered.`}
       </EmptyState>
     );

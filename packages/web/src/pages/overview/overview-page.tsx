@@ -12,7 +12,7 @@ import { LatencyCard } from "./latency-card.tsx";
 import { PassRateCard } from "./pass-rate-card.tsx";
 import { PredictionStats } from "./prediction-stats.tsx";
 import { PredictionsCard } from "./predictions-card.tsx";
-import { SandboxNote } from "./sandbox-note.tsx";
+import { SimulatorNote } from "./simulator-note.tsx";
 import { useOverview } from "./use-overview.ts";
 
 export const overviewRoute = createLazyRoute("/")({ component: OverviewPage });
@@ -20,7 +20,7 @@ export const overviewRoute = createLazyRoute("/")({ component: OverviewPage });
 function OverviewPage() {
   const { period = usualPeriod } = overviewRoute.useSearch();
   const navigate = overviewRoute.useNavigate();
-  const { usage, latency, summary, error, isMissing, isOld, retry } = useOverview(period);
+  const { usage, latency, summary, failure, isMissing, isOld } = useOverview(period);
   return (
     <Page
       title="Overview"
@@ -34,9 +34,9 @@ function OverviewPage() {
         />
       }
     >
-      <SandboxNote />
+      <SimulatorNote />
       <GettingStarted usage={usage} summary={summary} />
-      {error !== null && <ErrorNotice error={error} onRetry={retry} />}
+      {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       <div
         hidden={isMissing}
         className={clsx("flex min-w-0 flex-col gap-4 transition-opacity", isOld && "opacity-60")}

@@ -1,4 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { findFailure } from "../../data/find-failure.ts";
 import { periodSummaryQuery } from "../../data/summaries.ts";
 import { latencyQuery, usageQuery } from "../../data/usage.ts";
 import { usePresage } from "../../data/use-presage.ts";
@@ -20,13 +21,10 @@ export function useOverview(period: Period) {
     usage: usage.data,
     latency: latency.data,
     summary: summary.data,
-    error: queries.find(({ error }) => error !== null)?.error ?? null,
+    failure: findFailure(queries),
     /** Nothing came, and nothing is on its way. */
     isMissing: queries.every(({ isError, data }) => isError && data === undefined),
     /** What is shown is still that of the period before the choice. */
     isOld: queries.some(({ isPlaceholderData }) => isPlaceholderData),
-    retry: () => {
-      for (const query of queries) if (query.isError) void query.refetch();
-    },
   };
 }

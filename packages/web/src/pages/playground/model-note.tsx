@@ -1,7 +1,7 @@
 import type { Model } from "@presage/sdk";
 import { Cpu, FlaskConical } from "lucide-react";
+import { isSimulator } from "../../data/is-simulator.ts";
 import { Badge } from "../../ui/badge.tsx";
-import { isSimulator } from "./is-simulator.ts";
 
 /** Which model answers. */
 export function ModelNote({ model, isUnknown }: { model: Model | undefined; isUnknown: boolean }) {

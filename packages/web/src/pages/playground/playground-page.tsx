@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
+import { isSimulator } from "../../data/is-simulator.ts";
 import { modelsQuery } from "../../data/models.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Page } from "../../ui/page.tsx";
-import { isSimulator } from "./is-simulator.ts";
 import { ModelNote } from "./model-note.tsx";
 import { Playground } from "./playground.tsx";
 

@@ -22,7 +22,6 @@ interface PlaygroundProps {
 }
 
 export function Playground({ model }: PlaygroundProps) {
-  const [tab, setTab] = useState<"prompt" | "answer" | "code">("prompt");
   const [sentDraft, setSentDraft] = useState<object>();
   const [isChecked, setChecked] = useState(false);
   const form = useRef<HTMLFormElement>(null);
@@ -30,6 +29,9 @@ export function Playground({ model }: PlaygroundProps) {
   const output = useRef<HTMLDivElement>(null);
   const drafting = usePlaygroundDraft();
   const predictions = usePredictions();
+  const [tab, setTab] = useState<"prompt" | "answer" | "code">(
+    predictions.answers.length > 0 ? "answer" : "prompt",
+  );
   const evaluations = useEvaluations();
 
   const { draft } = drafting;

@@ -1,7 +1,8 @@
 import { composePrompt } from "@presage/contract/compose-prompt";
 import type { Prediction, PromptMessage, WorldModelRequest } from "@presage/sdk";
 import { useMutation } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useRef } from "react";
+import { useKeptState } from "../../data/use-kept-state.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { readTiming, type Timing } from "./answer/read-timing.ts";
 
@@ -18,11 +19,12 @@ export interface Answer {
 }
 
 const mostAnswers = 20;
+const noAnswers: readonly Answer[] = [];
 
-/** Asks for predictions, one at a time, and remembers the answers while the page is open. */
+/** Asks for predictions, one at a time, and remembers the answers until the tab is loaded anew. */
 export function usePredictions() {
   const presage = usePresage();
-  const [answers, setAnswers] = useState<readonly Answer[]>([]);
+  const [answers, changeAnswers] = useKeptState("playground answers", noAnswers);
   const call = useRef<AbortController>(undefined);
   useEffect(() => () => call.current?.abort(), []);
 
@@ -46,7 +48,7 @@ export function usePredictions() {
       };
     },
     onSuccess: (answer) =>
-      setAnswers((earlier) => {
+      changeAnswers((earlier) => {
         const number = (earlier[0]?.number ?? 0) + 1;
         return [{ number, ...answer }, ...earlier].slice(0, mostAnswers);
       }),

@@ -1,6 +1,7 @@
 import type { EvaluateItem } from "@presage/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { useKeptState } from "../../../data/use-kept-state.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import type { Answer } from "../use-predictions.ts";
 import type { EvaluatorChoice } from "./evaluator-choices.ts";
@@ -15,12 +16,14 @@ interface Evaluation {
 /** The app that results of this page are filed under. */
 export const playgroundApp = "playground";
 
-/** Evaluates answers, and remembers what came of each while the page is open. */
+const noOutcomes: ReadonlyMap<number, readonly EvaluateItem[]> = new Map();
+
+/** Evaluates answers, and remembers what came of each until the tab is loaded anew. */
 export function useEvaluations() {
   const presage = usePresage();
   const queryClient = useQueryClient();
   const [chosenIds, setChosenIds] = useState<ReadonlySet<string>>(new Set());
-  const [outcomes, setOutcomes] = useState<ReadonlyMap<number, readonly EvaluateItem[]>>(new Map());
+  const [outcomes, changeOutcomes] = useKeptState("playground outcomes", noOutcomes);
 
   const { mutate, isPending, error, variables } = useMutation({
     mutationFn: ({ answer, choices, goldAnswer }: Evaluation) => {
@@ -35,7 +38,7 @@ export function useEvaluations() {
       });
     },
     onSuccess: (items, { answer }) => {
-      setOutcomes((earlier) => new Map(earlier).set(answer.number, items));
+      changeOutcomes((earlier) => new Map(earlier).set(answer.number, items));
       // The explorer and the figures have more to show now.
       void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "me" });
     },

@@ -1,8 +1,7 @@
-import { PresageError } from "@presage/sdk";
+import { placedFaults } from "../../../text/placed-faults.ts";
 import type { Faults } from "./read-draft.ts";
 
 /** What the server found wrong, by the place in the request. */
 export function serverFaults(error: unknown): Faults {
-  if (!(error instanceof PresageError)) return {};
-  return Object.fromEntries(error.faults.map(({ loc, msg }) => [loc.slice(1).join("."), msg]));
+  return Object.fromEntries(placedFaults(error).map(({ path, text }) => [path.join("."), text]));
 }

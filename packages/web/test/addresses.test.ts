@@ -1,0 +1,23 @@
+import { dashboardTests } from "./support/dashboard-tests.ts";
+
+const dashboardTest = dashboardTests();
+
+const addresses = [
+  ["/?period=yesterday", "Overview"],
+  ["/usage?period=7&period=8", "Usage"],
+  ["/evaluators?q=true&archived=9", "Evaluators"],
+  ["/evaluators?q=one&q=other", "Evaluators"],
+  ["/evaluations?verdict=perhaps&min_score=9&since=never", "Evaluations"],
+  ["/evaluations?tag=nonsense&order=up&result=x&after=y", "Evaluations"],
+] as const;
+
+dashboardTest("What an address says amiss is passed over", async ({ visit }) => {
+  for (const [address, title] of addresses) {
+    const page = await visit(address);
+    await page.getByRole("heading", { name: title, level: 1 }).waitFor();
+    await page.waitForLoadState("networkidle");
+    // No page that broke, and no request that the server refused.
+    await page.getByRole("alert").waitFor({ state: "detached" });
+    await page.close();
+  }
+});

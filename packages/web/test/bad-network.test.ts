@@ -1,0 +1,65 @@
+import { expect } from "bun:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { dashboardTests } from "./support/dashboard-tests.ts";
+
+const dashboardTest = dashboardTests();
+const slowMs = 500;
+
+dashboardTest("Without a network a page says so, and comes when it is asked again", async (visitor) => {
+  visitor.expectErrors(/ERR_INTERNET_DISCONNECTED/);
+  const page = await visitor.visit("/api-keys");
+  await page.getByRole("link", { name: "Usage" }).hover();
+  await page.waitForLoadState("networkidle");
+  await page.context().setOffline(true);
+  await page.getByRole("link", { name: "Usage" }).click();
+  await page.getByRole("alert").getByText("Presage cannot be reached").waitFor();
+  await page.context().setOffline(false);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("alert").waitFor({ state: "detached" });
+  // The button is gone, and the keyboard goes on in the page.
+  expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
+});
+
+dashboardTest("A page whose code does not come can be asked for again", async (visitor) => {
+  visitor.expectErrors(/ERR_FAILED|did not come/);
+  const page = await visitor.visit("/api-keys");
+  await page.waitForLoadState("networkidle");
+  let loads = 0;
+  page.on("load", () => {
+    loads += 1;
+  });
+  // Neither the code comes, nor the page if it is loaded anew.
+  await page.route(/\/assets\/|\/usage$/, (route) => route.abort());
+  await page.getByRole("link", { name: "Usage" }).hover();
+  await sleep(slowMs);
+  await page.getByRole("link", { name: "Usage" }).click();
+  await page.getByRole("alert").getByText("A part of the dashboard did not come.").waitFor();
+  expect(loads).toBe(0);
+  await page.unroute(/\/assets\/|\/usage$/);
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+});
+
+dashboardTest("A hasty second Enter makes no second key", async ({ visit, client }) => {
+  const page = await visit("/api-keys");
+  await page.route("**/v1/api-keys", async (route) => {
+    if (route.request().method() === "POST") await sleep(slowMs);
+    await route.continue();
+  });
+  await page.getByRole("button", { name: "Create key" }).click();
+  const name = page.getByRole("dialog").getByRole("textbox", { name: "Name" });
+  await name.fill("only once");
+  for (let count = 0; count < 3; count += 1) await name.press("Enter");
+  await page.getByRole("alertdialog").waitFor();
+  const made = (await client.apiKeys.list()).filter((key) => key.name === "only once");
+  expect(made).toHaveLength(1);
+});
+
+dashboardTest("Who could not be signed out is told so", async (visitor) => {
+  visitor.expectErrors(/status of 500/);
+  const page = await visitor.visit("/api-keys");
+  await page.route("**/auth/sign-out", (route) => route.fulfill({ status: 500, json: {} }));
+  await page.getByRole("button", { name: "Local mode" }).click();
+  await page.getByRole("menuitem", { name: "Sign out" }).click();
+  await page.getByRole("dialog", { name: "You are still signed in" }).getByRole("alert").waitFor();
+});
