@@ -23,8 +23,9 @@ export function formatScore(score: number | null): string {
 
 /** 840 µs, 12.4 ms, 1.2 s */
 export function formatDuration(milliseconds: number): string {
-  if (milliseconds < 1) return `${Math.round(milliseconds * 1000)} µs`;
-  if (milliseconds < 1000)
-    return `${milliseconds < 100 ? milliseconds.toFixed(1) : Math.round(milliseconds)} ms`;
+  // Where rounding would reach the next unit, or one digit more, that one is written.
+  if (milliseconds < 0.9995) return `${Math.round(milliseconds * 1000)} µs`;
+  if (milliseconds < 99.95) return `${milliseconds.toFixed(1)} ms`;
+  if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
   return `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 2 : 1)} s`;
 }

@@ -15,18 +15,16 @@ interface CopyButtonProps {
 }
 
 export function CopyButton({ text, label, children }: CopyButtonProps) {
-  const [isCopied, setCopied] = useState(false);
+  const [notice, setNotice] = useState<"Copied" | "Could not copy">();
   async function copy() {
-    await copyText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), noticeMs);
+    setNotice((await copyText(text)) ? "Copied" : "Could not copy");
+    setTimeout(() => setNotice(undefined), noticeMs);
   }
-  const icon = isCopied ? <Check className="text-pass" aria-hidden /> : <Copy aria-hidden />;
-  if (children === undefined)
-    return <IconButton label={isCopied ? "Copied" : label} icon={icon} onClick={copy} />;
+  const icon = notice === "Copied" ? <Check className="text-pass" aria-hidden /> : <Copy aria-hidden />;
+  if (children === undefined) return <IconButton label={notice ?? label} icon={icon} onClick={copy} />;
   return (
-    <Button icon={icon} onClick={copy} aria-label={isCopied ? "Copied" : label}>
-      {isCopied ? "Copied" : children}
+    <Button icon={icon} onClick={copy} aria-label={notice ?? label}>
+      {notice ?? children}
     </Button>
   );
 }

@@ -1,5 +1,5 @@
 import { Plus, X } from "lucide-react";
-import { type KeyboardEvent, useState } from "react";
+import { type KeyboardEvent, useRef, useState } from "react";
 import { Button } from "./button.tsx";
 import { IconButton } from "./icon-button.tsx";
 import { TextArea } from "./inputs.tsx";
@@ -14,10 +14,16 @@ interface TextListProps {
 /** Texts one below the other. Enter adds one, Shift and Enter makes a new line. */
 export function TextList({ itemLabel, texts, onChange }: TextListProps) {
   const [added, setAdded] = useState<number>();
+  const addButton = useRef<HTMLButtonElement>(null);
 
   function add() {
     setAdded(texts.length);
     onChange([...texts, ""]);
+  }
+  function remove(place: number) {
+    // The button that was pressed goes with its row. Of any other row the next one takes its place.
+    if (place === texts.length - 1) addButton.current?.focus();
+    onChange(texts.toSpliced(place, 1));
   }
   function addOnEnter(event: KeyboardEvent) {
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -45,13 +51,13 @@ export function TextList({ itemLabel, texts, onChange }: TextListProps) {
                 label={`Remove ${itemLabel.toLowerCase()} ${place + 1}`}
                 icon={<X aria-hidden />}
                 className="mt-1"
-                onClick={() => onChange(texts.toSpliced(place, 1))}
+                onClick={() => remove(place)}
               />
             </li>
           ))}
         </ul>
       )}
-      <Button size="small" icon={<Plus aria-hidden />} className="self-start" onClick={add}>
+      <Button ref={addButton} size="small" icon={<Plus aria-hidden />} className="self-start" onClick={add}>
         Add {itemLabel.toLowerCase()}
       </Button>
     </div>

@@ -1,6 +1,6 @@
 import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 import { usePresage } from "../../data/use-presage.ts";
 import { faultAt, faultsElsewhere, placedFaults } from "../../text/placed-faults.ts";
 import { readJsonObject } from "../../text/read-json-object.ts";
@@ -25,13 +25,15 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
   const presage = usePresage();
   const queryClient = useQueryClient();
   const fields = useMemo(() => readConfigFields(family.profile_config_schema), [family]);
+  // Somebody else may revise the profile while this is being written.
+  const [origin] = useState(revised);
   const initial = {
-    name: revised?.name ?? "",
-    description: revised?.description ?? "",
-    config: JSON.stringify(revised?.config ?? {}, null, 2),
+    name: origin?.name ?? "",
+    description: origin?.description ?? "",
+    config: JSON.stringify(origin?.config ?? {}, null, 2),
     side: "form",
   };
-  const { draft, isChanged, change, discard } = useDraft(draftKey(family, revised), initial);
+  const { draft, isChanged, change, discard } = useDraft(draftKey(family, origin), initial);
   const config = readJsonObject(draft.config);
 
   const save = useMutation({
@@ -114,6 +116,11 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
             </li>
           ))}
         </ul>
+      )}
+      {revised?.revision !== origin?.revision && !save.isPending && (
+        <p role="status" className="text-sm text-warn">
+          Revision {revised?.revision} was made while you were writing. Saving takes back what it changed.
+        </p>
       )}
       {save.error !== null && faults.length === 0 && <ErrorNotice error={save.error} />}
       <div className="flex items-center justify-end gap-2">
