@@ -1,9 +1,8 @@
 import { type ReactNode, useId } from "react";
+import { FieldNote, hasNote, type Note } from "./field-note.tsx";
 
-interface FieldGroupProps {
+interface FieldGroupProps extends Note {
   label: ReactNode;
-  hint?: ReactNode;
-  fault?: string | undefined;
   /** On the right of the label. */
   aside?: ReactNode;
   children: ReactNode;
@@ -12,9 +11,11 @@ interface FieldGroupProps {
 /** A field of several controls: its label and its hint are those of the whole. */
 export function FieldGroup({ label, hint, fault, aside, children }: FieldGroupProps) {
   const noteId = useId();
-  const hasNote = hint !== undefined || fault !== undefined;
   return (
-    <fieldset aria-describedby={hasNote ? noteId : undefined} className="flex min-w-0 flex-col gap-1">
+    <fieldset
+      aria-describedby={hasNote({ hint, fault }) ? noteId : undefined}
+      className="flex min-w-0 flex-col gap-1"
+    >
       <legend className="float-left w-full">
         <span className="flex items-baseline justify-between gap-2 text-sm font-medium">
           {label}
@@ -22,15 +23,7 @@ export function FieldGroup({ label, hint, fault, aside, children }: FieldGroupPr
         </span>
       </legend>
       {children}
-      {hasNote && (
-        <p
-          id={noteId}
-          role={fault === undefined ? undefined : "alert"}
-          className={fault === undefined ? "text-xs text-ink-3" : "text-xs text-fail"}
-        >
-          {fault ?? hint}
-        </p>
-      )}
+      <FieldNote id={noteId} hint={hint} fault={fault} />
     </fieldset>
   );
 }

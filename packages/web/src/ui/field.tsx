@@ -1,4 +1,5 @@
 import { type ReactNode, useId } from "react";
+import { FieldNote, hasNote, type Note } from "./field-note.tsx";
 
 /** What a control needs of its field, so that label, hint and fault are read out with it. */
 export interface FieldControl {
@@ -7,11 +8,8 @@ export interface FieldControl {
   "aria-invalid": true | undefined;
 }
 
-interface FieldProps {
+interface FieldProps extends Note {
   label: ReactNode;
-  hint?: ReactNode;
-  /** What is wrong with what was typed. */
-  fault?: string | undefined;
   /** On the right of the label. */
   aside?: ReactNode;
   children(control: FieldControl): ReactNode;
@@ -20,7 +18,6 @@ interface FieldProps {
 export function Field({ label, hint, fault, aside, children }: FieldProps) {
   const id = useId();
   const noteId = `${id}-note`;
-  const hasNote = hint !== undefined || fault !== undefined;
   return (
     <div className="flex min-w-0 flex-col gap-1">
       <div className="flex items-baseline justify-between gap-2">
@@ -31,18 +28,10 @@ export function Field({ label, hint, fault, aside, children }: FieldProps) {
       </div>
       {children({
         id,
-        "aria-describedby": hasNote ? noteId : undefined,
+        "aria-describedby": hasNote({ hint, fault }) ? noteId : undefined,
         "aria-invalid": fault === undefined ? undefined : true,
       })}
-      {hasNote && (
-        <p
-          id={noteId}
-          role={fault === undefined ? undefined : "alert"}
-          className={fault === undefined ? "text-xs text-ink-3" : "text-xs text-fail"}
-        >
-          {fault ?? hint}
-        </p>
-      )}
+      <FieldNote id={noteId} hint={hint} fault={fault} />
     </div>
   );
 }

@@ -2,7 +2,7 @@ import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { usePresage } from "../../data/use-presage.ts";
 import { faultAt, faultsElsewhere, placedFaults } from "../../text/placed-faults.ts";
-import { Button } from "../../ui/button.tsx";
+import { DraftActions } from "../../ui/draft-actions.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Field } from "../../ui/field.tsx";
 import { focusFirstFault } from "../../ui/focus-first-fault.ts";
@@ -95,22 +95,16 @@ export function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormPro
       {save.error !== null && (faults.length === 0 || elsewhere.length > 0) && (
         <ErrorNotice error={save.error} />
       )}
-      <div className="flex items-center justify-end gap-2">
-        {isChanged && (
-          <Button
-            variant="quiet"
-            onClick={() => {
-              discard();
-              save.reset();
-            }}
-          >
-            Start over
-          </Button>
-        )}
-        <Button type="submit" variant="primary" isBusy={save.isPending} disabled={!isReady}>
-          {isNewTaxonomy ? "Create taxonomy" : "Save as new revision"}
-        </Button>
-      </div>
+      <DraftActions
+        isChanged={isChanged}
+        isBusy={save.isPending}
+        isReady={isReady}
+        submitLabel={isNewTaxonomy ? "Create taxonomy" : "Save as new revision"}
+        onStartOver={() => {
+          discard();
+          save.reset();
+        }}
+      />
     </form>
   );
 }

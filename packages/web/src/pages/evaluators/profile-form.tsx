@@ -4,7 +4,7 @@ import { useMemo, useState } from "react";
 import { usePresage } from "../../data/use-presage.ts";
 import { faultAt, faultsElsewhere, placedFaults } from "../../text/placed-faults.ts";
 import { readJsonObject } from "../../text/read-json-object.ts";
-import { Button } from "../../ui/button.tsx";
+import { DraftActions } from "../../ui/draft-actions.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Field } from "../../ui/field.tsx";
 import { focusFirstFault } from "../../ui/focus-first-fault.ts";
@@ -123,22 +123,16 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
         </p>
       )}
       {save.error !== null && faults.length === 0 && <ErrorNotice error={save.error} />}
-      <div className="flex items-center justify-end gap-2">
-        {isChanged && (
-          <Button
-            variant="quiet"
-            onClick={() => {
-              discard();
-              save.reset();
-            }}
-          >
-            Start over
-          </Button>
-        )}
-        <Button type="submit" variant="primary" isBusy={save.isPending} disabled={"fault" in config}>
-          {revised === undefined ? "Create profile" : `Save as revision ${revised.revision + 1}`}
-        </Button>
-      </div>
+      <DraftActions
+        isChanged={isChanged}
+        isBusy={save.isPending}
+        isReady={!("fault" in config)}
+        submitLabel={revised === undefined ? "Create profile" : `Save as revision ${revised.revision + 1}`}
+        onStartOver={() => {
+          discard();
+          save.reset();
+        }}
+      />
     </form>
   );
 }
