@@ -14,7 +14,7 @@ export function VerdictBadge({ status, pass }: { status: EvaluationStatus; pass:
   if (status === "validation_error") {
     return (
       <Badge tone="warn" icon={<CircleAlert aria-hidden />}>
-        Input missing
+        Unusable input
       </Badge>
     );
   }

@@ -5,7 +5,7 @@ test("a verdict is a pass or a fail, or the status of an evaluation without one"
   expect(toResultFilter({ verdict: "pass" })).toEqual({ pass: true });
   expect(toResultFilter({ verdict: "fail" })).toEqual({ pass: false });
   expect(toResultFilter({ verdict: "no-verdict" })).toEqual({ status: "failed" });
-  expect(toResultFilter({ verdict: "input-missing" })).toEqual({ status: "validation_error" });
+  expect(toResultFilter({ verdict: "unusable-input" })).toEqual({ status: "validation_error" });
 });
 
 test("neither the order nor the open result is a filter, so that both leave the list’s figures alone", () => {

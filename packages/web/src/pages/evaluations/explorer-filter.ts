@@ -5,7 +5,7 @@ const verdictFilters: Record<Verdict, Pick<ResultFilter, "pass" | "status">> = {
   pass: { pass: true },
   fail: { pass: false },
   "no-verdict": { status: "failed" },
-  "input-missing": { status: "validation_error" },
+  "unusable-input": { status: "validation_error" },
 };
 
 /** The results that the address bar asks for, as the server is asked. Names without a value stay away, so that equal filters are equal. */

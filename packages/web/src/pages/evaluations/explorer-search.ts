@@ -1,6 +1,6 @@
 import type { ExplainStrategy } from "@presage/sdk";
 
-export const verdicts = ["pass", "fail", "no-verdict", "input-missing"] as const;
+export const verdicts = ["pass", "fail", "no-verdict", "unusable-input"] as const;
 /** The last two are no verdicts: the evaluation failed, or lacked a text that it needs. */
 export type Verdict = (typeof verdicts)[number];
 

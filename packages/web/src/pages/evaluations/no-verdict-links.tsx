@@ -25,7 +25,7 @@ export function NoVerdictLinks({ explorer: { search }, count }: { explorer: Expl
         <VerdictLink verdict="no-verdict">{formatCount(failed)} failed</VerdictLink>
       )}
       {failed !== undefined && count > failed && (
-        <VerdictLink verdict="input-missing">{formatCount(count - failed)} with input missing</VerdictLink>
+        <VerdictLink verdict="unusable-input">{formatCount(count - failed)} without usable input</VerdictLink>
       )}
     </span>
   );

@@ -32,7 +32,7 @@ export function SummaryLine({ explorer }: { explorer: Explorer }) {
   if (data === undefined) return <Skeleton className="h-7 w-80" />;
   const { figures, source } = data;
   const withoutVerdict = figures?.failed ?? 0;
-  const isOfVerdicts = search.verdict !== "no-verdict" && search.verdict !== "input-missing";
+  const isOfVerdicts = search.verdict !== "no-verdict" && search.verdict !== "unusable-input";
   const count = (figures?.count ?? 0) - (isOfVerdicts ? withoutVerdict : 0);
   return (
     <div

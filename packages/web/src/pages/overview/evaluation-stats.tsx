@@ -65,7 +65,7 @@ function Reasons({ since, lackedInput, count }: PeriodSummary & { count: number 
   const lacked = lackedInput.values().reduce((sum, ofEvaluator) => sum + ofEvaluator, 0);
   const reasons: { verdict: Verdict; count: number; words: string }[] = [
     { verdict: "no-verdict", count: count - lacked, words: "failed" },
-    { verdict: "input-missing", count: lacked, words: "lacked an input" },
+    { verdict: "unusable-input", count: lacked, words: "had no usable input" },
   ];
   return (
     <span className="flex flex-wrap gap-x-3">

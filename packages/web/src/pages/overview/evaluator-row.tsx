@@ -18,7 +18,7 @@ export function EvaluatorRow({ group, lackedInput, since }: EvaluatorRowProps) {
     { count: group.passed, verdict: "pass", words: "passed" },
     { count: group.not_passed, verdict: "fail", words: "did not pass" },
     { count: group.failed - lackedInput, verdict: "no-verdict", words: "came to no verdict" },
-    { count: lackedInput, verdict: "input-missing", words: "lacked an input" },
+    { count: lackedInput, verdict: "unusable-input", words: "had no usable input" },
   ];
   // Taller than its text, for fingers.
   const link = "-my-2 inline-block py-2 underline-offset-2 hover:underline";

@@ -18,7 +18,7 @@ export function EvaluatorsCard({ since, byEvaluator, lackedInput }: PeriodSummar
         <thead>
           <tr className="border-b border-line">
             <HeaderCell>Evaluator</HeaderCell>
-            {["Evaluations", "Passed", "Did not pass", "No verdict", "Input missing", "Pass rate"].map(
+            {["Evaluations", "Passed", "Did not pass", "No verdict", "Unusable input", "Pass rate"].map(
               (name) => (
                 <HeaderCell key={name} isNumber>
                   {name}

@@ -3,7 +3,7 @@ import { changeSearch, type ExplorerSearch } from "../explorer-search.ts";
 import { activeFilters, noFilters } from "./filter-words.ts";
 
 const search: ExplorerSearch = {
-  verdict: "input-missing",
+  verdict: "unusable-input",
   min_score: 0,
   tag: ["a=b", "c=d"],
   before: "9",
@@ -13,7 +13,7 @@ const search: ExplorerSearch = {
 
 test("each filter that is set is said once, each tag for itself", () => {
   expect(activeFilters(search).map(({ name, value }) => `${name}: ${value}`)).toEqual([
-    "Verdict: Input missing",
+    "Verdict: Unusable input",
     "Score at least: 0",
     "Tag: a=b",
     "Tag: c=d",

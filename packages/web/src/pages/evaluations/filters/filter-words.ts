@@ -7,7 +7,7 @@ export const verdictWords: Record<Verdict, string> = {
   pass: "Pass",
   fail: "Fail",
   "no-verdict": "No verdict",
-  "input-missing": "Input missing",
+  "unusable-input": "Unusable input",
 };
 
 export const explainWords: Record<ExplainStrategy, string> = {

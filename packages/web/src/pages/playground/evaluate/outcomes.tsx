@@ -64,7 +64,7 @@ function OutcomeLink({ item: { status, evaluation_result: result } }: { item: Ev
       </Link>
     );
   }
-  const verdict = status === "validation_error" ? "input-missing" : "no-verdict";
+  const verdict = status === "validation_error" ? "unusable-input" : "no-verdict";
   return (
     <Link to="/evaluations" search={{ app: playgroundApp, verdict }} className={look}>
       See all without a verdict
