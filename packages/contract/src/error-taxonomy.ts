@@ -1,12 +1,30 @@
 import { z } from "zod";
 import { queryBoolean, queryInteger } from "./query.ts";
+import { maxTaxonomyLevels } from "./read-taxonomy.ts";
 import { shortText, storableText } from "./text.ts";
 
 const uuid = z.guid().meta({ format: "uuid" });
 const maxLabelsAtOnce = 100;
 const newLabels = z.array(shortText(120)).max(maxLabelsAtOnce);
 
+/** As JSON. Every evaluation against a taxonomy reads the whole of it. */
+const maxTreeCharacters = 1_000_000;
+
 const tree = z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())]);
+
+const newTree = tree
+  .refine((body) => isWithin(body, maxTaxonomyLevels), {
+    error: `A tree has at most ${maxTaxonomyLevels} levels of JSON`,
+    abort: true,
+  })
+  .refine((body) => JSON.stringify(body).length <= maxTreeCharacters, {
+    error: `A tree has at most ${maxTreeCharacters} characters of JSON`,
+  });
+
+function isWithin(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((child) => isWithin(child, levels - 1));
+}
 
 /** Body of `POST /v1/error-taxonomy-revision`. It names the taxonomy by its id or by its name; the id goes first. */
 export const ErrorTaxonomyRevisionCreateRequest = z
@@ -22,7 +40,9 @@ export const ErrorTaxonomyRevisionCreateRequest = z
       .boolean()
       .nullish()
       .meta({ description: "Refuse with 409 if the account has a taxonomy of this name; goes with a name." }),
-    body: tree.meta({ description: "The tree of categories and errors. It never changes." }),
+    body: newTree.meta({
+      description: `The tree of categories and errors. It never changes. At most ${maxTreeCharacters} characters and ${maxTaxonomyLevels} levels of JSON.`,
+    }),
     metadata: z.record(z.string(), z.unknown()).nullish(),
     labels: newLabels.nullish().meta({ description: "Labels to set on the new revision." }),
   })

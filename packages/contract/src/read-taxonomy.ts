@@ -24,8 +24,8 @@ const childKeys = new Set([
 ]);
 const nameKeys = ["name", "title", "label"];
 const ownKeys = new Set([...nameKeys, "description", "id", "version", "metadata"]);
-/** What lies deeper is left out; its branch counts as a kind of error then. */
-const maxDepth = 20;
+/** Of JSON. What lies deeper is left out; its branch counts as a kind of error then. */
+export const maxTaxonomyLevels = 20;
 const maxNameCharacters = 200;
 const maxDescriptionCharacters = 1_000;
 
@@ -34,12 +34,12 @@ const maxDescriptionCharacters = 1_000;
  * lists, bare names, or categories as keys.
  */
 export function readTaxonomy(body: unknown): TaxonomyNode[] {
-  return nodesIn(body, maxDepth);
+  return nodesIn(body, maxTaxonomyLevels);
 }
 
 /** The names of the fields of a body that its tree leaves out, each once. */
 export function otherFields(body: unknown): string[] {
-  return [...new Set(fieldsIn(body, true, maxDepth))];
+  return [...new Set(fieldsIn(body, true, maxTaxonomyLevels))];
 }
 
 function nodesIn(value: unknown, depthLeft: number): TaxonomyNode[] {

@@ -8,11 +8,11 @@ import { resolveEvaluatorId } from "./evaluation/results/resolve-evaluator-id.ts
 import { searchResults } from "./evaluation/results/search-results.ts";
 import { summarise } from "./evaluation/results/summarise.ts";
 import type { EvaluationResultsArea } from "./http/routes/evaluation-results.ts";
-import type { Database } from "./storage/tables.ts";
+import type { OpenedDatabase } from "./storage/open-database.ts";
 
 /** Everything that is done with results once they are there, and the import of others. */
 export function composeResults(
-  { database, reader }: { database: Database; reader: Database },
+  { database, reader, briefReader }: Pick<OpenedDatabase, "database" | "reader" | "briefReader">,
   registry: Registry,
   keeper: ResultsKeeper,
 ): EvaluationResultsArea {
@@ -20,7 +20,7 @@ export function composeResults(
     resolveEvaluatorId: (accountId, idOrAlias) => resolveEvaluatorId(reader, registry, accountId, idOrAlias),
     searchResults: (accountId, filter, page) => searchResults(reader, accountId, filter, page),
     exportResults: (accountId, filter, order) => exportResults(reader, accountId, filter, order),
-    findResult: (accountId, id) => findResult(reader, accountId, id),
+    findResult: (accountId, id) => findResult(briefReader, accountId, id),
     correctResult: (accountId, correction) => correctResult(database, accountId, correction),
     importResults: (accountId, results) => importResults(keeper, accountId, results),
     summarise: (accountId, wanted) => summarise(reader, accountId, wanted),

@@ -5,18 +5,19 @@ import type { SessionsArea } from "./http/routes/sessions.ts";
 import type { SignIn } from "./http/routes/sign-in.ts";
 import { type CookieSettings, createSessionCookie } from "./http/session-cookie.ts";
 import { createKeyDigest } from "./identity/api-keys/key-digest.ts";
+import { localIssuer } from "./identity/ensure-owner.ts";
 import type { OpenidProvider } from "./identity/openid/openid-provider.ts";
 import { rememberUser } from "./identity/openid/remember-user.ts";
 import { endSession } from "./identity/sessions/end-session.ts";
 import { listSessions } from "./identity/sessions/list-sessions.ts";
+import type { SessionRules } from "./identity/sessions/session-rules.ts";
 import { createSessionTokens } from "./identity/sessions/session-tokens.ts";
-import { markAllEnded, selectIdToken } from "./identity/sessions/sessions-store.ts";
+import { selectIdToken } from "./identity/sessions/sessions-store.ts";
 import { startSession } from "./identity/sessions/start-session.ts";
 import { verifySession } from "./identity/sessions/verify-session.ts";
 import { createSignInToken } from "./identity/sign-in-tokens/create-sign-in-token.ts";
 import { useSignInToken } from "./identity/sign-in-tokens/use-sign-in-token.ts";
 import type { User } from "./identity/users-store.ts";
-import { nowMicros } from "./storage/micros.ts";
 import { sharedSecret } from "./storage/settings-store.ts";
 import type { Database } from "./storage/tables.ts";
 
@@ -28,39 +29,39 @@ export interface ComposedSignIn {
   sessions: SessionKeeper & SessionsArea;
 }
 
-interface SignInStore {
-  database: Database;
-  owner: User;
+/** Which sessions count, and for how long. */
+export function sessionRules({ oidc, session }: Config["identity"]): SessionRules {
+  return { issuer: oidc?.issuer ?? localIssuer, ...session };
 }
 
 /** How people sign in and stay so. `publicUrl` is the address that their browsers use. */
 export async function composeSignIn(
   { identity }: Config,
-  { database, owner }: SignInStore,
+  database: Database,
   publicUrl: string,
 ): Promise<ComposedSignIn> {
-  const limits = identity.session;
+  const rules = sessionRules(identity);
   const secret = await sharedSecret(database, "session_digest");
   const tokens = createSessionTokens(secret);
   const cookies: CookieSettings = {
     suffix: new Bun.CryptoHasher("sha256", secret).update("cookie:").digest("hex").slice(0, suffixLength),
     isSecure: publicUrl.startsWith("https:"),
   };
-  const cookie = createSessionCookie({ ...cookies, maxAgeMs: limits.maxMs });
+  const cookie = createSessionCookie({ ...cookies, maxAgeMs: rules.maxMs });
   const { signIn, provider } =
     identity.oidc === undefined
       ? { signIn: await composeLocalSignIn(database), provider: undefined }
-      : await composeOpenidSignIn(identity.oidc, { database, owner }, publicUrl, cookies);
+      : await composeOpenidSignIn(identity.oidc, database, publicUrl, cookies);
   return {
     signIn,
     sessions: {
       cookie,
       async findSession(headers) {
         const token = cookie.read(headers);
-        return token === undefined ? undefined : await verifySession(database, tokens, limits, token);
+        return token === undefined ? undefined : await verifySession(database, tokens, rules, token);
       },
-      startSession: (session) => startSession(database, tokens, limits, session),
-      listSessions: (userId) => listSessions(database, limits, userId),
+      startSession: (session) => startSession(database, tokens, rules, session),
+      listSessions: (userId) => listSessions(database, rules, userId),
       endSession: (userId, sessionId) => endSession(database, userId, sessionId),
       async signOut(userId, sessionId) {
         const idToken = provider === undefined ? undefined : await selectIdToken(database, sessionId);
@@ -72,7 +73,13 @@ export async function composeSignIn(
 }
 
 /** Makes the path that signs the owner in once, in local mode. Its fragment is what no server and no log sees. */
-export async function createSignInPath({ database, owner }: SignInStore): Promise<string> {
+export async function createSignInPath({
+  database,
+  owner,
+}: {
+  database: Database;
+  owner: User;
+}): Promise<string> {
   const token = await createSignInToken(database, await signInDigest(database), owner.id);
   return `/sign-in#${token}`;
 }
@@ -88,7 +95,7 @@ async function signInDigest(database: Database) {
 
 async function composeOpenidSignIn(
   { allowedDomains, accountClaim, ...oidc }: OidcConfig,
-  { database, owner }: SignInStore,
+  database: Database,
   publicUrl: string,
   cookies: CookieSettings,
 ): Promise<{ signIn: SignIn; provider: OpenidProvider }> {
@@ -97,8 +104,6 @@ async function composeOpenidSignIn(
     import("./identity/openid/openid-provider.ts"),
     import("./identity/openid/seal-attempt.ts"),
   ]);
-  // Whoever signed in by a printed address must sign in anew, as everybody else.
-  await markAllEnded(database, owner.id, nowMicros());
   const provider = createOpenidProvider({
     ...oidc,
     callbackUrl: `${publicUrl}/auth/callback`,

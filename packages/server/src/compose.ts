@@ -65,7 +65,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
   const { database, digestOf } = store;
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
-  const { signIn, sessions } = await composeSignIn(config, store, publicUrl);
+  const { signIn, sessions } = await composeSignIn(config, database, publicUrl);
   const signInPath = signIn.kind === "local" ? await createSignInPath(store) : undefined;
   const { upstream, stopSandbox } = await composeUpstream(config, logger);
 

@@ -55,6 +55,22 @@ keys
   .description("revoke a key; a running server refuses it within 5 s")
   .action(async (id: string) => (await import("./cli/keys.ts")).revokeKey(readConfig(process.env), id));
 
+const users = program
+  .command("users")
+  .description("list the users or end all access of one, in the configured database");
+users
+  .command("list")
+  .description("list everybody who ever signed in, with their live sessions and active keys")
+  .action(async () => (await import("./cli/users.ts")).showUsers(readConfig(process.env)));
+users
+  .command("end <user>")
+  .description(
+    "end every session and revoke every key of a user, named by id or by an e-mail that only they have",
+  )
+  .action(async (user: string) =>
+    (await import("./cli/users.ts")).endUserAccess(readConfig(process.env), user),
+  );
+
 program
   .command("sign-in")
   .description("print an address that signs a browser in once, in the configured database")

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SessionListResponse } from "@presage/contract";
+import { writeUsage } from "../src/identity/usage/usage-store.ts";
 import { onEachDatabase } from "./support/databases.ts";
+import { openStore } from "./support/open-store.ts";
 import { keyOfAnotherAccount } from "./support/other-account.ts";
 import { callWithKey, startPresage, type TestPresage } from "./support/presage.ts";
 import { signInLocally } from "./support/session.ts";
 import { startUpstream } from "./support/upstream.ts";
+import { tallyOf, usageClient } from "./support/usage.ts";
 
 /** In every text of the first account, and so in no answer to the second. */
 const mark = "mark-of-the-first-account";
@@ -54,6 +57,9 @@ onEachDatabase((database) => {
     });
     own.revision = taxonomy.error_taxonomy_revision.id;
     own.apiKey = (await make("/v1/api-keys", { name: mark })).id;
+    await using store = await openStore(databaseUrl);
+    const use = { accountId: store.owner.account_id, keyId: own.apiKey, totalMs: 5, upstreamMs: 3 };
+    await writeUsage(store.database, new Map([["", tallyOf(new Date(), use)]]));
     const browser = await signInLocally(presage, { "user-agent": mark });
     const sessions = await browser.fetch(`${presage.url}/v1/sessions`);
     own.session = SessionListResponse.parse(await sessions.json()).data[0]?.id ?? "";
@@ -126,6 +132,16 @@ onEachDatabase((database) => {
       expect(`${path} ${response.status}`).toBe(`${path} 200`);
       expect(await response.text()).not.toContain(mark);
     }
+  });
+
+  test("No usage is told to another account, though there is some", async () => {
+    const { list, latency } = usageClient(() => presage);
+    expect((await list({}, stranger)).data).toEqual([]);
+    expect((await latency({}, stranger)).overall.count).toBe(0);
+    const { data, api_keys } = await list();
+    expect(data).toContainEqual(expect.objectContaining({ api_key_id: own.apiKey, requests: 1 }));
+    expect(api_keys).toContainEqual(expect.objectContaining({ id: own.apiKey, name: mark }));
+    expect((await latency()).overall.count).toBe(1);
   });
 
   test("Another account's profile cannot be used, and its name is free", async () => {

@@ -3,11 +3,65 @@ import { createSignInPath } from "../src/compose-sign-in.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { openStore } from "./support/open-store.ts";
 import { startPresage, type TestPresage } from "./support/presage.ts";
+import { askEveryRoute, fillIn, readDocumentedRoutes } from "./support/routes.ts";
 import { sessionOf, signInLocally, type TestSession } from "./support/session.ts";
 
 interface Operation {
   method: string;
   path: string;
+}
+
+/** In no document, and for who is signed in. */
+const pages = [
+  "GET /",
+  "GET /account",
+  "GET /api-keys",
+  "GET /error-taxonomies",
+  "GET /error-taxonomies/:taxonomy_id",
+  "GET /evaluations",
+  "GET /evaluators",
+  "GET /evaluators/profiles/:public_id",
+  "GET /playground",
+  "GET /usage",
+];
+/** In no document, and for anybody: the ways in, and the files of pages. */
+const waysIn = ["GET /sign-in", "POST /auth/local", "GET /auth/sign-in", "GET /auth/callback"];
+const files = [
+  "GET /assets/:name",
+  "GET /docs/start.js",
+  "GET /docs/swagger-ui-bundle.js",
+  "GET /docs/swagger-ui.css",
+  "GET /sign-in/pages.css",
+  "GET /sign-in/sign-in.js",
+];
+
+/** Nobody answers there. */
+const openid = {
+  PRESAGE_OIDC_ISSUER: "http://127.0.0.1:9",
+  PRESAGE_OIDC_CLIENT_ID: "presage-of-the-tests",
+  PRESAGE_OIDC_CLIENT_SECRET: "client-secret-Hd6t4Ny7-0123456789",
+};
+
+for (const [mode, environment] of Object.entries({ "local mode": {}, "OpenID mode": openid })) {
+  test(`In ${mode} what is served is in the document or in a short list, and open only where that says so`, async () => {
+    const presage = await startPresage(environment);
+    const documented = await readDocumentedRoutes(presage);
+    const answers = await askEveryRoute(presage);
+    await presage.stop();
+    const answering = (isWanted: (status: number) => boolean) =>
+      [...answers].flatMap(([route, status]) => (isWanted(status) ? [route] : []));
+    const closed = [...documented].flatMap(([route, { isOpen }]) => (isOpen ? [] : [route]));
+    const open = [...documented].flatMap(([route, { isOpen }]) => (isOpen ? [route] : []));
+
+    expect(answering((status) => status === 303).sort()).toEqual(pages);
+    // Whoever comes without a token is refused as somebody without a session is.
+    const isUnexpected = (route: string) => !closed.includes(route) && !waysIn.includes(route);
+    expect(answering((status) => status === 401).filter(isUnexpected)).toEqual([]);
+    const others = answering((status) => status !== 303 && status !== 401);
+    const forAnybody = [...open, ...waysIn, ...files];
+    expect(others.filter((route) => !forAnybody.includes(route))).toEqual([]);
+    expect([...documented.keys()].filter((route) => !answers.has(route))).toEqual([]);
+  });
 }
 
 onEachDatabase((database) => {
@@ -19,17 +73,10 @@ onEachDatabase((database) => {
   beforeAll(async () => {
     databaseUrl = await database.create();
     presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    const document = (await (await fetch(`${presage.url}/openapi.json`)).json()) as {
-      paths: Record<string, Record<string, { security?: unknown[]; responses: Record<string, unknown> }>>;
-    };
-    closed = Object.entries(document.paths).flatMap(([path, operations]) =>
-      Object.entries(operations)
-        .filter(([, { security }]) => security?.length !== 0)
-        .map(([method]) => ({
-          method: method.toUpperCase(),
-          path: path.replaceAll(/\{\w+\}/g, () => crypto.randomUUID()),
-        })),
-    );
+    closed = [...(await readDocumentedRoutes(presage))].flatMap(([route, { isOpen }]) => {
+      const [method = "", path = ""] = route.split(" ");
+      return isOpen ? [] : [{ method, path: fillIn(path) }];
+    });
     expect(closed.length).toBeGreaterThan(25);
   });
   afterAll(() => presage.stop());

@@ -57,7 +57,16 @@ function echoState(): void {
 test("--help names every command and every variable", async () => {
   const { code, out } = await run(["--help"]);
   expect(code).toBe(0);
-  for (const word of ["serve", "config", "migrate", "keys", "predict", "PRESAGE_UPSTREAM_URL", "8080"])
+  for (const word of [
+    "serve",
+    "config",
+    "migrate",
+    "keys",
+    "users",
+    "predict",
+    "PRESAGE_UPSTREAM_URL",
+    "8080",
+  ])
     expect(out).toContain(word);
 });
 
@@ -65,7 +74,7 @@ test("a misspelt command is refused by name, and no server starts", async () => 
   const { code, err } = await run(["evalute"]);
   expect([code, err]).toEqual([
     1,
-    "There is no command evalute; there are serve, config, migrate, keys, sign-in, predict, evaluate\n",
+    "There is no command evalute; there are serve, config, migrate, keys, users, sign-in, predict, evaluate\n",
   ]);
 });
 
@@ -100,6 +109,18 @@ test("keys are made, listed and revoked", async () => {
   expect((await run(["keys", "revoke", id], environment)).code).toBe(0);
   expect((await run(["keys", "list"], environment)).out).toContain("revoked");
   expect(await run(["keys", "revoke", crypto.randomUUID()], environment)).toMatchObject({ code: 1 });
+});
+
+test("commands on a database that ends with them are refused, as what they print could never work", async () => {
+  for (const command of [
+    ["keys", "create", "--name", "training"],
+    ["sign-in"],
+    ["users", "end", "ada@example.org"],
+  ]) {
+    const { code, out, err } = await run(command, { PRESAGE_DATABASE_URL: "sqlite::memory:" });
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(/^PRESAGE_DATABASE_URL is sqlite::memory:, .*\n$/);
+  }
 });
 
 describe("predict", () => {

@@ -134,6 +134,18 @@ onEachDatabase((database) => {
       expect(placesOf(treeless)).toEqual([{ type: "dict_type", loc: ["body", "body"] }]);
     });
 
+    test("refuses a tree that evaluations would be long to read, and takes the largest that they are not", async () => {
+      const nested = (levels: number): unknown[] => (levels === 1 ? [] : [nested(levels - 1)]);
+      const long = (characters: number) => ({ a: "x".repeat(characters - '{"a":""}'.length) });
+      for (const body of [long(1_000_001), nested(21), nested(200)]) {
+        const faults = await faultsOf(await post("", { error_taxonomy_name: "large", body }));
+        expect(placesOf(faults)).toEqual([{ type: "value_error", loc: ["body", "body"] }]);
+      }
+      for (const body of [long(1_000_000), nested(20)]) {
+        expect((await create({ error_taxonomy_name: "large", body })).body).toEqual(body);
+      }
+    });
+
     test("counts without gaps or duplicates when many come at once", async () => {
       const made = await Promise.all(
         Array.from({ length: 20 }, () => create({ error_taxonomy_name: "crowded", labels: ["newest"] })),

@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { openBrowser } from "./support/browser.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { expectFailurePage } from "./support/expect-failure-page.ts";
+import { openStore } from "./support/open-store.ts";
 import { startPresage } from "./support/presage.ts";
 import { startPresageWithProvider } from "./support/presage-with-provider.ts";
 import { sessionOf } from "./support/session.ts";
@@ -83,10 +84,17 @@ onEachDatabase((database) => {
       const { headers } = await sessionOf(browser, databaseUrl);
       const asked: number[] = [];
       await using liar = startLiar(async (metadata) => {
-        asked.push((await fetch(`${running.presage.url}/v1/me`, { headers })).status);
+        asked.push((await presage.call("GET", "/v1/me", undefined, headers)).status);
         return Response.json({ ...metadata, end_session_endpoint });
       });
       const presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl, ...liar.environment });
+      // As if the session had been started at the liar, whose tokens nobody would take.
+      await using store = await openStore(databaseUrl);
+      await store.database
+        .updateTable("sessions")
+        .set({ issuer: liar.environment.PRESAGE_OIDC_ISSUER })
+        .execute();
+      expect((await presage.call("GET", "/v1/me", undefined, headers)).status).toBe(200);
       const response = await presage.call("POST", "/auth/sign-out", undefined, headers);
       expect([response.status, await response.json()]).toEqual([200, { redirect_to: "/sign-in?signed_out" }]);
       expect(asked).toEqual([401]);

@@ -104,6 +104,7 @@ onEachDatabase((database) => {
       const local = await startPresage({
         PRESAGE_DATABASE_URL: databaseUrl,
         PRESAGE_PUBLIC_URL: running.presage.url,
+        ...running.provider.environment,
         PRESAGE_SESSION_IDLE_MINUTES: "1",
       });
       const browser = await signIn();
@@ -241,6 +242,50 @@ onEachDatabase((database) => {
       await presage.stop();
     }, 60_000);
   }
+
+  describe("A session that was started where nobody signs in now", () => {
+    /** A Presage on the same database, under the same address. */
+    const startBeside = (environment: Record<string, string>) =>
+      startPresage({
+        PRESAGE_DATABASE_URL: databaseUrl,
+        PRESAGE_PUBLIC_URL: running.presage.url,
+        ...environment,
+      });
+
+    test("counts neither in local mode nor at another provider, and counts again with its own", async () => {
+      const browser = await signIn();
+      const own = running.provider.environment;
+      for (const environment of [{}, { ...own, PRESAGE_OIDC_ISSUER: `${own.PRESAGE_OIDC_ISSUER}/tenant` }]) {
+        const other = await startBeside(environment);
+        expect(await use(browser, other.url)).toBe(401);
+        await other.stop();
+      }
+      const same = await startBeside(own);
+      expect([await use(browser, same.url), await use(browser)]).toEqual([200, 200]);
+      await same.stop();
+    });
+
+    test("is in no list", async () => {
+      const local = await startBeside({});
+      await signInLocally(local);
+      const listed = async (url: string) => {
+        const response = await fetch(`${url}/v1/sessions`, { headers: { "x-api-key": testKey } });
+        return SessionListResponse.parse(await response.json()).data.length;
+      };
+      expect([await listed(local.url), await listed(running.presage.url)]).toEqual([1, 0]);
+      await local.stop();
+    });
+
+    test("counts whatever issuer the provider puts into its tokens", async () => {
+      const browser = await signIn();
+      const id = await idOf(browser);
+      await using store = await openStore(databaseUrl);
+      const user = { oidc_issuer: "https://issuer.example/tenant" };
+      await store.database.updateTable("users").set(user).where("oidc_subject", "=", "ada").execute();
+      expect(await use(browser)).toBe(200);
+      expect((await rowOf(id))?.issuer).toBe(running.provider.issuer);
+    });
+  });
 
   test("two Presages on one host do not sign each other out", async () => {
     const browser = await signIn();

@@ -78,6 +78,42 @@ onEachDatabase((database) => {
     });
   });
 
+  describe("What no database can hold", () => {
+    test("is refused as a subject or an e-mail address", async () => {
+      await using running = await startPresageWithProvider(await database.create());
+      const known = { name: "Ada", email: "ada@example.org" };
+      for (const sub of ["", "a\0b", "a\ud83d", "a".repeat(256)]) {
+        running.provider.alterIdToken = (claims) => ({ ...claims, ...known, sub });
+        await expectFailurePage(await signInAs(running, known), 403, /identifier .* no valid text/);
+      }
+      for (const email of ["a\0@example.org", "\ude42@example.org", `${"a".repeat(309)}@example.org`]) {
+        running.provider.alterIdToken = (claims) => ({ ...claims, ...known, email });
+        await expectFailurePage(await signInAs(running, known), 403, /e-mail address .* no valid text/);
+      }
+      const longest = { sub: "a".repeat(255), email: `${"a".repeat(308)}@example.org` };
+      running.provider.alterIdToken = (claims) => ({ ...claims, ...known, ...longest });
+      expect((await signInAs(running, known)).status).toBe(200);
+    });
+
+    test("is refused as the name of an account, which it would share with another", async () => {
+      await using running = await startPresageWithProvider(await database.create(), {
+        PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
+      });
+      for (const team of ["a\0", "a\ud83d", "a".repeat(201)]) {
+        running.provider.alterIdToken = (claims) => ({ ...claims, team });
+        const response = await signInAs(running, { name: "Ada", email: "ada@example.org" });
+        await expectFailurePage(response, 403, /does not say which account you belong to/);
+      }
+    });
+
+    test("is cut from a name", async () => {
+      await using running = await startPresageWithProvider(await database.create());
+      running.provider.people.set("ada", { name: `${"a".repeat(199)}🙂 and more` });
+      const { response } = await signInAtProvider(openBrowser(), running.presage.url, "/v1/me");
+      expect(await response.json()).toMatchObject({ name: `${"a".repeat(199)}\ufffd` });
+    });
+  });
+
   test("without a claim everybody is in one account", async () => {
     await using running = await startPresageWithProvider(await database.create());
     expect(await accountOf(await signInAs(running, { team: "analysts" }))).toBe("default");

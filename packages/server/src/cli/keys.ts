@@ -1,13 +1,12 @@
 import { ApiKeyCreateRequest } from "@presage/contract";
-import { composeStore, type Store } from "../compose.ts";
 import type { Config } from "../config.ts";
 import { type ApiKey, selectApiKeys } from "../identity/api-keys/api-keys-store.ts";
 import { createApiKey } from "../identity/api-keys/create-api-key.ts";
 import { ExpiryError, parseExpiry } from "../identity/api-keys/parse-expiry.ts";
 import { revokeApiKey } from "../identity/api-keys/revoke-api-key.ts";
-import { createLog } from "../observability/logger.ts";
 import { nowMicros, toIsoInstant } from "../storage/micros.ts";
 import { CommandError } from "./command-error.ts";
+import { withStore } from "./with-store.ts";
 
 export async function createKey(
   config: Config,
@@ -45,15 +44,6 @@ export async function revokeKey(config: Config, id: string): Promise<void> {
     await revokeApiKey(database, { forget() {} }, owner.id, id.toLowerCase());
     process.stdout.write("Revoked.\n");
   });
-}
-
-async function withStore(config: Config, work: (store: Store) => Promise<void>): Promise<void> {
-  const store = await composeStore(config, createLog("silent").logger);
-  try {
-    await work(store);
-  } finally {
-    await store.database.destroy();
-  }
 }
 
 function describeKey({

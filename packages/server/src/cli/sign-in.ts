@@ -1,10 +1,9 @@
-import { composeStore } from "../compose.ts";
 import { createSignInPath } from "../compose-sign-in.ts";
 import type { Config } from "../config.ts";
 import { browserAddress } from "../http/browser-address.ts";
 import { listenAddress } from "../http/listen.ts";
-import { createLog } from "../observability/logger.ts";
 import { CommandError } from "./command-error.ts";
+import { withStore } from "./with-store.ts";
 
 /** Prints a new address that signs a browser in as the owner. */
 export async function printSignInAddress(config: Config): Promise<void> {
@@ -19,12 +18,9 @@ export async function printSignInAddress(config: Config): Promise<void> {
       "PRESAGE_PORT is 0, so the server's address is not known; set PRESAGE_PUBLIC_URL.",
     );
   }
-  const store = await composeStore(config, createLog("silent").logger);
-  try {
+  await withStore(config, async (store) => {
     const publicUrl = listen.publicUrl ?? browserAddress(listenAddress(listen.host, listen.port));
     process.stdout.write(`${publicUrl}${await createSignInPath(store)}\n`);
     process.stderr.write("The address works once, within 12 hours.\n");
-  } finally {
-    await store.destroy();
-  }
+  });
 }

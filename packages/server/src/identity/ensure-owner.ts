@@ -2,7 +2,8 @@ import { nowMicros } from "../storage/micros.ts";
 import type { Database } from "../storage/tables.ts";
 import { insertUserWithAccount, selectUserByIdentity, type User } from "./users-store.ts";
 
-const localIssuer = "urn:presage:local";
+/** What stands for an identity provider where people sign in by a printed address. */
+export const localIssuer = "urn:presage:local";
 const ownerSubject = "owner";
 
 /** The one user of local mode, to whom the bootstrap key belongs in every mode. Made at the first start. */

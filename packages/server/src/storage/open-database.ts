@@ -22,6 +22,11 @@ export class OpenDatabaseError extends Error {
   }
 }
 
+/** Whether each process that opens `url` has a database of its own, which ends with it. */
+export function isInMemory(url: string): boolean {
+  return url === sqliteScheme + inMemoryPath;
+}
+
 export interface OpenedDatabase {
   database: Database;
   /** For reads that may take long: they hold up nobody else. Sees what is committed. */

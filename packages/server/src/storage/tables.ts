@@ -42,6 +42,8 @@ export interface ApiKeysTable {
 export interface SessionsTable {
   id: string;
   user_id: string;
+  /** Where it was signed in, as it was configured then: a provider for several tenants names another issuer in its tokens. */
+  issuer: string;
   /** Of the token in the browser's cookie. */
   digest: string;
   /** What the browser calls itself, cut short. */

@@ -8,6 +8,8 @@ export const testKey = "bootstrap-key-of-the-tests-0123456789";
 /** A running server and the ways to call it. */
 export interface TestPresage {
   url: string;
+  /** The paths that it serves, parameters as `:name`. */
+  paths: string[];
   /** Signs a browser in once, in local mode. */
   signInAddress: string | undefined;
   call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
@@ -29,6 +31,7 @@ export async function startPresage(environment: RawEnvironment): Promise<TestPre
   presage.setPhase("ready");
   return {
     url: server.address,
+    paths: Object.keys(presage.app.routes),
     signInAddress: presage.signInAddress,
     call: (method, path, body, headers) => callWithKey(server.address, method, path, body, headers),
     async stop() {

@@ -77,6 +77,25 @@ export async function markRevoked(
   return revoked?.digest;
 }
 
+/** Revokes every key of a user that still works, and says how many. */
+export async function markAllRevoked(
+  transaction: Database,
+  userId: string,
+  revokedAt: Micros,
+): Promise<number> {
+  const active = await transaction
+    .selectFrom("api_keys")
+    .select("id")
+    .where("user_id", "=", userId)
+    .where("revoked_at", "is", null)
+    .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", revokedAt)]))
+    // One by one in the order in which last uses are written, so that neither waits for the other.
+    .orderBy("id")
+    .execute();
+  for (const { id } of active) await markRevoked(transaction, userId, id, revokedAt);
+  return active.length;
+}
+
 /** Moves each key's last use forward, never back, in one transaction. */
 export async function writeLastUses(
   database: Database,

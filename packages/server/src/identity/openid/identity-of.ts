@@ -24,6 +24,11 @@ export interface Identity {
 
 const defaultAccount = "default";
 const longestAccountName = 200;
+/** OpenID Connect Core, section 2. */
+const longestSubject = 255;
+/** 64 before the @ and 255 after it. */
+const longestEmail = 320;
+const longestName = 200;
 
 /** Whether the ID token leaves out something that the provider may tell when it is asked. */
 export function lacksClaims(claims: Claims, { allowedDomains, accountClaim }: SignInRules): boolean {
@@ -39,13 +44,27 @@ export function identityOf(
   told: Readonly<Record<string, unknown>>,
   { allowedDomains, accountClaim }: SignInRules,
 ): Identity {
+  if (!isStorable(claims.sub, longestSubject)) {
+    throw new SignInError(
+      "refused",
+      "unusable_subject",
+      "The identifier by which your identity provider knows you is empty, too long or no valid text.",
+    );
+  }
   const email = emailOf([claims, told]);
+  if (email !== undefined && !isStorable(email.address, longestEmail)) {
+    throw new SignInError(
+      "refused",
+      "unusable_email",
+      "The e-mail address that your identity provider tells of you is too long or no valid text.",
+    );
+  }
   if (allowedDomains !== undefined) checkDomain(email, allowedDomains);
   return {
     issuer: claims.iss,
     subject: claims.sub,
     email: email?.address ?? null,
-    name: textOf(claims.name) ?? textOf(told.name) ?? null,
+    name: nameOf(claims.name) ?? nameOf(told.name) ?? null,
     accountName:
       accountClaim === undefined ? defaultAccount : accountOf(claims[accountClaim] ?? told[accountClaim]),
   };
@@ -87,7 +106,7 @@ function checkDomain(email: Email | undefined, allowedDomains: readonly string[]
 
 function accountOf(claim: unknown): string {
   const name = textOf(claim);
-  if (name !== undefined && name.length <= longestAccountName) return name;
+  if (name !== undefined && isStorable(name, longestAccountName)) return name;
   throw new SignInError(
     "refused",
     "no_account",
@@ -95,8 +114,16 @@ function accountOf(claim: unknown): string {
   );
 }
 
+/** A name tells nobody from anybody, so that what of it can be kept is kept. */
+function nameOf(value: unknown): string | undefined {
+  return textOf(value)?.slice(0, longestName).toWellFormed().replaceAll("\0", "\ufffd");
+}
+
 function textOf(value: unknown): string | undefined {
-  if (typeof value !== "string" || value.trim() === "") return undefined;
-  // PostgreSQL keeps neither half a character nor a zero.
-  return value.toWellFormed().replaceAll("\0", "\ufffd");
+  return typeof value === "string" && value.trim() !== "" ? value : undefined;
+}
+
+/** PostgreSQL keeps neither a half of a surrogate pair nor a NUL. */
+function isStorable(text: string, maxLength: number): boolean {
+  return text !== "" && text.length <= maxLength && text.isWellFormed() && !text.includes("\0");
 }

@@ -1,7 +1,10 @@
 import type { Selectable } from "kysely";
 import type { Database, Micros, SessionsTable } from "../../storage/tables.ts";
 
-export type Session = Omit<Selectable<SessionsTable>, "digest" | "user_id" | "id_token" | "ended_at">;
+export type Session = Omit<
+  Selectable<SessionsTable>,
+  "digest" | "user_id" | "issuer" | "id_token" | "ended_at"
+>;
 
 /** What the token of a session is checked against. */
 export interface SessionRecord {
@@ -11,8 +14,9 @@ export interface SessionRecord {
   last_seen_at: Micros;
 }
 
-/** Sessions that are over in no way: neither ended, nor too old, nor unused for too long. */
-export interface LiveSince {
+/** Sessions that are over in no way: neither ended, nor too old, nor unused for too long, nor from where nobody signs in now. */
+export interface Liveness {
+  issuer: string;
   now: Micros;
   /** The earliest last use of a session that goes on. */
   seenSince: Micros;
@@ -25,13 +29,14 @@ export async function insertSession(database: Database, row: SessionsTable): Pro
 export async function selectLiveSession(
   database: Database,
   digest: string,
-  live: LiveSince,
+  live: Liveness,
 ): Promise<SessionRecord | undefined> {
   return await database
     .selectFrom("sessions")
     .innerJoin("users", "users.id", "sessions.user_id")
     .select(["sessions.id", "sessions.user_id", "users.account_id", "sessions.last_seen_at"])
     .where("digest", "=", digest)
+    .where("issuer", "=", live.issuer)
     .where("ended_at", "is", null)
     .where("expires_at", ">", live.now)
     .where("last_seen_at", ">", live.seenSince)
@@ -42,12 +47,13 @@ export async function selectLiveSession(
 export async function selectLiveSessions(
   database: Database,
   userId: string,
-  live: LiveSince,
+  live: Liveness,
 ): Promise<Session[]> {
   return await database
     .selectFrom("sessions")
     .select(["id", "user_agent", "created_at", "last_seen_at", "expires_at"])
     .where("user_id", "=", userId)
+    .where("issuer", "=", live.issuer)
     .where("ended_at", "is", null)
     .where("expires_at", ">", live.now)
     .where("last_seen_at", ">", live.seenSince)
@@ -95,14 +101,16 @@ export async function markEnded(
   return ended !== undefined;
 }
 
-/** Ends every session of a user. */
-export async function markAllEnded(database: Database, userId: string, endedAt: Micros): Promise<void> {
-  await database
+/** Ends every session of a user that is not past its expiry, and says how many. */
+export async function markAllEnded(database: Database, userId: string, endedAt: Micros): Promise<number> {
+  const { numUpdatedRows } = await database
     .updateTable("sessions")
     .set({ ended_at: endedAt, id_token: null })
     .where("user_id", "=", userId)
     .where("ended_at", "is", null)
-    .execute();
+    .where("expires_at", ">", endedAt)
+    .executeTakeFirst();
+  return Number(numUpdatedRows);
 }
 
 /** Deletes some of the sessions that are past their expiry, the oldest first. */

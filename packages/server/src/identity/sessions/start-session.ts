@@ -1,6 +1,6 @@
 import { microsPerMs, nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
-import type { SessionLimits } from "./session-limits.ts";
+import type { SessionRules } from "./session-rules.ts";
 import type { SessionTokens } from "./session-tokens.ts";
 import { deleteExpiredSessions, insertSession } from "./sessions-store.ts";
 
@@ -18,7 +18,7 @@ export interface NewSession {
 export async function startSession(
   database: Database,
   tokens: SessionTokens,
-  { maxMs }: Pick<SessionLimits, "maxMs">,
+  { issuer, maxMs }: Pick<SessionRules, "issuer" | "maxMs">,
   { userId, userAgent, idToken }: NewSession,
 ): Promise<string> {
   const token = tokens.generate();
@@ -26,6 +26,7 @@ export async function startSession(
   await insertSession(database, {
     id: Bun.randomUUIDv7(),
     user_id: userId,
+    issuer,
     digest: tokens.digestOf(token),
     user_agent: userAgent?.slice(0, maxUserAgentLength) ?? null,
     id_token: idToken,

@@ -1,7 +1,7 @@
 import { microsPerMs } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
 import type { Caller, Proof } from "../caller.ts";
-import { liveSince, type SessionLimits } from "./session-limits.ts";
+import { livenessNow, type SessionRules } from "./session-rules.ts";
 import type { SessionTokens } from "./session-tokens.ts";
 import { markSeen, selectLiveSession } from "./sessions-store.ts";
 
@@ -18,13 +18,13 @@ export interface VerifiedSession {
 export async function verifySession(
   database: Database,
   tokens: SessionTokens,
-  limits: Pick<SessionLimits, "idleMs">,
+  rules: Pick<SessionRules, "issuer" | "idleMs">,
   token: string,
 ): Promise<VerifiedSession | undefined> {
-  const live = liveSince(limits);
+  const live = livenessNow(rules);
   const record = await selectLiveSession(database, tokens.digestOf(token), live);
   if (record === undefined) return undefined;
-  const grainMs = Math.min(seenGrainMs, limits.idleMs * seenGrainShare);
+  const grainMs = Math.min(seenGrainMs, rules.idleMs * seenGrainShare);
   if (record.last_seen_at <= live.now - grainMs * microsPerMs) {
     await markSeen(database, record.id, live.now);
   }

@@ -21,6 +21,16 @@ export async function markUsed(
   return used?.user_id;
 }
 
+/** Uses up every token of a user. */
+export async function markAllUsed(database: Database, userId: string, usedAt: Micros): Promise<void> {
+  await database
+    .updateTable("sign_in_tokens")
+    .set({ used_at: usedAt })
+    .where("user_id", "=", userId)
+    .where("used_at", "is", null)
+    .execute();
+}
+
 /** Deletes some of the tokens that are past their expiry, the oldest first. */
 export async function deleteExpiredTokens(database: Database, now: Micros, limit: number): Promise<void> {
   await database

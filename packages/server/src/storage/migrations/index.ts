@@ -6,6 +6,7 @@ import { evaluationResults } from "./004-evaluation-results.ts";
 import { sessions } from "./005-sessions.ts";
 import { usage } from "./006-usage.ts";
 import { errorFindings } from "./007-error-findings.ts";
+import { sessionIssuers } from "./008-session-issuers.ts";
 
 /** Every migration by its name, in the order in which they run. A name never changes once it has been released. */
 export const migrations: Record<string, Migration> = {
@@ -16,4 +17,5 @@ export const migrations: Record<string, Migration> = {
   "005-sessions": sessions,
   "006-usage": usage,
   "007-error-findings": errorFindings,
+  "008-session-issuers": sessionIssuers,
 };

@@ -1,0 +1,51 @@
+import { sessionRules } from "../compose-sign-in.ts";
+import type { Config } from "../config.ts";
+import { endUser } from "../identity/users/end-user.ts";
+import { findUserId } from "../identity/users/find-user-id.ts";
+import { listUsers } from "../identity/users/list-users.ts";
+import type { UserAccess } from "../identity/users/users-access-store.ts";
+import { toIsoInstant } from "../storage/micros.ts";
+import { withStore } from "./with-store.ts";
+
+export async function showUsers(config: Config): Promise<void> {
+  await withStore(config, async ({ database }) => {
+    for (const user of await listUsers(database, sessionRules(config.identity)))
+      process.stdout.write(`${describeUser(user)}\n`);
+  });
+}
+
+export async function endUserAccess(config: Config, idOrEmail: string): Promise<void> {
+  await withStore(config, async ({ database }) => {
+    const userId = await findUserId(database, idOrEmail);
+    const { sessions, keys } = await endUser(database, userId);
+    process.stdout.write(`Ended ${counted(sessions, "session")} and revoked ${counted(keys, "key")}.\n`);
+    process.stderr.write(
+      "Running servers refuse the keys within 5 s. Whoever can still sign in gets in again: end that first.\n",
+    );
+  });
+}
+
+function describeUser(user: UserAccess): string {
+  return [
+    user.id,
+    user.email === null ? "no e-mail" : quoted(user.email),
+    user.name === null ? "no name" : quoted(user.name),
+    quoted(user.oidc_issuer),
+    `account ${quoted(user.account_name)}`,
+    `created ${toIsoInstant(user.created_at)}`,
+    counted(user.live_sessions, "live session"),
+    counted(user.active_keys, "active key"),
+  ].join("  ");
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/** What people and providers call themselves must not steer the terminal. */
+function quoted(text: string): string {
+  return JSON.stringify(text).replace(
+    /[\p{Cc}\p{Cf}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
+}

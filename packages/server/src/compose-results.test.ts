@@ -1,0 +1,23 @@
+import { expect, test } from "bun:test";
+import { composeEvaluation } from "./compose-evaluation.ts";
+import { composeResults } from "./compose-results.ts";
+import { readConfig } from "./config.ts";
+import { ServiceError } from "./errors.ts";
+import { createLog } from "./observability/logger.ts";
+import { openDatabase } from "./storage/open-database.ts";
+import { openSqliteDatabase } from "./storage/open-sqlite-database.ts";
+
+test("one result is read where no long read is under way", async () => {
+  const { database, destroy } = await openDatabase("sqlite::memory:", () => {});
+  // Whoever asks it hears that it has no tables.
+  const reader = openSqliteDatabase(":memory:");
+  const store = { database, reader, briefReader: database, sqlitePath: undefined };
+  const { registry, keeper, dispose } = composeEvaluation(readConfig({}), createLog("silent").logger, store);
+  const { findResult } = composeResults(store, registry, keeper);
+  expect(await findResult("account", 1).catch((error: unknown) => error)).toEqual(
+    new ServiceError("not_found", "There is no such evaluation result."),
+  );
+  await dispose();
+  await reader.destroy();
+  await destroy();
+});

@@ -1,0 +1,64 @@
+import type { Database, Micros } from "../../storage/tables.ts";
+import type { Liveness } from "../sessions/sessions-store.ts";
+
+/** A user, and how many ways in they have now. */
+export interface UserAccess {
+  id: string;
+  email: string | null;
+  name: string | null;
+  oidc_issuer: string;
+  account_name: string;
+  created_at: Micros;
+  live_sessions: number;
+  active_keys: number;
+}
+
+/** Every user, in the order in which they came. */
+export async function selectUsersAccess(database: Database, live: Liveness): Promise<UserAccess[]> {
+  const users = await database
+    .selectFrom("users")
+    .innerJoin("accounts", "accounts.id", "users.account_id")
+    .select([
+      "users.id",
+      "users.email",
+      "users.name",
+      "users.oidc_issuer",
+      "accounts.name as account_name",
+      "users.created_at",
+    ])
+    .select(({ selectFrom, fn }) => [
+      selectFrom("sessions")
+        .select(fn.countAll().as("count"))
+        .whereRef("sessions.user_id", "=", "users.id")
+        .where("issuer", "=", live.issuer)
+        .where("ended_at", "is", null)
+        .where("expires_at", ">", live.now)
+        .where("last_seen_at", ">", live.seenSince)
+        .as("live_sessions"),
+      selectFrom("api_keys")
+        .select(fn.countAll().as("count"))
+        .whereRef("api_keys.user_id", "=", "users.id")
+        .where("revoked_at", "is", null)
+        .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", live.now)]))
+        .as("active_keys"),
+    ])
+    .orderBy("users.created_at")
+    .orderBy("users.id")
+    .execute();
+  return users.map(({ live_sessions, active_keys, ...user }) => ({
+    ...user,
+    live_sessions: Number(live_sessions),
+    active_keys: Number(active_keys),
+  }));
+}
+
+/** The users of this id or this e-mail address, its letters large or small. */
+export async function selectUserIds(database: Database, idOrEmail: string): Promise<string[]> {
+  const wanted = idOrEmail.toLowerCase();
+  const users = await database
+    .selectFrom("users")
+    .select("id")
+    .where((row) => row.or([row("id", "=", wanted), row(row.fn<string>("lower", ["email"]), "=", wanted)]))
+    .execute();
+  return users.map(({ id }) => id);
+}
