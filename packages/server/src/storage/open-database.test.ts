@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { sql } from "kysely";
 import { onEachDatabase } from "../../test/support/databases.ts";
+import { createDatabaseAt, startPostgres } from "../../test/support/postgres.ts";
 import { openDatabase } from "./open-database.ts";
 import { claimOnce } from "./settings-store.ts";
 
@@ -86,4 +87,12 @@ test("a database in memory is read on its one connection, and has no path", asyn
   expect(briefReader).toBe(database);
   expect(sqlitePath).toBeUndefined();
   await destroy();
+});
+
+test("A PostgreSQL database that measures texts by their bytes is refused", async () => {
+  const { PRESAGE_TEST_POSTGRES: shared } = process.env;
+  const server = shared === undefined ? await startPostgres() : undefined;
+  const url = await createDatabaseAt(server?.url ?? shared ?? "", "encoding 'SQL_ASCII' template template0");
+  await expect(openDatabase(url, onConnectionLost)).rejects.toThrow("its encoding is SQL_ASCII");
+  await server?.remove();
 });

@@ -1,4 +1,4 @@
-import { Kysely } from "kysely";
+import { Kysely, sql } from "kysely";
 import { migrate, NewerSchemaError } from "./migrate.ts";
 import { openSqliteDatabase } from "./open-sqlite-database.ts";
 import { sqliteThreadDialect } from "./sqlite-thread-dialect.ts";
@@ -91,7 +91,9 @@ async function connectPostgres(url: string, onConnectionLost: (error: Error) => 
   const migrating = new Kysely<Tables>({
     dialect: postgresDialect(url, { onConnectionLost }),
   });
-  const migrated = await migrate(migrating).finally(() => migrating.destroy());
+  const migrated = await checkEncoding(migrating)
+    .then(() => migrate(migrating))
+    .finally(() => migrating.destroy());
   const database = new Kysely<Tables>({
     dialect: postgresDialect(url, { queryTimeoutMs, onConnectionLost }),
   });
@@ -103,4 +105,11 @@ async function connectPostgres(url: string, onConnectionLost: (error: Error) => 
     }),
   });
   return { database, reader, briefReader: database, sqlitePath: undefined, migrated };
+}
+
+/** In any other encoding, SQL_ASCII above all, texts would be cut and measured by their bytes. */
+async function checkEncoding(database: Database): Promise<void> {
+  const { rows } = await sql<{ server_encoding: string }>`show server_encoding`.execute(database);
+  const encoding = rows[0]?.server_encoding;
+  if (encoding !== "UTF8") throw new Error(`its encoding is ${encoding}, and Presage needs UTF8`);
 }

@@ -29,6 +29,8 @@ export async function startPostgres(): Promise<PostgresServer> {
     password,
     persistent: true,
     createPostgresUser: process.getuid?.() === 0,
+    // Whatever the language of whoever runs the tests.
+    initdbFlags: ["--encoding=UTF8", "--locale=C"],
     // The tests look at what was committed, not at what survives a power cut.
     postgresFlags: ["-c", "fsync=off", "-c", "max_connections=400"],
     onLog() {},
@@ -49,13 +51,13 @@ export async function startPostgres(): Promise<PostgresServer> {
   };
 }
 
-/** Makes an empty database on the server at `url` and returns its URL. */
-export async function createDatabaseAt(url: string): Promise<string> {
+/** Makes an empty database on the server at `url`, with some options of `create database`, and returns its URL. */
+export async function createDatabaseAt(url: string, options = ""): Promise<string> {
   const name = `presage_${crypto.randomUUID().replaceAll("-", "")}`;
   const client = new pg.Client(url);
   await client.connect();
   try {
-    await client.query(`create database ${name}`);
+    await client.query(`create database ${name} ${options}`);
   } finally {
     await client.end();
   }
