@@ -73,7 +73,9 @@ users
 
 program
   .command("sign-in")
-  .description("print an address that signs a browser in once, in the configured database")
+  .description(
+    "print an address that signs a browser in once; in local mode only, on the configured database",
+  )
   .action(async () => (await import("./cli/sign-in.ts")).printSignInAddress(readConfig(process.env)));
 
 program

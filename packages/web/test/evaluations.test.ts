@@ -80,7 +80,7 @@ dashboardTest("What came to no verdict stands apart from the fails", async ({ vi
   const page = await visit("/evaluations?app=apart");
   await showsResults(page, 1);
   expect(await resultTexts(page)).toEqual([expect.stringContaining("Fail")]);
-  await page.getByRole("link", { name: "1 failed" }).click();
+  await page.getByRole("link", { name: "1 ended in an error" }).click();
   await showsResults(page, 1);
   await page.getByRole("row").getByText("No verdict").waitFor();
   expect(await resultTexts(page)).toEqual([expect.stringContaining("needs_model")]);

@@ -14,6 +14,8 @@ dashboardTest("A profile is made, revised, compared, tried and archived", async 
   await page.getByRole("heading", { name: "near enough", level: 1 }).waitFor();
   await page.getByRole("button", { name: "Revise" }).click();
   const revising = page.getByRole("dialog");
+  await revising.getByText("Nothing is changed yet.").waitFor();
+  expect(await revising.getByRole("button", { name: "Save as revision 2" }).isDisabled()).toBe(true);
   await revising.getByRole("textbox", { name: "Threshold" }).fill("0.5");
   await revising.getByRole("button", { name: "Save as revision 2" }).click();
   await revising.waitFor({ state: "hidden" });

@@ -56,3 +56,20 @@ dashboardTest("An address that names nothing says so and leads on", async ({ vis
   await page.getByRole("main").getByRole("link", { name: "All error taxonomies" }).click();
   await page.getByRole("heading", { name: "Error taxonomies", level: 1 }).waitFor();
 });
+
+dashboardTest(
+  "A misspelt address is answered by a page for people, and by JSON for programs",
+  async (visitor) => {
+    const { visit, presage, expectErrors } = visitor;
+    expectErrors(/status of 404/);
+    const page = await visit("/evaluatons");
+    await page.getByRole("heading", { name: "There is no page here" }).waitFor();
+    await page.getByRole("link", { name: "Go to the dashboard" }).click();
+    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    const forPrograms = await fetch(`${presage.url}/evaluatons`);
+    expect([forPrograms.status, await forPrograms.json()]).toEqual([
+      404,
+      { detail: "There is nothing at this path." },
+    ]);
+  },
+);

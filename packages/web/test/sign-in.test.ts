@@ -60,22 +60,33 @@ dashboardTest("After signing out the back button shows nothing of before", async
   expect(await page.getByText("secret project").count()).toBe(0);
 });
 
-dashboardTest("Signed out elsewhere, the next click leads to sign-in and back", async (visitor) => {
-  const { visit, newSignInAddress, presage, expectErrors } = visitor;
+dashboardTest("Signed out in one tab, the others leave by themselves", async (visitor) => {
+  const { visit, newSignInAddress, presage } = visitor;
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
-  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+  await page.getByRole("link", { name: "Usage" }).click();
+  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
   const second = await page.context().newPage();
   await second.goto(presage.url);
   await signOut(second);
-  await second.getByRole("heading", { name: "You are signed out" }).waitFor();
-
-  expectErrors(/status of 401/);
-  await page.bringToFront();
-  await page.getByRole("link", { name: "Evaluators" }).click();
   await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
-  const { pathname, search } = new URL(page.url());
-  expect(pathname + search).toBe("/sign-in?return_to=%2Fevaluators");
-  const { hash } = new URL(await newSignInAddress());
-  await page.goto(`${presage.url}/sign-in${search}${hash}`);
-  await page.getByRole("heading", { name: "Evaluators", level: 1 }).waitFor();
+  expect(new URL(page.url()).search).toBe("?return_to=%2Fusage");
 });
+
+dashboardTest(
+  "A session that was ended elsewhere leads to sign-in and back at the next click",
+  async (visitor) => {
+    const { visit, newSignInAddress, presage, client, expectErrors } = visitor;
+    const page = await visit(await newSignInAddress(), { isSignedIn: false });
+    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    for (const { id } of await client.sessions.list()) await client.sessions.end(id);
+
+    expectErrors(/status of 401/);
+    await page.getByRole("link", { name: "Evaluators" }).click();
+    await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
+    const { pathname, search } = new URL(page.url());
+    expect(pathname + search).toBe("/sign-in?return_to=%2Fevaluators");
+    const { hash } = new URL(await newSignInAddress());
+    await page.goto(`${presage.url}/sign-in${search}${hash}`);
+    await page.getByRole("heading", { name: "Evaluators", level: 1 }).waitFor();
+  },
+);

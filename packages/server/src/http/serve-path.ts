@@ -87,7 +87,7 @@ async function answerCall(route: Route, call: Call, credentials: Credentials): P
 function answerError(
   error: unknown,
   route: Route | undefined,
-  { url }: Request,
+  request: Request,
   exchange: Exchange,
   { log }: Observers,
 ): Response {
@@ -99,11 +99,13 @@ function answerError(
   if (error instanceof SignInError) {
     log.logger.warn({ requestId, failure: error.failure, reason: error.reason }, "a sign-in failed");
   }
-  if (route === undefined || !isPage(route)) return Response.json(body, { status, headers });
-  return failurePage({ status, text: String(body.detail), requestId, url: new URL(url), headers });
+  if (!isSeenByPeople(route, request)) return Response.json(body, { status, headers });
+  return failurePage({ status, text: String(body.detail), requestId, url: new URL(request.url), headers });
 }
 
-function isPage(route: Route): boolean {
+/** Pages are, and whatever a browser goes to that has no route: an address that somebody typed. */
+function isSeenByPeople(route: Route | undefined, { headers }: Request): boolean {
+  if (route === undefined) return headers.get("sec-fetch-mode") === "navigate";
   return route.access === "page" || (route.access === "open" && route.isPage);
 }
 

@@ -23,7 +23,7 @@ const maxWaitingBytes = 64 * 1024 * 1024;
 /** Loaded only where somebody reads along: it takes 3 MB. */
 function readableLines() {
   const pretty: typeof import("pino-pretty") = require("pino-pretty");
-  return pretty({ sync: true, translateTime: "SYS:HH:MM:ss.l" });
+  return pretty({ sync: true, translateTime: "SYS:HH:MM:ss.l", singleLine: true, ignore: "pid,hostname" });
 }
 
 /** One JSON object a line on standard output, or readable lines if that is a terminal. */

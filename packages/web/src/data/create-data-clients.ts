@@ -1,8 +1,10 @@
 import { createPresage, type Presage, PresageError } from "@presage/sdk";
-import { MutationCache, notifyManager, QueryCache, QueryClient } from "@tanstack/react-query";
+import { MutationCache, notifyManager, type Query, QueryCache, QueryClient } from "@tanstack/react-query";
 import { goToSignIn } from "../session/go-to-sign-in.ts";
 
 const freshForMs = 15_000;
+/** How soon a page looks again for a server that could not be reached. */
+const lookAgainAfterMs = 5_000;
 
 /** The client of the server, and the memory of what it answered. */
 export function createDataClients(): { presage: Presage; queryClient: QueryClient } {
@@ -15,11 +17,21 @@ export function createDataClients(): { presage: Presage; queryClient: QueryClien
     defaultOptions: {
       // The client itself tries again where that is safe. A browser that believes itself offline still reaches a server on
       // the same machine, and what cannot be reached has to fail: paused calls would wait without a word.
-      queries: { retry: false, staleTime: freshForMs, networkMode: "always" },
+      queries: {
+        retry: false,
+        staleTime: freshForMs,
+        networkMode: "always",
+        refetchInterval: soonWhenUnreachable,
+      },
       mutations: { retry: false, networkMode: "always" },
     },
   });
   return { presage, queryClient };
+}
+
+/** A page comes back by itself once the server does. */
+function soonWhenUnreachable({ state: { error } }: Pick<Query, "state">): number | false {
+  return error instanceof PresageError && error.category === "connection" ? lookAgainAfterMs : false;
 }
 
 function csrfToken(): string | undefined {

@@ -1,5 +1,6 @@
 import { useMutation } from "@tanstack/react-query";
 import { usePresage } from "../data/use-presage.ts";
+import { announceSignOut } from "./sign-out-elsewhere.ts";
 
 /** Ends the session, and forgets what the tab kept for its user. */
 export function useSignOut() {
@@ -8,6 +9,7 @@ export function useSignOut() {
     mutationFn: () => presage.signOut(),
     onSuccess: ({ redirect_to }) => {
       sessionStorage.clear();
+      announceSignOut();
       location.replace(redirect_to);
     },
   });

@@ -42,3 +42,18 @@ test("a name that is taken is told at the name, where there is one to change", (
   ]);
   expect(placedFaults(conflict)).toEqual([]);
 });
+
+test("what people meet most is said to them in words of their own", () => {
+  const refused = new PresageError("refused", {
+    category: "invalid",
+    faults: [
+      { loc: ["body", "name"], type: "string_too_short", msg: "String should have at least 1 character" },
+      { loc: ["body", "title"], type: "string_too_long", msg: "…", ctx: { max_length: 1200 } },
+      { loc: ["body", "config", "substrings"], type: "too_short", msg: "List should have at least 1 item" },
+    ],
+  });
+  const faults = placedFaults(refused);
+  expect(faultAt(faults, "name")).toBe("Fill this in.");
+  expect(faultAt(faults, "title")).toBe("1,200 characters are the most.");
+  expect(faultAt(faults, "config", "substrings")).toBe("Add at least one.");
+});

@@ -1,4 +1,5 @@
-import { PresageError } from "@presage/sdk";
+import { PresageError, type ValidationError } from "@presage/sdk";
+import { formatCount } from "./format-number.ts";
 
 /** What the server found wrong with a body, and where in it. */
 export interface PlacedFault {
@@ -12,10 +13,17 @@ export function placedFaults(error: unknown, nameField?: string): PlacedFault[] 
   if (nameField !== undefined && error.category === "conflict") {
     return [{ path: [nameField], text: error.message }];
   }
-  return error.faults.map(({ loc, msg }) => ({
-    path: loc.slice(1).map(String),
-    text: msg.replace(/^Value error, /, ""),
-  }));
+  return error.faults.map((fault) => ({ path: fault.loc.slice(1).map(String), text: wordsOf(fault) }));
+}
+
+/** The server speaks to programs; what people meet most is said to them. */
+function wordsOf({ type, msg, ctx }: ValidationError): string {
+  if (type === "missing" || type === "string_too_short") return "Fill this in.";
+  if (type === "too_short") return "Add at least one.";
+  if (type === "string_too_long" && typeof ctx?.max_length === "number") {
+    return `${formatCount(ctx.max_length)} characters are the most.`;
+  }
+  return msg.replace(/^Value error, /, "");
 }
 
 /** What is wrong with the value at a path or below it. */

@@ -26,7 +26,7 @@ export function Tabs<Value extends string>({
     >
       <Radix.List
         aria-label={label}
-        className="flex shrink-0 gap-4 overflow-x-auto border-b border-line px-4"
+        className="flex shrink-0 gap-4 overflow-x-auto overflow-y-hidden border-b border-line px-4"
       >
         {tabs.map(({ value, label }) => (
           <Radix.Trigger

@@ -3,8 +3,11 @@ import { pageResponse } from "./page-response.ts";
 const titles: Record<number, string> = {
   400: "That did not work",
   403: "No access",
+  404: "There is no page here",
   503: "Not available right now",
 };
+
+const dashboardLink = '<a class="button" href="/">Go to the dashboard</a>';
 
 export interface Failure {
   status: number;
@@ -20,7 +23,7 @@ export function failurePage({ status, text, requestId, url, headers }: Failure):
   const title = titles[status] ?? "Something went wrong";
   const body = `<h1>${title}</h1>
 <p role="alert">${Bun.escapeHTML(text)}</p>
-<p><a class="button" href="${Bun.escapeHTML(retryAddress(url))}">Try again</a></p>
+<p>${status === 404 ? dashboardLink : `<a class="button" href="${Bun.escapeHTML(retryAddress(url))}">Try again</a>`}</p>
 <p class="aside">Request id: <code>${Bun.escapeHTML(requestId)}</code></p>`;
   return pageResponse({ title, body, status, headers });
 }

@@ -80,7 +80,13 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
             />
           )}
         </Field>
-        <Field label="Expires" fault={form.expiry === "date" ? undefined : known.expires_at}>
+        <Field
+          label="Expires"
+          hint={
+            form.expiry === "never" ? "It works until it is revoked." : "Calls with it fail from then on."
+          }
+          fault={form.expiry === "date" ? undefined : known.expires_at}
+        >
           {(control) => (
             <Select
               {...control}

@@ -22,7 +22,7 @@ export function NoVerdictLinks({ explorer: { search }, count }: { explorer: Expl
         {formatCount(count)} without a verdict
       </span>
       {failed !== undefined && failed > 0 && (
-        <VerdictLink verdict="no-verdict">{formatCount(failed)} failed</VerdictLink>
+        <VerdictLink verdict="no-verdict">{formatCount(failed)} ended in an error</VerdictLink>
       )}
       {failed !== undefined && count > failed && (
         <VerdictLink verdict="unusable-input">{formatCount(count - failed)} without usable input</VerdictLink>

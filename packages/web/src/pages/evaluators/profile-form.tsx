@@ -35,6 +35,11 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
   };
   const { draft, isChanged, change, discard } = useDraft(draftKey(family, origin), initial);
   const config = readJsonObject(draft.config);
+  const isSame =
+    origin !== undefined &&
+    "value" in config &&
+    JSON.stringify(config.value) === JSON.stringify(origin.config) &&
+    draft.description === initial.description;
 
   const save = useMutation({
     mutationFn: (config: Record<string, unknown>) =>
@@ -67,7 +72,7 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if ("fault" in config) return;
+        if ("fault" in config || isSame) return;
         const form = event.currentTarget;
         // The faults are shown by then.
         save.mutate(config.value, {
@@ -122,11 +127,12 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
           Revision {revised?.revision} was made while you were writing. Saving takes back what it changed.
         </p>
       )}
+      {isSame && <p className="text-sm text-ink-3">Nothing is changed yet.</p>}
       {save.error !== null && faults.length === 0 && <ErrorNotice error={save.error} />}
       <DraftActions
         isChanged={isChanged}
         isBusy={save.isPending}
-        isReady={!("fault" in config)}
+        isReady={!("fault" in config) && !isSame}
         submitLabel={revised === undefined ? "Create profile" : `Save as revision ${revised.revision + 1}`}
         onStartOver={() => {
           discard();

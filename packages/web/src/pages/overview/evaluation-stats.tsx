@@ -64,7 +64,7 @@ export function EvaluationStats({ summary }: { summary: PeriodSummary | undefine
 function Reasons({ since, lackedInput, count }: PeriodSummary & { count: number }) {
   const lacked = lackedInput.values().reduce((sum, ofEvaluator) => sum + ofEvaluator, 0);
   const reasons: { verdict: Verdict; count: number; words: string }[] = [
-    { verdict: "no-verdict", count: count - lacked, words: "failed" },
+    { verdict: "no-verdict", count: count - lacked, words: "ended in an error" },
     { verdict: "unusable-input", count: lacked, words: "had no usable input" },
   ];
   return (

@@ -18,7 +18,7 @@ interface StatProps {
 export function Stat({ label, value, exact, change, children }: StatProps) {
   return (
     <div className="flex min-w-0 flex-col gap-0.5 bg-surface px-4 py-3">
-      <dt className="truncate text-xs text-ink-3">{label}</dt>
+      <dt className="text-xs text-ink-3">{label}</dt>
       <dd className="flex min-h-7 items-baseline gap-2">
         {value === undefined ? (
           <Skeleton className="h-5 w-20 self-center" />

@@ -41,11 +41,7 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
     >
       <div className="flex flex-wrap items-center gap-2">
         <h3 className="min-w-0 flex-1 basis-full text-sm sm:basis-40">
-          {result.correction === null ? (
-            "Is the verdict right?"
-          ) : (
-            <Corrected correction={result.correction} />
-          )}
+          {result.correction === null ? "What would you say?" : <Corrected correction={result.correction} />}
         </h3>
         <Button
           size="small"

@@ -14,7 +14,7 @@ export function useMainFilters({ search, change }: Explorer): MainFilter[] {
   return [
     {
       label: "Verdict",
-      anyLabel: "Pass or fail",
+      anyLabel: "Every verdict",
       value: search.verdict,
       options: verdictOptions,
       onSelect: (value) => change({ verdict: verdicts.find((known) => known === value) }),
