@@ -2,11 +2,11 @@ import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { usePresage } from "../../data/use-presage.ts";
 import { faultAt, faultsElsewhere, placedFaults } from "../../text/placed-faults.ts";
-import { DraftActions } from "../../ui/draft-actions.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Field } from "../../ui/field.tsx";
 import { focusFirstFault } from "../../ui/focus-first-fault.ts";
 import { TextInput } from "../../ui/inputs.tsx";
+import { SaveActions } from "../../ui/save-actions.tsx";
 import { useDraft } from "../../ui/use-draft.ts";
 import { TaxonomyEditor } from "./taxonomy-editor.tsx";
 import { draftOfBody, readTree } from "./tree-draft.ts";
@@ -95,7 +95,7 @@ export function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormPro
       {save.error !== null && (faults.length === 0 || elsewhere.length > 0) && (
         <ErrorNotice error={save.error} />
       )}
-      <DraftActions
+      <SaveActions
         isChanged={isChanged}
         isBusy={save.isPending}
         isReady={isReady}

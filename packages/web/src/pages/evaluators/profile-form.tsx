@@ -4,11 +4,11 @@ import { useMemo, useState } from "react";
 import { usePresage } from "../../data/use-presage.ts";
 import { faultAt, faultsElsewhere, placedFaults } from "../../text/placed-faults.ts";
 import { readJsonObject } from "../../text/read-json-object.ts";
-import { DraftActions } from "../../ui/draft-actions.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Field } from "../../ui/field.tsx";
 import { focusFirstFault } from "../../ui/focus-first-fault.ts";
 import { TextInput } from "../../ui/inputs.tsx";
+import { SaveActions } from "../../ui/save-actions.tsx";
 import { useDraft } from "../../ui/use-draft.ts";
 import { ConfigEditor } from "./config-form/config-editor.tsx";
 import { readConfigFields } from "./config-form/config-field.ts";
@@ -129,7 +129,7 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
       )}
       {isSame && <p className="text-sm text-ink-3">Nothing is changed yet.</p>}
       {save.error !== null && faults.length === 0 && <ErrorNotice error={save.error} />}
-      <DraftActions
+      <SaveActions
         isChanged={isChanged}
         isBusy={save.isPending}
         isReady={!("fault" in config) && !isSame}

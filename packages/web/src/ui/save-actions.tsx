@@ -1,6 +1,6 @@
 import { Button } from "./button.tsx";
 
-interface DraftActionsProps {
+interface SaveActionsProps {
   /** Whether there is something to throw away. */
   isChanged: boolean;
   isBusy: boolean;
@@ -10,7 +10,7 @@ interface DraftActionsProps {
 }
 
 /** The end of a form whose draft is kept: save it, or begin anew. */
-export function DraftActions({ isChanged, isBusy, isReady, submitLabel, onStartOver }: DraftActionsProps) {
+export function SaveActions({ isChanged, isBusy, isReady, submitLabel, onStartOver }: SaveActionsProps) {
   return (
     <div className="flex items-center justify-end gap-2">
       {isChanged && (
