@@ -77,7 +77,9 @@ dashboardTest(
   async (visitor) => {
     const { visit, newSignInAddress, presage, client, expectErrors } = visitor;
     const page = await visit(await newSignInAddress(), { isSignedIn: false });
-    await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "API keys" }).click();
+    // Nothing is asked for any more.
+    await page.getByRole("rowheader", { name: "bootstrap" }).waitFor();
     for (const { id } of await client.sessions.list()) await client.sessions.end(id);
 
     expectErrors(/status of 401/);
