@@ -68,6 +68,7 @@ dashboardTest("Signed out in one tab, the others leave by themselves", async (vi
   const second = await page.context().newPage();
   await second.goto(presage.url);
   await signOut(second);
+  await second.getByRole("heading", { name: "You are signed out" }).waitFor();
   await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
   expect(new URL(page.url()).search).toBe("?return_to=%2Fusage");
 });
