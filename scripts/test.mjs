@@ -1,6 +1,7 @@
 // `npm test`: every check, one after the other. All of them run, so that one call names all that is wrong.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { buildDashboard } from "./build-dashboard.mjs";
 import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
 
@@ -52,6 +53,19 @@ function startPostgres() {
   });
 }
 
+/** Writes the lines of a test run but for what passed, and names a file only above something that it has to say. */
+function withoutPasses(target) {
+  let heading = "";
+  return (line) => {
+    if (line === "" || line.startsWith("(pass)")) return;
+    const isFile = /^\S+\.test\.tsx?:$/.test(line);
+    if (isFile || /^ *\d+ pass$/.test(line)) heading = isFile ? `${line}\n` : "";
+    if (isFile) return;
+    target.write(`${heading}${line}\n`);
+    heading = "";
+  };
+}
+
 function run([file, ...args]) {
   return new Promise((resolve) => {
     let output = "";
@@ -64,9 +78,10 @@ function run([file, ...args]) {
       [child.stdout, process.stdout],
       [child.stderr, process.stderr],
     ]) {
-      stream.on("data", (chunk) => {
-        output += chunk;
-        target.write(chunk);
+      const show = withoutPasses(target);
+      createInterface({ input: stream }).on("line", (line) => {
+        output += `${line}\n`;
+        show(line);
       });
     }
     child.on("error", (error) => resolve({ code: 1, output: error.message }));
