@@ -1,4 +1,4 @@
-import { Kysely, sql } from "kysely";
+import { Kysely, type LogEvent, sql } from "kysely";
 import pRetry from "p-retry";
 import { ServiceError } from "../errors.ts";
 import { migrate, NewerSchemaError } from "./migrate.ts";
@@ -27,7 +27,11 @@ const readerLimits: PostgresLimits = { ...limits, statementTimeoutMs: 58_000, an
  * A migration of a large table may take longer than any other statement should. While it waits for a table, whoever comes
  * after it waits as well: it gives up sooner than they do, and tries again.
  */
-const migratingLimits: PostgresLimits = { idleInTransactionTimeoutMs: 4_000, lockTimeoutMs: 3_000 };
+const migratingLimits: PostgresLimits = {
+  idleInTransactionTimeoutMs: 4_000,
+  lockTimeoutMs: 3_000,
+  statementTimeoutMs: 0,
+};
 /** Longer than the longest read, for which a migration waits. */
 const migratingPatienceMs = 120_000;
 /** So that long reads, however many are asked for, leave the database's processors to the rest. */
@@ -62,13 +66,17 @@ export interface OpenedDatabase {
   destroy(): Promise<void>;
 }
 
-/** Opens the database at `url` (`sqlite:PATH`, `sqlite::memory:` or `postgres://…`) and brings its schema up to date. */
+/**
+ * Opens the database at `url` (`sqlite:PATH`, `sqlite::memory:` or `postgres://…`) and brings its schema up to date.
+ * `onConnectionLost` hears of connections that died while nobody used them, `onAnswer` of each statement that was answered.
+ */
 export async function openDatabase(
   url: string,
   onConnectionLost: (error: Error) => void,
+  onAnswer: () => void = () => {},
 ): Promise<OpenedDatabase> {
   try {
-    return await connectAndMigrate(url, onConnectionLost);
+    return await connectAndMigrate(url, onConnectionLost, onAnswer);
   } catch (error) {
     throw error instanceof NewerSchemaError ? error : new OpenDatabaseError(error);
   }
@@ -77,10 +85,14 @@ export async function openDatabase(
 async function connectAndMigrate(
   url: string,
   onConnectionLost: (error: Error) => void,
+  onAnswer: () => void,
 ): Promise<OpenedDatabase> {
+  const log = (event: LogEvent) => {
+    if (event.level === "query") onAnswer();
+  };
   const connected = url.startsWith(sqliteScheme)
-    ? await connectSqlite(url.slice(sqliteScheme.length))
-    : await connectPostgres(url, onConnectionLost);
+    ? await connectSqlite(url.slice(sqliteScheme.length), log)
+    : await connectPostgres(url, onConnectionLost, log);
   const connections = new Set([connected.reader, connected.briefReader, connected.database]);
   return {
     ...connected,
@@ -93,8 +105,10 @@ async function connectAndMigrate(
 
 type Connected = Omit<OpenedDatabase, "destroy">;
 
-async function connectSqlite(path: string): Promise<Connected> {
-  const database = openSqliteDatabase(path);
+type Logging = (event: LogEvent) => void;
+
+async function connectSqlite(path: string, log: Logging): Promise<Connected> {
+  const database = openSqliteDatabase(path, log);
   const migrated = await migrate(database);
   // A database in memory is its one connection's own.
   if (path === inMemoryPath) {
@@ -102,11 +116,15 @@ async function connectSqlite(path: string): Promise<Connected> {
   }
   // A thread starts with its first statement.
   const openReader = () =>
-    new Kysely<Tables>({ dialect: sqliteThreadDialect(() => startSqliteWorker(path)) });
+    new Kysely<Tables>({ dialect: sqliteThreadDialect(() => startSqliteWorker(path)), log });
   return { database, reader: openReader(), briefReader: openReader(), sqlitePath: path, migrated };
 }
 
-async function connectPostgres(url: string, onConnectionLost: (error: Error) => void): Promise<Connected> {
+async function connectPostgres(
+  url: string,
+  onConnectionLost: (error: Error) => void,
+  log: Logging,
+): Promise<Connected> {
   const { postgresDialect } = await import("./postgres-dialect.ts");
   const migrating = new Kysely<Tables>({
     dialect: postgresDialect(url, { limits: migratingLimits, onConnectionLost }),
@@ -116,6 +134,7 @@ async function connectPostgres(url: string, onConnectionLost: (error: Error) => 
     .finally(() => migrating.destroy());
   const database = new Kysely<Tables>({
     dialect: postgresDialect(url, { limits, onConnectionLost }),
+    log,
   });
   const reader = new Kysely<Tables>({
     dialect: postgresDialect(url, {
@@ -124,6 +143,7 @@ async function connectPostgres(url: string, onConnectionLost: (error: Error) => 
       isReadOnly: true,
       onConnectionLost,
     }),
+    log,
   });
   return { database, reader, briefReader: database, sqlitePath: undefined, migrated };
 }

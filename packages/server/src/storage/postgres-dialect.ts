@@ -10,13 +10,13 @@ const defaultMaxConnections = 10;
  */
 const numberOids = new Set([20, 1700]);
 
-/** How long the server lets a session do what, so that none holds up others for long. */
+/** How long a session may do what, so that none holds up others for long. Without a limit, as the server has it. */
 export interface PostgresLimits {
   /** A statement that waits longer for a lock fails. */
-  lockTimeoutMs: number;
+  lockTimeoutMs?: number;
   /** A transaction in which nothing happens for so long is taken back: whoever began it is frozen or gone. */
-  idleInTransactionTimeoutMs: number;
-  /** A statement that takes longer fails; without it a statement may take as long as it needs. */
+  idleInTransactionTimeoutMs?: number;
+  /** A statement that takes longer fails; with 0 it may take as long as it needs. */
   statementTimeoutMs?: number;
   /** When the server itself is taken to be silent, and the connection is cut. Above all of the others. */
   answerTimeoutMs?: number;
@@ -24,14 +24,14 @@ export interface PostgresLimits {
 
 export interface PostgresOptions {
   maxConnections?: number;
-  limits: PostgresLimits;
+  limits?: PostgresLimits;
   isReadOnly?: boolean;
   /** Hears of connections that died while nobody used them. */
   onConnectionLost(error: Error): void;
 }
 
 export function postgresDialect(url: string, options: PostgresOptions): Dialect {
-  const { answerTimeoutMs } = options.limits;
+  const { answerTimeoutMs } = options.limits ?? {};
   const settings = sessionSettings(options);
   const pool = new pg.Pool({
     connectionString: url,
@@ -56,16 +56,17 @@ export function postgresDialect(url: string, options: PostgresOptions): Dialect 
   };
 }
 
-function sessionSettings({ limits, isReadOnly = false }: PostgresOptions): string {
+function sessionSettings({ limits = {}, isReadOnly = false }: PostgresOptions): string {
   const settings = {
     lock_timeout: limits.lockTimeoutMs,
     idle_in_transaction_session_timeout: limits.idleInTransactionTimeoutMs,
-    statement_timeout: limits.statementTimeoutMs ?? 0,
+    statement_timeout: limits.statementTimeoutMs,
     // Whoever waited for a row sees it as it then is; any other level would refuse them.
     default_transaction_isolation: "'read committed'",
-    ...(isReadOnly ? { default_transaction_read_only: "on" } : {}),
+    default_transaction_read_only: isReadOnly ? "on" : undefined,
   };
   return Object.entries(settings)
+    .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `set ${name} = ${value}`)
     .join("; ");
 }

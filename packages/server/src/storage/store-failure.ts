@@ -75,6 +75,11 @@ export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === "55P03";
 }
 
+/** Whether a disk failed SQLite, other than by being full. */
+export function isDiskFailure(error: unknown): boolean {
+  return codeOf(error).startsWith("SQLITE_IOERR");
+}
+
 /** Empty where there is none. */
 function codeOf(error: unknown): string {
   return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
