@@ -1,6 +1,6 @@
 import { CompiledQuery, type DatabaseConnection, type Driver } from "kysely";
 import pg from "pg";
-import { storeUncertain, storeUnavailable } from "./store-failure.ts";
+import { storeUnavailable, storeUncertain } from "./store-failure.ts";
 
 /** How long connections that are told to end may take before they are cut. */
 const farewellMs = 1_000;
@@ -71,7 +71,8 @@ export function postgresDriver(pool: pg.Pool): Driver {
       const { command } = await send(session, CompiledQuery.raw("commit"), "keeps");
       session.isInTransaction = false;
       // So the server answers where a statement failed and nobody told of it.
-      if (command !== "COMMIT") throw new Error("The transaction was taken back: a statement in it had failed");
+      if (command !== "COMMIT")
+        throw new Error("The transaction was taken back: a statement in it had failed");
     },
 
     async rollbackTransaction(connection) {

@@ -103,14 +103,16 @@ export async function makeFixtures(presage: Caller): Promise<Fixtures> {
   };
 }
 
+export type Ledger = ReturnType<typeof openLedger>;
+
 /** Asks for changes and notes how each was answered, to be compared with what the store has in the end. */
-export function openLedger(presage: Caller, fixtures: Fixtures) {
+export function openLedger(presage: Caller, fixtures: Fixtures, owner = "") {
   const entries: LedgerEntry[] = [];
   let last = 0;
 
   async function ask(kind: Kind): Promise<LedgerEntry> {
     last += 1;
-    const name = `${kind} ${last}`;
+    const name = `${kind} ${last} ${owner}`;
     const { path, body } = changes[kind] as Change;
     const startedAtMs = performance.now();
     const response = await presage.call("POST", path(fixtures), body(name));
@@ -139,31 +141,48 @@ export function openLedger(presage: Caller, fixtures: Fixtures) {
         await Promise.all(loops);
       };
     },
+    /** How often each change is in the store, by kind and name. */
+    timesKept: (databaseUrl: string) => withClient(databaseUrl, timesKept),
     /** What was answered that the store does not bear out, and the counts that do not equal the rows. */
     async contradictions(databaseUrl: string): Promise<string[]> {
-      const client = new pg.Client(databaseUrl);
-      await client.connect();
-      try {
-        return [...(await comparedWithStore(client, entries)), ...(await unequalCounts(client))];
-      } finally {
-        await client.end();
-      }
+      return await withClient(databaseUrl, async (client) => {
+        const stored = await timesKept(client);
+        const unlike = entries.filter((entry) => !isAsAnswered(entry, stored));
+        const described = unlike.map(({ kind, name, status, isUncertain }) => {
+          const times = stored.get(`${kind}/${name}`) ?? 0;
+          return `${name}: answered ${status}${isUncertain ? " uncertain" : ""}, kept ${times} times`;
+        });
+        return [...described, ...(await unequalCounts(client))];
+      });
     },
   };
 }
 
-async function comparedWithStore(client: pg.Client, entries: readonly LedgerEntry[]): Promise<string[]> {
+async function withClient<Value>(
+  databaseUrl: string,
+  work: (client: pg.Client) => Promise<Value>,
+): Promise<Value> {
+  const client = new pg.Client(databaseUrl);
+  await client.connect();
+  return await work(client).finally(() => client.end());
+}
+
+async function timesKept(client: pg.Client): Promise<Map<string, number>> {
   const stored = new Map<string, number>();
   for (const kind of kinds) {
     const { rows } = await client.query<{ name: string; count: string }>(changes[kind].count);
     for (const { name, count } of rows) stored.set(`${kind}/${name}`, Number(count));
   }
-  return entries.flatMap(({ kind, name, status, isUncertain }) => {
-    const times = stored.get(`${kind}/${name}`) ?? 0;
-    const isAsAnswered =
-      status < 300 ? times === 1 : status === 503 && (times === 0 || (isUncertain && times === 1));
-    return isAsAnswered ? [] : [`${name}: answered ${status}${isUncertain ? "?" : ""}, kept ${times} times`];
-  });
+  return stored;
+}
+
+function isAsAnswered(
+  { kind, name, status, isUncertain }: LedgerEntry,
+  stored: ReadonlyMap<string, number>,
+): boolean {
+  const times = stored.get(`${kind}/${name}`) ?? 0;
+  if (status < 300) return times === 1;
+  return status === 503 && (times === 0 || (isUncertain && times === 1));
 }
 
 async function unequalCounts(client: pg.Client): Promise<string[]> {
