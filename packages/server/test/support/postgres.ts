@@ -51,7 +51,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     const { stdout } = Bun.spawnSync(["ps", "-A", "-o", "pid=,ppid="]);
     for (const line of stdout.toString().trim().split("\n")) {
       const [pid = 0, parent] = line.trim().split(/\s+/).map(Number);
-      if (parent === postmaster) process.kill(pid, signal);
+      if (parent === postmaster) signalOne(pid, signal);
     }
   }
 
@@ -63,10 +63,20 @@ export async function startPostgres(): Promise<PostgresServer> {
     freeze: () => signalAll("SIGSTOP"),
     thaw: () => signalAll("SIGCONT"),
     async remove() {
+      // A process that is stopped by SIGSTOP would not hear of it.
+      await signalAll("SIGCONT").catch(() => {});
       await server.stop();
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+function signalOne(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended since it was listed.
+  }
 }
 
 /** Makes an empty database on the server at `url`, with some options of `create database`, and returns its URL. */
