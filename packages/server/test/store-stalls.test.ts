@@ -139,15 +139,12 @@ test.concurrent("a server that is stopped for 12 s loses nothing that is answere
   await Promise.all(askForRevisions());
   await frozen.freeze();
   const revisions = askForRevisions();
-  const evaluations: Promise<unknown>[] = [];
-  for (let second = 0; second < freezeMs / 1_000; second++) {
-    evaluations.push(ledger.ask("evaluation"));
-    await Bun.sleep(1_000);
-  }
+  await Bun.sleep(freezeMs);
   await frozen.thaw();
-  await Promise.all([...revisions, ...evaluations]);
-  for (let key = 0; key < 10; key++) expect((await ledger.ask("key")).status).toBe(201);
-  for (const id of revoked) expect(await keys.revoke(id)).toBe(204);
+  await Promise.all(revisions);
+  const made = await Promise.all(Array.from({ length: 10 }, () => ledger.ask("key")));
+  expect(made.map(({ status }) => status)).toEqual(made.map(() => 201));
+  expect(await Promise.all(revoked.map((id) => keys.revoke(id)))).toEqual(revoked.map(() => 204));
   presage.kill("SIGKILL");
   await presage.exited;
 
