@@ -98,16 +98,16 @@ test.concurrent("a process that freezes in a transaction holds up the others for
   const [ledger, ledgerOfPeer] = [openLedger(other, fixtures), openLedger(peer, fixtures, "of the peer")];
 
   // The peer has its number and waits for the counts, which it gets once it is frozen.
-  const holder = await connectTo(url);
+  const [holder, watcher] = [await connectTo(url), await connectTo(url)];
   await holder.query("begin; lock table evaluation_counts");
   const asked = ledgerOfPeer.ask("evaluation");
   const waits = `select count(*)::int as waiting from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`;
-  const waiting = async () => (await holder.query<{ waiting: number }>(waits)).rows[0]?.waiting;
+  const waiting = async () => (await watcher.query<{ waiting: number }>(waits)).rows[0]?.waiting;
   expect(await eventually(waiting, (count) => count === 1)).toBe(1);
   peer.kill("SIGSTOP");
   await holder.query("rollback");
-  await holder.end();
+  await Promise.all([holder.end(), watcher.end()]);
 
   const startedAtMs = performance.now();
   const entries = await Promise.all(kinds.map((kind) => ledger.ask(kind)));

@@ -3,7 +3,7 @@ import { isStoreUncertain, storeUncertain } from "../../storage/store-failure.ts
 import { type ThreadClient, threadClient } from "../../storage/thread-client.ts";
 import type { WriteResults, Written } from "./write-results.ts";
 
-function startResultsWorker(sqlitePath: string): Worker {
+export function startResultsWorker(sqlitePath: string): Worker {
   return new Worker(new URL("./results-thread.ts", import.meta.url), { workerData: sqlitePath });
 }
 
