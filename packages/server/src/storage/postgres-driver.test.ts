@@ -236,6 +236,15 @@ test("where only reading is allowed, a write is refused", async () => {
   await reader.destroy();
 });
 
+test("a connection to a server that takes no writes is exchanged, as another server may do so by now", async () => {
+  const readOnlyByDefault = `alter database ${new URL(directUrl).pathname.slice(1)} set default_transaction_read_only`;
+  await outside.query(`${readOnlyByDefault} = on`);
+  expect(await failureOf(note("never"))).toMatchObject({ code: "25006" });
+  await outside.query(`${readOnlyByDefault} = off`);
+  const refused = async () => (await failureOf(note("in the end"))) !== "it did not fail";
+  expect(await eventually(refused, (isRefused) => !isRefused, 20_000)).toBe(false);
+});
+
 test("whoever waited for a row sees it as it then is, also where the server's default is stricter", async () => {
   await outside.query(`alter database ${new URL(directUrl).pathname.slice(1)}
     set default_transaction_isolation = 'serializable'`);

@@ -9,12 +9,19 @@ const farewellMs = 1_000;
 const endsConnection = /^(57P|08|25P0[34])/;
 /** Of them, the one that the server says only while a transaction is idle. */
 const idledAway = "25P03";
+/** What a server answers to a write that is not, or no longer, the one to write to. */
+const readOnly = "25006";
+/** So old must a connection to such a server be to be exchanged for one that may lead to another server. */
+const exchangeAfterMs = 5_000;
 /** With these it may be the server's end as well, if it came upon them while it wrote its log. */
 const mayEndServer = /^(53|58|XX)/;
 
 interface Session extends DatabaseConnection {
   client: pg.PoolClient;
+  openedAtMs: number;
   isInTransaction: boolean;
+  /** Whether another connection may be better. */
+  isOutdated: boolean;
   /** Why nothing may be sent on it any more. */
   failure: unknown;
 }
@@ -38,7 +45,10 @@ export function postgresDriver(pool: pg.Pool): Driver {
     client.on("error", (error) => {
       session.failure ??= error;
     });
-    client.on("end", () => sessions.delete(client));
+    client.on("end", () => {
+      session.failure ??= new Error("the connection ended");
+      sessions.delete(client);
+    });
   });
 
   function leave(): void {
@@ -53,7 +63,10 @@ export function postgresDriver(pool: pg.Pool): Driver {
       inUse += 1;
       try {
         const client = await pool.connect();
-        return sessions.get(client) ?? openSession(client);
+        const session = sessions.get(client);
+        if (session !== undefined) return session;
+        client.release(true);
+        throw new Error("the connection ended");
       } catch (error) {
         leave();
         throw storeUnavailable(error);
@@ -88,7 +101,7 @@ export function postgresDriver(pool: pg.Pool): Driver {
       const { client } = session;
       const isClean = session.failure === undefined && client.getTransactionStatus() === "I";
       if (!isClean) cut(session, session.failure ?? new Error("its transaction did not end"));
-      client.release(!isClean);
+      client.release(!isClean || session.isOutdated);
       leave();
     },
 
@@ -108,7 +121,9 @@ export function postgresDriver(pool: pg.Pool): Driver {
 function openSession(client: pg.PoolClient): Session {
   const session: Session = {
     client,
+    openedAtMs: performance.now(),
     isInTransaction: false,
+    isOutdated: false,
     failure: undefined,
     async executeQuery<Row>(query: CompiledQuery) {
       const keeps = !session.isInTransaction && !isRead(query);
@@ -143,6 +158,8 @@ async function send(
     return await client.query(sql, [...parameters]);
   } catch (error) {
     const code = error instanceof pg.DatabaseError ? (error.code ?? "") : undefined;
+    // After a failover the name leads to another server, but not a connection that is there already.
+    session.isOutdated ||= code === readOnly && performance.now() - session.openedAtMs > exchangeAfterMs;
     // The server refused the statement, and the connection is as good as it was.
     if (code !== undefined && !endsConnection.test(code)) {
       if (effect === "harmless" || !mayEndServer.test(code) || (await answers(client))) throw error;
