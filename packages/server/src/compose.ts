@@ -41,6 +41,7 @@ import { createMetrics } from "./observability/metrics.ts";
 import { openTracing } from "./observability/tracing.ts";
 import { type OpenedDatabase, openDatabase } from "./storage/open-database.ts";
 import { sharedSecret } from "./storage/settings-store.ts";
+import { isStoreUnavailable } from "./storage/store-failure.ts";
 import { createUpstream } from "./upstream/create-upstream.ts";
 import type { Upstream } from "./upstream/upstream.ts";
 
@@ -61,7 +62,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
   let phase: Phase = "starting";
   const metrics = createMetrics();
   const tracing = config.otlpEndpoint === undefined ? undefined : await openTracing(config.otlpEndpoint);
-  const store = await composeStore(config, logger);
+  const store = await composeStore(config, log);
   const { database, digestOf } = store;
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
@@ -71,11 +72,12 @@ export async function compose(config: Config, log: Log, address: string): Promis
 
   const lastUses = collectLastUses(
     (batch) => writeLastUses(database, batch),
-    (error) => logger.warn({ err: error }, "last uses of keys are not written yet; they are kept"),
+    (error, isFirst) =>
+      noteUnwritten(log, error, isFirst, "last uses of keys are not written yet; they are kept"),
   );
   const usage = collectUsage(
     (batch) => writeUsage(database, batch),
-    (error) => logger.warn({ err: error }, "usage is not written yet; it is kept"),
+    (error, isFirst) => noteUnwritten(log, error, isFirst, "usage is not written yet; it is kept"),
   );
   const verifier = createKeyVerifier({
     digestOf,
@@ -162,17 +164,21 @@ export async function compose(config: Config, log: Log, address: string): Promis
   };
 }
 
+/** A batch is tried every few seconds, and what keeps it from being written is worth one line. */
+function noteUnwritten(log: Log, error: unknown, isFirst: boolean, message: string): void {
+  if (isStoreUnavailable(error)) log.storeFailed(error);
+  else if (isFirst) log.logger.warn({ err: error }, message);
+}
+
 export interface Store extends Omit<OpenedDatabase, "migrated"> {
   owner: User;
   digestOf: KeyDigest;
 }
 
 /** The database, up to date, with its owner and the way in which it digests keys. */
-export async function composeStore(config: Config, logger: Logger): Promise<Store> {
-  const { migrated, ...opened } = await openDatabase(config.databaseUrl, (error) =>
-    logger.warn({ err: error }, "a connection to the database was lost"),
-  );
-  if (migrated.length > 0) logger.info({ migrated }, "the database's schema is up to date");
+export async function composeStore(config: Config, log: Log): Promise<Store> {
+  const { migrated, ...opened } = await openDatabase(config.databaseUrl, log.storeFailed, log.storeAnswered);
+  if (migrated.length > 0) log.logger.info({ migrated }, "the database's schema is up to date");
   const digestOf = createKeyDigest(await sharedSecret(opened.database, "api_key_digest"));
   return { ...opened, owner: await ensureOwner(opened.database), digestOf };
 }
@@ -180,10 +186,10 @@ export async function composeStore(config: Config, logger: Logger): Promise<Stor
 /** What evaluates, without a server: for the command line. */
 export async function composeEvaluator(
   config: Config,
-  logger: Logger,
+  log: Log,
 ): Promise<{ evaluate: Evaluate; accountId: string; stop(): Promise<void> }> {
-  const store = await composeStore(config, logger);
-  const { evaluate, dispose } = composeEvaluation(config, logger, store);
+  const store = await composeStore(config, log);
+  const { evaluate, dispose } = composeEvaluation(config, log.logger, store);
   return {
     evaluate,
     accountId: store.owner.account_id,

@@ -11,7 +11,9 @@ export type ServiceErrorCode =
   | "body_too_large"
   | "rate_limited"
   | "overloaded"
-  | "store_unavailable";
+  | "store_unavailable"
+  /** A change was sent to the store, which did not confirm it: it may or may not have been kept. */
+  | "store_uncertain";
 
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;

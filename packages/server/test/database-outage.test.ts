@@ -44,6 +44,9 @@ function predict(presage: TestPresage, key: string): Promise<Response> {
 
 async function expectUnavailable(response: Response): Promise<void> {
   expect(response.status).toBe(503);
+  // Nothing was changed: whoever tries again later does no harm.
+  expect(response.headers.get("retry-after")).toBe("2");
+  expect(response.headers.get("x-should-retry")).toBeNull();
   expect(await response.json()).toStrictEqual({ detail: expect.any(String), category: "unavailable" });
 }
 

@@ -69,7 +69,7 @@ async function openEvaluator(
     if (clientApiKey === undefined) throw new CommandError("--server needs a key in PRESAGE_API_KEY");
     return { evaluate: evaluateRemotely(server, clientApiKey, evaluators, filing), stop: async () => {} };
   }
-  const { evaluate, accountId, stop } = await composeEvaluator(config, createLog("warn").logger);
+  const { evaluate, accountId, stop } = await composeEvaluator(config, createLog("warn"));
   return { evaluate: evaluateLocally(evaluate, accountId, evaluators, filing), stop };
 }
 

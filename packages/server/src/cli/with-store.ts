@@ -11,7 +11,7 @@ export async function withStore(config: Config, work: (store: Store) => Promise<
       "PRESAGE_DATABASE_URL is sqlite::memory:, a database of each process's own that no other command sees.",
     );
   }
-  const store = await composeStore(config, createLog("silent").logger);
+  const store = await composeStore(config, createLog("silent"));
   try {
     await work(store);
   } finally {

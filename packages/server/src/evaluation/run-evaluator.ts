@@ -1,5 +1,6 @@
 import type { ExplainStrategy } from "@presage/contract";
 import { CallerGoneError } from "../errors.ts";
+import { isStoreUnavailable } from "../storage/store-failure.ts";
 import {
   EvaluationFailure,
   type Family,
@@ -22,7 +23,7 @@ export interface EvaluatorRun {
   explainStrategy: ExplainStrategy;
 }
 
-/** Runs one evaluator. Whatever goes wrong in it is its finding; only a caller's hang-up is thrown. */
+/** Runs one evaluator. Whatever goes wrong in it is its finding; only a caller's hang-up and a store's failure are thrown. */
 export type RunEvaluator = (run: EvaluatorRun, callerGone: AbortSignal) => Promise<Finding>;
 
 export interface EvaluatorRunnerParts {
@@ -63,6 +64,7 @@ export function createEvaluatorRunner({
       return await runModel(family, sample, call, explainStrategy, callerGone);
     } catch (error) {
       if (callerGone.aborted) throw new CallerGoneError();
+      if (isStoreUnavailable(error)) throw error;
       return toFinding(error);
     }
   }

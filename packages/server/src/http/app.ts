@@ -71,7 +71,7 @@ export function createApp(parts: AppParts): App {
     ...apiKeyRoutes(parts.apiKeys, maxBodyBytes),
     ...errorTaxonomyRoutes(parts.errorTaxonomies, maxBodyBytes),
     ...evaluateRoutes(parts.evaluations, maxBodyBytes),
-    ...evaluationResultRoutes(parts.evaluationResults, maxBodyBytes, parts.observers.log.logger),
+    ...evaluationResultRoutes(parts.evaluationResults, maxBodyBytes, parts.observers.log),
     ...evaluatorRoutes(parts.registry),
     ...evaluatorProfileRoutes(parts.evaluatorProfiles, maxBodyBytes),
     ...usageRoutes(parts.usage),

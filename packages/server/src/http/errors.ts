@@ -2,7 +2,7 @@ import type { ErrorCategory, ErrorResponse, HTTPValidationError } from "@presage
 import { CallerGoneError, ServiceError, type ServiceErrorCode, UpstreamError } from "../errors.ts";
 import { RateLimitError } from "../identity/admission.ts";
 import { SignInError, type SignInFailure } from "../identity/openid/sign-in-error.ts";
-import { isStoreUnavailable } from "../storage/store-failure.ts";
+import { isStoreUnavailable, storeUnavailable } from "../storage/store-failure.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { ValidationFailure } from "./validation.ts";
 
@@ -28,8 +28,15 @@ const upstreamStatus = {
   timeout: 504,
 } as const;
 
+interface ServiceAnswer {
+  status: number;
+  category?: keyof typeof upstreamStatus;
+  /** For what does not say it by itself. */
+  retryAfterS?: number;
+}
+
 /** The one place where a refusal of our own becomes a status. */
-const serviceStatus: Record<ServiceErrorCode, { status: number; category?: keyof typeof upstreamStatus }> = {
+const serviceStatus: Record<ServiceErrorCode, ServiceAnswer> = {
   unsupported: { status: 400 },
   unauthenticated: { status: 401 },
   forbidden: { status: 403 },
@@ -39,7 +46,8 @@ const serviceStatus: Record<ServiceErrorCode, { status: number; category?: keyof
   body_too_large: { status: 413, category: "context_exceeded" },
   rate_limited: { status: 429, category: "rate_limit" },
   overloaded: { status: 503, category: "unavailable" },
-  store_unavailable: { status: 503, category: "unavailable" },
+  store_unavailable: { status: 503, category: "unavailable", retryAfterS: 2 },
+  store_uncertain: { status: 503, category: "unavailable" },
 };
 
 /** What becomes of a sign-in at the identity provider that failed. */
@@ -65,18 +73,9 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (error instanceof ServiceError) return answerToService(error);
   if (error instanceof SignInError) return plain(signInStatus[error.failure], { detail: error.message });
   if (error instanceof CallerGoneError) return plain(callerGoneStatus, { detail: error.message });
-  if (isStoreUnavailable(error)) {
-    return answerToService(
-      new ServiceError("store_unavailable", "The database cannot be reached right now."),
-    );
-  }
+  if (isStoreUnavailable(error)) return answerToService(storeUnavailable(error));
   const detail = `Something went wrong on our side. Request id: ${requestId}`;
   return { ...plain(500, { detail }), isUnexpected: true };
-}
-
-/** Whether the store could not be asked, by whatever name that came. */
-export function isStoreFailure(error: unknown): boolean {
-  return error instanceof ServiceError ? error.code === "store_unavailable" : isStoreUnavailable(error);
 }
 
 function answerToUpstream(error: UpstreamError): ErrorAnswer {
@@ -92,12 +91,14 @@ function answerToUpstream(error: UpstreamError): ErrorAnswer {
 }
 
 function answerToService(error: ServiceError): ErrorAnswer {
-  const { status, category } = serviceStatus[error.code];
+  const { status, category, retryAfterS = error.retryAfterS } = serviceStatus[error.code];
   return {
     ...plain(status, { detail: error.message, ...(category === undefined ? {} : { category }) }),
     headers: {
-      ...(error.retryAfterS === undefined ? {} : { "retry-after": String(error.retryAfterS) }),
+      ...(retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) }),
       ...(error.code === "unauthenticated" ? { "www-authenticate": "Bearer" } : {}),
+      // A client that tried again by itself might make the change twice.
+      ...(error.code === "store_uncertain" ? { "x-should-retry": "false" } : {}),
       ...(error instanceof MethodNotAllowedError ? { allow: error.allow } : {}),
       ...(error instanceof RateLimitError ? Object.fromEntries(rateHeaders(error.rate)) : {}),
     },

@@ -1,8 +1,9 @@
 import { ServiceError } from "../errors.ts";
 import { SignInError } from "../identity/openid/sign-in-error.ts";
+import { isStoreUnavailable } from "../storage/store-failure.ts";
 import { authenticate, type Credentials } from "./authenticate.ts";
 import { deprecationHeader } from "./deprecations.ts";
-import { answerTo, isStoreFailure, MethodNotAllowedError } from "./errors.ts";
+import { answerTo, MethodNotAllowedError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { idleTimeoutS } from "./keep-open.ts";
 import { type Observers, openExchange, recordExchange } from "./observe.ts";
@@ -95,7 +96,7 @@ function answerError(
   const { status, body, headers, category, isUnexpected } = answerTo(error, requestId);
   if (category !== undefined) exchange.category = category;
   if (isUnexpected) log.logger.error({ requestId, err: error }, "unexpected fault");
-  if (isStoreFailure(error)) log.storeFailed(error);
+  if (isStoreUnavailable(error)) log.storeFailed(error);
   if (error instanceof SignInError) {
     log.logger.warn({ requestId, failure: error.failure, reason: error.reason }, "a sign-in failed");
   }

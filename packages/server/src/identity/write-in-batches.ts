@@ -12,13 +12,15 @@ export interface Batching<Value> {
   write(batch: ReadonlyMap<string, Value>): Promise<void>;
   /** Puts what could not be written among what was noted meanwhile. */
   putBack(batch: ReadonlyMap<string, Value>, pending: Map<string, Value>): void;
-  onFailure(error: unknown): void;
+  /** `isFirst` unless the batch before could not be written either. */
+  onFailure(error: unknown, isFirst: boolean): void;
 }
 
 /** Writes every few seconds what was noted since, one batch after the other. */
 export function writeInBatches<Value>({ write, putBack, onFailure }: Batching<Value>): BatchedWrites<Value> {
   let pending = new Map<string, Value>();
   let writing: Promise<void> = Promise.resolve();
+  let isFailing = false;
 
   async function writePending(): Promise<void> {
     if (pending.size === 0) return;
@@ -26,8 +28,10 @@ export function writeInBatches<Value>({ write, putBack, onFailure }: Batching<Va
     pending = new Map();
     try {
       await write(batch);
+      isFailing = false;
     } catch (error) {
-      onFailure(error);
+      onFailure(error, !isFailing);
+      isFailing = true;
       putBack(batch, pending);
     }
   }

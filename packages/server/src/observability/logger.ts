@@ -1,18 +1,20 @@
 import pino, { type Logger } from "pino";
+import { watchOutage } from "./watch-outage.ts";
 
 export type { Logger };
 
 /** Characters of request lines that are gathered before they are written; what there is is written every second. */
 const batchCharacters = 16 * 1024;
 const flushIntervalMs = 1_000;
-const storeFailurePauseMs = 1_000;
 
 export interface Log {
   logger: Logger;
   /** Writes one line of level info about a request. There are too many of them to write each one by itself. */
   request(record: Readonly<Record<string, unknown>>): void;
-  /** Says why the store could not be asked, once a second at most: in an outage every call fails. */
+  /** Hears of each failure of the store, and says why once an outage. */
   storeFailed(error: unknown): void;
+  /** Hears of what the store answers, and says when an outage is over. */
+  storeAnswered(): void;
   /** Writes what is still gathered. */
   flush(): void;
 }
@@ -59,7 +61,7 @@ export function createLog(level: string): Log {
     return head.text;
   }
 
-  let lastStoreFailureAtMs = Number.NEGATIVE_INFINITY;
+  const outage = watchOutage(logger);
   setInterval(writeBatch, flushIntervalMs).unref();
   return {
     logger,
@@ -68,12 +70,8 @@ export function createLog(level: string): Log {
       batch += `${lineHead()}"msg":"request",${JSON.stringify(record).slice(1)}\n`;
       if (isReadable || batch.length >= batchCharacters) writeBatch();
     },
-    storeFailed(error) {
-      const nowMs = performance.now();
-      if (nowMs - lastStoreFailureAtMs < storeFailurePauseMs) return;
-      lastStoreFailureAtMs = nowMs;
-      logger.warn({ err: error }, "the store cannot be asked");
-    },
+    storeFailed: outage.failed,
+    storeAnswered: outage.answered,
     flush() {
       writeBatch();
       file.flushSync();

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { sql } from "kysely";
+import pg from "pg";
 import { onEachDatabase } from "../../test/support/databases.ts";
 import { createDatabaseAt, startPostgres } from "../../test/support/postgres.ts";
 import { openDatabase } from "./open-database.ts";
@@ -87,6 +88,38 @@ test("a database in memory is read on its one connection, and has no path", asyn
   expect(briefReader).toBe(database);
   expect(sqlitePath).toBeUndefined();
   await destroy();
+});
+
+test("a migration that waits for a table lets others on in between, and is made once it gets the table", async () => {
+  const { PRESAGE_TEST_POSTGRES: shared } = process.env;
+  const server = shared === undefined ? await startPostgres() : undefined;
+  const url = await createDatabaseAt(server?.url ?? shared ?? "");
+  const [holder, watcher] = [new pg.Client(url), new pg.Client(url)];
+  await Promise.all([holder.connect(), watcher.connect()]);
+  await holder.query(
+    "create table kysely_migration (name varchar(255) primary key, timestamp varchar(255) not null)",
+  );
+  await holder.query("begin; lock table kysely_migration in share mode");
+
+  const opening = openDatabase(url, onConnectionLost);
+  const longestWait = `select coalesce(extract(epoch from max(clock_timestamp() - query_start)), 0)::float8 as seconds
+    from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  const waits: number[] = [];
+  const endsAtMs = performance.now() + 5_000;
+  while (performance.now() < endsAtMs) {
+    const { rows } = await watcher.query<{ seconds: number }>(longestWait);
+    waits.push(rows[0]?.seconds ?? 0);
+    await Bun.sleep(50);
+  }
+  await holder.query("rollback");
+  await Promise.all([holder.end(), watcher.end()]);
+  const { migrated, destroy } = await opening;
+  expect(migrated).not.toEqual([]);
+  // It waited, gave up and had let go of everything for a moment.
+  expect(Math.max(...waits)).toBeGreaterThan(2);
+  expect(Math.max(...waits)).toBeLessThan(4);
+  await destroy();
+  await server?.remove();
 });
 
 test("A PostgreSQL database that measures texts by their bytes is refused", async () => {

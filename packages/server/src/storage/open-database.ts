@@ -1,21 +1,46 @@
-import { Kysely, sql } from "kysely";
+import { Kysely, type LogEvent, sql } from "kysely";
+import pRetry from "p-retry";
+import { ServiceError } from "../errors.ts";
 import { migrate, NewerSchemaError } from "./migrate.ts";
 import { openSqliteDatabase } from "./open-sqlite-database.ts";
+import type { PostgresLimits } from "./postgres-dialect.ts";
 import { sqliteThreadDialect } from "./sqlite-thread-dialect.ts";
 import { startSqliteWorker } from "./start-sqlite-worker.ts";
+import { isLockTimeout } from "./store-failure.ts";
 import type { Database, Tables } from "./tables.ts";
 
 const sqliteScheme = "sqlite:";
 const inMemoryPath = ":memory:";
-const queryTimeoutMs = 10_000;
+/**
+ * Of two processes that want the same rows, one that is frozen in a transaction loses them before the other gives up. What the
+ * server does not end in time is ended here.
+ */
+const limits: PostgresLimits = {
+  idleInTransactionTimeoutMs: 4_000,
+  lockTimeoutMs: 5_000,
+  statementTimeoutMs: 8_000,
+  answerTimeoutMs: 10_000,
+};
 /** A summary that no rollup answers reads every row of its filter. */
-const readerQueryTimeoutMs = 60_000;
+const readerLimits: PostgresLimits = { ...limits, statementTimeoutMs: 58_000, answerTimeoutMs: 60_000 };
+/**
+ * A migration of a large table may take longer than any other statement should. While it waits for a table, whoever comes
+ * after it waits as well: it gives up sooner than they do, and tries again.
+ */
+const migratingLimits: PostgresLimits = {
+  idleInTransactionTimeoutMs: 4_000,
+  lockTimeoutMs: 3_000,
+  statementTimeoutMs: 0,
+};
+/** Longer than the longest read, for which a migration waits. */
+const migratingPatienceMs = 120_000;
 /** So that long reads, however many are asked for, leave the database's processors to the rest. */
 const maxReaderConnections = 4;
 
 /** The database cannot be opened, for the reason that the message gives. */
 export class OpenDatabaseError extends Error {
-  constructor(cause: unknown) {
+  constructor(failure: unknown) {
+    const cause = failure instanceof ServiceError ? failure.cause : failure;
     const reason = cause instanceof Error && cause.message !== "" ? cause.message : "no answer";
     super(`The database cannot be opened (PRESAGE_DATABASE_URL): ${reason}`, { cause });
     this.name = "OpenDatabaseError";
@@ -41,13 +66,17 @@ export interface OpenedDatabase {
   destroy(): Promise<void>;
 }
 
-/** Opens the database at `url` (`sqlite:PATH`, `sqlite::memory:` or `postgres://…`) and brings its schema up to date. */
+/**
+ * Opens the database at `url` (`sqlite:PATH`, `sqlite::memory:` or `postgres://…`) and brings its schema up to date.
+ * `onConnectionLost` hears of connections that died while nobody used them, `onAnswer` of each statement that was answered.
+ */
 export async function openDatabase(
   url: string,
   onConnectionLost: (error: Error) => void,
+  onAnswer: () => void = () => {},
 ): Promise<OpenedDatabase> {
   try {
-    return await connectAndMigrate(url, onConnectionLost);
+    return await connectAndMigrate(url, onConnectionLost, onAnswer);
   } catch (error) {
     throw error instanceof NewerSchemaError ? error : new OpenDatabaseError(error);
   }
@@ -56,10 +85,14 @@ export async function openDatabase(
 async function connectAndMigrate(
   url: string,
   onConnectionLost: (error: Error) => void,
+  onAnswer: () => void,
 ): Promise<OpenedDatabase> {
+  const log = (event: LogEvent) => {
+    if (event.level === "query") onAnswer();
+  };
   const connected = url.startsWith(sqliteScheme)
-    ? await connectSqlite(url.slice(sqliteScheme.length))
-    : await connectPostgres(url, onConnectionLost);
+    ? await connectSqlite(url.slice(sqliteScheme.length), log)
+    : await connectPostgres(url, onConnectionLost, log);
   const connections = new Set([connected.reader, connected.briefReader, connected.database]);
   return {
     ...connected,
@@ -72,8 +105,10 @@ async function connectAndMigrate(
 
 type Connected = Omit<OpenedDatabase, "destroy">;
 
-async function connectSqlite(path: string): Promise<Connected> {
-  const database = openSqliteDatabase(path);
+type Logging = (event: LogEvent) => void;
+
+async function connectSqlite(path: string, log: Logging): Promise<Connected> {
+  const database = openSqliteDatabase(path, log);
   const migrated = await migrate(database);
   // A database in memory is its one connection's own.
   if (path === inMemoryPath) {
@@ -81,30 +116,48 @@ async function connectSqlite(path: string): Promise<Connected> {
   }
   // A thread starts with its first statement.
   const openReader = () =>
-    new Kysely<Tables>({ dialect: sqliteThreadDialect(() => startSqliteWorker(path)) });
+    new Kysely<Tables>({ dialect: sqliteThreadDialect(() => startSqliteWorker(path)), log });
   return { database, reader: openReader(), briefReader: openReader(), sqlitePath: path, migrated };
 }
 
-async function connectPostgres(url: string, onConnectionLost: (error: Error) => void): Promise<Connected> {
+async function connectPostgres(
+  url: string,
+  onConnectionLost: (error: Error) => void,
+  log: Logging,
+): Promise<Connected> {
   const { postgresDialect } = await import("./postgres-dialect.ts");
-  // A migration of a large table may take longer than any other statement should.
   const migrating = new Kysely<Tables>({
-    dialect: postgresDialect(url, { onConnectionLost }),
+    dialect: postgresDialect(url, { limits: migratingLimits, onConnectionLost }),
   });
   const migrated = await checkEncoding(migrating)
-    .then(() => migrate(migrating))
+    .then(() => migrateBetweenReads(migrating))
     .finally(() => migrating.destroy());
   const database = new Kysely<Tables>({
-    dialect: postgresDialect(url, { queryTimeoutMs, onConnectionLost }),
+    dialect: postgresDialect(url, { limits, onConnectionLost }),
+    log,
   });
   const reader = new Kysely<Tables>({
     dialect: postgresDialect(url, {
       maxConnections: maxReaderConnections,
-      queryTimeoutMs: readerQueryTimeoutMs,
+      limits: readerLimits,
+      isReadOnly: true,
       onConnectionLost,
     }),
+    log,
   });
   return { database, reader, briefReader: database, sqlitePath: undefined, migrated };
+}
+
+/** Whoever uses a table holds up its migration, which takes back what it has done and lets others on before it tries again. */
+async function migrateBetweenReads(database: Database): Promise<string[]> {
+  return await pRetry(() => migrate(database), {
+    retries: Number.POSITIVE_INFINITY,
+    maxRetryTime: migratingPatienceMs,
+    minTimeout: 500,
+    maxTimeout: 5_000,
+    randomize: true,
+    shouldRetry: ({ error }) => isLockTimeout(error),
+  });
 }
 
 /** In any other encoding, SQL_ASCII above all, texts would be cut and measured by their bytes. */

@@ -1,5 +1,6 @@
-import { PostgresDialect } from "kysely";
+import { type Dialect, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from "kysely";
 import pg from "pg";
+import { postgresDriver } from "./postgres-driver.ts";
 
 const connectTimeoutMs = 3_000;
 const defaultMaxConnections = 10;
@@ -9,30 +10,73 @@ const defaultMaxConnections = 10;
  */
 const numberOids = new Set([20, 1700]);
 
+/** How long a session may do what, so that none holds up others for long. Without a limit, as the server has it. */
+export interface PostgresLimits {
+  /** A statement that waits longer for a lock fails. */
+  lockTimeoutMs?: number;
+  /** A transaction in which nothing happens for so long is taken back: whoever began it is frozen or gone. */
+  idleInTransactionTimeoutMs?: number;
+  /** A statement that takes longer fails; with 0 it may take as long as it needs. */
+  statementTimeoutMs?: number;
+  /** When the server itself is taken to be silent, and the connection is cut. Above all of the others. */
+  answerTimeoutMs?: number;
+}
+
 export interface PostgresOptions {
   maxConnections?: number;
-  /** A statement that takes longer fails; without it a statement may take as long as it needs. */
-  queryTimeoutMs?: number;
+  limits?: PostgresLimits;
+  isReadOnly?: boolean;
   /** Hears of connections that died while nobody used them. */
   onConnectionLost(error: Error): void;
 }
 
-export function postgresDialect(url: string, options: PostgresOptions): PostgresDialect {
+export function postgresDialect(url: string, options: PostgresOptions): Dialect {
+  const { answerTimeoutMs } = options.limits ?? {};
+  const settings = sessionSettings(options);
   const pool = new pg.Pool({
     connectionString: url,
     max: options.maxConnections ?? defaultMaxConnections,
     connectionTimeoutMillis: connectTimeoutMs,
-    ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
+    ...(answerTimeoutMs === undefined ? {} : { query_timeout: answerTimeoutMs }),
     keepAlive: true,
     application_name: "presage",
     types: {
       getTypeParser: (oid, format) => (numberOids.has(oid) ? Number : pg.types.getTypeParser(oid, format)),
     },
+    // By statement, because poolers such as PgBouncer refuse a connection that asks for them at its start.
+    onConnect: (client) => settle(client as pg.Client, settings),
   });
   // The pool hangs its whole client onto the error, which is nothing for a log.
   pool.on("error", (error) => options.onConnectionLost(Object.assign(error, { client: undefined })));
-  // The pool listens only to connections that nobody uses. One that dies in use fails the statement that uses it; without
-  // a listener of its own it would end the process as well.
-  pool.on("connect", (client) => client.on("error", () => {}));
-  return new PostgresDialect({ pool });
+  return {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => postgresDriver(pool),
+    createIntrospector: (database) => new PostgresIntrospector(database),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  };
+}
+
+function sessionSettings({ limits = {}, isReadOnly = false }: PostgresOptions): string {
+  const settings = {
+    lock_timeout: limits.lockTimeoutMs,
+    idle_in_transaction_session_timeout: limits.idleInTransactionTimeoutMs,
+    statement_timeout: limits.statementTimeoutMs,
+    // Whoever waited for a row sees it as it then is; any other level would refuse them.
+    default_transaction_isolation: "'read committed'",
+    default_transaction_read_only: isReadOnly ? "on" : undefined,
+  };
+  return Object.entries(settings)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `set ${name} = ${value}`)
+    .join("; ");
+}
+
+async function settle(client: pg.Client, settings: string): Promise<void> {
+  try {
+    await client.query({ text: settings, query_timeout: connectTimeoutMs } as pg.QueryConfig);
+  } catch (error) {
+    // A farewell might never be answered.
+    client.connection.stream.destroy();
+    throw error;
+  }
 }

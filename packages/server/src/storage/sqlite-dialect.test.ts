@@ -6,6 +6,27 @@ import { Kysely, sql } from "kysely";
 import { sqliteDialect } from "./sqlite-dialect.ts";
 import { isStoreUnavailable } from "./store-failure.ts";
 
+/** A program that writes until its file may not grow any more, which is to SQLite as a disk that breaks. */
+const writeUntilBroken = `
+  import { Kysely } from "kysely";
+  import { sqliteDialect } from ${JSON.stringify(join(import.meta.dir, "sqlite-dialect.ts"))};
+  import { isStoreUncertain, isStoreUnavailable } from ${JSON.stringify(join(import.meta.dir, "store-failure.ts"))};
+  const database = new Kysely({ dialect: sqliteDialect(process.argv.at(-1)) });
+  await database.schema.createTable("notes").addColumn("body", "text").execute();
+  const write = (on) => on.insertInto("notes").values({ body: "x".repeat(10_000) }).execute();
+  const failureOf = async (work) => {
+    for (;;) try { await work(); } catch (error) { return error; }
+  };
+  for (const failure of [
+    await failureOf(() => database.transaction().execute(write)),
+    await failureOf(() => write(database)),
+    await failureOf(() => database.transaction().execute(async (transaction) => {
+      await write(transaction);
+      throw new Error("changed my mind");
+    })),
+  ]) console.log(failure.cause?.code ?? failure.message, isStoreUnavailable(failure), isStoreUncertain(failure));
+`;
+
 let directory: string;
 let database: Kysely<{ notes: { body: string } }>;
 
@@ -46,4 +67,27 @@ test("a transaction that its own code gives up is taken back", async () => {
   });
   await expect(givenUp).rejects.toThrow("changed my mind");
   expect(await database.selectFrom("notes").selectAll().execute()).toEqual([{ body: "next" }]);
+});
+
+test("a commit that the disk fails is uncertain, also that of a statement by itself", async () => {
+  const child = Bun.spawn({
+    cmd: [
+      "sh",
+      "-c",
+      'trap "" XFSZ; ulimit -f 400; exec "$@"',
+      "sh",
+      process.execPath,
+      "--eval",
+      writeUntilBroken,
+      join(directory, "broken.db"),
+    ],
+    stdout: "pipe",
+    stderr: "inherit",
+    timeout: 30_000,
+  });
+  expect((await child.stdout.text()).trim().split("\n")).toEqual([
+    "SQLITE_IOERR_WRITE true true",
+    "SQLITE_IOERR_WRITE true true",
+    "changed my mind false false",
+  ]);
 });

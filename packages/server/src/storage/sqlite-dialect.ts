@@ -1,6 +1,7 @@
 import type { Database as BunDatabase, SQLQueryBindings } from "bun:sqlite";
 import { type Driver, SqliteAdapter, SqliteDialect, type SqliteStatement } from "kysely";
 import { openSqlite } from "./open-sqlite.ts";
+import { isDiskFailure, storeUncertain } from "./store-failure.ts";
 import { waitForLocks } from "./wait-for-locks.ts";
 
 /** Kysely's SQLite dialect over Bun's driver, on the thread that asks. */
@@ -36,19 +37,32 @@ class AdapterWithTransactionalSchema extends SqliteAdapter {
   }
 }
 
+const isRead = /^\s*(select|with|pragma)\b/i;
+
 function toKyselyStatement(database: BunDatabase, sql: string): SqliteStatement {
   // A transaction that begins by reading and then writes fails at once if another process wrote in between;
   // one that takes the write lock at its start waits for its turn.
   const statement = database.query(sql === "begin" ? "begin immediate" : sql);
   const bindings = (parameters: ReadonlyArray<unknown>) => parameters as SQLQueryBindings[];
+
+  /** A disk that fails while changes are made to last may have them all the same, for whoever opens the file next. */
+  function confirmed<Result>(execute: () => Result): Result {
+    const keeps = sql === "commit" || !(database.inTransaction || isRead.test(sql));
+    try {
+      return execute();
+    } catch (error) {
+      throw keeps && isDiskFailure(error) ? storeUncertain(error) : error;
+    }
+  }
+
   return {
     reader: statement.columnNames.length > 0,
-    all: (parameters) => statement.all(...bindings(parameters)),
+    all: (parameters) => confirmed(() => statement.all(...bindings(parameters))),
     run(parameters) {
       // SQLite itself takes back a transaction that it cannot go on with, such as one that finds the disk full.
       // To fail at taking it back again would hide that.
       if (sql === "rollback" && !database.inTransaction) return { changes: 0, lastInsertRowid: 0 };
-      return statement.run(...bindings(parameters));
+      return confirmed(() => statement.run(...bindings(parameters)));
     },
     iterate: (parameters) => statement.iterate(...bindings(parameters)),
   };

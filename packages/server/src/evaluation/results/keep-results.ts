@@ -1,5 +1,5 @@
 import { ServiceError } from "../../errors.ts";
-import { isStoreUnavailable, isUniqueViolation } from "../../storage/store-failure.ts";
+import { isStoreUnavailable, isUniqueViolation, storeUnavailable } from "../../storage/store-failure.ts";
 import type { EvaluationRecord, KeptResult } from "./evaluation-record.ts";
 import { numberResults, type WriteResults } from "./write-results.ts";
 
@@ -45,8 +45,11 @@ export function createResultsKeeper(write: WriteResults): ResultsKeeper {
     return batch;
   }
 
-  /** A batch that the store refuses is tried call by call, so that nobody fails for another's fault. */
-  async function writeOrSplit(batch: readonly Waiting[]): Promise<void> {
+  /**
+   * A batch that the store refuses is tried call by call, so that nobody fails for another's fault. If the store is not
+   * available, whoever waits is refused at once, and not in turns; then this returns why.
+   */
+  async function writeOrSplit(batch: readonly Waiting[]): Promise<unknown> {
     try {
       const records = batch.flatMap((one) => one.records);
       const kept = numberResults(records, await write(records));
@@ -56,14 +59,26 @@ export function createResultsKeeper(write: WriteResults): ResultsKeeper {
         at += records.length;
       }
     } catch (error) {
-      const [only] = batch;
-      if (only !== undefined && (batch.length === 1 || isStoreUnavailable(error))) {
-        const reason = isUniqueViolation(error) ? keyInUse(error) : error;
-        for (const { kept } of batch) kept.reject(reason);
-        return;
+      if (isStoreUnavailable(error)) {
+        refuse(batch, error);
+        refuse(waiting, storeUnavailable(error));
+        waiting = [];
+        waitingResults = 0;
+        return error;
       }
-      for (const one of batch) await writeOrSplit([one]);
+      if (batch.length === 1) {
+        refuse(batch, isUniqueViolation(error) ? keyInUse(error) : error);
+        return undefined;
+      }
+      for (const one of batch) {
+        const outage = await writeOrSplit([one]);
+        if (outage === undefined) continue;
+        // Those that have their answer keep it.
+        refuse(batch, storeUnavailable(outage));
+        return outage;
+      }
     }
+    return undefined;
   }
 
   return {
@@ -79,6 +94,10 @@ export function createResultsKeeper(write: WriteResults): ResultsKeeper {
       return await kept.promise;
     },
   };
+}
+
+function refuse(calls: readonly Waiting[], reason: unknown): void {
+  for (const { kept } of calls) kept.reject(reason);
 }
 
 function keyInUse(cause: unknown): ServiceError {

@@ -3,12 +3,13 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Worker } from "node:worker_threads";
 import { openDatabase } from "../../storage/open-database.ts";
 import { openSqliteDatabase } from "../../storage/open-sqlite-database.ts";
-import { isStoreUnavailable, isUniqueViolation } from "../../storage/store-failure.ts";
+import { isStoreUnavailable, isStoreUncertain, isUniqueViolation } from "../../storage/store-failure.ts";
 import { ordinaryRecord } from "./evaluation-record.fixture.ts";
 import { selectResults } from "./kept-results-store.ts";
-import { writeInThread } from "./write-in-thread.ts";
+import { startResultsWorker, writeInThread } from "./write-in-thread.ts";
 
 /** A program that asks for a write and ends the thread at once. */
 const writeAndEnd = `
@@ -97,18 +98,36 @@ describe("what the store refuses", () => {
   });
 });
 
-test("a thread that dies fails the calls under way as a store that cannot be reached, and the next call starts another", async () => {
-  // A directory cannot be opened as a file, which ends the thread.
+test("a file that cannot be opened fails a call as a store that is not available, and is opened once it can be", async () => {
+  // A directory cannot be opened as a file.
   await mkdir(path);
-  const failures = await Promise.all([
-    failureOf(writer.write([ordinaryRecord])),
-    failureOf(writer.write([ordinaryRecord])),
-  ]);
-  for (const failure of failures) expect(isStoreUnavailable(failure)).toBe(true);
+  const failure = await failureOf(writer.write([ordinaryRecord]));
+  expect(failure).toMatchObject({ code: "SQLITE_CANTOPEN" });
+  expect([isStoreUnavailable(failure), isStoreUncertain(failure)]).toEqual([true, false]);
   await rmdir(path);
   await migrateFile();
   expect((await writer.write([ordinaryRecord])).firstId).toBe(1);
   expect((await storedResults([1])).length).toBe(1);
+});
+
+test("a thread that dies leaves open what was kept of the calls under way, and the next call starts another", async () => {
+  await migrateFile();
+  const workers: Worker[] = [];
+  const { write, end } = writeInThread(path, (sqlitePath) => {
+    const worker = startResultsWorker(sqlitePath);
+    workers.push(worker);
+    return worker;
+  });
+  await write([ordinaryRecord]);
+  const failures = [failureOf(write([ordinaryRecord])), failureOf(write([ordinaryRecord]))];
+  await workers[0]?.terminate();
+  for (const failure of await Promise.all(failures)) {
+    expect([isStoreUnavailable(failure), isStoreUncertain(failure)]).toEqual([true, true]);
+  }
+  const { firstId } = await write([ordinaryRecord]);
+  expect((await storedResults([firstId])).length).toBe(1);
+  expect(workers.length).toBe(2);
+  await end();
 });
 
 describe("end", () => {

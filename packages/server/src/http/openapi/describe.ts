@@ -43,7 +43,7 @@ export function withDeprecation({ "401": refusal, ...responses }: ZodOpenApiResp
   } as const;
   const described = Object.entries(responses).map(([status, response]) => [
     status,
-    { ...response, headers: { Deprecation } },
+    { ...response, headers: { ...response.headers, Deprecation } },
   ]);
   return { ...Object.fromEntries(described), "401": refusal } as ZodOpenApiResponsesObject;
 }
@@ -55,7 +55,25 @@ export const notValid = {
   "422": answer("The request is not valid; every fault is listed", HTTPValidationError),
 };
 export const tooLarge = { "413": answer("The request body is too large", ErrorResponse) };
-export const storeUnavailable = { "503": answer("The store cannot be reached", ErrorResponse) };
+export const storeUnavailable = {
+  "503": {
+    ...answer(
+      "The store is not available, and nothing was changed; or it did not confirm a change, which may or may not have been kept",
+      ErrorResponse,
+    ),
+    headers: {
+      "Retry-After": {
+        description: "Seconds after which to try again; absent if a change was not confirmed.",
+        schema: { type: "integer" },
+      },
+      "x-should-retry": {
+        description:
+          "`false` if a change was not confirmed: sent again without an `Idempotency-Key`, it may be made twice.",
+        schema: { type: "string", enum: ["false"] },
+      },
+    },
+  },
+} satisfies ZodOpenApiResponsesObject;
 
 type Rest = Omit<ZodOpenApiOperationObject, "operationId" | "tags" | "summary">;
 

@@ -17,8 +17,9 @@ import type { KeptResult } from "../../evaluation/results/evaluation-record.ts";
 import type { ImportedResult } from "../../evaluation/results/import-results.ts";
 import type { Page, SearchFilter } from "../../evaluation/results/result-filter.ts";
 import { type Summary, TooManyGroupsError, type WantedSummary } from "../../evaluation/results/summarise.ts";
-import type { Logger } from "../../observability/logger.ts";
+import type { Log } from "../../observability/logger.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
+import { isStoreUnavailable } from "../../storage/store-failure.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
 import { toSummaryResponse } from "../evaluation-summary.ts";
 import { exportFormat } from "../export-format.ts";
@@ -58,11 +59,7 @@ const defaultLimit = 50;
 /** One that no rollup answers reads every result of its filter. The store gives up after this. */
 const longestSummaryMs = 60_000;
 
-export function evaluationResultRoutes(
-  area: EvaluationResultsArea,
-  maxBodyBytes: number,
-  logger: Pick<Logger, "error">,
-): Route[] {
+export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes: number, log: Log): Route[] {
   const resolverOf =
     ({ caller }: CallWithCaller): ResolveEvaluatorId =>
     (idOrAlias) =>
@@ -94,9 +91,12 @@ export function evaluationResultRoutes(
       const filter = await readSearchFilter(fields, resolverOf(call));
       const pieces = area.exportResults(caller.accountId, filter, order);
       const written = await exportFormat(format);
-      const stream = await streamExport(pieces, written, (error) =>
-        logger.error({ requestId: exchange.requestId, err: error }, "an export broke off"),
-      );
+      const stream = await streamExport(pieces, written, (error) => {
+        const { requestId } = exchange;
+        const isOutage = isStoreUnavailable(error);
+        if (isOutage) log.storeFailed(error);
+        log.logger.error({ requestId, ...(isOutage ? {} : { err: error }) }, "an export broke off");
+      });
       return new Response(stream, {
         headers: {
           "content-type": written.contentType,

@@ -12,7 +12,7 @@ export interface LastUses {
 /** Collects the keys' last uses and writes them in batches. What cannot be written is kept for the next batch. */
 export function collectLastUses(
   write: (lastUses: ReadonlyMap<string, Micros>) => Promise<void>,
-  onFailure: (error: unknown) => void,
+  onFailure: (error: unknown, isFirst: boolean) => void,
 ): LastUses {
   const { pending, writeNow, stop } = writeInBatches<Micros>({
     write,

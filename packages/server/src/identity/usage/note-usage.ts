@@ -14,7 +14,7 @@ export interface UsageNotes {
 /** Collects usage and writes it in batches. What cannot be written is kept for the next batch, within bounds. */
 export function collectUsage(
   write: (tallies: ReadonlyMap<string, UsageTally>) => Promise<void>,
-  onFailure: (error: unknown) => void,
+  onFailure: (error: unknown, isFirst: boolean) => void,
 ): UsageNotes {
   const { pending, stop } = writeInBatches<UsageTally>({
     write,

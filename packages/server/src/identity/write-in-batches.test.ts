@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { writeInBatches } from "./write-in-batches.ts";
+
+test("of batches in a row that cannot be written the first is told apart, and nothing of them is lost", async () => {
+  let isBroken = true;
+  const written: [string, number][][] = [];
+  const failures: boolean[] = [];
+  const { pending, writeNow, stop } = writeInBatches<number>({
+    async write(batch) {
+      if (isBroken) throw new Error("the store is gone");
+      written.push([...batch]);
+    },
+    putBack(batch, since) {
+      for (const [name, value] of batch) since.set(name, value);
+    },
+    onFailure: (_error, isFirst) => failures.push(isFirst),
+  });
+
+  pending().set("one", 1);
+  for (let turn = 0; turn < 3; turn++) await writeNow();
+  isBroken = false;
+  await writeNow();
+  isBroken = true;
+  pending().set("two", 2);
+  await writeNow();
+  isBroken = false;
+  await stop();
+  expect(failures).toEqual([true, false, false, true]);
+  expect(written).toEqual([[["one", 1]], [["two", 2]]]);
+});

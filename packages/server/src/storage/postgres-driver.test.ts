@@ -1,0 +1,279 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { Kysely, sql } from "kysely";
+import pg from "pg";
+import { eventually } from "../../test/support/eventually.ts";
+import { createDatabaseAt, type PostgresServer, startPostgres } from "../../test/support/postgres.ts";
+import { type Relay, startRelay } from "../../test/support/relay.ts";
+import { type PostgresLimits, postgresDialect } from "./postgres-dialect.ts";
+import { isStoreUnavailable, isStoreUncertain, isUniqueViolation } from "./store-failure.ts";
+
+interface Notes {
+  notes: { body: string };
+}
+
+const limits: PostgresLimits = {
+  idleInTransactionTimeoutMs: 300,
+  lockTimeoutMs: 300,
+  statementTimeoutMs: 600,
+  answerTimeoutMs: 900,
+};
+
+let own: PostgresServer | undefined;
+let relay: Relay;
+let outside: pg.Client;
+let database: Kysely<Notes>;
+let lost: Error[];
+
+function open(isReadOnly = false): Kysely<Notes> {
+  const url = new URL(directUrl);
+  url.port = String(relay.port);
+  const onConnectionLost = (error: Error) => void lost.push(error);
+  return new Kysely<Notes>({
+    dialect: postgresDialect(url.href, { maxConnections: 1, limits, isReadOnly, onConnectionLost }),
+  });
+}
+
+let server: string;
+let directUrl: string;
+beforeAll(async () => {
+  const { PRESAGE_TEST_POSTGRES: shared } = process.env;
+  own = shared === undefined ? await startPostgres() : undefined;
+  server = shared ?? own?.url ?? "";
+}, 60_000);
+afterAll(async () => {
+  await own?.remove();
+});
+
+beforeEach(async () => {
+  lost = [];
+  directUrl = await createDatabaseAt(server);
+  outside = new pg.Client(directUrl);
+  await outside.connect();
+  await outside.query("create table notes (body text unique)");
+  relay = await startRelay(Number(new URL(directUrl).port));
+  database = open();
+});
+afterEach(async () => {
+  await database.destroy();
+  await relay.stop();
+  await outside.end();
+});
+
+const note = (body: string, on: Kysely<Notes> = database) =>
+  on.insertInto("notes").values({ body }).execute();
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return await work.then(
+    () => "it did not fail",
+    (error: unknown) => error,
+  );
+}
+
+/** As another connection sees them. */
+async function notes(): Promise<string[]> {
+  const { rows } = await outside.query<{ body: string }>("select body from notes order by body");
+  return rows.map(({ body }) => body);
+}
+
+async function serversPid(): Promise<number | undefined> {
+  const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(database);
+  return rows[0]?.pid;
+}
+
+/** States of the connections that Presage has at the server. */
+async function states(): Promise<string[]> {
+  const { rows } = await outside.query<{ state: string }>(
+    "select state from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
+  );
+  return rows.map(({ state }) => state);
+}
+
+test("a transaction whose statement is not answered is taken back, and the next one is not in it", async () => {
+  const pid = await serversPid();
+  const failure = await failureOf(
+    database.transaction().execute(async (transaction) => {
+      await note("first", transaction);
+      relay.silence();
+      await note("second", transaction);
+    }),
+  );
+  expect([isStoreUnavailable(failure), isStoreUncertain(failure)]).toEqual([true, false]);
+  relay.resume();
+  await note("next");
+  expect(await notes()).toEqual(["next"]);
+  expect(await serversPid()).not.toBe(pid);
+  expect(await eventually(states, (all) => all.length === 1)).toEqual(["idle"]);
+});
+
+test("a transaction that could not begin leaves nothing open for the next caller", async () => {
+  await serversPid();
+  relay.silence();
+  const failure = await failureOf(
+    database.transaction().execute((transaction) => note("never", transaction)),
+  );
+  expect([isStoreUnavailable(failure), isStoreUncertain(failure)]).toEqual([true, false]);
+  relay.resume();
+  await note("next");
+  await database.destroy();
+  expect(await notes()).toEqual(["next"]);
+});
+
+test("a commit that is not answered is uncertain", async () => {
+  // As the protocol ends a statement: the settings of a session have "committed" in them.
+  relay.holdAnswersTo("commit\0");
+  const failure = await failureOf(
+    database.transaction().execute((transaction) => note("kept after all", transaction)),
+  );
+  expect([isStoreUnavailable(failure), isStoreUncertain(failure)]).toEqual([true, true]);
+  expect(await notes()).toEqual(["kept after all"]);
+});
+
+test("a write outside of a transaction that is not answered is uncertain, a read is not", async () => {
+  relay.holdAnswersTo("insert");
+  const writing = await failureOf(note("kept after all"));
+  expect([isStoreUnavailable(writing), isStoreUncertain(writing)]).toEqual([true, true]);
+  relay.holdAnswersTo("select");
+  const reading = await failureOf(database.selectFrom("notes").selectAll().execute());
+  expect([isStoreUnavailable(reading), isStoreUncertain(reading)]).toEqual([true, false]);
+  expect(await notes()).toEqual(["kept after all"]);
+});
+
+test("a connection that the server ends in a transaction fails it for certain", async () => {
+  const pid = await serversPid();
+  const failure = await failureOf(
+    database.transaction().execute(async (transaction) => {
+      await note("never", transaction);
+      await outside.query("select pg_terminate_backend($1)", [pid]);
+      await note("never either", transaction);
+    }),
+  );
+  expect([isStoreUnavailable(failure), isStoreUncertain(failure)]).toEqual([true, false]);
+  await note("next");
+  expect(await notes()).toEqual(["next"]);
+});
+
+test("a transaction in which nothing happens for long is taken back by the server, and says so", async () => {
+  const failure = await failureOf(
+    database.transaction().execute(async (transaction) => {
+      await note("never", transaction);
+      await Bun.sleep(700);
+    }),
+  );
+  expect([isStoreUnavailable(failure), isStoreUncertain(failure)]).toEqual([true, false]);
+  await note("next");
+  expect(await notes()).toEqual(["next"]);
+});
+
+test("a lock is waited for no longer than allowed, and the connection stays good", async () => {
+  const pid = await serversPid();
+  await outside.query("begin; lock table notes");
+  const failure = await failureOf(note("never"));
+  expect(failure).toMatchObject({ code: "55P03" });
+  expect([isStoreUnavailable(failure), isStoreUncertain(failure)]).toEqual([true, false]);
+  await outside.query("rollback");
+  await note("next");
+  expect(await serversPid()).toBe(pid);
+});
+
+test("a statement that takes too long is ended by the server, and the connection stays good", async () => {
+  const pid = await serversPid();
+  const failure = await failureOf(sql`select pg_sleep(5)`.execute(database));
+  expect(failure).toMatchObject({ code: "57014" });
+  expect(isStoreUnavailable(failure)).toBe(true);
+  expect(await serversPid()).toBe(pid);
+});
+
+test("what the server refuses is the failure, also where the rollback after it is not answered", async () => {
+  await note("taken");
+  relay.holdAnswersTo("rollback");
+  const failure = await failureOf(
+    database.transaction().execute((transaction) => note("taken", transaction)),
+  );
+  expect(isUniqueViolation(failure)).toBe(true);
+  relay.resume();
+  await note("next");
+  await database.destroy();
+  expect(await notes()).toEqual(["next", "taken"]);
+});
+
+test("a transaction does not count as kept if it hid a failure", async () => {
+  await note("taken");
+  const failure = await failureOf(
+    database.transaction().execute(async (transaction) => {
+      await note("never", transaction);
+      await note("taken", transaction).catch(() => {});
+    }),
+  );
+  expect(failure).toMatchObject({ message: expect.stringContaining("taken back") });
+  await note("next");
+  expect(await notes()).toEqual(["next", "taken"]);
+});
+
+test("a connection that dies while nobody uses it is told of, and another takes its place", async () => {
+  await outside.query("select pg_terminate_backend($1)", [await serversPid()]);
+  expect(
+    (
+      await eventually(
+        () => lost,
+        (all) => all.length > 0,
+      )
+    ).length,
+  ).toBe(1);
+  await note("next");
+  expect(await notes()).toEqual(["next"]);
+});
+
+test("a server that cannot be reached is not available", async () => {
+  await relay.stop();
+  const failure = await failureOf(note("never"));
+  expect([isStoreUnavailable(failure), isStoreUncertain(failure)]).toEqual([true, false]);
+});
+
+test("where only reading is allowed, a write is refused", async () => {
+  const reader = open(true);
+  expect(await failureOf(note("never", reader))).toMatchObject({ code: "25006" });
+  expect(await reader.selectFrom("notes").selectAll().execute()).toEqual([]);
+  await reader.destroy();
+});
+
+test("a connection to a server that takes no writes is exchanged, as another server may do so by now", async () => {
+  const readOnlyByDefault = `alter database ${new URL(directUrl).pathname.slice(1)} set default_transaction_read_only`;
+  await outside.query(`${readOnlyByDefault} = on`);
+  expect(await failureOf(note("never"))).toMatchObject({ code: "25006" });
+  await outside.query(`${readOnlyByDefault} = off`);
+  const refused = async () => (await failureOf(note("in the end"))) !== "it did not fail";
+  expect(await eventually(refused, (isRefused) => !isRefused, 20_000)).toBe(false);
+});
+
+test("whoever waited for a row sees it as it then is, also where the server's default is stricter", async () => {
+  await outside.query(`alter database ${new URL(directUrl).pathname.slice(1)}
+    set default_transaction_isolation = 'serializable'`);
+  expect((await sql`show transaction_isolation`.execute(database)).rows).toEqual([
+    { transaction_isolation: "read committed" },
+  ]);
+});
+
+test("destroy waits for what is under way, and not for a server that is silent", async () => {
+  const slow = sql`select pg_sleep(0.4)`.execute(database);
+  await Bun.sleep(100);
+  const ended = database.destroy();
+  await slow;
+  await ended;
+  expect(await eventually(states, (all) => all.length === 0)).toEqual([]);
+
+  const other = open();
+  await sql`select 1`.execute(other);
+  relay.silence();
+  const startedAtMs = performance.now();
+  const unanswered = failureOf(sql`select 1`.execute(other));
+  await Bun.sleep(50);
+  await other.destroy();
+  expect(isStoreUnavailable(await unanswered)).toBe(true);
+  expect(performance.now() - startedAtMs).toBeLessThan(5_000);
+});
+
+test("after destroy nothing is asked any more", async () => {
+  await note("first");
+  await database.destroy();
+  await expect(note("second")).rejects.toThrow("destroyed");
+});
