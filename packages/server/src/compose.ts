@@ -86,11 +86,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
   const admission = createAdmission(config.prediction);
   metrics.watchInFlight(admission.inFlight);
 
-  const { registry, evaluate, findRefusals, keeper, ...evaluation } = composeEvaluation(
-    config,
-    logger,
-    store,
-  );
+  const { registry, evaluate, findRefusals, ...evaluation } = composeEvaluation(config, logger, store);
   const managed = systemRevisions(registry.families);
 
   const app = createApp({
@@ -123,7 +119,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
     },
     registry,
     evaluations: { evaluate, findRefusals, timeoutMs: config.upstream.timeoutMs },
-    evaluationResults: composeResults(store, registry, keeper),
+    evaluationResults: composeResults(store, registry, evaluation),
     evaluatorProfiles: {
       findFamily: (name) => registry.find(name)?.family,
       createProfile: (profile) => createProfile(database, profile),

@@ -34,9 +34,3 @@ export function isStoreUnavailable(error: unknown): boolean {
   const isUnavailable = unavailableCodes.has(code) || unavailableCodes.has(primaryCode);
   return isUnavailable || code.startsWith("08") || unavailableMessages.test(error.message);
 }
-
-/** Whether the store refused a row because it has another one that must be the only one of its kind. */
-export function isUniqueViolation(error: unknown): boolean {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return code === "SQLITE_CONSTRAINT_UNIQUE" || code === "23505";
-}

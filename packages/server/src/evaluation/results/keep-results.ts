@@ -1,5 +1,5 @@
 import { ServiceError } from "../../errors.ts";
-import { isStoreUnavailable, isUniqueViolation } from "../../storage/store-failure.ts";
+import { isStoreUnavailable } from "../../storage/store-failure.ts";
 import type { EvaluationRecord, KeptResult } from "./evaluation-record.ts";
 import { numberResults, type WriteResults } from "./write-results.ts";
 
@@ -9,7 +9,10 @@ const maxResultsAtOnce = 500;
 const maxWaiting = 20_000;
 
 export interface ResultsKeeper {
-  /** Returns once the results are on disk. Those of one call are kept together or not at all. */
+  /**
+   * Returns once the results are on disk. Those of one call are kept together or not at all. In the place of one whose request key
+   * another has, that other one is returned, which is on disk as well.
+   */
   keep(records: readonly EvaluationRecord[]): Promise<KeptResult[]>;
 }
 
@@ -58,8 +61,7 @@ export function createResultsKeeper(write: WriteResults): ResultsKeeper {
     } catch (error) {
       const [only] = batch;
       if (only !== undefined && (batch.length === 1 || isStoreUnavailable(error))) {
-        const reason = isUniqueViolation(error) ? keyInUse(error) : error;
-        for (const { kept } of batch) kept.reject(reason);
+        for (const { kept } of batch) kept.reject(error);
         return;
       }
       for (const one of batch) await writeOrSplit([one]);
@@ -79,10 +81,4 @@ export function createResultsKeeper(write: WriteResults): ResultsKeeper {
       return await kept.promise;
     },
   };
-}
-
-function keyInUse(cause: unknown): ServiceError {
-  return new ServiceError("conflict", "Another request with the same Idempotency-Key is under way.", {
-    cause,
-  });
 }
