@@ -139,7 +139,9 @@ onEachDatabase((database) => {
   test("a summary from the rollup looks at no result", async () => {
     const wanted = { filter: { evaluatorId: "evaluator1" }, dimensions: ["day" as const] };
     const plans = await plansOf(() => summarise(watched, account, wanted));
-    expect(plans.filter((line) => /evaluation_results|SCAN (series|evaluation_counts)/.test(line))).toEqual([]);
+    expect(plans.filter((line) => /evaluation_results|SCAN series/.test(line))).toEqual([]);
+    // What is not folded yet has no index, and is not much; on SQLite it is nothing.
+    expect(plans.filter((line) => /SCAN counts/.test(line)).length).toBeLessThanOrEqual(1);
   });
 
   test("the scores of an evaluator are found by the index of its series", async () => {

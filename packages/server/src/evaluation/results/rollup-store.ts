@@ -26,7 +26,7 @@ export function rollupCells(
   const cellsOf = (table: CountsTable) => {
     let query = reader
       .selectFrom("evaluation_series as series")
-      .innerJoin(table, `${table}.series_id`, "series.id")
+      .innerJoin(`${table} as counts`, "counts.series_id", "series.id")
       .select([...columns, "verdict", "score_mille", "count", "score_sum", "score_sum_of_squares"])
       .where("series.account_id", "=", accountId)
       .where("spans_runs", "=", Number(filter.runId === undefined && !columns.includes("run_id")));
@@ -62,7 +62,7 @@ export async function selectScoreCounts(
   const countsOf = (table: CountsTable) =>
     reader
       .selectFrom("evaluation_series as series")
-      .innerJoin(table, `${table}.series_id`, "series.id")
+      .innerJoin(`${table} as counts`, "counts.series_id", "series.id")
       .select("score_mille")
       .select((cells) => cells.fn.sum<number>("count").as("count"))
       .where("account_id", "=", accountId)
