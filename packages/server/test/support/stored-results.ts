@@ -7,6 +7,18 @@ import type { Database, Micros } from "../../src/storage/tables.ts";
 /** A result to be stored: an ordinary one, but for what is said otherwise. */
 export type StoredFields = Partial<Omit<EvaluationRecord, "accountId">> & { createdAt?: Micros };
 
+/** What most tests make little of. */
+export const ordinaryResult: Omit<EvaluationRecord, "accountId"> = {
+  evaluatorId: "exact-match-2026-11-01",
+  evaluatorFamily: "exact-match",
+  profile: { name: "system:default", publicId: "11111111-1111-4111-8111-111111111111", revision: 1 },
+  explainStrategy: "always",
+  isExternal: false,
+  sample: { input: "in", output: "out" },
+  filing: { app: "default" },
+  finding: { status: "success", pass: true, score: 1 },
+};
+
 /** Stores results as the server does, at any times. */
 export async function storeResults(
   database: Database,
@@ -16,14 +28,7 @@ export async function storeResults(
   return await database.transaction().execute(async (transaction) => {
     const { ids, createdAt } = await takeNumbers(transaction, fields.length);
     const results = fields.map((given, index) => ({
-      evaluatorId: "exact-match-2026-11-01",
-      evaluatorFamily: "exact-match",
-      profile: { name: "system:default", publicId: "11111111-1111-4111-8111-111111111111", revision: 1 },
-      explainStrategy: "always" as const,
-      isExternal: false,
-      sample: { input: "in", output: "out" },
-      filing: { app: "default" },
-      finding: { status: "success" as const, pass: true, score: 1 },
+      ...ordinaryResult,
       createdAt,
       ...given,
       accountId,

@@ -78,7 +78,9 @@ async function createSequence(db: Kysely<unknown>): Promise<void> {
 async function replaceClock(db: Kysely<unknown>): Promise<void> {
   await sql`drop table evaluation_clock`.execute(db);
   await sql`create view evaluation_clock as
-    select last_value as last_id, 0::bigint as last_created_at from ${sequence}`.execute(db);
+    select pg_sequence_last_value(${sequenceName}::regclass) as last_id, 0::bigint as last_created_at`.execute(
+    db,
+  );
   await sql`create function advance_evaluation_clock() returns trigger language plpgsql as $$
     declare
       wanted bigint := new.last_id - old.last_id;
