@@ -39,10 +39,12 @@ import { selectUser, type User } from "./identity/users-store.ts";
 import type { Log, Logger } from "./observability/logger.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { openTracing } from "./observability/tracing.ts";
+import { ClockSkewError, findClockSkew } from "./storage/clock-skew.ts";
 import { type OpenedDatabase, openDatabase } from "./storage/open-database.ts";
 import { sharedSecret } from "./storage/settings-store.ts";
 import { createUpstream } from "./upstream/create-upstream.ts";
 import type { Upstream } from "./upstream/upstream.ts";
+import { watchClocks } from "./watch-clocks.ts";
 
 export interface Presage {
   app: App;
@@ -63,6 +65,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
   const tracing = config.otlpEndpoint === undefined ? undefined : await openTracing(config.otlpEndpoint);
   const store = await composeStore(config, logger);
   const { database, digestOf } = store;
+  await refuseWrongClock(store);
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
   const { signIn, sessions } = await composeSignIn(config, database, publicUrl);
@@ -139,6 +142,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
     observers: { log, metrics, tracing, noteUsage: usage.note },
   });
 
+  const clocks = watchClocks(database, logger);
   return {
     app,
     setPhase: (next) => {
@@ -147,7 +151,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
     firstKey,
     signInAddress: signInPath === undefined ? undefined : publicUrl + signInPath,
     async dispose() {
-      await Promise.all([lastUses.stop(), usage.stop()]);
+      await Promise.all([lastUses.stop(), usage.stop(), clocks.stop()]);
       await tracing
         ?.stop()
         .catch((error: unknown) => logger.warn({ err: error }, "the last traces are lost"));
@@ -156,6 +160,14 @@ export async function compose(config: Config, log: Log, address: string): Promis
       await store.destroy();
     },
   };
+}
+
+/** Keys and sessions are dated by this process, and results by the database: with two clocks nothing would fit. */
+async function refuseWrongClock({ database, destroy }: Store): Promise<void> {
+  const skew = await findClockSkew(database);
+  if (skew === undefined) return;
+  await destroy();
+  throw new ClockSkewError(skew);
 }
 
 export interface Store extends Omit<OpenedDatabase, "migrated"> {

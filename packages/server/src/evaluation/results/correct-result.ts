@@ -60,13 +60,16 @@ async function appendCorrection(
     comment: comment ?? null,
     created_at: createdAt,
   });
-  await addCounted(transaction, moved(counted, { ...counted, finding: { status: "success", pass, score } }));
+  await addCounted(
+    transaction,
+    moved([counted], [{ ...counted, finding: { status: "success", pass, score } }]),
+  );
   return createdAt;
 }
 
-/** What the rollup gains and loses where a result counts as another one. */
-export function moved(from: Countable, to: Countable): Counted {
-  const [lost, gained] = [countResults([from]), countResults([to])];
+/** What the rollup gains and loses where results count otherwise than before. */
+export function moved(from: readonly Countable[], to: readonly Countable[]): Counted {
+  const [lost, gained] = [countResults(from), countResults(to)];
   const takenAway = lost.counts.map((cell) => ({
     ...cell,
     count: -cell.count,
