@@ -144,30 +144,27 @@ onEachDatabase((database) => {
   });
 
   test("a result of another account is not read before it is 404, however long it is", async () => {
-    const long = "long ".repeat(3_000_000);
+    const long = "long ".repeat(1_000_000);
     const id = await store({ sample: { input: long, output: long } });
     const find = (where: string, headers?: Record<string, string>) =>
       presage.call("GET", `${resultsPath}/${where}`, undefined, headers);
     const correctIt = (where: string, headers?: Record<string, string>) =>
       post(`/${where}/correction`, { pass: true }, headers);
     for (const ask of [find, correctIt]) {
-      const medianMsOf = async (
-        where: string,
-        headers: Record<string, string> | undefined,
-        status: number,
-      ) => {
+      // The quickest of some: what else the machine does makes some of them slow.
+      const quickestMs = async (where: string) => {
         const times: number[] = [];
-        for (let round = 0; round < 5; round += 1) {
+        for (let round = 0; round < 12; round += 1) {
           const startedAtMs = performance.now();
-          const response = await ask(where, headers);
+          const response = await ask(where, stranger);
           await response.arrayBuffer();
           times.push(performance.now() - startedAtMs);
-          expect(response.status).toBe(status);
+          expect(response.status).toBe(404);
         }
-        return times.sort((a, b) => a - b)[2] ?? 0;
+        return Math.min(...times);
       };
-      const ownMs = await medianMsOf(id, undefined, ask === find ? 200 : 201);
-      expect(await medianMsOf(id, stranger, 404)).toBeLessThan(ownMs / 4);
+      const nothingMs = await quickestMs("999999999");
+      expect(await quickestMs(id)).toBeLessThan(3 * nothingMs + 4);
     }
   }, 60_000);
 
