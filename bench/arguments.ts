@@ -6,10 +6,11 @@ export interface BenchArguments {
   readonly quick: boolean;
   readonly targets: readonly TargetName[];
   readonly evaluations: boolean;
+  readonly processes: boolean;
   readonly dashboard: boolean;
 }
 
-const partNames = [...targetNames, "evaluations", "dashboard"] as const;
+const partNames = [...targetNames, "evaluations", "processes", "dashboard"] as const;
 
 const isPartName = (text: string): text is (typeof partNames)[number] =>
   partNames.some((name) => name === text);
@@ -28,6 +29,7 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     quick: values.quick,
     targets: targetNames.filter((name) => wanted.includes(name)),
     evaluations: wanted.includes("evaluations"),
+    processes: wanted.includes("processes"),
     dashboard: wanted.includes("dashboard"),
   };
 };

@@ -9,6 +9,7 @@ import { fullPlan, quickPlan } from "./plan.ts";
 import { createProcessGroup } from "./processes.ts";
 import { writeDashboard } from "./report/write-dashboard.ts";
 import { writeEvaluations } from "./report/write-evaluations.ts";
+import { writeProcesses } from "./report/write-processes.ts";
 import { writeGoalTable, writeReport } from "./report/write-report.ts";
 import { runBench } from "./run-bench.ts";
 import { targetNames } from "./targets/target.ts";
@@ -17,7 +18,7 @@ const group = createProcessGroup();
 
 const bench = async (): Promise<boolean> => {
   const { quick, ...parts } = readArguments(process.argv.slice(2));
-  const { targets, evaluations, dashboard } = parts;
+  const { targets, evaluations, processes, dashboard } = parts;
   const missing = findWhatIsMissing();
   if (missing.length > 0) throw new Error(missing.join("\n"));
   if (targets.includes("portkey")) await installPortkey();
@@ -27,19 +28,21 @@ const bench = async (): Promise<boolean> => {
   const result = await runBench(group, parts, quick ? quickPlan : fullPlan);
   process.stdout.write(`\n${writeGoalTable(result)}\n`);
   // A report of a part, or of runs too short to mean anything, must not replace a whole one.
-  if (!quick && evaluations && dashboard && targets.length === targetNames.length) {
+  if (!quick && evaluations && processes && dashboard && targets.length === targetNames.length) {
     await Bun.write(resultsFile, writeReport(result));
     process.stdout.write("\nWritten: bench/RESULTS.md\n");
   } else {
-    process.stdout.write(writeEvaluations(result) + writeDashboard(result));
+    process.stdout.write(writeEvaluations(result) + writeProcesses(result) + writeDashboard(result));
   }
   rmSync(workDirectory, { recursive: true, force: true });
   const inFlightFailed = [...result.inFlight.values()].some(({ succeeded, asked }) => succeeded < asked);
   const evaluationsFailed = result.evaluations && findEvaluationProblems(result.evaluations).length > 0;
+  const processesFailed = result.processes?.samples.some(({ problem }) => problem !== undefined);
   const dashboardFailed = result.dashboard && findDashboardProblems(result.dashboard).length > 0;
   return (
     !inFlightFailed &&
     !evaluationsFailed &&
+    !processesFailed &&
     !dashboardFailed &&
     result.samples.every(({ problem }) => problem === undefined)
   );

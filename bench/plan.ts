@@ -4,6 +4,11 @@ import {
   fullEvaluationsPlan,
   quickEvaluationsPlan,
 } from "./evaluations/plan-evaluations.ts";
+import {
+  fullProcessesPlan,
+  type ProcessesPlan,
+  quickProcessesPlan,
+} from "./evaluations/processes/measure-processes.ts";
 
 /** One line of the tables: so many connections against an upstream that takes so long. */
 export interface Scenario {
@@ -23,6 +28,7 @@ export interface Plan {
   readonly inFlight: { readonly rollouts: number; readonly steps: number; readonly delayMs: number };
   readonly settleMs: number;
   readonly evaluations: EvaluationsPlan;
+  readonly processes: ProcessesPlan;
   readonly dashboard: DashboardPlan;
 }
 
@@ -51,6 +57,7 @@ export const fullPlan: Plan = {
   inFlight: { rollouts: 5000, steps: 3, delayMs: 1000 },
   settleMs: 3000,
   evaluations: fullEvaluationsPlan,
+  processes: fullProcessesPlan,
   dashboard: fullDashboardPlan,
 };
 
@@ -66,5 +73,6 @@ export const quickPlan: Plan = {
   inFlight: { rollouts: 5000, steps: 3, delayMs: 1000 },
   settleMs: 1000,
   evaluations: quickEvaluationsPlan,
+  processes: quickProcessesPlan,
   dashboard: quickDashboardPlan,
 };

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import type { BenchArguments } from "./arguments.ts";
 import { type DashboardResult, runDashboard } from "./dashboard/run-dashboard.ts";
+import { measureProcesses, type ProcessesResult } from "./evaluations/processes/measure-processes.ts";
 import { type EvaluationsResult, runEvaluations } from "./evaluations/run-evaluations.ts";
 import { describeMachine, type MachineDescription } from "./host/describe-machine.ts";
 import { type Memory, readMemory } from "./host/process-account.ts";
@@ -31,12 +32,18 @@ export interface BenchResult {
   readonly inFlight: ByTarget<InFlightResult>;
   /** Undefined when this run was not asked for them. */
   readonly evaluations: EvaluationsResult | undefined;
+  readonly processes: ProcessesResult | undefined;
   readonly dashboard: DashboardResult | undefined;
 }
 
 export const runBench = async (
   group: ProcessGroup,
-  { targets: names, evaluations: withEvaluations, dashboard: withDashboard }: Omit<BenchArguments, "quick">,
+  {
+    targets: names,
+    evaluations: withEvaluations,
+    processes: withProcesses,
+    dashboard: withDashboard,
+  }: Omit<BenchArguments, "quick">,
   plan: Plan,
 ): Promise<BenchResult> => {
   const machine = await describeMachine();
@@ -49,11 +56,11 @@ export const runBench = async (
   }
 
   const servers = new Map<StartedName, RunningTarget>();
-  const processes = [];
+  const started = [];
   for (const name of startedNames) {
     const { process, request } = await startTarget(group, name, upstream.origin, join(workDirectory, name));
     servers.set(name, { name, pid: process.pid, request });
-    processes.push(process);
+    started.push(process);
   }
   const measureMemory = async (): Promise<ByTarget<Memory>> => {
     await Bun.sleep(plan.settleMs);
@@ -70,13 +77,16 @@ export const runBench = async (
   for (const target of running) await verifyTarget(target.name, target.request, upstream);
   const samples = await measureRounds(group, upstream, running, plan);
   const afterLoad = await measureMemory();
-  await Promise.all(processes.map(group.stop));
+  await Promise.all(started.map(group.stop));
 
   const inFlight = new Map<StartedName, InFlightResult>();
   for (const name of startedNames) {
     inFlight.set(name, await measureInFlight(group, upstream, name, plan.inFlight));
   }
   const evaluations = withEvaluations ? await runEvaluations(group, upstream, plan.evaluations) : undefined;
+  const processes = withProcesses
+    ? await measureProcesses(group, upstream.origin, plan.processes)
+    : undefined;
   const dashboard = withDashboard ? await runDashboard(group, upstream.origin, plan.dashboard) : undefined;
   return {
     machine,
@@ -88,6 +98,7 @@ export const runBench = async (
     afterLoad,
     inFlight,
     evaluations,
+    processes,
     dashboard,
   };
 };

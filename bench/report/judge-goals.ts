@@ -5,6 +5,7 @@ import { compareRounds, type Place } from "./figures.ts";
 import type { Goal } from "./goal.ts";
 import { judgeDashboard } from "./judge-dashboard.ts";
 import { judgeEvaluations } from "./judge-evaluations.ts";
+import { judgeProcesses } from "./judge-processes.ts";
 
 const busy: Place = { connections: 32, delayMs: 0 };
 const alone: Place = { connections: 1, delayMs: 0 };
@@ -39,6 +40,7 @@ export const judgeGoals = ({
   inFlight,
   plan,
   evaluations,
+  processes,
   dashboard,
 }: BenchResult): Goal[] => {
   const cpuAgainst = (peer: TargetName): number | undefined =>
@@ -92,6 +94,7 @@ export const judgeGoals = ({
       (megabytes) => `${megabytes.toFixed(0)} MB`,
     ),
     ...judgeEvaluations(evaluations, plan.evaluations),
+    ...judgeProcesses(processes, plan.processes),
     ...judgeDashboard(dashboard, plan.dashboard),
   ];
 };

@@ -6,6 +6,7 @@ import { judgeGoals } from "./judge-goals.ts";
 import { table } from "./markdown.ts";
 import { writeDashboard } from "./write-dashboard.ts";
 import { writeEvaluations } from "./write-evaluations.ts";
+import { writeProcesses } from "./write-processes.ts";
 import {
   writeInFlightTable,
   writeLoadTable,
@@ -36,13 +37,16 @@ const writeMachine = ({ machine }: BenchResult): string => {
   ].join("\n");
 };
 
-const writeProblems = ({ samples, evaluations, dashboard }: BenchResult): string => {
+const writeProblems = ({ samples, evaluations, processes, dashboard }: BenchResult): string => {
   const problems = [
     ...samples.flatMap(({ target, scenario, round, problem }) => {
       const where = `${scenario.connections} connections, ${scenario.delayMs} ms, round ${round + 1}`;
       return problem === undefined ? [] : [`${target} at ${where}: ${problem}`];
     }),
     ...(evaluations === undefined ? [] : findEvaluationProblems(evaluations)),
+    ...(processes?.samples ?? []).flatMap(({ round, processes: count, problem }) =>
+      problem === undefined ? [] : [`${count} processes, round ${round + 1}: ${problem}`],
+    ),
     ...(dashboard === undefined ? [] : findDashboardProblems(dashboard)),
   ];
   if (problems.length === 0) return "No request failed, and the upstream answered each one of them.";
@@ -103,4 +107,4 @@ ${writeInFlightTable(result)}
 Median of ${result.plan.startRuns} runs, from the spawn until \`GET /ready\` (the others: their first answer) says 200.
 
 ${writeStartTable(result)}
-${writeEvaluations(result)}${writeDashboard(result)}`;
+${writeEvaluations(result)}${writeProcesses(result)}${writeDashboard(result)}`;

@@ -9,15 +9,18 @@ import { findUsableProfile } from "./evaluation/profiles/find-usable-profile.ts"
 import { type FindProfile, resolveEvaluators } from "./evaluation/resolve-evaluators.ts";
 import { createFindConfidenceInterval } from "./evaluation/results/find-confidence-interval.ts";
 import { findCorrections } from "./evaluation/results/find-corrections.ts";
+import { type Folder, foldSoon } from "./evaluation/results/fold-soon.ts";
+import { foldDeltas } from "./evaluation/results/fold-store.ts";
 import { createResultsKeeper, type ResultsKeeper } from "./evaluation/results/keep-results.ts";
 import { selectByRequestKeys } from "./evaluation/results/kept-results-store.ts";
 import { writeInThread } from "./evaluation/results/write-in-thread.ts";
-import { writeResults } from "./evaluation/results/write-results.ts";
+import { createWriteResults } from "./evaluation/results/write-results.ts";
 import { createEvaluatorRunner } from "./evaluation/run-evaluator.ts";
 import { createRuleRunner, ruleRunnerDefaults } from "./evaluation/run-rule.ts";
 import { findLabelledRevision } from "./evaluation/taxonomies/find-labelled-revision.ts";
 import type { FindRefusals } from "./http/routes/evaluate.ts";
 import type { Logger } from "./observability/logger.ts";
+import { isPostgres } from "./storage/is-postgres.ts";
 import type { OpenedDatabase } from "./storage/open-database.ts";
 import type { Database } from "./storage/tables.ts";
 import { createUpstream } from "./upstream/create-upstream.ts";
@@ -28,6 +31,8 @@ export interface Evaluation {
   evaluate: Evaluate;
   findRefusals: FindRefusals;
   keeper: ResultsKeeper;
+  /** What counts results otherwise tells it as well. */
+  folder: Pick<Folder, "note">;
   dispose(): Promise<void>;
 }
 
@@ -54,7 +59,12 @@ export function composeEvaluation(
   ]);
   const rules = createRuleRunner({ ...ruleRunnerDefaults, families: ruleFamilies });
   const writer = sqlitePath === undefined ? writeInPlace(database) : writeInThread(sqlitePath);
-  const keeper = createResultsKeeper(writer.write);
+  const folder = composeFolder(database, logger);
+  const keeper = createResultsKeeper(async (records) => {
+    const written = await writer.write(records);
+    folder.note();
+    return written;
+  });
   const findProfile: FindProfile = (accountId, family, name) =>
     findUsableProfile(database, accountId, family, name);
   const evaluate = createEvaluate({
@@ -83,15 +93,29 @@ export function composeEvaluation(
       }
     },
     keeper,
+    folder,
     async dispose() {
       await rules.dispose();
+      await folder.stop();
       await writer.end();
     },
   };
 }
 
+/** On SQLite results are counted where they are written. */
+function composeFolder(database: Database, logger: Logger): Folder {
+  if (!isPostgres(database)) return { note() {}, async stop() {} };
+  const folder = foldSoon(
+    () => foldDeltas(database),
+    (error) => logger.warn({ err: error }, "counts of results are not folded yet; they are kept, and right"),
+  );
+  // Of processes that stopped before they could.
+  folder.note();
+  return folder;
+}
+
 function writeInPlace(database: Database): ReturnType<typeof writeInThread> {
-  return { write: (records) => writeResults(database, records), end: async () => {} };
+  return { write: createWriteResults(database), end: async () => {} };
 }
 
 /** The model behind judges: the upstream's, unless they have one of their own. The sandbox is no model. */

@@ -12,12 +12,12 @@ test("one result is read where no long read is under way", async () => {
   // Whoever asks it hears that it has no tables.
   const reader = openSqliteDatabase(":memory:");
   const store = { database, reader, briefReader: database, sqlitePath: undefined };
-  const { registry, keeper, dispose } = composeEvaluation(readConfig({}), createLog("silent").logger, store);
-  const { findResult } = composeResults(store, registry, keeper);
+  const evaluation = composeEvaluation(readConfig({}), createLog("silent").logger, store);
+  const { findResult } = composeResults(store, evaluation.registry, evaluation);
   expect(await findResult("account", 1).catch((error: unknown) => error)).toEqual(
     new ServiceError("not_found", "There is no such evaluation result."),
   );
-  await dispose();
+  await evaluation.dispose();
   await reader.destroy();
   await destroy();
 });

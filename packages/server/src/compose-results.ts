@@ -1,9 +1,9 @@
+import type { Evaluation } from "./compose-evaluation.ts";
 import type { Registry } from "./evaluation/evaluators/registry.ts";
 import { correctResult } from "./evaluation/results/correct-result.ts";
 import { exportResults } from "./evaluation/results/export-results.ts";
 import { findResult } from "./evaluation/results/find-result.ts";
 import { importResults } from "./evaluation/results/import-results.ts";
-import type { ResultsKeeper } from "./evaluation/results/keep-results.ts";
 import { resolveEvaluatorId } from "./evaluation/results/resolve-evaluator-id.ts";
 import { searchResults } from "./evaluation/results/search-results.ts";
 import { summarise } from "./evaluation/results/summarise.ts";
@@ -14,14 +14,18 @@ import type { OpenedDatabase } from "./storage/open-database.ts";
 export function composeResults(
   { database, reader, briefReader }: Pick<OpenedDatabase, "database" | "reader" | "briefReader">,
   registry: Registry,
-  keeper: ResultsKeeper,
+  { keeper, folder }: Pick<Evaluation, "keeper" | "folder">,
 ): EvaluationResultsArea {
   return {
     resolveEvaluatorId: (accountId, idOrAlias) => resolveEvaluatorId(reader, registry, accountId, idOrAlias),
     searchResults: (accountId, filter, page) => searchResults(reader, accountId, filter, page),
     exportResults: (accountId, filter, order) => exportResults(reader, accountId, filter, order),
     findResult: (accountId, id) => findResult(briefReader, accountId, id),
-    correctResult: (accountId, correction) => correctResult(database, accountId, correction),
+    async correctResult(accountId, correction) {
+      const result = await correctResult({ database, reader: briefReader }, accountId, correction);
+      folder.note();
+      return result;
+    },
     importResults: (accountId, results) => importResults(keeper, accountId, results),
     summarise: (accountId, wanted) => summarise(reader, accountId, wanted),
   };

@@ -39,11 +39,13 @@ import { selectUser, type User } from "./identity/users-store.ts";
 import type { Log, Logger } from "./observability/logger.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { openTracing } from "./observability/tracing.ts";
+import { ClockSkewError, findClockSkew } from "./storage/clock-skew.ts";
 import { type OpenedDatabase, openDatabase } from "./storage/open-database.ts";
 import { sharedSecret } from "./storage/settings-store.ts";
 import { isStoreUnavailable } from "./storage/store-failure.ts";
 import { createUpstream } from "./upstream/create-upstream.ts";
 import type { Upstream } from "./upstream/upstream.ts";
+import { watchClocks } from "./watch-clocks.ts";
 
 export interface Presage {
   app: App;
@@ -64,6 +66,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
   const tracing = config.otlpEndpoint === undefined ? undefined : await openTracing(config.otlpEndpoint);
   const store = await composeStore(config, log);
   const { database, digestOf } = store;
+  await refuseWrongClock(store);
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
   const { signIn, sessions } = await composeSignIn(config, database, publicUrl);
@@ -88,11 +91,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
   const admission = createAdmission(config.prediction);
   metrics.watchInFlight(admission.inFlight);
 
-  const { registry, evaluate, findRefusals, keeper, ...evaluation } = composeEvaluation(
-    config,
-    logger,
-    store,
-  );
+  const { registry, evaluate, findRefusals, ...evaluation } = composeEvaluation(config, logger, store);
   const managed = systemRevisions(registry.families);
 
   const app = createApp({
@@ -125,7 +124,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
     },
     registry,
     evaluations: { evaluate, findRefusals, timeoutMs: config.upstream.timeoutMs },
-    evaluationResults: composeResults(store, registry, keeper),
+    evaluationResults: composeResults(store, registry, evaluation),
     evaluatorProfiles: {
       findFamily: (name) => registry.find(name)?.family,
       createProfile: (profile) => createProfile(database, profile),
@@ -145,6 +144,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
     observers: { log, metrics, tracing, noteUsage: usage.note },
   });
 
+  const clocks = watchClocks(database, logger);
   return {
     app,
     setPhase: (next) => {
@@ -153,7 +153,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
     firstKey,
     signInAddress: signInPath === undefined ? undefined : publicUrl + signInPath,
     async dispose() {
-      await Promise.all([lastUses.stop(), usage.stop()]);
+      await Promise.all([lastUses.stop(), usage.stop(), clocks.stop()]);
       await tracing
         ?.stop()
         .catch((error: unknown) => logger.warn({ err: error }, "the last traces are lost"));
@@ -168,6 +168,14 @@ export async function compose(config: Config, log: Log, address: string): Promis
 function noteUnwritten(log: Log, error: unknown, isFirst: boolean, message: string): void {
   if (isStoreUnavailable(error)) log.storeFailed(error);
   else if (isFirst) log.logger.warn({ err: error }, message);
+}
+
+/** Keys and sessions are dated by this process, and results by the database: with two clocks nothing would fit. */
+async function refuseWrongClock({ database, destroy }: Store): Promise<void> {
+  const skew = await findClockSkew(database);
+  if (skew === undefined) return;
+  await destroy();
+  throw new ClockSkewError(skew);
 }
 
 export interface Store extends Omit<OpenedDatabase, "migrated"> {

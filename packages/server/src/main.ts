@@ -71,6 +71,19 @@ users
     (await import("./cli/users.ts")).endUserAccess(readConfig(process.env), user),
   );
 
+const results = program
+  .command("results")
+  .description("mend what is wrong with evaluation results, in the configured database");
+results
+  .command("mend-times")
+  .description(
+    "give results that a wrong clock dated in the future the times of their neighbours, beside running servers",
+  )
+  .option("--dry-run", "only say which results that are")
+  .action(async (options) =>
+    (await import("./cli/results.ts")).mendResultTimes(readConfig(process.env), options),
+  );
+
 program
   .command("sign-in")
   .description(

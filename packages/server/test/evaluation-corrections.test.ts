@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import { findCorrections } from "../src/evaluation/results/find-corrections.ts";
 import { onEachDatabase } from "./support/databases.ts";
-import { evaluationResultsClient } from "./support/evaluation-results.ts";
+import { evaluationResultsClient, resultsPath } from "./support/evaluation-results.ts";
 import { faultsOf, placesOf } from "./support/faults.ts";
 import { openStore } from "./support/open-store.ts";
 import { keyOfAnotherAccount } from "./support/other-account.ts";
@@ -11,6 +11,7 @@ import { type StoredFields, storeResults } from "./support/stored-results.ts";
 onEachDatabase((database) => {
   let presage: TestPresage;
   let databaseUrl: string;
+  let stranger: Record<string, string>;
   let app: string;
   let tests = 0;
   const { post, search, find, correct, summary } = evaluationResultsClient(() => presage);
@@ -18,6 +19,7 @@ onEachDatabase((database) => {
   beforeAll(async () => {
     databaseUrl = await database.create();
     presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
   });
   beforeEach(() => {
     tests += 1;
@@ -131,7 +133,6 @@ onEachDatabase((database) => {
   test("what is not there, or another account's, is 404; faults are named", async () => {
     const id = await store({});
     expect((await post("/999999999/correction", { pass: true })).status).toBe(404);
-    const stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
     expect((await post(`/${id}/correction`, { pass: false }, stranger)).status).toBe(404);
     expect((await find(id)).correction).toBeNull();
     const faults = await faultsOf(await post(`/${id}/correction`, { score_raw: 1.5, comment: "nul \0" }));
@@ -141,6 +142,31 @@ onEachDatabase((database) => {
       { type: "value_error", loc: ["body", "comment"] },
     ]);
   });
+
+  test("a result of another account is not read before it is 404, however long it is", async () => {
+    const long = "long ".repeat(1_000_000);
+    const id = await store({ sample: { input: long, output: long } });
+    const find = (where: string, headers?: Record<string, string>) =>
+      presage.call("GET", `${resultsPath}/${where}`, undefined, headers);
+    const correctIt = (where: string, headers?: Record<string, string>) =>
+      post(`/${where}/correction`, { pass: true }, headers);
+    for (const ask of [find, correctIt]) {
+      // The quickest of some: what else the machine does makes some of them slow.
+      const quickestMs = async (where: string) => {
+        const times: number[] = [];
+        for (let round = 0; round < 12; round += 1) {
+          const startedAtMs = performance.now();
+          const response = await ask(where, stranger);
+          await response.arrayBuffer();
+          times.push(performance.now() - startedAtMs);
+          expect(response.status).toBe(404);
+        }
+        return Math.min(...times);
+      };
+      const nothingMs = await quickestMs("999999999");
+      expect(await quickestMs(id)).toBeLessThan(3 * nothingMs + 4);
+    }
+  }, 60_000);
 
   test("a judge finds the newest corrections of its profile, the last word on each result", async () => {
     await using opened = await openStore(databaseUrl);

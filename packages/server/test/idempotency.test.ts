@@ -3,9 +3,11 @@ import { EvaluateResponse, type EvaluationResult } from "@presage/contract";
 import { onEachDatabase } from "./support/databases.ts";
 import { evaluationResultsClient } from "./support/evaluation-results.ts";
 import { evaluationClient } from "./support/evaluations.ts";
+import { eventually } from "./support/eventually.ts";
 import { faultsOf } from "./support/faults.ts";
 import { keyOfAnotherAccount } from "./support/other-account.ts";
 import { startPresage, type TestPresage, testKey } from "./support/presage.ts";
+import { type SpawnedPresage, spawnPresage } from "./support/spawn-presage.ts";
 import { completion, startUpstream } from "./support/upstream.ts";
 
 const sample = { evaluated_model_output: "a", evaluated_model_gold_answer: "a" };
@@ -16,8 +18,9 @@ onEachDatabase((database) => {
   const upstream = startUpstream();
   let presage: TestPresage;
   let stranger: string;
+  let startAnother: () => Promise<SpawnedPresage>;
   const { post, search } = evaluationClient(() => presage);
-  const { correct } = evaluationResultsClient(() => presage);
+  const { correct, summary } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
     const databaseUrl = await database.create();
@@ -25,6 +28,8 @@ onEachDatabase((database) => {
       PRESAGE_DATABASE_URL: databaseUrl,
       PRESAGE_UPSTREAM_URL: upstream.url,
     });
+    startAnother = () =>
+      spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl, PRESAGE_UPSTREAM_URL: upstream.url });
     stranger = await keyOfAnotherAccount(databaseUrl);
   });
   afterAll(async () => {
@@ -75,15 +80,60 @@ onEachDatabase((database) => {
     expect(await search({ app: "again" })).toHaveLength(2);
   });
 
-  test("Of many requests with one key at once, one result is kept, and all hear of it or of the conflict", async () => {
+  test("Of many requests with one key at once, one result is kept, and all get it", async () => {
     const request = { ...sample, app: "race", evaluators: [exactMatch] };
     const responses = await Promise.all(Array.from({ length: 12 }, () => post(request, headers("k-4"))));
-    const statuses = new Set(responses.map(({ status }) => status));
-    expect(statuses.has(200)).toBe(true);
-    expect([...statuses].every((status) => status === 200 || status === 409)).toBe(true);
-    expect(await search({ app: "race" })).toHaveLength(1);
-    const [again] = await resultsOf(await post(request, headers("k-4")));
-    expect(again?.id).toBe((await search({ app: "race" }))[0]?.id ?? "");
+    const results = (await Promise.all(responses.map(resultsOf))).flat();
+    const [kept, ...more] = await search({ app: "race" });
+    expect(more).toEqual([]);
+    expect(results).toEqual(Array(12).fill(kept));
+  });
+
+  test("Of requests with one key in two processes, all get the one result that is kept, and it is counted once", async () => {
+    await using other = await startAnother();
+    const keys = Array.from({ length: 30 }, (_, index) => `two-${index}`);
+    const request = { ...sample, app: "two processes", evaluators: [exactMatch, { evaluator: "regex" }] };
+    const answers = await Promise.all(
+      keys.flatMap((key) =>
+        [presage, other, presage, other].map(async ({ call }) => ({
+          key,
+          ids: (await resultsOf(await call("POST", "/v1/evaluate", request, headers(key)))).map(
+            (one) => one?.id,
+          ),
+        })),
+      ),
+    );
+    for (const same of Map.groupBy(answers, ({ key }) => key).values()) {
+      expect(new Set(same.map(({ ids }) => String(ids))).size).toBe(1);
+    }
+    expect(await search({ app: "two processes", limit: 1000 })).toHaveLength(2 * keys.length);
+    const { groups } = await summary({ app: "two processes" });
+    expect(groups).toMatchObject([{ count: 2 * keys.length, scored: 2 * keys.length }]);
+  });
+
+  test("Whoever waits for a twin whose verdict fails finds one itself", async () => {
+    const request = { ...sample, app: "waits", evaluators: [judge] };
+    const first = Promise.withResolvers<Response>();
+    let calls = 0;
+    upstream.answer = () => {
+      calls += 1;
+      const verdict = () =>
+        Response.json(completion(JSON.stringify({ reasoning: "Short.", verdict: "pass" })));
+      return calls === 1 ? first.promise : verdict();
+    };
+    const one = post(request, headers("k-7"));
+    await eventually(
+      () => calls,
+      (count) => count === 1,
+    );
+    const two = post(request, headers("k-7"));
+    // It would have asked the judge by now.
+    await Bun.sleep(200);
+    expect(calls).toBe(1);
+    first.resolve(new Response("no", { status: 500 }));
+    expect(await resultsOf(await one)).toEqual([null]);
+    expect((await resultsOf(await two))[0]?.pass).toBe(true);
+    expect(await search({ app: "waits" })).toHaveLength(1);
   });
 
   test("Another sample under the same key is another request", async () => {

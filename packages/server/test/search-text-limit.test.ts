@@ -85,7 +85,12 @@ onEachDatabase((database) => {
         return result;
       },
     };
-    const [result] = await selectResults(store.database.withPlugin(watch), [stored?.id ?? 0], 10);
+    const [result] = await selectResults(
+      store.database.withPlugin(watch),
+      store.owner.account_id,
+      [stored?.id ?? 0],
+      10,
+    );
     expect(result?.sample.retrievedContext).toEqual(Array(50).fill("x".repeat(10)));
     expect(longest).toBeLessThan(1_000);
   });

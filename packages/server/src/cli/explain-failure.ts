@@ -1,10 +1,12 @@
 import { ConfigError } from "../config.ts";
 import { ServiceError, UpstreamError } from "../errors.ts";
+import { ClockSkewError } from "../storage/clock-skew.ts";
 import { NewerSchemaError } from "../storage/migrate.ts";
 import { OpenDatabaseError } from "../storage/open-database.ts";
 import { CommandError } from "./command-error.ts";
 
 const selfExplaining = [
+  ClockSkewError,
   ConfigError,
   CommandError,
   NewerSchemaError,

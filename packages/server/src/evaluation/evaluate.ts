@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { CallerGoneError } from "../errors.ts";
 import type { EvaluationOrder } from "./evaluation-order.ts";
 import type { Registry } from "./evaluators/registry.ts";
+import { createKeysUnderWay } from "./keys-under-way.ts";
 import { type FindProfile, type ResolvedEvaluator, resolveEvaluators } from "./resolve-evaluators.ts";
 import type { EvaluationRecord, KeptResult } from "./results/evaluation-record.ts";
 import type { FindConfidenceInterval } from "./results/find-confidence-interval.ts";
@@ -31,6 +32,7 @@ export type Evaluate = (order: EvaluationOrder, callerGone: AbortSignal) => Prom
 
 export function createEvaluate(parts: EvaluateParts): Evaluate {
   const { registry, findProfile, runEvaluator, findConfidenceInterval, keeper, findKept } = parts;
+  const { withKeys } = createKeysUnderWay();
 
   async function evaluateOne(
     order: EvaluationOrder,
@@ -60,10 +62,12 @@ export function createEvaluate(parts: EvaluateParts): Evaluate {
     };
   }
 
-  return async (order, callerGone) => {
-    const resolved = await resolveEvaluators(registry, findProfile, order.accountId, order.evaluators);
-    const keys = requestKeys(order, resolved);
-    const earlier = keys.length === 0 ? new Map<string, KeptResult>() : await findKept(order.accountId, keys);
+  async function evaluateAll(
+    order: EvaluationOrder,
+    resolved: readonly ResolvedEvaluator[],
+    { keys, earlier }: { keys: readonly string[]; earlier: ReadonlyMap<string, KeptResult> },
+    callerGone: AbortSignal,
+  ): Promise<Evaluation[]> {
     const evaluations = await Promise.all(
       resolved.map((one, index): Promise<Evaluation> | Evaluation => {
         const requestKey = keys[index];
@@ -77,6 +81,20 @@ export function createEvaluate(parts: EvaluateParts): Evaluate {
     const kept = await keeper.keep(isNew);
     const keptOf = new Map(isNew.map((evaluation, index) => [evaluation, kept[index]]));
     return evaluations.map((evaluation) => keptOf.get(evaluation) ?? evaluation);
+  }
+
+  return async (order, callerGone) => {
+    const { accountId } = order;
+    const resolved = await resolveEvaluators(registry, findProfile, accountId, order.evaluators);
+    const keys = requestKeys(order, resolved);
+    if (keys.length === 0) {
+      return await evaluateAll(order, resolved, { keys, earlier: new Map() }, callerGone);
+    }
+    const ofAccount = keys.map((key) => `${accountId}/${key}`);
+    return await withKeys(ofAccount, callerGone, async () => {
+      const earlier = await findKept(accountId, keys);
+      return await evaluateAll(order, resolved, { keys, earlier }, callerGone);
+    });
   };
 }
 

@@ -64,12 +64,6 @@ export function isStoreUncertain(error: unknown): boolean {
   return codeOf(error) === "store_uncertain";
 }
 
-/** Whether the store refused a row because it has another one that must be the only one of its kind. */
-export function isUniqueViolation(error: unknown): boolean {
-  const code = codeOf(error);
-  return code === "SQLITE_CONSTRAINT_UNIQUE" || code === "23505";
-}
-
 /** Whether PostgreSQL gave up waiting for a lock. */
 export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === "55P03";

@@ -117,10 +117,21 @@ export interface EvaluatorProfileRevisionsTable {
   created_at: Micros;
 }
 
-/** One row: the last result's number and time. Whoever adds results holds it, so that both only ever grow. */
+/**
+ * On SQLite one row: the last result's number and time. Whoever adds results holds it. On PostgreSQL numbers come from a
+ * sequence, and this is a view for processes of the version before.
+ */
 export interface EvaluationClockTable {
   last_id: number;
   last_created_at: Micros;
+}
+
+/** Between which times the results of a stretch of neighbouring numbers lie. It may say more than there is, never less. */
+export interface EvaluationTimesTable {
+  /** The numbers divided by how many a stretch has. */
+  stretch: number;
+  earliest: Micros;
+  latest: Micros;
 }
 
 /** What results are searched and listed by. Only the `counted_` columns and `score_mille` ever change, by a correction. */
@@ -230,6 +241,13 @@ export interface EvaluationCountsTable {
   score_sum_of_squares: number;
 }
 
+/**
+ * What is still to be added to `EvaluationCountsTable`: on PostgreSQL writers only append here, so that they never wait for each
+ * other, and a moment later it is folded into the counts. Readers add both up. On SQLite it stays empty, as writers take turns
+ * anyway; the same goes for the two other tables of deltas.
+ */
+export type EvaluationCountDeltasTable = EvaluationCountsTable;
+
 /** What an account asked for in an hour. Of a key that is used all the time there are a few rows an hour. */
 export interface UsageCountsTable {
   account_id: string;
@@ -283,13 +301,17 @@ export interface Tables {
   evaluator_profiles: EvaluatorProfilesTable;
   evaluator_profile_revisions: EvaluatorProfileRevisionsTable;
   evaluation_clock: EvaluationClockTable;
+  evaluation_times: EvaluationTimesTable;
+  evaluation_time_deltas: EvaluationTimesTable;
   evaluation_results: EvaluationResultsTable;
   evaluation_payloads: EvaluationPayloadsTable;
   evaluation_tags: EvaluationTagsTable;
   evaluation_corrections: EvaluationCorrectionsTable;
   evaluation_series: EvaluationSeriesTable;
   evaluation_counts: EvaluationCountsTable;
+  evaluation_count_deltas: EvaluationCountDeltasTable;
   error_finding_counts: ErrorFindingCountsTable;
+  error_finding_count_deltas: ErrorFindingCountsTable;
   usage_counts: UsageCountsTable;
   usage_latencies: UsageLatenciesTable;
 }

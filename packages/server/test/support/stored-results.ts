@@ -1,34 +1,41 @@
 import type { EvaluationRecord, KeptResult } from "../../src/evaluation/results/evaluation-record.ts";
-import { advanceClock } from "../../src/evaluation/results/results-store.ts";
+import { takeNumbers } from "../../src/evaluation/results/numbers-store.ts";
+import { addTimes } from "../../src/evaluation/results/times-store.ts";
 import { addResults } from "../../src/evaluation/results/write-results.ts";
 import type { Database, Micros } from "../../src/storage/tables.ts";
 
 /** A result to be stored: an ordinary one, but for what is said otherwise. */
 export type StoredFields = Partial<Omit<EvaluationRecord, "accountId">> & { createdAt?: Micros };
 
-/** Stores results as the server does, at any times that follow each other. */
+/** What most tests make little of. */
+export const ordinaryResult: Omit<EvaluationRecord, "accountId"> = {
+  evaluatorId: "exact-match-2026-11-01",
+  evaluatorFamily: "exact-match",
+  profile: { name: "system:default", publicId: "11111111-1111-4111-8111-111111111111", revision: 1 },
+  explainStrategy: "always",
+  isExternal: false,
+  sample: { input: "in", output: "out" },
+  filing: { app: "default" },
+  finding: { status: "success", pass: true, score: 1 },
+};
+
+/** Stores results as the server does, at any times. */
 export async function storeResults(
   database: Database,
   accountId: string,
   fields: readonly StoredFields[],
 ): Promise<KeptResult[]> {
   return await database.transaction().execute(async (transaction) => {
-    const { firstId, createdAt } = await advanceClock(transaction, fields.length);
+    const { ids, createdAt } = await takeNumbers(transaction, fields.length);
     const results = fields.map((given, index) => ({
-      evaluatorId: "exact-match-2026-11-01",
-      evaluatorFamily: "exact-match",
-      profile: { name: "system:default", publicId: "11111111-1111-4111-8111-111111111111", revision: 1 },
-      explainStrategy: "always" as const,
-      isExternal: false,
-      sample: { input: "in", output: "out" },
-      filing: { app: "default" },
-      finding: { status: "success" as const, pass: true, score: 1 },
+      ...ordinaryResult,
       createdAt,
       ...given,
       accountId,
-      id: firstId + index,
+      id: ids[index] ?? 0,
     }));
-    await addResults(transaction, results);
+    await addTimes(transaction, results);
+    await addResults(transaction, results, { hasSeries: false });
     return results;
   });
 }

@@ -1,11 +1,11 @@
 import { ServiceError } from "../../errors.ts";
-import type { Database } from "../../storage/tables.ts";
-import { insertCorrection, selectCountedVerdict } from "./corrections-store.ts";
-import { type Counted, countResults } from "./count-results.ts";
+import type { Database, Micros } from "../../storage/tables.ts";
+import { insertCorrection, selectCorrectedAt } from "./corrections-store.ts";
+import { type Countable, type Counted, countResults } from "./count-results.ts";
+import { holdResult, selectStatus } from "./countable-results-store.ts";
 import type { KeptResult } from "./evaluation-record.ts";
-import { noSuchResult } from "./find-result.ts";
-import { selectResult } from "./kept-results-store.ts";
-import { addCounts, advanceClock } from "./results-store.ts";
+import { findResult, noSuchResult } from "./find-result.ts";
+import { addCounted } from "./rollup-writes-store.ts";
 
 /** What a person says about the verdict of a result. */
 export interface NewCorrection {
@@ -17,61 +17,64 @@ export interface NewCorrection {
   comment: string | undefined;
 }
 
-/** Appends a correction, which counts from then on in searches and summaries, and returns the result with it. */
+/**
+ * Appends a correction, which counts from then on in searches and summaries, and returns the result with it. Whether there is
+ * such a result to be corrected is found out first, as whoever writes holds up others.
+ */
 export async function correctResult(
-  database: Database,
+  { database, reader }: { database: Database; reader: Database },
   accountId: string,
-  { userId, resultId, pass, score = Number(pass), comment }: NewCorrection,
+  correction: NewCorrection,
 ): Promise<KeptResult> {
-  return await database.transaction().execute(async (transaction) => {
-    // Whoever holds the clock is alone: of two corrections of one result the second sees what the first has counted.
-    const clock = await advanceClock(transaction, 0);
-    const result = await selectResult(transaction, accountId, resultId);
-    if (result === undefined) throw noSuchResult();
-    if (result.finding.status !== "success") {
-      throw new ServiceError("conflict", "The evaluation came to no verdict that could be corrected.");
-    }
-    const counted = await selectCountedVerdict(transaction, resultId);
-    const createdAt = Math.max(clock.createdAt, (counted.correctedAt ?? 0) + 1);
-    await insertCorrection(transaction, {
-      id: Bun.randomUUIDv7(),
-      result_id: resultId,
-      account_id: accountId,
-      profile_public_id: result.profile?.publicId ?? null,
-      user_id: userId,
-      pass: Number(pass),
-      score,
-      comment: comment ?? null,
-      created_at: createdAt,
-    });
-    await addCounts(transaction, takenAway(countAs(result, counted)));
-    await addCounts(transaction, countAs(result, { pass, score }));
-    return { ...result, correction: { pass, score, comment, createdAt } };
+  const { resultId, pass, score = Number(pass), comment } = correction;
+  const status = await selectStatus(database, accountId, resultId);
+  if (status === undefined) throw noSuchResult();
+  if (status !== "success") {
+    throw new ServiceError("conflict", "The evaluation has no verdict that could be corrected.");
+  }
+  const createdAt = await database
+    .transaction()
+    .execute((transaction) => appendCorrection(transaction, accountId, { ...correction, score }));
+  const result = await findResult(reader, accountId, resultId);
+  return { ...result, correction: { pass, score, comment, createdAt } };
+}
+
+/** Of two corrections of one result the second waits for the first, so that it sees what that has counted. */
+async function appendCorrection(
+  transaction: Database,
+  accountId: string,
+  { userId, resultId, pass, score, comment }: NewCorrection & { score: number },
+): Promise<Micros> {
+  const held = await holdResult(transaction, accountId, resultId);
+  if (held === undefined) throw noSuchResult();
+  const { counted, now } = held;
+  const createdAt = Math.max(now, ((await selectCorrectedAt(transaction, resultId)) ?? 0) + 1);
+  await insertCorrection(transaction, {
+    id: Bun.randomUUIDv7(),
+    result_id: resultId,
+    account_id: accountId,
+    profile_public_id: counted.profile?.publicId ?? null,
+    user_id: userId,
+    pass: Number(pass),
+    score,
+    comment: comment ?? null,
+    created_at: createdAt,
   });
+  await addCounted(
+    transaction,
+    moved([counted], [{ ...counted, finding: { status: "success", pass, score } }]),
+  );
+  return createdAt;
 }
 
-/** The result's share of the rollup with this verdict. */
-function countAs(
-  result: KeptResult,
-  { pass, score }: { pass: boolean | undefined; score: number | undefined },
-): Counted {
-  const { status } = result.finding;
-  const finding = {
-    status,
-    ...(pass === undefined ? {} : { pass }),
-    ...(score === undefined ? {} : { score }),
-  };
-  return countResults([{ ...result, finding }]);
-}
-
-function takenAway({ series, counts }: Counted): Counted {
-  return {
-    series,
-    counts: counts.map((cell) => ({
-      ...cell,
-      count: -cell.count,
-      score_sum: -cell.score_sum,
-      score_sum_of_squares: -cell.score_sum_of_squares,
-    })),
-  };
+/** What the rollup gains and loses where results count otherwise than before. */
+export function moved(from: readonly Countable[], to: readonly Countable[]): Counted {
+  const [lost, gained] = [countResults(from), countResults(to)];
+  const takenAway = lost.counts.map((cell) => ({
+    ...cell,
+    count: -cell.count,
+    score_sum: -cell.score_sum,
+    score_sum_of_squares: -cell.score_sum_of_squares,
+  }));
+  return { series: gained.series, counts: [...takenAway, ...gained.counts] };
 }

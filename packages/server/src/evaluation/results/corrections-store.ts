@@ -3,33 +3,16 @@ import type { KeptResult } from "./evaluation-record.ts";
 import { selectResults } from "./kept-results-store.ts";
 import { toMille } from "./score-mille.ts";
 
-/** The verdict that counts, and when a person last said something about it. */
-export interface CountedVerdict {
-  pass: boolean | undefined;
-  score: number | undefined;
-  correctedAt: Micros | undefined;
-}
-
-export async function selectCountedVerdict(database: Database, resultId: number): Promise<CountedVerdict> {
+/** When a person last said something about a result. */
+export async function selectCorrectedAt(database: Database, resultId: number): Promise<Micros | undefined> {
   const row = await database
-    .selectFrom("evaluation_results as result")
-    .select(["counted_pass", "counted_score"])
-    .select((result) =>
-      result
-        .selectFrom("evaluation_corrections as correction")
-        .select("correction.created_at")
-        .whereRef("correction.result_id", "=", "result.id")
-        .orderBy("correction.created_at", "desc")
-        .limit(1)
-        .as("corrected_at"),
-    )
-    .where("result.id", "=", resultId)
-    .executeTakeFirstOrThrow();
-  return {
-    pass: row.counted_pass === null ? undefined : row.counted_pass === 1,
-    score: row.counted_score ?? undefined,
-    correctedAt: row.corrected_at ?? undefined,
-  };
+    .selectFrom("evaluation_corrections")
+    .select("created_at")
+    .where("result_id", "=", resultId)
+    .orderBy("created_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.created_at;
 }
 
 /** Appends a correction and lets its verdict count. */
@@ -72,6 +55,7 @@ export async function selectCorrectedResults(
     .execute();
   return await selectResults(
     reader,
+    accountId,
     rows.map(({ result_id }) => result_id),
   );
 }

@@ -1,5 +1,5 @@
 import type { EvaluationCountsTable, EvaluationSeriesTable } from "../../storage/tables.ts";
-import type { KeptResult } from "./evaluation-record.ts";
+import type { EvaluationRecord, KeptResult } from "./evaluation-record.ts";
 import { toMille } from "./score-mille.ts";
 
 export const microsPerDay = 86_400_000_000;
@@ -18,8 +18,26 @@ function verdictOf(status: string, pass: boolean | undefined): string {
   return pass ? "pass" : "fail";
 }
 
+/** What of a result the rollup counts it by. */
+export type Countable = Pick<
+  KeptResult,
+  "accountId" | "evaluatorId" | "evaluatorFamily" | "profile" | "createdAt"
+> & {
+  filing: Pick<KeptResult["filing"], "app" | "runId">;
+  finding: Pick<KeptResult["finding"], "status" | "pass" | "score">;
+};
+
+/** The series that some results will be counted in. */
+export function seriesOf(records: readonly EvaluationRecord[]): EvaluationSeriesTable[] {
+  const series = new Map<string, EvaluationSeriesTable>();
+  for (const record of records) {
+    for (const spansRuns of [true, false]) noteSeries(series, record, spansRuns);
+  }
+  return [...series.values()];
+}
+
 /** What some results add to the rollup. */
-export function countResults(results: readonly KeptResult[]): Counted {
+export function countResults(results: readonly Countable[]): Counted {
   const series = new Map<string, EvaluationSeriesTable>();
   const counts = new Map<string, EvaluationCountsTable>();
   for (const result of results) {
@@ -31,7 +49,7 @@ export function countResults(results: readonly KeptResult[]): Counted {
 function addOne(
   counts: Map<string, EvaluationCountsTable>,
   seriesId: string,
-  { finding, createdAt }: KeptResult,
+  { finding, createdAt }: Countable,
 ): void {
   const cell = {
     series_id: seriesId,
@@ -50,7 +68,7 @@ function addOne(
 
 function noteSeries(
   known: Map<string, EvaluationSeriesTable>,
-  result: KeptResult,
+  result: Omit<Countable, "createdAt">,
   spansRuns: boolean,
 ): EvaluationSeriesTable {
   const dimensions = {

@@ -17,7 +17,7 @@ export async function* exportResults(
   let rest = filter;
   for (;;) {
     const ids = await searchIds(reader, accountId, rest, { order, limit: idsPerPage });
-    yield* readResults(reader, ids, await selectPayloadBytes(reader, ids));
+    yield* readResults(reader, accountId, ids, await selectPayloadBytes(reader, ids));
     const last = ids.at(-1);
     if (last === undefined || ids.length < idsPerPage) return;
     rest = { ...filter, [order === "newest-first" ? "beforeId" : "afterId"]: last };

@@ -56,6 +56,8 @@ export async function selectGroupTotals(
         sum(score_sum) as score_sum, sum(score_sum_of_squares) as score_sum_of_squares
       from ${cells} as cells
       group by ${sql.join([...keys, sql`score_mille`])}
+      -- A correction leaves nothing of what it moved elsewhere.
+      having sum(count) > 0
     ), ranked as (
       select scores.*, sum(scored) over (${partitionBy} order by score_mille) as up_to,
         sum(scored) over (${partitionBy}) as scored_in_all

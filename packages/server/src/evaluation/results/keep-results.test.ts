@@ -7,7 +7,6 @@ import type { Written } from "./write-results.ts";
 
 const createdAt = 1_795_219_200_000_000;
 const unavailable = Object.assign(new Error("database is locked"), { code: "SQLITE_BUSY" });
-const keyTaken = Object.assign(new Error("UNIQUE constraint failed"), { code: "SQLITE_CONSTRAINT_UNIQUE" });
 
 /** A store that answers each write when the test says so. */
 function scriptedStore() {
@@ -21,7 +20,8 @@ function scriptedStore() {
     write,
     inputs: () => writes.map(({ inputs }) => inputs),
     async answer(at: number, firstId: number) {
-      writes[at]?.answer.resolve({ firstId, createdAt });
+      const ids = (writes[at]?.inputs ?? []).map((_, index) => firstId + index);
+      writes[at]?.answer.resolve({ ids, createdAt, earlier: new Map() });
       await turn();
     },
     async refuse(at: number, reason: Error) {
@@ -132,20 +132,6 @@ describe("a batch that the store refuses", () => {
     await store.answer(3, 2);
     expect(await calls).toEqual(["kept", bad, "kept"]);
     expect(store.inputs()).toEqual([["a", "bad", "b", "c"], ["a"], ["bad", "b"], ["c"]]);
-  });
-
-  test("for a request key that is taken, is a conflict of the call that has it", async () => {
-    const store = scriptedStore();
-    const { keep } = createResultsKeeper(store.write);
-    const calls = outcomes([keep(named("a")), keep(named("b"))]);
-    await turn();
-    await store.refuse(0, keyTaken);
-    await store.refuse(1, keyTaken);
-    await store.answer(2, 1);
-    expect(await calls).toEqual([
-      expect.objectContaining({ name: "ServiceError", code: "conflict", cause: keyTaken }),
-      "kept",
-    ]);
   });
 
   test("because it cannot be reached, fails whole and is not tried again", async () => {

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../errors.ts";
-import { isStoreUnavailable, isUniqueViolation, storeUnavailable } from "../../storage/store-failure.ts";
+import { isStoreUnavailable, storeUnavailable } from "../../storage/store-failure.ts";
 import type { EvaluationRecord, KeptResult } from "./evaluation-record.ts";
 import { numberResults, type WriteResults } from "./write-results.ts";
 
@@ -9,7 +9,10 @@ const maxResultsAtOnce = 500;
 const maxWaiting = 20_000;
 
 export interface ResultsKeeper {
-  /** Returns once the results are on disk. Those of one call are kept together or not at all. */
+  /**
+   * Returns once the results are on disk. Those of one call are kept together or not at all. In the place of one whose request key
+   * another has, that other one is returned, which is on disk as well.
+   */
   keep(records: readonly EvaluationRecord[]): Promise<KeptResult[]>;
 }
 
@@ -67,7 +70,7 @@ export function createResultsKeeper(write: WriteResults): ResultsKeeper {
         return error;
       }
       if (batch.length === 1) {
-        refuse(batch, isUniqueViolation(error) ? keyInUse(error) : error);
+        refuse(batch, error);
         return undefined;
       }
       for (const one of batch) {
@@ -98,10 +101,4 @@ export function createResultsKeeper(write: WriteResults): ResultsKeeper {
 
 function refuse(calls: readonly Waiting[], reason: unknown): void {
   for (const { kept } of calls) kept.reject(reason);
-}
-
-function keyInUse(cause: unknown): ServiceError {
-  return new ServiceError("conflict", "Another request with the same Idempotency-Key is under way.", {
-    cause,
-  });
 }

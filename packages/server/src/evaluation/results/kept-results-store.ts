@@ -3,9 +3,10 @@ import type { Correction, KeptResult } from "./evaluation-record.ts";
 import { fromRow } from "./from-row.ts";
 import { otherPayloadColumns, payloadTexts } from "./payload-columns-store.ts";
 
-/** Results by their ids, in the same order, each with its latest correction; whole unless their texts are limited. */
+/** Results of an account by their ids, in the same order, each with its latest correction; whole unless their texts are limited. */
 export async function selectResults(
   reader: Database,
+  accountId: string,
   ids: readonly number[],
   maxTextCharacters?: number,
 ): Promise<KeptResult[]> {
@@ -27,6 +28,8 @@ export async function selectResults(
         .as("correction_id"),
     )
     .where("result.id", "in", ids)
+    // Here and not afterwards: the texts of another account's result are not even read.
+    .where("result.account_id", "=", accountId)
     .execute();
   const corrections = await selectCorrections(
     reader,
@@ -47,8 +50,8 @@ export async function selectResult(
   accountId: string,
   id: number,
 ): Promise<KeptResult | undefined> {
-  const [result] = await selectResults(reader, [id]);
-  return result?.accountId === accountId ? result : undefined;
+  const [result] = await selectResults(reader, accountId, [id]);
+  return result;
 }
 
 /** The results that an account has under some request keys, by key. */
@@ -65,6 +68,7 @@ export async function selectByRequestKeys(
     .execute();
   const results = await selectResults(
     database,
+    accountId,
     rows.map(({ id }) => id),
   );
   return new Map(results.map((result) => [result.requestKey ?? "", result]));

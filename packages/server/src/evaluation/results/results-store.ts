@@ -1,62 +1,36 @@
 import { insertRows } from "../../storage/insert-rows.ts";
-import { nowMicros } from "../../storage/micros.ts";
-import type { Database, Micros } from "../../storage/tables.ts";
-import type { Counted } from "./count-results.ts";
+import type { Database } from "../../storage/tables.ts";
 import type { KeptResult } from "./evaluation-record.ts";
 import { toPayloadRow, toResultRow, toTagRows } from "./to-rows.ts";
 
+const unlessKeyIsTaken = `on conflict (account_id, request_key) where request_key is not null do nothing returning id`;
+
 /**
- * Takes the next numbers for results, and the time at which they are kept. Whoever has done so holds the clock until the
- * transaction ends: results of all processes become visible in the order of their numbers, and times follow it.
+ * Inserts results but those whose request key another one of the account has, and returns the ones that it inserted. So a twin
+ * costs nobody who shares the transaction anything.
  */
-export async function advanceClock(
+export async function insertResults(
   transaction: Database,
-  results: number,
-): Promise<{ firstId: number; createdAt: Micros }> {
-  const now = nowMicros();
-  const clock = await transaction
-    .updateTable("evaluation_clock")
-    .set((row) => ({
-      last_id: row("last_id", "+", results),
-      last_created_at: row
-        .case()
-        .when("last_created_at", ">", now)
-        .then(row.ref("last_created_at"))
-        .else(now)
-        .end(),
-    }))
-    .returning(["last_id", "last_created_at"])
-    .executeTakeFirstOrThrow();
-  return { firstId: clock.last_id - results + 1, createdAt: clock.last_created_at };
+  results: readonly KeptResult[],
+): Promise<readonly KeptResult[]> {
+  const inserted = await insertNarrowRows(transaction, results);
+  await insertRows(transaction, "evaluation_payloads", inserted.map(toPayloadRow));
+  await insertRows(transaction, "evaluation_tags", inserted.flatMap(toTagRows));
+  return inserted;
 }
 
-export async function insertResults(transaction: Database, results: readonly KeptResult[]): Promise<void> {
-  await insertRows(transaction, "evaluation_results", results.map(toResultRow));
-  await insertRows(transaction, "evaluation_payloads", results.map(toPayloadRow));
-  await insertRows(transaction, "evaluation_tags", results.flatMap(toTagRows));
-}
-
-/** Adds to the rollup. Counts below zero take away. */
-export async function addCounts(transaction: Database, { series, counts }: Counted): Promise<void> {
-  if (counts.length === 0) return;
-  await transaction
-    .insertInto("evaluation_series")
-    .values(series)
-    .onConflict((conflict) => conflict.column("id").doNothing())
-    .execute();
-  await transaction
-    .insertInto("evaluation_counts")
-    .values(counts)
-    .onConflict((conflict) =>
-      conflict.columns(["series_id", "day", "verdict", "score_mille"]).doUpdateSet((row) => ({
-        count: row("evaluation_counts.count", "+", row.ref("excluded.count")),
-        score_sum: row("evaluation_counts.score_sum", "+", row.ref("excluded.score_sum")),
-        score_sum_of_squares: row(
-          "evaluation_counts.score_sum_of_squares",
-          "+",
-          row.ref("excluded.score_sum_of_squares"),
-        ),
-      })),
-    )
-    .execute();
+async function insertNarrowRows(
+  transaction: Database,
+  results: readonly KeptResult[],
+): Promise<readonly KeptResult[]> {
+  const { keyed = [], others = [] } = Object.groupBy(results, ({ requestKey }) =>
+    requestKey === undefined ? "others" : "keyed",
+  );
+  // Of two transactions with the same keys the second waits for the first: all in one order, so that none waits in a circle.
+  keyed.sort((a, b) => ((a.requestKey ?? "") < (b.requestKey ?? "") ? -1 : 1));
+  const rows = await insertRows(transaction, "evaluation_results", keyed.map(toResultRow), unlessKeyIsTaken);
+  const ids = new Set(rows.map(({ id }) => id));
+  await insertRows(transaction, "evaluation_results", others.map(toResultRow));
+  if (ids.size === keyed.length) return results;
+  return results.filter(({ id, requestKey }) => requestKey === undefined || ids.has(id));
 }

@@ -3,18 +3,23 @@ import { answerRequests } from "../../storage/answer-requests.ts";
 import { openSqliteDatabase } from "../../storage/open-sqlite-database.ts";
 import type { Database } from "../../storage/tables.ts";
 import type { EvaluationRecord } from "./evaluation-record.ts";
-import { type Written, writeResults } from "./write-results.ts";
+import { createWriteResults, type WriteResults, type Written } from "./write-results.ts";
 
 // A worker's own file: it writes results into an SQLite file, so that only this thread waits for the disk.
 // Not opened at the start: a file that cannot be opened fails a write, and does not leave open whether it was kept.
-let database: Database | undefined;
+let opened: { database: Database; writeResults: WriteResults } | undefined;
 
 answerRequests<string, Written>({
   answer(records) {
-    database ??= openSqliteDatabase(String(workerData));
-    return writeResults(database, JSON.parse(records) as EvaluationRecord[]);
+    opened ??= open();
+    return opened.writeResults(JSON.parse(records) as EvaluationRecord[]);
   },
   async close() {
-    await database?.destroy();
+    await opened?.database.destroy();
   },
 });
+
+function open() {
+  const database = openSqliteDatabase(String(workerData));
+  return { database, writeResults: createWriteResults(database) };
+}

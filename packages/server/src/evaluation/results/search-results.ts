@@ -19,7 +19,7 @@ export async function searchResults(
   const ids = await searchIds(reader, accountId, filter, page);
   const bytesOf = await selectPayloadBytes(reader, ids, page.maxTextCharacters);
   refuseTooLarge([...bytesOf.values()]);
-  return (await Array.fromAsync(readResults(reader, ids, bytesOf, page.maxTextCharacters))).flat();
+  return (await Array.fromAsync(readResults(reader, accountId, ids, bytesOf, page.maxTextCharacters))).flat();
 }
 
 /** One result alone is answered whatever its size, or nobody could go on from it. */

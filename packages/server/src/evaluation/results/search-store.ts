@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database, Micros } from "../../storage/tables.ts";
+import type { Database } from "../../storage/tables.ts";
 import { type Lead, possibleLeads } from "./leads.ts";
 import { endOf, heldAgainst, type Id, type Search, unionOf, walksOf } from "./search-walks-store.ts";
 
@@ -15,30 +15,6 @@ export async function selectResultIds(reader: Database, search: Search): Promise
   const query = walks.length === 1 ? first : sql<Id>`${unionOf(walks)} ${endOf("id", search.page)}`;
   const { rows } = await query.execute(reader);
   return rows.map(({ id }) => id);
-}
-
-/**
- * Times as ids, which times follow: results after the first time have greater ids than `afterId`, and those before the
- * second have smaller ids than `beforeId`.
- */
-export async function selectIdsAtTimes(
-  reader: Database,
-  createdAfter: Micros | undefined,
-  createdBefore: Micros | undefined,
-): Promise<{ afterId: number | null; beforeId: number | null }> {
-  const lastUpTo = sql`select id from evaluation_results where created_at <= ${createdAfter}
-    order by created_at desc, id desc limit 1`;
-  const firstFrom = sql`select id from evaluation_results where created_at >= ${createdBefore}
-    order by created_at, id limit 1`;
-  // Where nothing is as late as that, results that come while the search goes on may be.
-  const { rows } = await sql<{ afterId: number | null; beforeId: number | null }>`select
-    ${createdAfter === undefined ? sql`null` : sql`(${lastUpTo})`} as "afterId",
-    ${
-      createdBefore === undefined
-        ? sql`null`
-        : sql`coalesce((${firstFrom}), (select last_id + 1 from evaluation_clock))`
-    } as "beforeId"`.execute(reader);
-  return rows[0] ?? { afterId: null, beforeId: null };
 }
 
 /**

@@ -87,6 +87,7 @@ export function heldAgainst(lead: Lead, { accountId, filter }: Search): Conditio
     ...(lead.by === "tag" ? [hasStatus(filter)] : []),
     ...columns.map(isEqual),
     ...(lead.by === "score" ? [] : isBetweenScores(filter)),
+    ...isBetweenTimes(filter),
     ...tags.map(
       (tag) => sql`result.id = (select tag.result_id from evaluation_tags as tag
         where ${isTagged(tag, accountId)} and tag.result_id = result.id)`,
@@ -117,6 +118,13 @@ function isBetweenScores({ minScore, maxScore }: SearchFilter): Condition[] {
   return [
     ...(minScore === undefined ? [] : [sql`result.counted_score >= ${minScore}`]),
     ...(maxScore === undefined ? [] : [sql`result.counted_score <= ${maxScore}`]),
+  ];
+}
+
+function isBetweenTimes({ createdAfter, createdBefore }: SearchFilter): Condition[] {
+  return [
+    ...(createdAfter === undefined ? [] : [sql`result.created_at > ${createdAfter}`]),
+    ...(createdBefore === undefined ? [] : [sql`result.created_at < ${createdBefore}`]),
   ];
 }
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { openDatabase } from "../../storage/open-database.ts";
 import { openSqliteDatabase } from "../../storage/open-sqlite-database.ts";
-import { isStoreUnavailable, isStoreUncertain, isUniqueViolation } from "../../storage/store-failure.ts";
+import { isStoreUnavailable, isStoreUncertain } from "../../storage/store-failure.ts";
 import { ordinaryRecord } from "./evaluation-record.fixture.ts";
 import { selectResults } from "./kept-results-store.ts";
 import { startResultsWorker, writeInThread } from "./write-in-thread.ts";
@@ -18,7 +18,7 @@ const writeAndEnd = `
   const { write, end } = writeInThread(process.argv.at(-1));
   const written = write([ordinaryRecord]);
   await end();
-  process.stdout.write(String((await written).firstId));
+  process.stdout.write(String((await written).ids));
 `;
 
 let directory: string;
@@ -33,7 +33,7 @@ async function migrateFile(): Promise<void> {
 /** As another connection sees them. */
 async function storedResults(ids: readonly number[]) {
   const database = openSqliteDatabase(path);
-  return await selectResults(database, ids).finally(() => database.destroy());
+  return await selectResults(database, ordinaryRecord.accountId, ids).finally(() => database.destroy());
 }
 
 async function failureOf(writing: Promise<unknown>): Promise<unknown> {
@@ -60,8 +60,8 @@ test("results are found by another connection once they are written", async () =
     { ...ordinaryRecord, sample: { input: "日本語 \u0000 😀", output: "ö".repeat(100_000) } },
     { ...ordinaryRecord, finding: { status: "failed" as const, errorMessage: "timeout: No answer." } },
   ];
-  const { firstId, createdAt } = await writer.write(records);
-  expect(firstId).toBe(1);
+  const { ids, createdAt } = await writer.write(records);
+  expect(ids).toEqual([1, 2]);
   expect(Math.abs(createdAt / 1000 - Date.now())).toBeLessThan(60_000);
   expect(await storedResults([1, 2])).toEqual(
     records.map((record, index) => ({ ...record, id: index + 1, createdAt })),
@@ -74,27 +74,41 @@ test("several calls at once are written in their order", async () => {
   const written = await Promise.all(
     lengths.map((length) => writer.write(Array(length).fill(ordinaryRecord))),
   );
-  expect(written.map(({ firstId }) => firstId)).toEqual([1, 2, 5, 7]);
+  expect(written.map(({ ids }) => ids)).toEqual([[1], [2, 3, 4], [5, 6], [7]]);
   expect((await storedResults([1, 2, 3, 4, 5, 6, 7, 8])).length).toBe(7);
 });
 
 describe("what the store refuses", () => {
   test("fails with the store's reason, and leaves nothing of its call behind", async () => {
     await migrateFile();
-    const keyed = { ...ordinaryRecord, requestKey: "once" };
-    await writer.write([keyed]);
-    const refused = failureOf(writer.write([ordinaryRecord, keyed]));
+    // A row that the schema does not take.
+    const bad = { ...ordinaryRecord, filing: {} as typeof ordinaryRecord.filing };
+    const refused = failureOf(writer.write([ordinaryRecord, bad]));
     const next = writer.write([ordinaryRecord]);
-    expect(isUniqueViolation(await refused)).toBe(true);
-    expect((await next).firstId).toBe(2);
-    expect((await storedResults([1, 2, 3])).map(({ requestKey }) => requestKey)).toEqual(["once", undefined]);
+    expect(await refused).toMatchObject({ code: "SQLITE_CONSTRAINT_NOTNULL" });
+    expect((await next).ids).toEqual([1]);
+    expect((await storedResults([1, 2, 3])).length).toBe(1);
+  });
+
+  test("is not what has a request key that is taken: the result that has it comes in its place", async () => {
+    await migrateFile();
+    const keyed = { ...ordinaryRecord, requestKey: "once" };
+    const first = await writer.write([keyed]);
+    const second = await writer.write([{ ...keyed, sample: { input: "twin" } }, ordinaryRecord, keyed]);
+    expect(first.earlier).toEqual(new Map());
+    const kept = { ...keyed, id: 1, createdAt: first.createdAt };
+    expect(second.earlier).toEqual(new Map([0, 2].map((index) => [index, kept])));
+    expect((await storedResults([1, 2, 3, 4])).map(({ requestKey }) => requestKey)).toEqual([
+      "once",
+      undefined,
+    ]);
   });
 
   test("is written on the same thread once the store takes it", async () => {
     const failure = await failureOf(writer.write([ordinaryRecord]));
     expect(failure).toMatchObject({ code: "SQLITE_ERROR", message: "no such table: evaluation_clock" });
     await migrateFile();
-    expect((await writer.write([ordinaryRecord])).firstId).toBe(1);
+    expect((await writer.write([ordinaryRecord])).ids).toEqual([1]);
   });
 });
 
@@ -106,7 +120,7 @@ test("a file that cannot be opened fails a call as a store that is not available
   expect([isStoreUnavailable(failure), isStoreUncertain(failure)]).toEqual([true, false]);
   await rmdir(path);
   await migrateFile();
-  expect((await writer.write([ordinaryRecord])).firstId).toBe(1);
+  expect((await writer.write([ordinaryRecord])).ids).toEqual([1]);
   expect((await storedResults([1])).length).toBe(1);
 });
 
@@ -124,8 +138,8 @@ test("a thread that dies leaves open what was kept of the calls under way, and t
   for (const failure of await Promise.all(failures)) {
     expect([isStoreUnavailable(failure), isStoreUncertain(failure)]).toEqual([true, true]);
   }
-  const { firstId } = await write([ordinaryRecord]);
-  expect((await storedResults([firstId])).length).toBe(1);
+  const { ids } = await write([ordinaryRecord]);
+  expect((await storedResults(ids)).length).toBe(1);
   expect(workers.length).toBe(2);
   await end();
 });

@@ -1,38 +1,92 @@
-import type { Database, Micros } from "../../storage/tables.ts";
+import { isPostgres } from "../../storage/is-postgres.ts";
+import type { Database } from "../../storage/tables.ts";
 import { countErrorFindings } from "../taxonomies/count-error-findings.ts";
 import { addErrorFindings } from "../taxonomies/error-findings-store.ts";
-import { countResults } from "./count-results.ts";
+import { countResults, seriesOf } from "./count-results.ts";
 import type { EvaluationRecord, KeptResult } from "./evaluation-record.ts";
-import { addCounts, advanceClock, insertResults } from "./results-store.ts";
+import { selectByRequestKeys } from "./kept-results-store.ts";
+import { createKnownSeries } from "./known-series.ts";
+import { type Numbers, takeNumbers } from "./numbers-store.ts";
+import { insertResults } from "./results-store.ts";
+import { addCounts, addSeries } from "./rollup-writes-store.ts";
 
-/** The number of the first of some results that were kept together, and when. The others' numbers follow. */
-export interface Written {
-  firstId: number;
-  createdAt: Micros;
+/** The numbers of results that were kept together, in their order, and when that was. */
+export interface Written extends Numbers {
+  /** What is kept in the place of records whose request key another result had, by their place among the records. */
+  earlier: ReadonlyMap<number, KeptResult>;
 }
 
 /** Keeps results and counts them, all or nothing. Returns once they are on disk. */
 export type WriteResults = (records: readonly EvaluationRecord[]) => Promise<Written>;
 
-export async function writeResults(
+export function createWriteResults(database: Database): WriteResults {
+  const ensureSeries = createKnownSeries(database);
+  return async (records) => {
+    // SQLite has one writer at a time, who may as well do it inside.
+    const isAhead = isPostgres(database);
+    if (isAhead) await ensureSeries(seriesOf(records));
+    return await database.transaction().execute(async (transaction) => {
+      const numbers = await takeNumbers(transaction, records.length);
+      const results = records.map((record, index) => ({ ...record, ...numberAt(numbers, index) }));
+      const kept = await addResults(transaction, results, { hasSeries: isAhead });
+      // Before the commit: once that is done, nothing may fail.
+      return { ...numbers, earlier: await findEarlier(transaction, records, numbers, kept) };
+    });
+  };
+}
+
+/** Stores results and counts them in every rollup, but those whose request key is taken. Returns the ones that it stored. */
+export async function addResults(
+  transaction: Database,
+  results: readonly KeptResult[],
+  { hasSeries }: { hasSeries: boolean },
+): Promise<readonly KeptResult[]> {
+  const kept = await insertResults(transaction, results);
+  const { series, counts } = countResults(kept);
+  if (!hasSeries) await addSeries(transaction, series);
+  await addCounts(transaction, counts);
+  await addErrorFindings(transaction, countErrorFindings(kept));
+  return kept;
+}
+
+/** The results as they are kept. */
+export function numberResults(records: readonly EvaluationRecord[], written: Written): KeptResult[] {
+  return records.map(
+    (record, index) => written.earlier.get(index) ?? { ...record, ...numberAt(written, index) },
+  );
+}
+
+function numberAt({ ids, createdAt }: Numbers, index: number): Pick<KeptResult, "id" | "createdAt"> {
+  const id = ids[index];
+  if (id === undefined) throw new Error("There are fewer numbers than results");
+  return { id, createdAt };
+}
+
+async function findEarlier(
   database: Database,
   records: readonly EvaluationRecord[],
-): Promise<Written> {
-  return await database.transaction().execute(async (transaction) => {
-    const written = await advanceClock(transaction, records.length);
-    await addResults(transaction, numberResults(records, written));
-    return written;
-  });
-}
-
-/** Stores results and counts them in every rollup. */
-export async function addResults(transaction: Database, results: readonly KeptResult[]): Promise<void> {
-  await insertResults(transaction, results);
-  await addCounts(transaction, countResults(results));
-  await addErrorFindings(transaction, countErrorFindings(results));
-}
-
-/** The results with the numbers and the time that they were kept with. */
-export function numberResults(records: readonly EvaluationRecord[], { firstId, createdAt }: Written) {
-  return records.map((record, index) => ({ ...record, id: firstId + index, createdAt }));
+  { ids }: Numbers,
+  kept: readonly KeptResult[],
+): Promise<Map<number, KeptResult>> {
+  const earlier = new Map<number, KeptResult>();
+  if (kept.length === records.length) return earlier;
+  const keptIds = new Set(kept.map(({ id }) => id));
+  const twins = records.flatMap((record, index) =>
+    keptIds.has(ids[index] ?? 0)
+      ? []
+      : [{ index, accountId: record.accountId, key: record.requestKey ?? "" }],
+  );
+  for (const [accountId, some] of Map.groupBy(twins, (twin) => twin.accountId)) {
+    const found = await selectByRequestKeys(
+      database,
+      accountId,
+      some.map(({ key }) => key),
+    );
+    for (const { index, key } of some) {
+      const result = found.get(key);
+      if (result === undefined) throw new Error("A request key is taken, and no result has it");
+      earlier.set(index, result);
+    }
+  }
+  return earlier;
 }

@@ -1,3 +1,4 @@
+import { isPostgres } from "../../storage/is-postgres.ts";
 import type { Database, ErrorFindingCountsTable } from "../../storage/tables.ts";
 
 /** So many rows are far from what a statement takes in parameters. */
@@ -9,9 +10,14 @@ export async function addErrorFindings(
   counts: readonly ErrorFindingCountsTable[],
 ): Promise<void> {
   for (let at = 0; at < counts.length; at += rowsAtOnce) {
+    const some = counts.slice(at, at + rowsAtOnce);
+    if (isPostgres(transaction)) {
+      await transaction.insertInto("error_finding_count_deltas").values(some).execute();
+      continue;
+    }
     await transaction
       .insertInto("error_finding_counts")
-      .values(counts.slice(at, at + rowsAtOnce))
+      .values(some)
       .onConflict((conflict) =>
         conflict.columns(["account_id", "revision_id", "day", "path_id"]).doUpdateSet((row) => ({
           count: row("error_finding_counts.count", "+", row.ref("excluded.count")),
@@ -34,14 +40,29 @@ export async function selectErrorFindings(
   revisionId: string,
   { fromDay, untilDay }: Days,
 ): Promise<{ path: string; count: number; last_day: number }[]> {
-  let query = reader
-    .selectFrom("error_finding_counts")
+  const countsOf = (table: "error_finding_counts" | "error_finding_count_deltas") => {
+    let query = reader
+      .selectFrom(table)
+      .select(["path", "day", "count"])
+      .where("account_id", "=", accountId)
+      .where("revision_id", "=", revisionId);
+    if (fromDay !== undefined) query = query.where("day", ">=", fromDay);
+    if (untilDay !== undefined) query = query.where("day", "<", untilDay);
+    return query;
+  };
+  const byDay = reader
+    .selectFrom(
+      countsOf("error_finding_counts").unionAll(countsOf("error_finding_count_deltas")).as("counts"),
+    )
+    .select(["path", "day"])
+    .select(({ fn }) => fn.sum<number>("count").as("count"))
+    .groupBy(["path", "day"])
+    // A result that was moved to another day leaves nothing in its old one.
+    .having(({ fn }) => fn.sum<number>("count"), ">", 0);
+  return await reader
+    .selectFrom(byDay.as("by_day"))
     .select("path")
     .select(({ fn }) => [fn.sum<number>("count").as("count"), fn.max("day").as("last_day")])
-    .where("account_id", "=", accountId)
-    .where("revision_id", "=", revisionId)
-    .groupBy("path");
-  if (fromDay !== undefined) query = query.where("day", ">=", fromDay);
-  if (untilDay !== undefined) query = query.where("day", "<", untilDay);
-  return await query.execute();
+    .groupBy("path")
+    .execute();
 }

@@ -49,8 +49,9 @@ export function evaluateRoutes(
         throw new ValidationFailure([...faults, ...toFaults(refusals, references)]);
       }
       refuseTooMuch(sample, evaluators.length, maxBodyBytes);
-      keepOpen(call, timeoutMs);
       const idempotencyKey = readIdempotencyKey(request.headers);
+      // With a key it may first wait for another request that has the same.
+      keepOpen(call, idempotencyKey === undefined ? timeoutMs : 2 * timeoutMs);
       const order: EvaluationOrder = {
         accountId,
         sample,

@@ -1,5 +1,5 @@
 import { type Kysely, type Migration, sql } from "kysely";
-import { isPostgres } from "./is-postgres.ts";
+import { isPostgres } from "../is-postgres.ts";
 import { keptInKey } from "./kept-in-key.ts";
 
 /** The filters of a search that are an equality; each has the index that serves it in the order of ids. */

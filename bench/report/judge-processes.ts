@@ -1,0 +1,24 @@
+import type { ProcessesPlan, ProcessesResult } from "../evaluations/processes/measure-processes.ts";
+import type { Goal } from "./goal.ts";
+import { cpuRatio, figureOf } from "./processes-figures.ts";
+
+const mostCpuRatio = 1.2;
+const mostLockShare = 0.05;
+
+export const judgeProcesses = (result: ProcessesResult | undefined, { counts }: ProcessesPlan): Goal[] => {
+  const [fewest = 1, most = 1] = [counts[0], counts.at(-1)];
+  const ratio = result && cpuRatio(result, most, fewest)?.median;
+  const share = result && figureOf(result, most, ({ lockShare }) => lockShare)?.median;
+  return [
+    {
+      text: `Stored evaluations with ${most} processes on one PostgreSQL cost at most ${mostCpuRatio} times the processor time a request of ${fewest}`,
+      measured: ratio === undefined ? "not measured" : `${ratio.toFixed(2)} times`,
+      met: ratio === undefined ? undefined : ratio <= mostCpuRatio,
+    },
+    {
+      text: `With ${most} processes, less than ${100 * mostLockShare} % of the looks at sessions at work find them waiting for locks`,
+      measured: share === undefined ? "not measured" : `${(100 * share).toFixed(1)} %`,
+      met: share === undefined ? undefined : share < mostLockShare,
+    },
+  ];
+};

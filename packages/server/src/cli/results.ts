@@ -1,0 +1,43 @@
+import type { Config } from "../config.ts";
+import { describeFuture, lastSoundTime } from "../evaluation/results/future-results-store.ts";
+import { mendCorrections, mendTimes, NoSoundTimeError } from "../evaluation/results/mend-times.ts";
+import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
+import { readDatabaseClock } from "../storage/database-clock.ts";
+import { toIsoInstant } from "../storage/micros.ts";
+import { CommandError } from "./command-error.ts";
+import { withStore } from "./with-store.ts";
+
+/** Gives results that a wrong clock dated in the future the times of their neighbours. */
+export async function mendResultTimes(config: Config, { dryRun }: { dryRun?: boolean }): Promise<void> {
+  await withStore(config, async ({ database }) => {
+    const skew = await findClockSkew(database);
+    if (skew !== undefined) throw new ClockSkewError(skew);
+    const now = await readDatabaseClock(database);
+    const { count, firstId, lastId, earliest, latest } = await describeFuture(database, lastSoundTime(now));
+    const found =
+      count === 0
+        ? "No result is dated in the future"
+        : `${counted(count, "result")} dated in the future, from ${toIsoInstant(earliest)} to ${toIsoInstant(latest)}, with numbers from ${firstId} to ${lastId}`;
+    process.stdout.write(`It is ${toIsoInstant(now)}. ${found}.\n`);
+    if (dryRun) {
+      if (count > 0)
+        process.stdout.write(
+          "Nothing was changed. Without --dry-run, each gets the time of the result before it.\n",
+        );
+      return;
+    }
+    try {
+      const results = await mendTimes(database, lastSoundTime(now));
+      const corrections = await mendCorrections(database, lastSoundTime(now));
+      process.stdout.write(
+        `Mended the times of ${counted(results, "result")} and ${counted(corrections, "correction")}.\n`,
+      );
+    } catch (error) {
+      throw error instanceof NoSoundTimeError ? new CommandError(error.message) : error;
+    }
+  });
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}

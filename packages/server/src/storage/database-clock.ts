@@ -1,0 +1,16 @@
+import { type RawBuilder, sql } from "kysely";
+import { isPostgres } from "./is-postgres.ts";
+import { nowMicros } from "./micros.ts";
+import type { Database, Micros } from "./tables.ts";
+
+/** The time as the database knows it, in whole milliseconds: one clock for all processes on PostgreSQL, this one's on SQLite. */
+export function databaseNow(database: Database): RawBuilder<Micros> {
+  if (!isPostgres(database)) return sql`${sql.lit(nowMicros())}`;
+  return sql`(floor(extract(epoch from clock_timestamp()) * 1000)::bigint * 1000)`;
+}
+
+export async function readDatabaseClock(database: Database): Promise<Micros> {
+  if (!isPostgres(database)) return nowMicros();
+  const { rows } = await sql<{ now: Micros }>`select ${databaseNow(database)} as now`.execute(database);
+  return rows[0]?.now ?? nowMicros();
+}
