@@ -1,8 +1,8 @@
 import type { Registry } from "./evaluation/evaluators/registry.ts";
-import { correctResult } from "./evaluation/results/correct-result.ts";
+import { correctResultOnce } from "./evaluation/results/correct-result-once.ts";
 import { exportResults } from "./evaluation/results/export-results.ts";
 import { findResult } from "./evaluation/results/find-result.ts";
-import { importResults } from "./evaluation/results/import-results.ts";
+import { createImportOnce } from "./evaluation/results/import-results-once.ts";
 import type { ResultsKeeper } from "./evaluation/results/keep-results.ts";
 import { resolveEvaluatorId } from "./evaluation/results/resolve-evaluator-id.ts";
 import { searchResults } from "./evaluation/results/search-results.ts";
@@ -21,8 +21,9 @@ export function composeResults(
     searchResults: (accountId, filter, page) => searchResults(reader, accountId, filter, page),
     exportResults: (accountId, filter, order) => exportResults(reader, accountId, filter, order),
     findResult: (accountId, id) => findResult(briefReader, accountId, id),
-    correctResult: (accountId, correction) => correctResult(database, accountId, correction),
-    importResults: (accountId, results) => importResults(keeper, accountId, results),
+    correctResult: (accountId, correction, once) =>
+      correctResultOnce(database, briefReader, accountId, correction, once),
+    importResults: createImportOnce(database, keeper),
     summarise: (accountId, wanted) => summarise(reader, accountId, wanted),
   };
 }

@@ -37,7 +37,9 @@ export const everybody = "*";
 const domains = z
   .string()
   .transform((list) => list.split(",").map((name) => name.trim().toLowerCase()))
-  .refine((names) => names.every((name) => domain.test(name)) || (names.length === 1 && names[0] === everybody));
+  .refine(
+    (names) => names.every((name) => domain.test(name)) || (names.length === 1 && names[0] === everybody),
+  );
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 const dayMs = 86_400_000;

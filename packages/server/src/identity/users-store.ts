@@ -1,10 +1,21 @@
 import type { Selectable } from "kysely";
+import { hasRowLocks } from "../storage/has-row-locks.ts";
 import type { Database, UsersTable } from "../storage/tables.ts";
 
 export type User = Selectable<UsersTable>;
 
 export async function selectUser(database: Database, userId: string): Promise<User | undefined> {
   return await database.selectFrom("users").selectAll().where("id", "=", userId).executeTakeFirst();
+}
+
+/** Holds a user's access until the transaction ends: whoever adds to it, or ends all of it, is alone. */
+export async function holdUser(transaction: Database, userId: string): Promise<void> {
+  await transaction
+    .selectFrom("users")
+    .select("id")
+    .where("id", "=", userId)
+    .$if(hasRowLocks(transaction), (query) => query.forNoKeyUpdate())
+    .execute();
 }
 
 export async function selectUserByIdentity(

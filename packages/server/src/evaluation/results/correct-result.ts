@@ -1,4 +1,5 @@
 import { ServiceError } from "../../errors.ts";
+import { inTransaction } from "../../storage/in-transaction.ts";
 import type { Database } from "../../storage/tables.ts";
 import { insertCorrection, selectCountedVerdict } from "./corrections-store.ts";
 import { type Counted, countResults } from "./count-results.ts";
@@ -23,7 +24,7 @@ export async function correctResult(
   accountId: string,
   { userId, resultId, pass, score = Number(pass), comment }: NewCorrection,
 ): Promise<KeptResult> {
-  return await database.transaction().execute(async (transaction) => {
+  return await inTransaction(database, async (transaction) => {
     // Whoever holds the clock is alone: of two corrections of one result the second sees what the first has counted.
     const clock = await advanceClock(transaction, 0);
     const result = await selectResult(transaction, accountId, resultId);

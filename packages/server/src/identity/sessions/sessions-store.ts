@@ -1,4 +1,5 @@
 import type { Selectable } from "kysely";
+import { hasRowLocks } from "../../storage/has-row-locks.ts";
 import type { Database, Micros, SessionsTable } from "../../storage/tables.ts";
 
 export type Session = Omit<
@@ -41,6 +42,27 @@ export async function selectLiveSession(
     .where("expires_at", ">", live.now)
     .where("last_seen_at", ">", live.seenSince)
     .executeTakeFirst();
+}
+
+/** Whether a user's session is live; if so it goes on until the transaction ends. */
+export async function holdLiveSession(
+  transaction: Database,
+  userId: string,
+  sessionId: string,
+  live: Liveness,
+): Promise<boolean> {
+  const session = await transaction
+    .selectFrom("sessions")
+    .select("id")
+    .where("id", "=", sessionId)
+    .where("user_id", "=", userId)
+    .where("issuer", "=", live.issuer)
+    .where("ended_at", "is", null)
+    .where("expires_at", ">", live.now)
+    .where("last_seen_at", ">", live.seenSince)
+    .$if(hasRowLocks(transaction), (query) => query.forShare())
+    .executeTakeFirst();
+  return session !== undefined;
 }
 
 /** A user's live sessions, newest first. */

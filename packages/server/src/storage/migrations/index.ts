@@ -7,6 +7,7 @@ import { sessions } from "./005-sessions.ts";
 import { usage } from "./006-usage.ts";
 import { errorFindings } from "./007-error-findings.ts";
 import { sessionIssuers } from "./008-session-issuers.ts";
+import { idempotentRequests } from "./010-idempotent-requests.ts";
 
 /** Every migration by its name, in the order in which they run. A name never changes once it has been released. */
 export const migrations: Record<string, Migration> = {
@@ -18,4 +19,5 @@ export const migrations: Record<string, Migration> = {
   "006-usage": usage,
   "007-error-findings": errorFindings,
   "008-session-issuers": sessionIssuers,
+  "010-idempotent-requests": idempotentRequests,
 };
