@@ -38,7 +38,7 @@ export async function reviseProfile(
       created_at: nowMicros(),
     };
     await insertRevision(transaction, revision);
-    return { ...profile, ...revision, archived_at: null, is_managed: false };
+    return { public_id: publicId, ...profile, ...revision, archived_at: null, is_managed: false };
   });
 }
 
