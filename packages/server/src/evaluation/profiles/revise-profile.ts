@@ -29,7 +29,8 @@ export async function reviseProfile(
   return await inTransaction(database, async (transaction) => {
     const counted = await countRevision(transaction, accountId, publicId);
     if (counted === undefined) throw await whyNot(transaction, accountId, publicId);
-    const { last_revision, ...profile } = counted;
+    const { last_revision, ...named } = counted;
+    const profile = { public_id: publicId, ...named };
     const revision = {
       public_id: publicId,
       revision: last_revision,
@@ -38,7 +39,7 @@ export async function reviseProfile(
       created_at: nowMicros(),
     };
     await insertRevision(transaction, revision);
-    return { public_id: publicId, ...profile, ...revision, archived_at: null, is_managed: false };
+    return { ...profile, ...revision, archived_at: null, is_managed: false };
   });
 }
 
