@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { sql } from "kysely";
 import { onEachDatabase } from "../../server/test/support/databases.ts";
 import { freePort } from "../../server/test/support/free-port.ts";
 import { openStore } from "../../server/test/support/open-store.ts";
@@ -61,10 +60,8 @@ onEachDatabase((database) => {
       call: (presage, name) => presage.results.correct(resultId, { pass: false, comment: name }),
       // The API tells the last one only.
       async count(_, name) {
-        const { rows } = await sql`select id from evaluation_corrections where comment = ${name}`.execute(
-          store.database,
-        );
-        return rows.length;
+        const rows = store.database.selectFrom("evaluation_corrections").select("id");
+        return (await rows.where("comment", "=", name).execute()).length;
       },
     },
     "makes a profile": {

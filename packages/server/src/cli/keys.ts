@@ -4,7 +4,7 @@ import { type ApiKey, selectApiKeys } from "../identity/api-keys/api-keys-store.
 import { createApiKey } from "../identity/api-keys/create-api-key.ts";
 import { ExpiryError, parseExpiry } from "../identity/api-keys/parse-expiry.ts";
 import { revokeApiKey } from "../identity/api-keys/revoke-api-key.ts";
-import { holdUser } from "../identity/users-store.ts";
+import { holdUsers } from "../identity/users-store.ts";
 import { inTransaction } from "../storage/in-transaction.ts";
 import { nowMicros, toIsoInstant } from "../storage/micros.ts";
 import type { Database } from "../storage/tables.ts";
@@ -47,7 +47,7 @@ export async function listKeys(config: Config): Promise<void> {
 export async function revokeKey(config: Config, id: string): Promise<void> {
   await withStore(config, async ({ database, owner }) => {
     // This process remembers no key; running servers notice by themselves.
-    const hold = (transaction: Database) => holdUser(transaction, owner.id);
+    const hold = (transaction: Database) => holdUsers(transaction, [owner.id]);
     await revokeApiKey(database, { forget() {} }, hold, owner.id, id.toLowerCase());
     process.stdout.write("Revoked.\n");
   });

@@ -8,12 +8,16 @@ export async function selectUser(database: Database, userId: string): Promise<Us
   return await database.selectFrom("users").selectAll().where("id", "=", userId).executeTakeFirst();
 }
 
-/** Holds a user's access until the transaction ends: whoever adds to it, or ends all of it, is alone. */
-export async function holdUser(transaction: Database, userId: string): Promise<void> {
+/**
+ * Holds the access of some users until the transaction ends: whoever adds to it or ends any of it is alone, and sees what
+ * was committed before. Everything that makes or ends a key or a session begins with it.
+ */
+export async function holdUsers(transaction: Database, userIds: readonly string[]): Promise<void> {
   await transaction
     .selectFrom("users")
     .select("id")
-    .where("id", "=", userId)
+    .where("id", "in", userIds)
+    .orderBy("id")
     .$if(hasRowLocks(transaction), (query) => query.forNoKeyUpdate())
     .execute();
 }

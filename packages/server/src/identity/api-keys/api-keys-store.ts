@@ -1,5 +1,4 @@
 import type { Selectable } from "kysely";
-import { hasRowLocks } from "../../storage/has-row-locks.ts";
 import type { ApiKeysTable, Database, Micros } from "../../storage/tables.ts";
 
 export type ApiKey = Omit<Selectable<ApiKeysTable>, "digest" | "user_id">;
@@ -61,17 +60,14 @@ export async function selectKeyRecord(database: Database, digest: string): Promi
     .executeTakeFirst();
 }
 
-/** Whether a user's key works now; if so it goes on working until the transaction ends. */
-export async function holdLiveKey(
-  transaction: Database,
+/** Whether a user's key works now. */
+export async function isKeyLive(
+  database: Database,
   userId: string,
   keyId: string,
   now: Micros,
 ): Promise<boolean> {
-  const live = await selectActive(transaction, userId, now)
-    .where("id", "=", keyId)
-    .$if(hasRowLocks(transaction), (query) => query.forShare())
-    .executeTakeFirst();
+  const live = await selectActive(database, userId, now).where("id", "=", keyId).executeTakeFirst();
   return live !== undefined;
 }
 

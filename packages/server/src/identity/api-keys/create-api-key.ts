@@ -1,7 +1,7 @@
 import { ServiceError } from "../../errors.ts";
 import { nowMicros, toMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
-import { holdUser } from "../users-store.ts";
+import { holdUsers } from "../users-store.ts";
 import { type ApiKey, countActiveKeys, insertApiKey } from "./api-keys-store.ts";
 import type { KeyDigest } from "./key-digest.ts";
 import { generateKey, visibleParts } from "./key-format.ts";
@@ -24,7 +24,7 @@ export async function createApiKey(
   digestOf: KeyDigest,
   { userId, name, expiresAt }: NewApiKey,
 ): Promise<ApiKey & { key: string }> {
-  await holdUser(transaction, userId);
+  await holdUsers(transaction, [userId]);
   if ((await countActiveKeys(transaction, userId, nowMicros(), maxActiveKeys)) >= maxActiveKeys) {
     throw new ServiceError(
       "conflict",

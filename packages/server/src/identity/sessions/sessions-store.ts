@@ -1,5 +1,4 @@
 import type { Selectable } from "kysely";
-import { hasRowLocks } from "../../storage/has-row-locks.ts";
 import type { Database, Micros, SessionsTable } from "../../storage/tables.ts";
 
 export type Session = Omit<
@@ -44,14 +43,14 @@ export async function selectLiveSession(
     .executeTakeFirst();
 }
 
-/** Whether a user's session is live; if so it goes on until the transaction ends. */
-export async function holdLiveSession(
-  transaction: Database,
+/** Whether a user's session is live. */
+export async function isSessionLive(
+  database: Database,
   userId: string,
   sessionId: string,
   live: Liveness,
 ): Promise<boolean> {
-  const session = await transaction
+  const session = await database
     .selectFrom("sessions")
     .select("id")
     .where("id", "=", sessionId)
@@ -60,7 +59,6 @@ export async function holdLiveSession(
     .where("ended_at", "is", null)
     .where("expires_at", ">", live.now)
     .where("last_seen_at", ">", live.seenSince)
-    .$if(hasRowLocks(transaction), (query) => query.forShare())
     .executeTakeFirst();
   return session !== undefined;
 }

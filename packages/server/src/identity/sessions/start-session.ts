@@ -1,6 +1,6 @@
 import { microsPerMs, nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
-import { holdUser } from "../users-store.ts";
+import { holdUsers } from "../users-store.ts";
 import type { SessionRules } from "./session-rules.ts";
 import type { SessionTokens } from "./session-tokens.ts";
 import { deleteExpiredSessions, insertSession, markEnded } from "./sessions-store.ts";
@@ -37,7 +37,7 @@ export async function startSession(
   const now = nowMicros();
   await database.transaction().execute(async (transaction) => {
     const { userId, idToken } = await admit(transaction);
-    await holdUser(transaction, userId);
+    await holdUsers(transaction, earlier === undefined ? [userId] : [userId, earlier.userId]);
     await insertSession(transaction, {
       id: Bun.randomUUIDv7(),
       user_id: userId,
