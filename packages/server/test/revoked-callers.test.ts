@@ -13,7 +13,7 @@ import { runPresage } from "./support/run-presage.ts";
 import { sessionOf } from "./support/session.ts";
 import { type SpawnedPresage, spawnPresage } from "./support/spawn-presage.ts";
 
-const raceRounds = 25;
+const raceRounds = 15;
 /** Some end what has hardly begun, some what is all but done. */
 const pausesMs = [0, 2, 5, 10, 40] as const;
 

@@ -2,7 +2,8 @@ import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import type { Database } from "../../storage/tables.ts";
 import { correctResult, type NewCorrection } from "./correct-result.ts";
-import type { Correction, KeptResult } from "./evaluation-record.ts";
+import { selectCorrectionAt } from "./correction-at-store.ts";
+import type { KeptResult } from "./evaluation-record.ts";
 import { findResult } from "./find-result.ts";
 
 /** Corrects a result, or finds it with the correction that the same request made before. */
@@ -13,11 +14,14 @@ export async function correctResultOnce(
   newCorrection: NewCorrection,
   once: Once | undefined,
 ): Promise<KeptResult> {
-  return await doOnce<KeptResult, { correction?: Correction }>(database, once, {
+  const { resultId } = newCorrection;
+  return await doOnce(database, once, {
     work: (transaction) => correctResult(transaction, accountId, newCorrection),
-    toReceipt: ({ correction }) => (correction === undefined ? {} : { correction }),
-    async recall(receipt) {
-      return { ...(await findResult(reader, accountId, newCorrection.resultId)), ...receipt };
+    toReceipt: ({ correction }) => ({ createdAt: correction?.createdAt ?? 0 }),
+    async recall({ createdAt }) {
+      const result = await findResult(reader, accountId, resultId);
+      const correction = await selectCorrectionAt(database, resultId, createdAt);
+      return { ...result, ...(correction === undefined ? {} : { correction }) };
     },
   });
 }
