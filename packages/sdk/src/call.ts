@@ -10,6 +10,15 @@ export interface CallOptions {
   onAnswer?: ((answer: { status: number; headers: Headers }) => void) | undefined;
 }
 
+/** What methods that create or change something take beside their request. */
+export interface WriteOptions extends CallOptions {
+  /**
+   * By which the server knows a further try of the same request, and answers it as it answered the first: 1 to 200 visible ASCII
+   * characters, remembered for a day. Absent: one of the call's own.
+   */
+  idempotencyKey?: string | undefined;
+}
+
 /** One call of the API. */
 export interface Call {
   method: "GET" | "POST" | "PATCH" | "DELETE";
@@ -17,7 +26,7 @@ export interface Call {
   query?: Query;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Whether a second run does no harm, so that an answer that broke off may be asked for again. */
+  /** Whether a second run does no harm, so that it may be made again though nobody knows what became of the first. */
   isRepeatable: boolean;
 }
 

@@ -51,11 +51,10 @@ export type {
   ValidationError,
   WorldModelRequest,
 } from "@presage/contract";
-export type { CallOptions } from "./call.ts";
+export type { CallOptions, WriteOptions } from "./call.ts";
 export { createPresage, type Presage, type PresageOptions } from "./create-presage.ts";
 export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
 export type { ErrorTaxonomyFilter } from "./resources/error-taxonomies.ts";
-export type { EvaluateOptions } from "./resources/evaluate.ts";
 export type { IterateOptions } from "./resources/evaluation-results.ts";
 export type { EvaluatorProfileFilter } from "./resources/evaluator-profiles.ts";
 export type { Prediction } from "./resources/predictions.ts";

@@ -20,6 +20,7 @@ export interface PresageErrorFields {
   status?: number | undefined;
   requestId?: string | undefined;
   retryAfterMs?: number | undefined;
+  shouldRetry?: boolean | undefined;
   upstreamStatus?: number | undefined;
   upstreamBody?: string | undefined;
   faults?: readonly ValidationError[] | undefined;
@@ -36,6 +37,11 @@ export class PresageError extends Error {
   readonly requestId: string | undefined;
   /** Milliseconds that the server asked to wait. */
   readonly retryAfterMs: number | undefined;
+  /**
+   * What the server says of trying again, if it says anything. A 503 with `false` does not know whether it did what was
+   * asked: look first, or try again under the same `idempotencyKey`.
+   */
+  readonly shouldRetry: boolean | undefined;
   /** Status of the answer that the upstream model gave to Presage, if it gave one. */
   readonly upstreamStatus: number | undefined;
   /** The upstream's answer, at most 4,096 characters of it. */
@@ -49,6 +55,7 @@ export class PresageError extends Error {
     this.status = fields.status;
     this.requestId = fields.requestId;
     this.retryAfterMs = fields.retryAfterMs;
+    this.shouldRetry = fields.shouldRetry;
     this.upstreamStatus = fields.upstreamStatus;
     this.upstreamBody = fields.upstreamBody;
     this.faults = fields.faults ?? [];

@@ -32,10 +32,16 @@ export async function readFailure(response: Response, secret: string | undefined
     status,
     requestId: headers.get("x-request-id") ?? undefined,
     retryAfterMs: readRetryAfterMs(headers),
+    shouldRetry: readShouldRetry(headers),
     upstreamStatus: typeof body.upstream_status === "number" ? body.upstream_status : undefined,
     upstreamBody: typeof body.upstream_body === "string" ? body.upstream_body : undefined,
     faults,
   });
+}
+
+function readShouldRetry(headers: Headers): boolean | undefined {
+  const said = headers.get("x-should-retry");
+  return said === "true" || said === "false" ? said === "true" : undefined;
 }
 
 type Body = { [Field in keyof ErrorResponse | keyof HTTPValidationError]?: unknown };

@@ -1,5 +1,6 @@
 import { type Call, type CallOptions, targetOf } from "./call.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";
+import { mayRetry } from "./may-retry.ts";
 import { PresageError } from "./presage-error.ts";
 import { readFailure } from "./read-failure.ts";
 import { readLines } from "./read-lines.ts";
@@ -143,12 +144,4 @@ function whyUnanswered(error: unknown, signal: AbortSignal, response: Response |
     requestId: response?.headers.get("x-request-id") ?? undefined,
     cause: error,
   });
-}
-
-/** Only what is safe: nothing was answered, the server said to come later, or a second run does no harm. */
-function mayRetry(error: unknown, { isRepeatable }: Call): error is PresageError {
-  if (!(error instanceof PresageError)) return false;
-  const { category, status } = error;
-  if (status === 429 || status === 503) return true;
-  return category === "connection" && (status === undefined || isRepeatable);
 }

@@ -129,6 +129,32 @@ describe("the package", () => {
   });
 });
 
+describe("a call that cannot be repeated", () => {
+  test("is made again by Node.js where nothing listened, and not where its connection broke", async () => {
+    const source = `
+      import { createServer } from "node:net";
+      import { createPresage } from "@presage/sdk";
+      async function triesAt(host, port) {
+        let tries = 0;
+        const counted = (url, init) => ((tries += 1), fetch(url, init));
+        const presage = createPresage({ baseUrl: "http://" + host + ":" + port, fetch: counted });
+        await presage.signOut().catch(() => {});
+        return tries;
+      }
+      const breaking = createServer((socket) => {
+        socket.on("error", () => {}).on("data", () => socket.destroy());
+      });
+      const port = await new Promise((resolve) => {
+        breaking.listen(0, "127.0.0.1", () => resolve(breaking.address().port));
+      });
+      const broken = await triesAt("127.0.0.1", port);
+      await new Promise((resolve) => breaking.close(resolve));
+      console.log(broken, await triesAt("127.0.0.1", port), await triesAt("localhost", port));
+    `;
+    expect(await consumer.runOnNode("tries", source)).toEqual({ code: 0, output: "1 3 3\n" });
+  });
+});
+
 describe("the examples of the README", () => {
   const [setUp = "", ...examples] = examplesIn("js");
 
@@ -147,9 +173,10 @@ describe("the examples of the README", () => {
     expect(lines[4]).toMatch(/^exact-match-\S+ 1 1$/);
     expect(lines[5]).toMatch(/^invalid 422 \S+$/);
     expect(lines[6]).toMatch(/^body\.interaction\.state String should have at least 1 character/);
-    expect(lines[7]).toBe("[ 'test-model' ]");
-    expect(lines[8]).toMatch(/total;dur=/);
-    expect(lines).toHaveLength(9);
+    expect(lines[7]).toMatch(/^imported: \d+$/);
+    expect(lines[8]).toBe("[ 'test-model' ]");
+    expect(lines[9]).toMatch(/total;dur=/);
+    expect(lines).toHaveLength(10);
   });
 
   test("are well typed", async () => {

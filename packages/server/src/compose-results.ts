@@ -3,7 +3,7 @@ import type { Registry } from "./evaluation/evaluators/registry.ts";
 import { correctResult } from "./evaluation/results/correct-result.ts";
 import { exportResults } from "./evaluation/results/export-results.ts";
 import { findResult } from "./evaluation/results/find-result.ts";
-import { importResults } from "./evaluation/results/import-results.ts";
+import { createImportOnce } from "./evaluation/results/import-results-once.ts";
 import { resolveEvaluatorId } from "./evaluation/results/resolve-evaluator-id.ts";
 import { searchResults } from "./evaluation/results/search-results.ts";
 import { summarise } from "./evaluation/results/summarise.ts";
@@ -21,12 +21,12 @@ export function composeResults(
     searchResults: (accountId, filter, page) => searchResults(reader, accountId, filter, page),
     exportResults: (accountId, filter, order) => exportResults(reader, accountId, filter, order),
     findResult: (accountId, id) => findResult(briefReader, accountId, id),
-    async correctResult(accountId, correction) {
-      const result = await correctResult({ database, reader: briefReader }, accountId, correction);
+    async correctResult(accountId, correction, once) {
+      const result = await correctResult({ database, reader: briefReader }, accountId, correction, once);
       folder.note();
       return result;
     },
-    importResults: (accountId, results) => importResults(keeper, accountId, results),
+    importResults: createImportOnce(database, keeper),
     summarise: (accountId, wanted) => summarise(reader, accountId, wanted),
   };
 }

@@ -5,13 +5,15 @@ import type { SessionsArea } from "./http/routes/sessions.ts";
 import type { SignIn } from "./http/routes/sign-in.ts";
 import { type CookieSettings, createSessionCookie } from "./http/session-cookie.ts";
 import { createKeyDigest } from "./identity/api-keys/key-digest.ts";
+import type { Caller } from "./identity/caller.ts";
 import { localIssuer } from "./identity/ensure-owner.ts";
+import { type Hold, holdLiveCaller } from "./identity/hold-live-caller.ts";
 import type { OpenidProvider } from "./identity/openid/openid-provider.ts";
 import { rememberUser } from "./identity/openid/remember-user.ts";
 import { endSession } from "./identity/sessions/end-session.ts";
 import { listSessions } from "./identity/sessions/list-sessions.ts";
 import type { SessionRules } from "./identity/sessions/session-rules.ts";
-import { createSessionTokens } from "./identity/sessions/session-tokens.ts";
+import { createSessionTokens, type SessionTokens } from "./identity/sessions/session-tokens.ts";
 import { selectIdToken } from "./identity/sessions/sessions-store.ts";
 import { startSession } from "./identity/sessions/start-session.ts";
 import { verifySession } from "./identity/sessions/verify-session.ts";
@@ -27,6 +29,7 @@ const suffixLength = 8;
 export interface ComposedSignIn {
   signIn: SignIn;
   sessions: SessionKeeper & SessionsArea;
+  holdOf(caller: Caller): Hold;
 }
 
 /** Which sessions count, and for how long. */
@@ -47,25 +50,31 @@ export async function composeSignIn(
     suffix: new Bun.CryptoHasher("sha256", secret).update("cookie:").digest("hex").slice(0, suffixLength),
     isSecure: publicUrl.startsWith("https:"),
   };
+  const holdOf =
+    (caller: Caller): Hold =>
+    (transaction) =>
+      holdLiveCaller(transaction, rules, caller);
   const cookie = createSessionCookie({ ...cookies, maxAgeMs: rules.maxMs });
   const { signIn, provider } =
     identity.oidc === undefined
-      ? { signIn: await composeLocalSignIn(database), provider: undefined }
+      ? { signIn: await composeLocalSignIn(database, tokens, rules), provider: undefined }
       : await composeOpenidSignIn(identity.oidc, database, publicUrl, cookies);
   return {
     signIn,
+    holdOf,
     sessions: {
       cookie,
       async findSession(headers) {
         const token = cookie.read(headers);
         return token === undefined ? undefined : await verifySession(database, tokens, rules, token);
       },
-      startSession: (session) => startSession(database, tokens, rules, session),
+      startSession: (signedIn, browser) =>
+        startSession(database, tokens, rules, async () => signedIn, browser),
       listSessions: (userId) => listSessions(database, rules, userId),
-      endSession: (userId, sessionId) => endSession(database, userId, sessionId),
-      async signOut(userId, sessionId) {
+      endSession: (caller, sessionId) => endSession(database, holdOf(caller), caller.userId, sessionId),
+      async signOut(caller, sessionId) {
         const idToken = provider === undefined ? undefined : await selectIdToken(database, sessionId);
-        await endSession(database, userId, sessionId);
+        await endSession(database, holdOf(caller), caller.userId, sessionId);
         return (await provider?.endSessionAddress(idToken))?.href;
       },
     },
@@ -84,9 +93,22 @@ export async function createSignInPath({
   return `/sign-in#${token}`;
 }
 
-async function composeLocalSignIn(database: Database): Promise<SignIn> {
+async function composeLocalSignIn(
+  database: Database,
+  tokens: SessionTokens,
+  rules: SessionRules,
+): Promise<SignIn> {
   const digestOf = await signInDigest(database);
-  return { kind: "local", useToken: (token) => useSignInToken(database, digestOf, token) };
+  return {
+    kind: "local",
+    useToken(token, browser) {
+      const admit = async (transaction: Database) => ({
+        userId: await useSignInToken(transaction, digestOf, token),
+        idToken: null,
+      });
+      return startSession(database, tokens, rules, admit, browser);
+    },
+  };
 }
 
 async function signInDigest(database: Database) {

@@ -4,6 +4,7 @@ import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
 import type { Config } from "./config.ts";
 import type { Evaluate } from "./evaluation/evaluate.ts";
 import { archiveProfile } from "./evaluation/profiles/archive-profile.ts";
+import { changeProfileOnce } from "./evaluation/profiles/change-profile-once.ts";
 import { createProfile } from "./evaluation/profiles/create-profile.ts";
 import { findOwnProfile } from "./evaluation/profiles/find-own-profile.ts";
 import { listProfiles } from "./evaluation/profiles/list-profiles.ts";
@@ -11,7 +12,7 @@ import { measureAgreement } from "./evaluation/profiles/measure-agreement.ts";
 import { reviseProfile } from "./evaluation/profiles/revise-profile.ts";
 import { systemRevisions } from "./evaluation/profiles/system-revisions.ts";
 import { listApps } from "./evaluation/results/list-apps.ts";
-import { createRevision } from "./evaluation/taxonomies/create-revision.ts";
+import { createRevisionOnce } from "./evaluation/taxonomies/create-revision-once.ts";
 import { findErrorFindings } from "./evaluation/taxonomies/find-error-findings.ts";
 import { findRevision } from "./evaluation/taxonomies/find-revision.ts";
 import { listRevisions } from "./evaluation/taxonomies/list-revisions.ts";
@@ -23,8 +24,8 @@ import type { Phase } from "./http/routes/probes.ts";
 import { selectAccount } from "./identity/accounts-store.ts";
 import { createAdmission } from "./identity/admission.ts";
 import { selectApiKeys, selectKeyRecord, writeLastUses } from "./identity/api-keys/api-keys-store.ts";
-import { createApiKey } from "./identity/api-keys/create-api-key.ts";
 import { createFirstKey } from "./identity/api-keys/create-first-key.ts";
+import { createKeyForCaller } from "./identity/api-keys/create-key-for-caller.ts";
 import { ensureBootstrapKey } from "./identity/api-keys/ensure-bootstrap-key.ts";
 import { createKeyDigest, type KeyDigest } from "./identity/api-keys/key-digest.ts";
 import { collectLastUses } from "./identity/api-keys/last-uses.ts";
@@ -69,7 +70,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
   await refuseWrongClock(store);
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
-  const { signIn, sessions } = await composeSignIn(config, database, publicUrl);
+  const { signIn, sessions, holdOf } = await composeSignIn(config, database, publicUrl);
   const signInPath = signIn.kind === "local" ? await createSignInPath(store) : undefined;
   const { upstream, stopSandbox } = await composeUpstream(config, logger);
 
@@ -109,12 +110,13 @@ export async function compose(config: Config, log: Log, address: string): Promis
     },
     listModels: upstream.listModels,
     apiKeys: {
-      createApiKey: (newKey) => createApiKey(database, digestOf, newKey),
+      createApiKey: (caller, credential, newKey, once) =>
+        createKeyForCaller(database, digestOf, { credential, hold: holdOf(caller) }, newKey, once),
       listApiKeys: (userId) => selectApiKeys(database, userId),
-      revokeApiKey: (userId, keyId) => revokeApiKey(database, verifier, userId, keyId),
+      revokeApiKey: (caller, keyId) => revokeApiKey(database, verifier, holdOf(caller), caller.userId, keyId),
     },
     errorTaxonomies: {
-      createRevision: (newRevision) => createRevision(database, newRevision),
+      createRevision: (newRevision, once) => createRevisionOnce(database, newRevision, once),
       listRevisions: (accountId, filter) => listRevisions(database, accountId, filter),
       findRevision: (accountId, revisionId) => findRevision(database, accountId, revisionId),
       findErrorFindings: (accountId, revisionId, period) =>
@@ -127,9 +129,15 @@ export async function compose(config: Config, log: Log, address: string): Promis
     evaluationResults: composeResults(store, registry, evaluation),
     evaluatorProfiles: {
       findFamily: (name) => registry.find(name)?.family,
-      createProfile: (profile) => createProfile(database, profile),
+      createProfile: (profile, once) =>
+        changeProfileOnce(database, profile.accountId, once, (transaction) =>
+          createProfile(transaction, profile),
+        ),
       findOwnProfile: (accountId, publicId) => findOwnProfile(database, managed, accountId, publicId),
-      reviseProfile: (revision) => reviseProfile(database, revision),
+      reviseProfile: (revision, once) =>
+        changeProfileOnce(database, revision.accountId, once, (transaction) =>
+          reviseProfile(transaction, revision),
+        ),
       archiveProfile: (accountId, publicId) => archiveProfile(database, managed, accountId, publicId),
       listProfiles: (accountId, filter, page) => listProfiles(database, managed, accountId, filter, page),
       measureAgreement: (accountId, publicId) => measureAgreement(store.reader, managed, accountId, publicId),

@@ -6,6 +6,7 @@ const oidc = {
   PRESAGE_OIDC_CLIENT_ID: "presage",
   PRESAGE_OIDC_CLIENT_SECRET: "the-oidc-secret",
 };
+const everybody = { PRESAGE_OIDC_ALLOWED_DOMAINS: "*" };
 
 /** The lines with which the environment is refused. */
 function faultsOf(environment: RawEnvironment): string[] {
@@ -105,7 +106,7 @@ describe("Each variable", () => {
 
   test("that names an issuer keeps the slash at its end, as issuers are compared letter by letter", () => {
     for (const PRESAGE_OIDC_ISSUER of ["https://login.example/realm/", "https://login.example/realm"]) {
-      const { identity } = readConfig({ ...oidc, PRESAGE_OIDC_ISSUER });
+      const { identity } = readConfig({ ...oidc, ...everybody, PRESAGE_OIDC_ISSUER });
       expect(identity.oidc?.issuer).toBe(PRESAGE_OIDC_ISSUER);
     }
   });
@@ -159,8 +160,8 @@ describe("A wrong value", () => {
     ],
     [
       "PRESAGE_OIDC_ALLOWED_DOMAINS",
-      ["example", "a.example,", "a.example,b", "*.example.org", "a.example b.example"],
-      "domains with commas between them, for example example.org,example.com",
+      ["example", "a.example,", "a.example,b", "*.example.org", "a.example b.example", "*,a.example", "**"],
+      "domains with commas between them, for example example.org,example.com, or *",
     ],
     ["PRESAGE_SESSION_IDLE_MINUTES", ["0", "1.5", "525601"], "a whole number of minutes from 1 to 525600"],
     ["PRESAGE_SESSION_MAX_HOURS", ["0", "1d", "8761"], "a whole number of hours from 1 to 8760"],
@@ -223,10 +224,22 @@ describe("The three variables of sign-in", () => {
     for (const set of names) {
       const others = names.filter((name) => name !== set);
       const line = (name: string) => `${name}: not set; ${names.join(", ")} go together`;
-      expect(faultsOf({ [set]: oidc[set] })).toEqual(others.map(line));
-      expect(faultsOf({ ...oidc, [set]: "" })).toEqual([line(set)]);
+      expect(faultsOf({ ...everybody, [set]: oidc[set] })).toEqual(others.map(line));
+      expect(faultsOf({ ...oidc, ...everybody, [set]: "" })).toEqual([line(set)]);
     }
-    expect(faultsOf(oidc)).toEqual([]);
+    expect(faultsOf({ ...oidc, ...everybody })).toEqual([]);
+  });
+
+  test("do not let everybody in unless that is said: without a bound one line says what to set", () => {
+    const line =
+      "PRESAGE_OIDC_ALLOWED_DOMAINS: not set; set it to the e-mail domains whose people may sign in, or to * for everybody whom the provider knows, or set PRESAGE_OIDC_ACCOUNT_CLAIM to the claim that names a user's account";
+    expect(faultsOf(oidc)).toEqual([line]);
+    expect(faultsOf({ ...oidc, PRESAGE_OIDC_ALLOWED_DOMAINS: "", PRESAGE_OIDC_ACCOUNT_CLAIM: "" })).toEqual([
+      line,
+    ]);
+    expect(faultsOf({ ...oidc, PRESAGE_OIDC_ACCOUNT_CLAIM: "team" })).toEqual([]);
+    expect(faultsOf({ ...oidc, PRESAGE_OIDC_ALLOWED_DOMAINS: "example.org" })).toEqual([]);
+    expect(readConfig({ ...oidc, ...everybody }).identity.oidc?.allowedDomains).toBeUndefined();
   });
 });
 
@@ -252,6 +265,7 @@ describe("What is shown of the configuration", () => {
       PRESAGE_JUDGE_API_KEY: "secret-of-the-judge",
       PRESAGE_API_KEY: "secret-of-the-client",
       ...oidc,
+      ...everybody,
       PRESAGE_OIDC_CLIENT_SECRET: "secret-of-sign-in",
     };
     const shownOf = (databaseUrl: string) =>

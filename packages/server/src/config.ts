@@ -3,6 +3,7 @@ import {
   type Environment,
   type EnvironmentName,
   environment,
+  everybody,
   oidcNames,
   secretNames,
 } from "./environment.ts";
@@ -127,6 +128,7 @@ function readEnvironment(raw: RawEnvironment): Environment {
   const faults = [
     ...(parsed.error?.issues ?? []).map((issue) => faultLine(issue, set)),
     ...missingForSignIn(set),
+    ...missingBounds(set),
   ];
   if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
   return parsed.data;
@@ -136,6 +138,16 @@ function missingForSignIn(set: RawEnvironment): string[] {
   const missing = oidcNames.filter((name) => set[name] === undefined);
   if (missing.length === oidcNames.length) return [];
   return missing.map((name) => `${name}: not set; ${oidcNames.join(", ")} go together`);
+}
+
+/** Without a bound, everybody with an address at a public provider would be in the owner's account. */
+function missingBounds(set: RawEnvironment): string[] {
+  const { PRESAGE_OIDC_ISSUER, PRESAGE_OIDC_ALLOWED_DOMAINS, PRESAGE_OIDC_ACCOUNT_CLAIM } = set;
+  if (PRESAGE_OIDC_ISSUER === undefined) return [];
+  if ((PRESAGE_OIDC_ALLOWED_DOMAINS ?? PRESAGE_OIDC_ACCOUNT_CLAIM) !== undefined) return [];
+  return [
+    `PRESAGE_OIDC_ALLOWED_DOMAINS: not set; set it to the e-mail domains whose people may sign in, or to ${everybody} for everybody whom the provider knows, or set PRESAGE_OIDC_ACCOUNT_CLAIM to the claim that names a user's account`,
+  ];
 }
 
 function isSet(value: string | undefined): boolean {
@@ -172,7 +184,10 @@ function oidcOf(values: Environment): OidcConfig | undefined {
     issuer,
     clientId,
     clientSecret,
-    allowedDomains: allowedDomains === undefined ? undefined : Object.freeze(allowedDomains),
+    allowedDomains:
+      allowedDomains === undefined || allowedDomains[0] === everybody
+        ? undefined
+        : Object.freeze(allowedDomains),
     accountClaim: values.PRESAGE_OIDC_ACCOUNT_CLAIM,
   });
 }

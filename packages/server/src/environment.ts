@@ -32,10 +32,14 @@ const issuerUrl = z
   .refine((value) => new URL(value).username === "" && new URL(value).password === "");
 const text = z.string();
 const domain = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/;
+/** Says of sign-in, where nothing else restricts it, that everybody whom the provider knows may come in. */
+export const everybody = "*";
 const domains = z
   .string()
   .transform((list) => list.split(",").map((name) => name.trim().toLowerCase()))
-  .refine((names) => names.every((name) => domain.test(name)));
+  .refine(
+    (names) => names.every((name) => domain.test(name)) || (names.length === 1 && names[0] === everybody),
+  );
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 const dayMs = 86_400_000;
@@ -119,11 +123,13 @@ export const environment = z.object({
     .optional()
     .meta({ description: "this server's secret at the OpenID provider", takes: "text" }),
   PRESAGE_OIDC_ALLOWED_DOMAINS: domains.optional().meta({
-    description: "only people with a verified e-mail address of one of these domains may sign in",
-    takes: "domains with commas between them, for example example.org,example.com",
+    description:
+      "only people with a verified e-mail address of one of these domains may sign in; * lets in everybody whom the provider knows",
+    takes: "domains with commas between them, for example example.org,example.com, or *",
   }),
   PRESAGE_OIDC_ACCOUNT_CLAIM: text.optional().meta({
-    description: "the claim that names a user's account; without it everybody is in the account default",
+    description:
+      "the claim that names a user's account; without it everybody is in the account default, the owner's",
     takes: "text",
   }),
   PRESAGE_SESSION_IDLE_MINUTES: wholeNumber(1, yearMinutes)

@@ -40,6 +40,7 @@ const openid = {
   PRESAGE_OIDC_ISSUER: "http://127.0.0.1:9",
   PRESAGE_OIDC_CLIENT_ID: "presage-of-the-tests",
   PRESAGE_OIDC_CLIENT_SECRET: "client-secret-Hd6t4Ny7-0123456789",
+  PRESAGE_OIDC_ALLOWED_DOMAINS: "*",
 };
 
 for (const [mode, environment] of Object.entries({ "local mode": {}, "OpenID mode": openid })) {

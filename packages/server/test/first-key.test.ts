@@ -69,6 +69,7 @@ onEachDatabase((database) => {
       PRESAGE_OIDC_ISSUER: "http://127.0.0.1:1",
       PRESAGE_OIDC_CLIENT_ID: "presage",
       PRESAGE_OIDC_CLIENT_SECRET: "a-secret-that-nobody-knows",
+      PRESAGE_OIDC_ALLOWED_DOMAINS: "*",
     };
     for (const more of [{ PRESAGE_BOOTSTRAP_KEY: testKey }, oidc]) {
       const environment = { PRESAGE_DATABASE_URL: await database.create(), ...more };

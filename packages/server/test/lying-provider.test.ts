@@ -32,6 +32,7 @@ function startLiar(describe: (metadata: Metadata) => Response | Promise<Response
     PRESAGE_OIDC_ISSUER: server.url.origin,
     PRESAGE_OIDC_CLIENT_ID: "presage-of-the-tests",
     PRESAGE_OIDC_CLIENT_SECRET: "client-secret-Hd6t4Ny7-0123456789",
+    PRESAGE_OIDC_ALLOWED_DOMAINS: "*",
   };
   return { environment, [Symbol.asyncDispose]: () => server.stop(true) };
 }

@@ -121,6 +121,24 @@ test("answers to requests that may use old names have the Deprecation header, an
   expect(paths["/v1/evaluator-profiles/{public_id}/archive"]?.patch?.requestBody?.required).not.toBe(true);
 });
 
+test("what creates something takes an Idempotency-Key, by which it may be sent again", async () => {
+  const { paths } = await document();
+  const taking = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { parameters = [] }]) => parameters.some(({ name }) => name === "Idempotency-Key"))
+      .map(([method]) => `${method} ${path}`),
+  );
+  expect(taking.sort()).toEqual([
+    "post /v1/api-keys",
+    "post /v1/error-taxonomy-revision",
+    "post /v1/evaluate",
+    "post /v1/evaluation-results/batch",
+    "post /v1/evaluation-results/{id}/correction",
+    "post /v1/evaluator-profiles",
+    "post /v1/evaluator-profiles/{public_id}/revision",
+  ]);
+});
+
 test("what comes with Presage is guarded by a 409 that the document names", async () => {
   const { paths } = await document();
   const taxonomies = "/v1/error-taxonomy-revision";

@@ -125,6 +125,7 @@ onEachDatabase((database) => {
       PRESAGE_OIDC_ISSUER: `http://127.0.0.1:${await freePort()}`,
       PRESAGE_OIDC_CLIENT_ID: "presage",
       PRESAGE_OIDC_CLIENT_SECRET: clientSecret,
+      PRESAGE_OIDC_ALLOWED_DOMAINS: "*",
       PRESAGE_UPSTREAM_APIKEY: upstreamKey,
       PRESAGE_MAX_BODY_BYTES: "1000",
       PRESAGE_LOG_LEVEL: "trace",

@@ -162,6 +162,7 @@ onEachDatabase((database) => {
         PRESAGE_OIDC_ISSUER: "https://login.example",
         PRESAGE_OIDC_CLIENT_ID: "presage",
         PRESAGE_OIDC_CLIENT_SECRET: "a-secret",
+        PRESAGE_OIDC_ALLOWED_DOMAINS: "*",
       });
       expect([openid.code, openid.stdout]).toEqual([1, ""]);
       expect(openid.stderr).toStartWith("People sign in at https://login.example");

@@ -4,14 +4,15 @@ import type {
   ApiKeyListResponse,
   ApiKeyResponse,
 } from "@presage/contract";
-import type { CallOptions } from "../call.ts";
+import type { CallOptions, WriteOptions } from "../call.ts";
+import { underOneKey } from "../idempotency-key.ts";
 import type { Transport } from "../transport.ts";
 
 export interface ApiKeys {
   /** The user's keys, newest first: `GET /v1/api-keys`. */
   list(options?: CallOptions): Promise<ApiKeyResponse[]>;
   /** Makes a key: `POST /v1/api-keys`. The answer alone holds the key itself. */
-  create(request: ApiKeyCreateRequest, options?: CallOptions): Promise<ApiKeyCreateResponse>;
+  create(request: ApiKeyCreateRequest, options?: WriteOptions): Promise<ApiKeyCreateResponse>;
   /** Ends a key for good: `DELETE /v1/api-keys/{id}`. */
   revoke(id: string, options?: CallOptions): Promise<void>;
 }
@@ -23,7 +24,7 @@ export function apiKeys({ json }: Transport): ApiKeys {
     async list(options) {
       return (await json<ApiKeyListResponse>({ method: "GET", path, isRepeatable: true }, options)).data;
     },
-    create: (body, options) => json({ method: "POST", path, body, isRepeatable: false }, options),
+    create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
     revoke: (id, options) =>
       json({ method: "DELETE", path: `${path}/${encodeURIComponent(id)}`, isRepeatable: true }, options),
   };

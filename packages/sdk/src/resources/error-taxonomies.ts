@@ -7,7 +7,8 @@ import type {
   ErrorTaxonomyRevisionListQuery,
   ErrorTaxonomyRevisionListResponse,
 } from "@presage/contract";
-import type { CallOptions } from "../call.ts";
+import type { CallOptions, WriteOptions } from "../call.ts";
+import { underOneKey } from "../idempotency-key.ts";
 import type { Transport } from "../transport.ts";
 
 /** Which revisions are wanted: those that everything that is given fits. */
@@ -32,7 +33,7 @@ export interface ErrorTaxonomies {
     options?: CallOptions,
   ): Promise<ErrorTaxonomyFindingsResponse>;
   /** Adds a revision, and its taxonomy if there is none of that name: `POST /v1/error-taxonomy-revision`. */
-  create(request: ErrorTaxonomyRevisionCreateRequest, options?: CallOptions): Promise<ErrorTaxonomyRevision>;
+  create(request: ErrorTaxonomyRevisionCreateRequest, options?: WriteOptions): Promise<ErrorTaxonomyRevision>;
   /** Sets labels; one that another revision of the taxonomy bears moves: `POST …/{id}/set-labels`. */
   setLabels(
     revisionId: string,
@@ -70,7 +71,7 @@ export function errorTaxonomies({ json }: Transport): ErrorTaxonomies {
         options,
       ),
     async create(body, options) {
-      const call = { method: "POST", path, body, isRepeatable: false } as const;
+      const call = { method: "POST", path, body, ...underOneKey(options) } as const;
       return (await json<ErrorTaxonomyRevisionCreateResponse>(call, options)).error_taxonomy_revision;
     },
     setLabels: (revisionId, labels, options) =>

@@ -8,7 +8,8 @@ import type {
   EvaluationSummaryResponse,
   ImportedEvaluationResult,
 } from "@presage/contract";
-import type { CallOptions } from "../call.ts";
+import type { CallOptions, WriteOptions } from "../call.ts";
+import { underOneKey } from "../idempotency-key.ts";
 import type { Transport } from "../transport.ts";
 import { iteratePages } from "./iterate-pages.ts";
 import type {
@@ -39,13 +40,13 @@ export interface EvaluationResults {
   /** Stores 1 to 1,000 results that were made elsewhere, all or none: `POST /v1/evaluation-results/batch`. */
   importBatch(
     results: readonly ImportedEvaluationResult[],
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<EvaluationResultBatchResponse["evaluation_results"]>;
   /** Says what a person makes of a verdict: `POST /v1/evaluation-results/{id}/correction`. */
   correct(
     id: string | number,
     correction: CorrectionRequest,
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<EvaluationResult>;
   /**
    * Everything that fits, line by line as it arrives: `GET /v1/evaluation-results/export`. A line of `jsonl` is the JSON
@@ -76,11 +77,16 @@ export function evaluationResults({ json, lines }: Transport): EvaluationResults
       json({ method: "POST", path: `${path}/summary`, body, isRepeatable: true }, options),
     async importBatch(results, options) {
       const body = { evaluation_results: results };
-      const call = { method: "POST", path: `${path}/batch`, body, isRepeatable: false } as const;
+      const call = { method: "POST", path: `${path}/batch`, body, ...underOneKey(options) } as const;
       return (await json<EvaluationResultBatchResponse>(call, options)).evaluation_results;
     },
     async correct(id, body, options) {
-      const call = { method: "POST", path: `${pathOf(id)}/correction`, body, isRepeatable: false } as const;
+      const call = {
+        method: "POST",
+        path: `${pathOf(id)}/correction`,
+        body,
+        ...underOneKey(options),
+      } as const;
       return (await json<CorrectionResponse>(call, options)).evaluation_result;
     },
     exportLines({ tags, ...rest } = {}, options) {

@@ -7,7 +7,8 @@ import type {
   EvaluatorProfileResponse,
   EvaluatorProfileRevisionRequest,
 } from "@presage/contract";
-import type { CallOptions } from "../call.ts";
+import type { CallOptions, WriteOptions } from "../call.ts";
+import { underOneKey } from "../idempotency-key.ts";
 import type { Transport } from "../transport.ts";
 
 /** Which revisions are wanted: those that everything that is given fits. */
@@ -27,12 +28,12 @@ export interface EvaluatorProfiles {
   /** Revisions of profiles: `GET /v1/evaluator-profiles`. */
   list(filter?: EvaluatorProfileFilter, options?: CallOptions): Promise<EvaluatorProfile[]>;
   /** Makes a profile's first revision: `POST /v1/evaluator-profiles`. */
-  create(request: EvaluatorProfileCreateRequest, options?: CallOptions): Promise<EvaluatorProfile>;
+  create(request: EvaluatorProfileCreateRequest, options?: WriteOptions): Promise<EvaluatorProfile>;
   /** Gives a profile a new config: `POST /v1/evaluator-profiles/{public_id}/revision`. */
   revise(
     publicId: string,
     request: EvaluatorProfileRevisionRequest,
-    options?: CallOptions,
+    options?: WriteOptions,
   ): Promise<EvaluatorProfile>;
   /** Takes a profile out of use, and answers with its revisions: `PATCH /v1/evaluator-profiles/{public_id}/archive`. */
   archive(publicId: string, options?: CallOptions): Promise<EvaluatorProfile[]>;
@@ -45,8 +46,8 @@ const path = "/v1/evaluator-profiles";
 export function evaluatorProfiles({ json }: Transport): EvaluatorProfiles {
   const pathOf = (publicId: string) => `${path}/${encodeURIComponent(publicId)}`;
 
-  async function post(path: string, body: unknown, options: CallOptions | undefined) {
-    const call = { method: "POST", path, body, isRepeatable: false } as const;
+  async function post(path: string, body: unknown, options: WriteOptions | undefined) {
+    const call = { method: "POST", path, body, ...underOneKey(options) } as const;
     return (await json<EvaluatorProfileResponse>(call, options)).evaluator_profile;
   }
 

@@ -4,7 +4,10 @@ import { type ApiKey, selectApiKeys } from "../identity/api-keys/api-keys-store.
 import { createApiKey } from "../identity/api-keys/create-api-key.ts";
 import { ExpiryError, parseExpiry } from "../identity/api-keys/parse-expiry.ts";
 import { revokeApiKey } from "../identity/api-keys/revoke-api-key.ts";
+import { holdUsers } from "../identity/users-store.ts";
+import { inTransaction } from "../storage/in-transaction.ts";
 import { nowMicros, toIsoInstant } from "../storage/micros.ts";
+import type { Database } from "../storage/tables.ts";
 import { CommandError } from "./command-error.ts";
 import { withStore } from "./with-store.ts";
 
@@ -17,7 +20,10 @@ export async function createKey(
   if (!request.success) throw new CommandError("--name takes 1 to 120 characters, --expires-at a date-time");
   const expiry = expiresAt === undefined ? null : readExpiry(expiresAt);
   await withStore(config, async ({ database, owner, digestOf }) => {
-    const { key, id } = await createApiKey(database, digestOf, { userId: owner.id, name, expiresAt: expiry });
+    const newKey = { userId: owner.id, name, expiresAt: expiry };
+    const { key, id } = await inTransaction(database, (transaction) =>
+      createApiKey(transaction, digestOf, newKey),
+    );
     process.stdout.write(`${key}\n`);
     process.stderr.write(`Its id is ${id}. The key is not shown again.\n`);
   });
@@ -41,7 +47,8 @@ export async function listKeys(config: Config): Promise<void> {
 export async function revokeKey(config: Config, id: string): Promise<void> {
   await withStore(config, async ({ database, owner }) => {
     // This process remembers no key; running servers notice by themselves.
-    await revokeApiKey(database, { forget() {} }, owner.id, id.toLowerCase());
+    const hold = (transaction: Database) => holdUsers(transaction, [owner.id]);
+    await revokeApiKey(database, { forget() {} }, hold, owner.id, id.toLowerCase());
     process.stdout.write("Revoked.\n");
   });
 }

@@ -68,7 +68,7 @@ export function createApp(parts: AppParts): App {
     ...sessionRoutes(parts.sessions),
     ...meRoutes(parts.findUser),
     ...whoAmIRoutes(parts.findAccount),
-    ...apiKeyRoutes(parts.apiKeys, maxBodyBytes),
+    ...apiKeyRoutes(parts.apiKeys, parts.sessions.cookie, maxBodyBytes),
     ...errorTaxonomyRoutes(parts.errorTaxonomies, maxBodyBytes),
     ...evaluateRoutes(parts.evaluations, maxBodyBytes),
     ...evaluationResultRoutes(parts.evaluationResults, maxBodyBytes, parts.observers.log),

@@ -1,11 +1,9 @@
-import { ServiceError } from "../errors.ts";
 import type { KeyVerifier } from "../identity/api-keys/verify-api-key.ts";
 import type { Caller } from "../identity/caller.ts";
+import { notAuthenticated } from "../identity/not-authenticated.ts";
 import type { VerifiedSession } from "../identity/sessions/verify-session.ts";
 import { checkCsrf } from "./check-csrf.ts";
-
-/** One text for every refusal: a caller learns nothing about which keys and sessions exist. */
-const refusal = "A valid API key, as X-API-KEY or as a bearer token, or a session is needed.";
+import type { SessionCookie } from "./session-cookie.ts";
 
 export interface Credentials {
   keys: KeyVerifier;
@@ -18,15 +16,22 @@ export async function authenticate(credentials: Credentials, request: Request): 
   const [key, ...others] = presentedKeys(request.headers);
   if (key === undefined) return await authenticateSession(credentials, request);
   const caller = others.length > 0 ? undefined : await credentials.keys.verify(key);
-  if (caller === undefined) throw new ServiceError("unauthenticated", refusal);
+  if (caller === undefined) throw notAuthenticated();
   return caller;
 }
 
 async function authenticateSession({ findSession }: Credentials, request: Request): Promise<Caller> {
   const session = await findSession(request.headers);
-  if (session === undefined) throw new ServiceError("unauthenticated", refusal);
+  if (session === undefined) throw notAuthenticated();
   checkCsrf(request, session.csrfToken);
   return session.caller;
+}
+
+/** The secret with which an authenticated call was made: the key, or the session's token. */
+export function credentialOf(headers: Headers, cookie: Pick<SessionCookie, "read">): string {
+  const credential = presentedKeys(headers)[0] ?? cookie.read(headers);
+  if (credential === undefined) throw notAuthenticated();
+  return credential;
 }
 
 /** The keys of both headers, without repetition. */

@@ -1,7 +1,8 @@
-import type { ErrorCategory, ErrorResponse, HTTPValidationError } from "@presage/contract";
+import type { ErrorCategory, ErrorResponse, HTTPValidationError, ValidationError } from "@presage/contract";
 import { CallerGoneError, ServiceError, type ServiceErrorCode, UpstreamError } from "../errors.ts";
 import { RateLimitError } from "../identity/admission.ts";
 import { SignInError, type SignInFailure } from "../identity/openid/sign-in-error.ts";
+import { ReusedKeyError } from "../storage/idempotency/once.ts";
 import { isStoreUnavailable, storeUnavailable } from "../storage/store-failure.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import { ValidationFailure } from "./validation.ts";
@@ -69,6 +70,7 @@ export interface ErrorAnswer {
 /** What a caller is told about `error`. An unexpected one tells nothing of its inside. */
 export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (error instanceof ValidationFailure) return plain(422, { detail: error.faults });
+  if (error instanceof ReusedKeyError) return plain(422, { detail: [reusedKey(error)] });
   if (error instanceof UpstreamError) return answerToUpstream(error);
   if (error instanceof ServiceError) return answerToService(error);
   if (error instanceof SignInError) return plain(signInStatus[error.failure], { detail: error.message });
@@ -104,6 +106,11 @@ function answerToService(error: ServiceError): ErrorAnswer {
     },
     category,
   };
+}
+
+function reusedKey({ message }: ReusedKeyError): ValidationError {
+  const loc = ["header", "idempotency-key"];
+  return { type: "value_error", loc, msg: `Value error, ${message}`, input: null, ctx: { error: message } };
 }
 
 function plain(status: number, body: ErrorAnswer["body"]): ErrorAnswer {

@@ -1,25 +1,20 @@
-import type { NewSession } from "../identity/sessions/start-session.ts";
+import type { SessionBrowser, SignedIn } from "../identity/sessions/start-session.ts";
 import type { VerifiedSession } from "../identity/sessions/verify-session.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 
 export interface SessionKeeper {
   cookie: SessionCookie;
   findSession(headers: Headers): Promise<VerifiedSession | undefined>;
-  startSession(session: NewSession): Promise<string>;
-  endSession(userId: string, sessionId: string): Promise<void>;
+  startSession(signedIn: SignedIn, browser: SessionBrowser): Promise<string>;
 }
 
 /** Signs a browser in by a session of its own and ends the one that it had. Returns the cookie to set. */
 export async function rotateSession(
-  { cookie, findSession, startSession, endSession }: SessionKeeper,
+  { cookie, findSession }: Pick<SessionKeeper, "cookie" | "findSession">,
   { headers }: Request,
-  user: { userId: string; idToken: string | null },
+  start: (browser: SessionBrowser) => Promise<string>,
 ): Promise<string> {
-  const earlier = await findSession(headers);
-  const token = await startSession({ ...user, userAgent: headers.get("user-agent") });
-  if (earlier !== undefined) {
-    const { userId, proof } = earlier.caller;
-    await endSession(userId, proof.sessionId);
-  }
-  return cookie.give(token);
+  const caller = (await findSession(headers))?.caller;
+  const earlier = caller && { userId: caller.userId, sessionId: caller.proof.sessionId };
+  return cookie.give(await start({ userAgent: headers.get("user-agent"), earlier }));
 }

@@ -1,10 +1,25 @@
 import type { Selectable } from "kysely";
+import { isPostgres } from "../storage/is-postgres.ts";
 import type { Database, UsersTable } from "../storage/tables.ts";
 
 export type User = Selectable<UsersTable>;
 
 export async function selectUser(database: Database, userId: string): Promise<User | undefined> {
   return await database.selectFrom("users").selectAll().where("id", "=", userId).executeTakeFirst();
+}
+
+/**
+ * Holds the access of some users until the transaction ends: whoever adds to it or ends any of it is alone, and sees what
+ * was committed before. Everything that makes or ends a key or a session begins with it.
+ */
+export async function holdUsers(transaction: Database, userIds: readonly string[]): Promise<void> {
+  await transaction
+    .selectFrom("users")
+    .select("id")
+    .where("id", "in", userIds)
+    .orderBy("id")
+    .$if(isPostgres(transaction), (query) => query.forNoKeyUpdate())
+    .execute();
 }
 
 export async function selectUserByIdentity(

@@ -9,6 +9,17 @@ export interface SettingsTable {
   value: string;
 }
 
+/** Requests that were made under an `Idempotency-Key`, for a day. */
+export interface IdempotentRequestsTable {
+  /** A digest of the caller, the operation and the key. */
+  id: string;
+  /** Of everything else that the request says. */
+  request_digest: string;
+  /** By which the answer is given again: JSON, or of an import its name. */
+  receipt: string;
+  created_at: Micros;
+}
+
 export interface AccountsTable {
   id: string;
   name: string;
@@ -290,6 +301,7 @@ export interface ErrorFindingCountsTable {
 
 export interface Tables {
   settings: SettingsTable;
+  idempotent_requests: IdempotentRequestsTable;
   accounts: AccountsTable;
   users: UsersTable;
   api_keys: ApiKeysTable;

@@ -102,6 +102,7 @@ export async function startOpenidProvider(presageUrls: string[]): Promise<TestOp
       PRESAGE_OIDC_ISSUER: issuer,
       PRESAGE_OIDC_CLIENT_ID: clientId,
       PRESAGE_OIDC_CLIENT_SECRET: clientSecret,
+      PRESAGE_OIDC_ALLOWED_DOMAINS: "*",
     },
     people: new Map([
       ["ada", { name: "Ada", email: "ada@example.org", email_verified: true, team: "analysts" }],

@@ -1,4 +1,5 @@
 import { ServiceError } from "../../errors.ts";
+import { inTransaction } from "../../storage/in-transaction.ts";
 import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
 import type { CheckedConfig } from "./check-config.ts";
@@ -32,7 +33,7 @@ export async function createProfile(
     description: description ?? null,
     created_at: createdAt,
   };
-  await database.transaction().execute(async (transaction) => {
+  await inTransaction(database, async (transaction) => {
     const row = {
       ...profile,
       account_id: accountId,

@@ -1,4 +1,5 @@
 import { ServiceError } from "../../errors.ts";
+import { inTransaction } from "../../storage/in-transaction.ts";
 import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
 import type { CheckedConfig } from "./check-config.ts";
@@ -25,10 +26,11 @@ export async function reviseProfile(
   database: Database,
   { accountId, publicId, config, description }: NewRevision,
 ): Promise<ProfileRevision> {
-  return await database.transaction().execute(async (transaction) => {
+  return await inTransaction(database, async (transaction) => {
     const counted = await countRevision(transaction, accountId, publicId);
     if (counted === undefined) throw await whyNot(transaction, accountId, publicId);
-    const { last_revision, ...profile } = counted;
+    const { last_revision, ...named } = counted;
+    const profile = { public_id: publicId, ...named };
     const revision = {
       public_id: publicId,
       revision: last_revision,

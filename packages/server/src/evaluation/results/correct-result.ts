@@ -1,4 +1,6 @@
 import { ServiceError } from "../../errors.ts";
+import { doOnce } from "../../storage/idempotency/do-once.ts";
+import type { Once } from "../../storage/idempotency/once.ts";
 import type { Database, Micros } from "../../storage/tables.ts";
 import { insertCorrection, selectCorrectedAt } from "./corrections-store.ts";
 import { type Countable, type Counted, countResults } from "./count-results.ts";
@@ -25,6 +27,7 @@ export async function correctResult(
   { database, reader }: { database: Database; reader: Database },
   accountId: string,
   correction: NewCorrection,
+  once: Once | undefined,
 ): Promise<KeptResult> {
   const { resultId, pass, score = Number(pass), comment } = correction;
   const status = await selectStatus(database, accountId, resultId);
@@ -32,9 +35,12 @@ export async function correctResult(
   if (status !== "success") {
     throw new ServiceError("conflict", "The evaluation has no verdict that could be corrected.");
   }
-  const createdAt = await database
-    .transaction()
-    .execute((transaction) => appendCorrection(transaction, accountId, { ...correction, score }));
+  // The same request says the same again; what it does not say is when it came first.
+  const { createdAt } = await doOnce(database, once, {
+    work: (transaction) => appendCorrection(transaction, accountId, { ...correction, score }),
+    toReceipt: (appended) => appended,
+    recall: async (appended) => appended,
+  });
   const result = await findResult(reader, accountId, resultId);
   return { ...result, correction: { pass, score, comment, createdAt } };
 }
@@ -44,7 +50,7 @@ async function appendCorrection(
   transaction: Database,
   accountId: string,
   { userId, resultId, pass, score, comment }: NewCorrection & { score: number },
-): Promise<Micros> {
+): Promise<{ createdAt: Micros }> {
   const held = await holdResult(transaction, accountId, resultId);
   if (held === undefined) throw noSuchResult();
   const { counted, now } = held;
@@ -64,7 +70,7 @@ async function appendCorrection(
     transaction,
     moved([counted], [{ ...counted, finding: { status: "success", pass, score } }]),
   );
-  return createdAt;
+  return { createdAt };
 }
 
 /** What the rollup gains and loses where results count otherwise than before. */

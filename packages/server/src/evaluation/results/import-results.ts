@@ -11,16 +11,18 @@ export interface ImportedResult {
   finding: Omit<Finding, "status">;
 }
 
-/** Keeps results that were made elsewhere, all of them or none. */
+/** Keeps results that were made elsewhere, all of them or none; each once under its request key, if it has one. */
 export async function importResults(
   keeper: ResultsKeeper,
   accountId: string,
   results: readonly ImportedResult[],
+  requestKeys: readonly string[] = [],
 ): Promise<KeptResult[]> {
   return await keeper.keep(
-    results.map(({ evaluatorId, profileName, sample, filing, finding }) => ({
+    results.map(({ evaluatorId, profileName, sample, filing, finding }, index) => ({
       accountId,
       evaluatorId,
+      ...(requestKeys[index] === undefined ? {} : { requestKey: requestKeys[index] }),
       ...(profileName === undefined ? {} : { profile: { name: profileName } }),
       explainStrategy: finding.explanation === undefined ? "never" : "always",
       isExternal: true,

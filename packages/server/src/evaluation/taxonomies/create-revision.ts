@@ -1,4 +1,5 @@
 import { ServiceError } from "../../errors.ts";
+import { inTransaction } from "../../storage/in-transaction.ts";
 import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
 import { systemPrefix } from "../profiles/system-profiles.ts";
@@ -36,7 +37,7 @@ export async function createRevision(
   { accountId, taxonomy, description, body, metadata, labels }: NewRevision,
 ): Promise<TaxonomyRevision> {
   refuseBuiltIn(taxonomy);
-  return await database.transaction().execute(async (transaction) => {
+  return await inTransaction(database, async (transaction) => {
     const taxonomyId =
       "id" in taxonomy ? taxonomy.id : await ensureTaxonomy(transaction, accountId, taxonomy);
     const revision = await countRevision(transaction, accountId, taxonomyId, description);

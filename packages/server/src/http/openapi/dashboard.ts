@@ -14,6 +14,7 @@ import {
   answer,
   body,
   notValid,
+  onceHeader,
   operation,
   storeUnavailable,
   tooLarge,
@@ -70,10 +71,15 @@ export const dashboardPaths: ZodOpenApiPathsObject = {
       },
     }),
     post: operation("createApiKey", "dashboard", "Create a key", {
+      requestParams: { header: onceHeader },
       requestBody: body(ApiKeyCreateRequest),
       responses: {
         "201": answer("The key, shown this once", ApiKeyCreateResponse),
         ...unauthenticated,
+        "409": answer(
+          "The user has 1,000 active keys; or another of the user's keys or sessions made a key under this Idempotency-Key",
+          ErrorResponse,
+        ),
         ...tooLarge,
         ...notValid,
         ...storeUnavailable,

@@ -35,6 +35,18 @@ export function optionalBody(schema: z.ZodType) {
   return { required: false, content: json(schema) };
 }
 
+/** The header of an operation that creates something. */
+export const onceHeader = z.object({
+  "Idempotency-Key": z
+    .string()
+    .regex(/^[!-~]{1,200}$/)
+    .optional()
+    .meta({
+      description:
+        "The caller's word for this request. Sent again under it within a day, by the same user and to the same operation, the request is answered as it was the first time and nothing is done twice. Another request under it is 422. What failed may be sent again.",
+    }),
+});
+
 /** Answers to requests that may use old names: all that come after the key was found good say that they did. */
 export function withDeprecation({ "401": refusal, ...responses }: ZodOpenApiResponsesObject) {
   const Deprecation = {

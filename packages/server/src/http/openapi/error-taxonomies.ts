@@ -16,6 +16,7 @@ import {
   answer,
   body,
   notValid,
+  onceHeader,
   operation,
   storeUnavailable,
   tooLarge,
@@ -39,6 +40,7 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
       },
     }),
     post: operation("createErrorTaxonomyRevision", tag, "Create a revision, and its taxonomy if it is new", {
+      requestParams: { header: onceHeader },
       requestBody: body(ErrorTaxonomyRevisionCreateRequest),
       responses: {
         "201": answer("The new revision", ErrorTaxonomyRevisionCreateResponse),

@@ -18,6 +18,7 @@ import {
   answer,
   body,
   notValid,
+  onceHeader,
   operation,
   query,
   storeUnavailable,
@@ -63,9 +64,11 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
   },
   "/v1/evaluation-results/batch": {
     post: operation("importEvaluationResults", tag, "Import results that were made elsewhere", {
+      requestParams: { header: onceHeader },
       requestBody: body(EvaluationResultBatchRequest),
       responses: withDeprecation({
         "201": answer("What was stored, in the same order", EvaluationResultBatchResponse),
+        "409": answer("Another request with the same Idempotency-Key is under way", ErrorResponse),
         ...failures,
         ...tooLarge,
       }),
@@ -89,7 +92,7 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
   },
   "/v1/evaluation-results/{id}/correction": {
     post: operation("correctEvaluationResult", tag, "Say what the verdict should have been", {
-      requestParams,
+      requestParams: { ...requestParams, header: onceHeader },
       requestBody: body(CorrectionRequest),
       responses: {
         "201": answer("The result with the correction, which counts from now on", CorrectionResponse),

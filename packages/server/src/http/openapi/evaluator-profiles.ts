@@ -14,6 +14,7 @@ import {
   answer,
   body,
   notValid,
+  onceHeader,
   operation,
   optionalBody,
   query,
@@ -41,6 +42,7 @@ export const evaluatorProfilePaths: ZodOpenApiPathsObject = {
       }),
     }),
     post: operation("createEvaluatorProfile", tag, "Create a profile", {
+      requestParams: { header: onceHeader },
       requestBody: body(EvaluatorProfileCreateRequest),
       responses: withDeprecation({
         "201": answer("The profile's first revision", EvaluatorProfileResponse),
@@ -65,7 +67,7 @@ export const evaluatorProfilePaths: ZodOpenApiPathsObject = {
   },
   "/v1/evaluator-profiles/{public_id}/revision": {
     post: operation("reviseEvaluatorProfile", tag, "Add a revision to a profile", {
-      requestParams,
+      requestParams: { ...requestParams, header: onceHeader },
       requestBody: body(EvaluatorProfileRevisionRequest),
       responses: withDeprecation({
         "201": answer("The new revision", EvaluatorProfileResponse),

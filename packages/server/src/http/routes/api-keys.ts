@@ -7,19 +7,31 @@ import {
 import type { ApiKey } from "../../identity/api-keys/api-keys-store.ts";
 import type { NewApiKey } from "../../identity/api-keys/create-api-key.ts";
 import { ExpiryError, parseExpiry } from "../../identity/api-keys/parse-expiry.ts";
+import type { NewlyMadeKey } from "../../identity/api-keys/seal-new-key.ts";
+import type { Caller } from "../../identity/caller.ts";
+import type { Once } from "../../storage/idempotency/once.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
+import { credentialOf } from "../authenticate.ts";
+import { readOnce } from "../read-idempotency-key.ts";
 import { readBody, readPath } from "../read-request.ts";
 import { type Route, withCaller } from "../route.ts";
+import type { SessionCookie } from "../session-cookie.ts";
 import { ValidationFailure } from "../validation.ts";
 
 export interface ApiKeysArea {
-  createApiKey(newKey: NewApiKey): Promise<ApiKey & { key: string }>;
+  createApiKey(
+    caller: Caller,
+    credential: string,
+    newKey: NewApiKey,
+    once: Once | undefined,
+  ): Promise<NewlyMadeKey>;
   listApiKeys(userId: string): Promise<ApiKey[]>;
-  revokeApiKey(userId: string, keyId: string): Promise<void>;
+  revokeApiKey(caller: Caller, keyId: string): Promise<void>;
 }
 
 export function apiKeyRoutes(
   { createApiKey, listApiKeys, revokeApiKey }: ApiKeysArea,
+  cookie: Pick<SessionCookie, "read">,
   maxBodyBytes: number,
 ): Route[] {
   return [
@@ -28,14 +40,17 @@ export function apiKeyRoutes(
       return Response.json({ data: apiKeys.map(toResponse) } satisfies ApiKeyListResponse);
     }),
     withCaller("POST", "/v1/api-keys", async (call) => {
-      const { name, expires_at } = await readBody(call, ApiKeyCreateRequest, maxBodyBytes);
-      const expiresAt = readExpiry(expires_at);
-      const { key, ...apiKey } = await createApiKey({ userId: call.caller.userId, name, expiresAt });
+      const { caller, request } = call;
+      const body = await readBody(call, ApiKeyCreateRequest, maxBodyBytes);
+      const newKey = { userId: caller.userId, name: body.name, expiresAt: readExpiry(body.expires_at) };
+      const once = readOnce(call, "create API key", body);
+      const credential = credentialOf(request.headers, cookie);
+      const { key, ...apiKey } = await createApiKey(caller, credential, newKey, once);
       return Response.json({ ...toResponse(apiKey), key }, { status: 201 });
     }),
     withCaller("DELETE", "/v1/api-keys/:key_id", async (call) => {
       const { key_id } = readPath(call, ApiKeyPath);
-      await revokeApiKey(call.caller.userId, key_id.toLowerCase());
+      await revokeApiKey(call.caller, key_id.toLowerCase());
       return new Response(null, { status: 204 });
     }),
   ];

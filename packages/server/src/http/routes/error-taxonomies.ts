@@ -15,8 +15,10 @@ import { ServiceError } from "../../errors.ts";
 import type { NewRevision } from "../../evaluation/taxonomies/create-revision.ts";
 import type { RevisionFilter, TaxonomyRevision } from "../../evaluation/taxonomies/error-taxonomies-store.ts";
 import type { ErrorFindings, Period } from "../../evaluation/taxonomies/find-error-findings.ts";
+import type { Once } from "../../storage/idempotency/once.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
 import { parseJson } from "../parse-json.ts";
+import { readOnce } from "../read-idempotency-key.ts";
 import { readInstant } from "../read-instant.ts";
 import { readBody, readPath, readQuery } from "../read-request.ts";
 import { type CallWithCaller, type Route, withCaller } from "../route.ts";
@@ -24,7 +26,7 @@ import { toIsoDay } from "../to-iso-day.ts";
 import { ValidationFailure } from "../validation.ts";
 
 export interface ErrorTaxonomiesArea {
-  createRevision(newRevision: NewRevision): Promise<TaxonomyRevision>;
+  createRevision(newRevision: NewRevision, once: Once | undefined): Promise<TaxonomyRevision>;
   listRevisions(accountId: string, filter: RevisionFilter): Promise<TaxonomyRevision[]>;
   findRevision(accountId: string, revisionId: string): Promise<TaxonomyRevision>;
   findErrorFindings(accountId: string, revisionId: string, period: Period): Promise<ErrorFindings>;
@@ -46,7 +48,9 @@ export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: num
     }),
     withCaller("POST", path, async (call) => {
       const body = await readBody(call, ErrorTaxonomyRevisionCreateRequest, maxBodyBytes);
-      const revision = await area.createRevision(toNewRevision(body, call.caller.accountId));
+      const newRevision = toNewRevision(body, call.caller.accountId);
+      const once = readOnce(call, "create error taxonomy revision", body);
+      const revision = await area.createRevision(newRevision, once);
       const answer = { error_taxonomy_revision: toResponse(revision) };
       return Response.json(answer satisfies ErrorTaxonomyRevisionCreateResponse, { status: 201 });
     }),

@@ -13,6 +13,7 @@ import { itemJson, type NamedReference, readReferences, readSample } from "../de
 import { toEvaluationResult } from "../evaluation-result.ts";
 import { keepOpen } from "../keep-open.ts";
 import { readFiling } from "../read-filing.ts";
+import { readIdempotencyKey } from "../read-idempotency-key.ts";
 import { readBody } from "../read-request.ts";
 import { type Route, withCaller } from "../route.ts";
 import { ValidationFailure } from "../validation.ts";
@@ -102,14 +103,6 @@ function toWanted({
   explainStrategy = "always",
 }: NamedReference): WantedEvaluator {
   return { evaluator, ...(profileName === undefined ? {} : { profileName }), explainStrategy };
-}
-
-/** The caller's word by which a second try of the same request is known. */
-function readIdempotencyKey(headers: Headers): string | undefined {
-  const key = headers.get("idempotency-key");
-  if (key === null || /^[!-~]{1,200}$/.test(key)) return key ?? undefined;
-  const msg = "Value error, Input should be 1 to 200 visible ASCII characters";
-  throw new ValidationFailure([{ type: "value_error", loc: ["header", "idempotency-key"], msg, input: key }]);
 }
 
 function toFaults(refusals: readonly Refusal[], references: readonly NamedReference[]): ValidationError[] {

@@ -14,16 +14,18 @@ import {
 } from "@presage/contract";
 import type { NewCorrection } from "../../evaluation/results/correct-result.ts";
 import type { KeptResult } from "../../evaluation/results/evaluation-record.ts";
-import type { ImportedResult } from "../../evaluation/results/import-results.ts";
+import type { ImportReceipt, ImportResultsOnce } from "../../evaluation/results/import-results-once.ts";
 import type { Page, SearchFilter } from "../../evaluation/results/result-filter.ts";
 import { type Summary, TooManyGroupsError, type WantedSummary } from "../../evaluation/results/summarise.ts";
 import type { Log } from "../../observability/logger.ts";
+import type { Once } from "../../storage/idempotency/once.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
 import { isStoreUnavailable } from "../../storage/store-failure.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
 import { toSummaryResponse } from "../evaluation-summary.ts";
 import { exportFormat } from "../export-format.ts";
 import { keepOpen } from "../keep-open.ts";
+import { readOnce } from "../read-idempotency-key.ts";
 import { readImportedResults } from "../read-imported-result.ts";
 import { readBody, readPath, readQuery } from "../read-request.ts";
 import {
@@ -49,8 +51,8 @@ export interface EvaluationResultsArea {
     order: Page["order"],
   ): AsyncIterator<readonly KeptResult[], void>;
   findResult(accountId: string, id: number): Promise<KeptResult>;
-  correctResult(accountId: string, correction: NewCorrection): Promise<KeptResult>;
-  importResults(accountId: string, results: readonly ImportedResult[]): Promise<KeptResult[]>;
+  correctResult(accountId: string, correction: NewCorrection, once: Once | undefined): Promise<KeptResult>;
+  importResults: ImportResultsOnce;
   summarise(accountId: string, wanted: WantedSummary): Promise<Summary>;
 }
 
@@ -107,7 +109,11 @@ export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes
     withCaller("POST", `${path}/batch`, async (call) => {
       const body = await readBody(call, EvaluationResultBatchRequest, maxBodyBytes);
       const imported = readImportedResults(body.evaluation_results);
-      const kept = await area.importResults(call.caller.accountId, imported);
+      const kept = await area.importResults(
+        call.caller.accountId,
+        imported,
+        readOnce(call, "import results", body),
+      );
       return Response.json(toBatchResponse(kept), { status: 201 });
     }),
     withCaller("POST", `${path}/summary`, async (call) => {
@@ -131,13 +137,15 @@ export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes
       const resultId = idOf(call);
       const body = await readBody(call, CorrectionRequest, maxBodyBytes);
       const { accountId, userId } = call.caller;
-      const result = await area.correctResult(accountId, {
+      const correction = {
         userId,
         resultId,
         pass: body.pass,
         score: body.score_raw ?? undefined,
         comment: body.comment ?? undefined,
-      });
+      };
+      const once = readOnce(call, "correct result", body);
+      const result = await area.correctResult(accountId, correction, once);
       const answer: CorrectionResponse = { evaluation_result: toEvaluationResult(result) };
       return Response.json(answer, { status: 201 });
     }),
@@ -153,11 +161,11 @@ function idOf(call: CallWithCaller): number {
   return readResultId(readPath(call, EvaluationResultPath).id);
 }
 
-function toBatchResponse(kept: readonly KeptResult[]): EvaluationResultBatchResponse {
+function toBatchResponse(imported: readonly ImportReceipt[]): EvaluationResultBatchResponse {
   return {
-    evaluation_results: kept.map(({ id, filing, createdAt, evaluatorId }) => ({
+    evaluation_results: imported.map(({ id, app, createdAt, evaluatorId }) => ({
       id: String(id),
-      app: filing.app,
+      app,
       created_at: toIsoInstant(createdAt),
       evaluator_id: evaluatorId,
     })),

@@ -13,18 +13,20 @@ import type { ProfileFilter } from "../../evaluation/profiles/list-profiles.ts";
 import type { RevisionAgreement } from "../../evaluation/profiles/measure-agreement.ts";
 import type { Page, ProfileRevision } from "../../evaluation/profiles/profiles-store.ts";
 import type { NewRevision } from "../../evaluation/profiles/revise-profile.ts";
+import type { Once } from "../../storage/idempotency/once.ts";
 import { toAgreementResponse } from "../agreement.ts";
 import { readFamily, readIsManaged } from "../deprecations.ts";
 import { toEvaluatorProfile } from "../evaluator-profile.ts";
+import { readOnce } from "../read-idempotency-key.ts";
 import { type FindFamily, readNewConfig, readRevisedConfig, refuseOtherFamily } from "../read-profile.ts";
 import { readBody, readPath, readQuery } from "../read-request.ts";
 import { type CallWithCaller, type Route, withCaller } from "../route.ts";
 
 export interface EvaluatorProfilesArea {
   findFamily: FindFamily;
-  createProfile(profile: NewProfile): Promise<ProfileRevision>;
+  createProfile(profile: NewProfile, once: Once | undefined): Promise<ProfileRevision>;
   findOwnProfile(accountId: string, publicId: string): Promise<{ evaluator_family: string }>;
-  reviseProfile(revision: NewRevision): Promise<ProfileRevision>;
+  reviseProfile(revision: NewRevision, once: Once | undefined): Promise<ProfileRevision>;
   archiveProfile(accountId: string, publicId: string): Promise<ProfileRevision[]>;
   listProfiles(accountId: string, filter: ProfileFilter, page: Page): Promise<ProfileRevision[]>;
   measureAgreement(accountId: string, publicId: string): Promise<RevisionAgreement[]>;
@@ -44,13 +46,13 @@ export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes
     }),
     withCaller("POST", path, async (call) => {
       const body = await readBody(call, EvaluatorProfileCreateRequest, maxBodyBytes);
-      const profile = await area.createProfile({
+      const newProfile = {
         accountId: call.caller.accountId,
         config: readNewConfig(body, area.findFamily),
         name: body.name,
         description: body.description ?? undefined,
-      });
-      return toResponse(profile);
+      };
+      return toResponse(await area.createProfile(newProfile, readOnce(call, "create profile", body)));
     }),
     withCaller("PATCH", `${path}/:public_id/archive`, async (call) => {
       const body = await readBody(call, optionalArchiveRequest, maxBodyBytes);
@@ -65,13 +67,13 @@ export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes
       const publicId = publicIdOf(call);
       const { accountId } = call.caller;
       const { evaluator_family } = await area.findOwnProfile(accountId, publicId);
-      const profile = await area.reviseProfile({
+      const revision = {
         accountId,
         publicId,
         config: readRevisedConfig(body, evaluator_family, area.findFamily),
         description: body.description ?? undefined,
-      });
-      return toResponse(profile);
+      };
+      return toResponse(await area.reviseProfile(revision, readOnce(call, "revise profile", body)));
     }),
     withCaller("GET", `${path}/:public_id/agreement`, async (call) => {
       const publicId = publicIdOf(call);

@@ -1,4 +1,5 @@
 import { ServiceError } from "../../errors.ts";
+import type { SessionBrowser } from "../../identity/sessions/start-session.ts";
 import { isSameOrigin } from "../check-csrf.ts";
 import { localSignInPage } from "../pages/sign-in-page.ts";
 import { readJsonBody } from "../read-json-body.ts";
@@ -10,8 +11,8 @@ import { readReturnTo } from "../sign-in-address.ts";
 const maxBodyBytes = 1_000;
 
 export interface LocalSignIn {
-  /** Uses a token of a printed address up and says whose it was. */
-  useToken(token: string): Promise<string | undefined>;
+  /** Uses a token of a printed address up, or refuses it, and starts a session of whose it was. Returns the session's token. */
+  useToken(token: string, browser: SessionBrowser): Promise<string>;
 }
 
 /** Sign-in by the address that the server prints. The token comes by its page's script, as it is in no address that is asked for. */
@@ -22,21 +23,18 @@ export function localSignInRoutes({ useToken }: LocalSignIn, sessions: SessionKe
       if (!isSameOrigin(request.headers)) {
         throw new ServiceError("forbidden", "Only the sign-in page may make this call.");
       }
-      const token = tokenOf(await readJsonBody(request, maxBodyBytes));
-      const userId = token === undefined ? undefined : await useToken(token);
+      const token = tokenOf(await readJsonBody(request, maxBodyBytes)) ?? "";
       const answer = { redirect_to: readReturnTo(new URL(request.url)) };
       const headers = { "cache-control": "no-store" };
-      if (userId !== undefined) {
-        const setCookie = await rotateSession(sessions, request, { userId, idToken: null });
+      try {
+        const setCookie = await rotateSession(sessions, request, (browser) => useToken(token, browser));
         return Response.json(answer, { headers: { ...headers, "set-cookie": setCookie } });
-      }
-      // Who opens the address again in the browser that it signed in just goes on.
-      if ((await sessions.findSession(request.headers)) !== undefined)
+      } catch (error) {
+        const isRefused = error instanceof ServiceError && error.code === "unauthenticated";
+        // Who opens the address again in the browser that it signed in just goes on.
+        if (!isRefused || (await sessions.findSession(request.headers)) === undefined) throw error;
         return Response.json(answer, { headers });
-      throw new ServiceError(
-        "unauthenticated",
-        "This address was used already, or it is older than 12 hours.",
-      );
+      }
     }),
   ];
 }

@@ -46,7 +46,9 @@ export function openidSignInRoutes(
       }
       const { identity, idToken } = await provider.complete(attempt, search);
       const userId = await rememberUser(identity);
-      const setCookie = await rotateSession(sessions, request, { userId, idToken });
+      const setCookie = await rotateSession(sessions, request, (browser) =>
+        sessions.startSession({ userId, idToken }, browser),
+      );
       return redirect(attempt.returnTo, [setCookie, attempts.take(state)]);
     }),
   ];

@@ -1,5 +1,6 @@
 import { type SessionListResponse, SessionPath, type SignOutResponse } from "@presage/contract";
 import { ServiceError } from "../../errors.ts";
+import type { Caller } from "../../identity/caller.ts";
 import type { Session } from "../../identity/sessions/sessions-store.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
 import { readPath } from "../read-request.ts";
@@ -11,9 +12,9 @@ const signedOutPath = "/sign-in?signed_out";
 export interface SessionsArea {
   cookie: Pick<SessionCookie, "take">;
   listSessions(userId: string): Promise<Session[]>;
-  endSession(userId: string, sessionId: string): Promise<void>;
+  endSession(caller: Caller, sessionId: string): Promise<void>;
   /** Ends the session that asks, and says where its browser signs out of the identity provider as well, if there is such a place. */
-  signOut(userId: string, sessionId: string): Promise<string | undefined>;
+  signOut(caller: Caller, sessionId: string): Promise<string | undefined>;
 }
 
 export function sessionRoutes({ cookie, listSessions, endSession, signOut }: SessionsArea): Route[] {
@@ -32,17 +33,18 @@ export function sessionRoutes({ cookie, listSessions, endSession, signOut }: Ses
     }),
     withCaller("DELETE", "/v1/sessions/:session_id", async (call) => {
       const { session_id } = readPath(call, SessionPath);
-      await endSession(call.caller.userId, session_id.toLowerCase());
+      await endSession(call.caller, session_id.toLowerCase());
       return new Response(null, { status: 204 });
     }),
-    withCaller("POST", "/auth/sign-out", async ({ caller: { userId, proof } }) => {
+    withCaller("POST", "/auth/sign-out", async ({ caller }) => {
+      const { proof } = caller;
       if (proof.kind !== "session") {
         throw new ServiceError(
           "forbidden",
           "A key cannot sign out. Revoke it, if it is not to be used again.",
         );
       }
-      const redirectTo = await signOut(userId, proof.sessionId);
+      const redirectTo = await signOut(caller, proof.sessionId);
       const answer: SignOutResponse = { redirect_to: redirectTo ?? signedOutPath };
       const headers = { "set-cookie": cookie.take(), "clear-site-data": '"cache"' };
       return Response.json(answer, { headers });

@@ -60,6 +60,40 @@ export async function selectKeyRecord(database: Database, digest: string): Promi
     .executeTakeFirst();
 }
 
+/** Whether a user's key works now. */
+export async function isKeyLive(
+  database: Database,
+  userId: string,
+  keyId: string,
+  now: Micros,
+): Promise<boolean> {
+  const live = await selectActive(database, userId, now).where("id", "=", keyId).executeTakeFirst();
+  return live !== undefined;
+}
+
+/** How many of a user's keys work now, counted up to a bound. */
+export async function countActiveKeys(
+  database: Database,
+  userId: string,
+  now: Micros,
+  most: number,
+): Promise<number> {
+  const { count } = await database
+    .selectFrom(selectActive(database, userId, now).limit(most).as("active"))
+    .select(({ fn }) => fn.countAll().as("count"))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+function selectActive(database: Database, userId: string, now: Micros) {
+  return database
+    .selectFrom("api_keys")
+    .select("id")
+    .where("user_id", "=", userId)
+    .where("revoked_at", "is", null)
+    .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", now)]));
+}
+
 /** Revokes a user's key and returns its digest, or undefined if the user has no such key. The first revocation stays. */
 export async function markRevoked(
   database: Database,
@@ -83,12 +117,7 @@ export async function markAllRevoked(
   userId: string,
   revokedAt: Micros,
 ): Promise<number> {
-  const active = await transaction
-    .selectFrom("api_keys")
-    .select("id")
-    .where("user_id", "=", userId)
-    .where("revoked_at", "is", null)
-    .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", revokedAt)]))
+  const active = await selectActive(transaction, userId, revokedAt)
     // One by one in the order in which last uses are written, so that neither waits for the other.
     .orderBy("id")
     .execute();

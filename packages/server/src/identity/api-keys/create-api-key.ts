@@ -1,6 +1,8 @@
+import { ServiceError } from "../../errors.ts";
 import { nowMicros, toMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
-import { type ApiKey, insertApiKey } from "./api-keys-store.ts";
+import { holdUsers } from "../users-store.ts";
+import { type ApiKey, countActiveKeys, insertApiKey } from "./api-keys-store.ts";
 import type { KeyDigest } from "./key-digest.ts";
 import { generateKey, visibleParts } from "./key-format.ts";
 
@@ -10,12 +12,25 @@ export interface NewApiKey {
   expiresAt: Date | null;
 }
 
-/** Makes a key for a user. The key itself is in the answer and nowhere else. */
+/** Far more than anybody needs: what a caller gets for each key, such as a rate of its own, must have an end. */
+const maxActiveKeys = 1_000;
+
+/**
+ * Makes a key for a user, who has a bounded number of them; it is kept to in a transaction only. The key itself is in the
+ * answer and nowhere else.
+ */
 export async function createApiKey(
-  database: Database,
+  transaction: Database,
   digestOf: KeyDigest,
   { userId, name, expiresAt }: NewApiKey,
 ): Promise<ApiKey & { key: string }> {
+  await holdUsers(transaction, [userId]);
+  if ((await countActiveKeys(transaction, userId, nowMicros(), maxActiveKeys)) >= maxActiveKeys) {
+    throw new ServiceError(
+      "conflict",
+      `A user can have ${maxActiveKeys} active API keys. Revoke one that is no longer needed, and try again.`,
+    );
+  }
   const key = generateKey();
   const { prefix, lastFour } = visibleParts(key);
   const apiKey: ApiKey = {
@@ -28,6 +43,6 @@ export async function createApiKey(
     revoked_at: null,
     last_used_at: null,
   };
-  await insertApiKey(database, { ...apiKey, user_id: userId, digest: digestOf(key) });
+  await insertApiKey(transaction, { ...apiKey, user_id: userId, digest: digestOf(key) });
   return { ...apiKey, key };
 }

@@ -43,6 +43,26 @@ export async function selectLiveSession(
     .executeTakeFirst();
 }
 
+/** Whether a user's session is live. */
+export async function isSessionLive(
+  database: Database,
+  userId: string,
+  sessionId: string,
+  live: Liveness,
+): Promise<boolean> {
+  const session = await database
+    .selectFrom("sessions")
+    .select("id")
+    .where("id", "=", sessionId)
+    .where("user_id", "=", userId)
+    .where("issuer", "=", live.issuer)
+    .where("ended_at", "is", null)
+    .where("expires_at", ">", live.now)
+    .where("last_seen_at", ">", live.seenSince)
+    .executeTakeFirst();
+  return session !== undefined;
+}
+
 /** A user's live sessions, newest first. */
 export async function selectLiveSessions(
   database: Database,

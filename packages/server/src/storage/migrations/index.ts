@@ -8,6 +8,7 @@ import { usage } from "./006-usage.ts";
 import { errorFindings } from "./007-error-findings.ts";
 import { sessionIssuers } from "./008-session-issuers.ts";
 import { resultNumbers } from "./009-result-numbers.ts";
+import { idempotentRequests } from "./010-idempotent-requests.ts";
 
 /** Every migration by its name, in the order in which they run. A name never changes once it has been released. */
 export const migrations: Record<string, Migration> = {
@@ -20,4 +21,5 @@ export const migrations: Record<string, Migration> = {
   "007-error-findings": errorFindings,
   "008-session-issuers": sessionIssuers,
   "009-result-numbers": resultNumbers,
+  "010-idempotent-requests": idempotentRequests,
 };

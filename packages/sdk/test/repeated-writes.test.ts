@@ -1,0 +1,208 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { onEachDatabase } from "../../server/test/support/databases.ts";
+import { freePort } from "../../server/test/support/free-port.ts";
+import { openStore } from "../../server/test/support/open-store.ts";
+import { testKey } from "../../server/test/support/presage.ts";
+import { type SpawnedPresage, spawnPresage } from "../../server/test/support/spawn-presage.ts";
+import { createPresage, type Presage } from "../src/create-presage.ts";
+import { caught } from "./support/caught.ts";
+import { type FaultyProxy, type Loss, startFaultyProxy } from "./support/faulty-proxy.ts";
+import { json, startScriptedServer } from "./support/scripted-server.ts";
+
+interface Write {
+  call(presage: Presage, name: string): Promise<unknown>;
+  /** How many things of this name there are. */
+  count(presage: Presage, name: string): Promise<number>;
+}
+
+onEachDatabase((database) => {
+  let environment: Record<string, string>;
+  let server: SpawnedPresage;
+  let direct: Presage;
+  let store: Awaited<ReturnType<typeof openStore>>;
+  let resultId: string;
+  let profileId: string;
+
+  beforeAll(async () => {
+    environment = { PRESAGE_DATABASE_URL: await database.create(), PRESAGE_LOG_LEVEL: "error" };
+    server = await spawnPresage(environment);
+    store = await openStore(environment.PRESAGE_DATABASE_URL ?? "");
+    direct = createPresage({ baseUrl: server.url, apiKey: testKey });
+    const [imported] = await direct.results.importBatch([{ evaluator_id: "tests", pass: true }]);
+    resultId = imported?.id ?? "";
+    const profile = { evaluator_family: "regex", name: "revised", config: { pattern: "a" } };
+    profileId = (await direct.profiles.create(profile)).public_id;
+  }, 60_000);
+  afterAll(async () => {
+    await store?.[Symbol.asyncDispose]();
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  /** A client by a way of its own on which the first answer gets lost. */
+  async function loseAnswer(how: Loss): Promise<{ proxy: FaultyProxy; shaky: Presage; lost: Promise<void> }> {
+    const proxy = await startFaultyProxy(server.url);
+    const shaky = createPresage({ baseUrl: proxy.url, apiKey: testKey, retries: 12 });
+    return { proxy, shaky, lost: proxy.loseNextAnswer(how) };
+  }
+
+  const writes: Record<string, Write> = {
+    "makes a key": {
+      call: (presage, name) => presage.apiKeys.create({ name }),
+      count: async (presage, name) =>
+        (await presage.apiKeys.list()).filter((key) => key.name === name).length,
+    },
+    "imports results": {
+      call: (presage, name) =>
+        presage.results.importBatch([{ evaluator_id: "tests", app: name, pass: true }]),
+      count: async (presage, app) => (await presage.results.search({ app })).length,
+    },
+    "corrects a result": {
+      call: (presage, name) => presage.results.correct(resultId, { pass: false, comment: name }),
+      // The API tells the last one only.
+      async count(_, name) {
+        const rows = store.database.selectFrom("evaluation_corrections").select("id");
+        return (await rows.where("comment", "=", name).execute()).length;
+      },
+    },
+    "makes a profile": {
+      call: (presage, name) =>
+        presage.profiles.create({ evaluator_family: "regex", name, config: { pattern: "a" } }),
+      count: async (presage, name) => (await presage.profiles.list({ name })).length,
+    },
+    "revises a profile": {
+      call: (presage, name) =>
+        presage.profiles.revise(profileId, { config: { pattern: "a" }, description: name }),
+      count: async (presage, name) =>
+        (await presage.profiles.list({ public_id: profileId })).filter(
+          ({ description }) => description === name,
+        ).length,
+    },
+    "makes a revision of an error taxonomy": {
+      call: (presage, name) => presage.errorTaxonomies.create({ error_taxonomy_name: name, body: [] }),
+      count: async (presage, name) => (await presage.errorTaxonomies.list({ name })).length,
+    },
+    evaluates: {
+      call: (presage, app) =>
+        presage.evaluate({
+          app,
+          evaluators: [{ evaluator: "exact-match" }],
+          evaluated_model_output: "a",
+          evaluated_model_gold_answer: "a",
+        }),
+      count: async (presage, app) => (await presage.results.search({ app })).length,
+    },
+  };
+
+  const cases = Object.entries(writes);
+
+  describe.each(["before", "halfway"] as const)("An answer that is lost %s", (how) => {
+    test.concurrent.each(cases)(
+      "is asked for again by a call that %s, which is done once",
+      async (what, write) => {
+        const name = `${what} ${how}`;
+        const { proxy, shaky } = await loseAnswer(how);
+        expect(await write.call(shaky, name)).toBeDefined();
+        expect(proxy.requests).toBe(2);
+        expect(await write.count(direct, name)).toBe(1);
+        await proxy.stop();
+      },
+    );
+  });
+
+  test("A server that is killed between its commits and its answers is asked again when it is back: all is done once", async () => {
+    const name = "before a kill";
+    const calls = await Promise.all(
+      cases.map(async ([_, write]) => {
+        const { proxy, shaky, lost } = await loseAnswer("with the server");
+        const answer = write.call(shaky, name);
+        answer.catch(() => {});
+        return { proxy, answer, lost };
+      }),
+    );
+    await Promise.all(calls.map(({ lost }) => lost));
+    await server[Symbol.asyncDispose]();
+    server = await spawnPresage(environment);
+    direct = createPresage({ baseUrl: server.url, apiKey: testKey });
+    for (const { proxy } of calls) proxy.target = server.url;
+    expect(await Promise.all(calls.map(({ answer }) => answer))).not.toContain(undefined);
+    const counts = await Promise.all(cases.map(([_, write]) => write.count(direct, name)));
+    // What is evaluated and what is imported are in one app.
+    expect(counts).toEqual(cases.map(([what]) => (/^(evaluates|imports)/.test(what) ? 2 : 1)));
+    for (const { proxy } of calls) await proxy.stop();
+  }, 60_000);
+
+  test("A key of the caller's own makes the same call of another program the same request", async () => {
+    const first = await direct.apiKeys.create({ name: "mine" }, { idempotencyKey: "deploy-17" });
+    const second = await createPresage({ baseUrl: server.url, apiKey: testKey }).apiKeys.create(
+      { name: "mine" },
+      { idempotencyKey: "deploy-17" },
+    );
+    expect(second).toEqual(first);
+    const other = await caught(direct.apiKeys.create({ name: "other" }, { idempotencyKey: "deploy-17" }));
+    expect(other).toMatchObject({ category: "invalid", status: 422 });
+    expect(other.faults[0]?.loc).toEqual(["header", "idempotency-key"]);
+  });
+});
+
+describe("A call that cannot be repeated, such as a sign-out,", () => {
+  test("is not made again after an answer that was lost: nobody knows what became of it", async () => {
+    const answering = startScriptedServer();
+    answering.script(json({ redirect_to: "/" }));
+    const proxy = await startFaultyProxy(answering.url);
+    const presage = createPresage({ baseUrl: proxy.url, retries: 5 });
+    for (const how of ["before", "halfway"] as const) {
+      void proxy.loseNextAnswer(how);
+      answering.received.length = 0;
+      expect((await caught(presage.signOut())).category).toBe("connection");
+      expect(answering.received).toHaveLength(1);
+    }
+    await proxy.stop();
+    await answering.stop();
+  });
+
+  test("is made again where it was never sent, as nothing listened", async () => {
+    const port = await freePort();
+    const presage = createPresage({ baseUrl: `http://127.0.0.1:${port}`, retries: 10 });
+    const signedOut = presage.signOut();
+    await Bun.sleep(300);
+    await using server = Bun.serve({
+      hostname: "127.0.0.1",
+      port,
+      fetch: () => Response.json({ redirect_to: "/" }),
+    });
+    expect(await signedOut).toEqual({ redirect_to: "/" });
+    expect(server.port).toBe(port);
+  });
+});
+
+describe("A 503 that says not to try again, as nobody knows what was done,", () => {
+  const server = startScriptedServer();
+  const presage = createPresage({ baseUrl: server.url, apiKey: "a-key" });
+  afterAll(() => server.stop());
+  const uncertain = json({ detail: "It is not known." }, 503, {
+    "x-should-retry": "false",
+    "retry-after": "0",
+  });
+
+  test("ends a call without a key, and the error tells it", async () => {
+    server.script(uncertain);
+    expect(await caught(presage.signOut())).toMatchObject({ category: "unavailable", shouldRetry: false });
+    expect(server.received).toHaveLength(1);
+    const plain = json({ detail: "Later." }, 503, { "retry-after": "0" });
+    server.script(plain);
+    expect((await caught(presage.signOut())).shouldRetry).toBeUndefined();
+    expect(server.received).toHaveLength(3);
+  });
+
+  test("does not end one with a key, which is the same each time and another for the next call", async () => {
+    const made = json({ id: "1" }, 201);
+    server.script(uncertain, uncertain, made);
+    await presage.apiKeys.create({ name: "a" });
+    await presage.apiKeys.create({ name: "a" });
+    const [first, second, third, next] = server.received.map(({ headers }) => headers.get("idempotency-key"));
+    expect(first).toMatch(/^[0-9a-f]{32}$/);
+    expect([second, third]).toEqual([first, first]);
+    expect(next).toMatch(/^[0-9a-f]{32}$/);
+    expect(next).not.toBe(first);
+  });
+});

@@ -1,0 +1,23 @@
+import { doOnce } from "../../storage/idempotency/do-once.ts";
+import type { Once } from "../../storage/idempotency/once.ts";
+import type { Database } from "../../storage/tables.ts";
+import { noSuchProfile } from "./no-such-profile.ts";
+import { type ProfileRevision, selectRevisions } from "./profiles-store.ts";
+
+/** Makes a revision of a profile, or finds the one that the same request made before, as it was then. */
+export async function changeProfileOnce(
+  database: Database,
+  accountId: string,
+  once: Once | undefined,
+  change: (transaction: Database) => Promise<ProfileRevision>,
+): Promise<ProfileRevision> {
+  return await doOnce(database, once, {
+    work: change,
+    toReceipt: ({ public_id, revision }) => ({ publicId: public_id, revision }),
+    async recall(receipt) {
+      const [made] = await selectRevisions(database, accountId, { ...receipt, isArchivedToo: true });
+      if (made === undefined) throw noSuchProfile();
+      return { ...made, archived_at: null };
+    },
+  });
+}
