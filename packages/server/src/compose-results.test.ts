@@ -11,12 +11,14 @@ test("one result is read where no long read is under way", async () => {
   const { database, destroy } = await openDatabase("sqlite::memory:", () => {});
   // Whoever asks it hears that it has no tables.
   const reader = openSqliteDatabase(":memory:");
-  const store = { database, reader, briefReader: database, sqlitePath: undefined };
+  const store = { database, reader: () => reader, briefReader: () => database, sqlitePath: undefined };
   const { registry, keeper, dispose } = composeEvaluation(readConfig({}), createLog("silent").logger, store);
   const { findResult } = composeResults(store, registry, keeper);
-  expect(await findResult("account", 1).catch((error: unknown) => error)).toEqual(
-    new ServiceError("not_found", "There is no such evaluation result."),
-  );
+  expect(
+    await findResult({ accountId: "account", signal: new AbortController().signal }, 1).catch(
+      (error: unknown) => error,
+    ),
+  ).toEqual(new ServiceError("not_found", "There is no such evaluation result."));
   await dispose();
   await reader.destroy();
   await destroy();

@@ -17,12 +17,13 @@ export function composeResults(
   keeper: ResultsKeeper,
 ): EvaluationResultsArea {
   return {
-    resolveEvaluatorId: (accountId, idOrAlias) => resolveEvaluatorId(reader, registry, accountId, idOrAlias),
-    searchResults: (accountId, filter, page) => searchResults(reader, accountId, filter, page),
-    exportResults: (accountId, filter, order) => exportResults(reader, accountId, filter, order),
-    findResult: (accountId, id) => findResult(briefReader, accountId, id),
+    resolveEvaluatorId: (asker, idOrAlias) =>
+      resolveEvaluatorId(reader(asker), registry, asker.accountId, idOrAlias),
+    searchResults: (asker, filter, page) => searchResults(reader(asker), asker.accountId, filter, page),
+    exportResults: (asker, filter, order) => exportResults(reader(asker), asker.accountId, filter, order),
+    findResult: (asker, id) => findResult(briefReader(asker), asker.accountId, id),
     correctResult: (accountId, correction) => correctResult(database, accountId, correction),
     importResults: (accountId, results) => importResults(keeper, accountId, results),
-    summarise: (accountId, wanted) => summarise(reader, accountId, wanted),
+    summarise: (asker, wanted) => summarise(reader(asker), asker.accountId, wanted),
   };
 }

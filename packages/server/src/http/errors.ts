@@ -99,7 +99,9 @@ function answerToService(error: ServiceError): ErrorAnswer {
       ...(error.retryAfterS === undefined ? {} : { "retry-after": String(error.retryAfterS) }),
       ...(error.code === "unauthenticated" ? { "www-authenticate": "Bearer" } : {}),
       ...(error instanceof MethodNotAllowedError ? { allow: error.allow } : {}),
-      ...(error instanceof RateLimitError ? Object.fromEntries(rateHeaders(error.rate)) : {}),
+      ...(error instanceof RateLimitError && error.rate !== undefined
+        ? Object.fromEntries(rateHeaders(error.rate))
+        : {}),
     },
     category,
   };

@@ -1,6 +1,9 @@
 import { Kysely, sql } from "kysely";
+import { ServiceError } from "../errors.ts";
+import type { FairSlotLimits } from "../fair-slots.ts";
 import { migrate, NewerSchemaError } from "./migrate.ts";
 import { openSqliteDatabase } from "./open-sqlite-database.ts";
+import { openReader, type Reader } from "./reader.ts";
 import { sqliteThreadDialect } from "./sqlite-thread-dialect.ts";
 import { startSqliteWorker } from "./start-sqlite-worker.ts";
 import type { Database, Tables } from "./tables.ts";
@@ -10,8 +13,15 @@ const inMemoryPath = ":memory:";
 const queryTimeoutMs = 10_000;
 /** A summary that no rollup answers reads every row of its filter. */
 const readerQueryTimeoutMs = 60_000;
-/** So that long reads, however many are asked for, leave the database's processors to the rest. */
-const maxReaderConnections = 4;
+const briefReaderQueryTimeoutMs = 10_000;
+/**
+ * So that long reads, however many are asked for, leave the database's processors to the rest; and one connection of them
+ * to other accounts than the one that has the most.
+ */
+const readerConnections = { slots: 5, slotsEach: 4 };
+/** Of one account; whoever hangs up waits no longer. */
+const maxWaitingReads = 1_000;
+const maxReadWaitMs = 60_000;
 
 /** The database cannot be opened, for the reason that the message gives. */
 export class OpenDatabaseError extends Error {
@@ -30,9 +40,9 @@ export function isInMemory(url: string): boolean {
 export interface OpenedDatabase {
   database: Database;
   /** For reads that may take long: they hold up nobody else. Sees what is committed. */
-  reader: Database;
+  reader: Reader;
   /** For reads of some milliseconds that would hold up the main thread and must not wait for `reader`. */
-  briefReader: Database;
+  briefReader: Reader;
   /** The SQLite file, where there is one. */
   sqlitePath: string | undefined;
   /** The migrations that this start ran. */
@@ -60,29 +70,60 @@ async function connectAndMigrate(
   const connected = url.startsWith(sqliteScheme)
     ? await connectSqlite(url.slice(sqliteScheme.length))
     : await connectPostgres(url, onConnectionLost);
-  const connections = new Set([connected.reader, connected.briefReader, connected.database]);
+  const { closeReaders, ...opened } = connected;
   return {
-    ...connected,
+    ...opened,
     async destroy() {
-      // One after the other: of SQLite connections that close at once, none is the last, which clears the log away.
-      for (const connection of connections) await connection.destroy();
+      await closeReaders();
+      await opened.database.destroy();
     },
   };
 }
 
-type Connected = Omit<OpenedDatabase, "destroy">;
+interface Connected extends Omit<OpenedDatabase, "destroy"> {
+  closeReaders(): Promise<void>;
+}
+
+function refuseRead(): ServiceError {
+  return new ServiceError("overloaded", "Too many reads of this account wait already.", { retryAfterS: 1 });
+}
 
 async function connectSqlite(path: string): Promise<Connected> {
   const database = openSqliteDatabase(path);
   const migrated = await migrate(database);
   // A database in memory is its one connection's own.
   if (path === inMemoryPath) {
-    return { database, reader: database, briefReader: database, sqlitePath: undefined, migrated };
+    const reader = () => database;
+    return {
+      database,
+      reader,
+      briefReader: reader,
+      sqlitePath: undefined,
+      migrated,
+      closeReaders: async () => {},
+    };
   }
   // A thread starts with its first statement.
-  const openReader = () =>
-    new Kysely<Tables>({ dialect: sqliteThreadDialect(() => startSqliteWorker(path)) });
-  return { database, reader: openReader(), briefReader: openReader(), sqlitePath: path, migrated };
+  const startWorker = () => startSqliteWorker(path);
+  const limits: FairSlotLimits = { slots: 1, maxWaitMs: maxReadWaitMs, refuse: refuseRead };
+  const long = openReader(sqliteThreadDialect(startWorker, readerQueryTimeoutMs), {
+    ...limits,
+    maxWaitingEach: maxWaitingReads,
+  });
+  // Evaluations wait for it, and they have a limit of their own.
+  const brief = openReader(sqliteThreadDialect(startWorker, briefReaderQueryTimeoutMs), limits);
+  return {
+    database,
+    reader: long.reader,
+    briefReader: brief.reader,
+    sqlitePath: path,
+    migrated,
+    async closeReaders() {
+      // One after the other: of SQLite connections that close at once, none is the last, which clears the log away.
+      await long.destroy();
+      await brief.destroy();
+    },
+  };
 }
 
 async function connectPostgres(url: string, onConnectionLost: (error: Error) => void): Promise<Connected> {
@@ -97,14 +138,20 @@ async function connectPostgres(url: string, onConnectionLost: (error: Error) => 
   const database = new Kysely<Tables>({
     dialect: postgresDialect(url, { queryTimeoutMs, onConnectionLost }),
   });
-  const reader = new Kysely<Tables>({
-    dialect: postgresDialect(url, {
-      maxConnections: maxReaderConnections,
+  const { reader, destroy: closeReaders } = openReader(
+    postgresDialect(url, {
+      maxConnections: readerConnections.slots,
       queryTimeoutMs: readerQueryTimeoutMs,
       onConnectionLost,
     }),
-  });
-  return { database, reader, briefReader: database, sqlitePath: undefined, migrated };
+    {
+      ...readerConnections,
+      maxWaitingEach: maxWaitingReads,
+      maxWaitMs: maxReadWaitMs,
+      refuse: refuseRead,
+    },
+  );
+  return { database, reader, briefReader: () => database, sqlitePath: undefined, migrated, closeReaders };
 }
 
 /** In any other encoding, SQL_ASCII above all, texts would be cut and measured by their bytes. */

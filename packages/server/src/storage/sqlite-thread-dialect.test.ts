@@ -28,7 +28,7 @@ const askWithoutDestroy = `
   import { sqliteThreadDialect } from ${JSON.stringify(join(import.meta.dir, "sqlite-thread-dialect.ts"))};
   import { startSqliteWorker } from ${JSON.stringify(join(import.meta.dir, "start-sqlite-worker.ts"))};
   const path = process.argv.at(-1);
-  const database = new Kysely({ dialect: sqliteThreadDialect(() => startSqliteWorker(path)) });
+  const database = new Kysely({ dialect: sqliteThreadDialect(() => startSqliteWorker(path), 60_000) });
   const counting = sql\`
     with recursive counter (n) as (select 1 union all select n + 1 from counter where n < 10000000)
     select max(n) as last from counter
@@ -46,13 +46,13 @@ let opened: Kysely<Notes>[];
 let writer: Database;
 let reader: Kysely<Notes>;
 
-function open(atPath = path): Kysely<Notes> {
+function open(atPath = path, timeoutMs = 60_000): Kysely<Notes> {
   const database = new Kysely<Notes>({
     dialect: sqliteThreadDialect(() => {
       const worker = startSqliteWorker(atPath);
       workers.push(worker);
       return worker;
-    }),
+    }, timeoutMs),
   });
   opened.push(database);
   return database;
@@ -250,6 +250,29 @@ describe("a thread that dies", () => {
     expect(workers.length).toBe(1);
     write(1, "one");
     expect(await bodies(reader)).toEqual(["one"]);
+  });
+});
+
+describe("a statement that takes longer than it may", () => {
+  test("fails as if the store could not be reached, and the next one is answered meanwhile", async () => {
+    const impatient = open(path, 300);
+    await bodies(impatient);
+    const startedAtMs = performance.now();
+    const overdue = failureOf(slowStatement.execute(impatient));
+    const next = bodies(impatient);
+    expect(isStoreUnavailable(await overdue)).toBe(true);
+    expect(await next).toEqual([]);
+    // The statement itself takes a second or more.
+    expect(performance.now() - startedAtMs).toBeLessThan(900);
+    expect(workers.length).toBe(2);
+  });
+
+  test("and another after it leave one thread behind at a time", async () => {
+    const impatient = open(path, 100);
+    const overdue = Array.from({ length: 3 }, () => failureOf(slowStatement.execute(impatient)));
+    for (const one of overdue) expect(isStoreUnavailable(await one)).toBe(true);
+    expect(workers.filter(({ threadId }) => threadId !== -1).length).toBeLessThanOrEqual(2);
+    await impatient.destroy();
   });
 });
 

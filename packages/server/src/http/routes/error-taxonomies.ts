@@ -16,6 +16,8 @@ import type { NewRevision } from "../../evaluation/taxonomies/create-revision.ts
 import type { RevisionFilter, TaxonomyRevision } from "../../evaluation/taxonomies/error-taxonomies-store.ts";
 import type { ErrorFindings, Period } from "../../evaluation/taxonomies/find-error-findings.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
+import type { Asker } from "../../storage/reader.ts";
+import { askerOf } from "../asker-of.ts";
 import { parseJson } from "../parse-json.ts";
 import { readInstant } from "../read-instant.ts";
 import { readBody, readPath, readQuery } from "../read-request.ts";
@@ -27,7 +29,7 @@ export interface ErrorTaxonomiesArea {
   createRevision(newRevision: NewRevision): Promise<TaxonomyRevision>;
   listRevisions(accountId: string, filter: RevisionFilter): Promise<TaxonomyRevision[]>;
   findRevision(accountId: string, revisionId: string): Promise<TaxonomyRevision>;
-  findErrorFindings(accountId: string, revisionId: string, period: Period): Promise<ErrorFindings>;
+  findErrorFindings(asker: Asker, revisionId: string, period: Period): Promise<ErrorFindings>;
   setLabels: ChangeLabels;
   removeLabels: ChangeLabels;
 }
@@ -60,7 +62,7 @@ export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: num
         since: since === undefined ? undefined : readInstant(since),
         until: until === undefined ? undefined : readInstant(until),
       };
-      const found = await area.findErrorFindings(call.caller.accountId, revisionIdOf(call), period);
+      const found = await area.findErrorFindings(askerOf(call), revisionIdOf(call), period);
       return Response.json(toFindingsResponse(found));
     }),
     withCaller("POST", `${path}/:revision_id/set-labels`, (call) =>
