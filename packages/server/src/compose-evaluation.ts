@@ -18,7 +18,7 @@ import { writeResults } from "./evaluation/results/write-results.ts";
 import { createEvaluatorRunner } from "./evaluation/run-evaluator.ts";
 import { createRuleRunner, ruleRunnerDefaults } from "./evaluation/run-rule.ts";
 import { findLabelledRevision } from "./evaluation/taxonomies/find-labelled-revision.ts";
-import { createFairSlots } from "./fair-slots.ts";
+import { createFairSlots, type FairSlots } from "./fair-slots.ts";
 import type { FindRefusals } from "./http/routes/evaluate.ts";
 import type { Logger } from "./observability/logger.ts";
 import type { OpenedDatabase } from "./storage/open-database.ts";
@@ -30,6 +30,8 @@ export interface Evaluation {
   evaluate: Evaluate;
   findRefusals: FindRefusals;
   keeper: ResultsKeeper;
+  /** The calls to the judge's model; undefined where there is none. */
+  judgeCalls: FairSlots | undefined;
   dispose(): Promise<void>;
 }
 
@@ -85,6 +87,7 @@ export function composeEvaluation(
       }
     },
     keeper,
+    judgeCalls: judgeModel?.slots,
     async dispose() {
       await rules.dispose();
       await writer.end();

@@ -85,18 +85,23 @@ export async function compose(config: Config, log: Log, address: string): Promis
     count: (outcome) => metrics.keyVerifications([outcome]),
   });
   const admission = createAdmission(config.prediction);
-  metrics.watchInFlight(admission.inFlight);
   const { maxInFlight: maxEvaluations } = config.evaluation;
   const evaluationsInFlight = createInFlight(
     maxEvaluations,
     `${maxEvaluations} evaluation requests are allowed under way at once, and none is left for this account right now.`,
   );
 
-  const { registry, evaluate, findRefusals, keeper, ...evaluation } = composeEvaluation(
+  const { registry, evaluate, findRefusals, keeper, judgeCalls, ...evaluation } = composeEvaluation(
     config,
     logger,
     store,
   );
+  metrics.watch({
+    presage_predictions_in_flight: admission.inFlight,
+    presage_evaluations_in_flight: evaluationsInFlight.count,
+    presage_judge_calls_in_flight: () => judgeCalls?.held() ?? 0,
+    presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
+  });
   const managed = systemRevisions(registry.families);
 
   const app = createApp({

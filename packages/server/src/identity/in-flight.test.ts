@@ -49,20 +49,31 @@ test("one that has everything makes room for another that asks, and takes no mor
   expect(inFlight.count()).toBe(50);
 });
 
-test("beside one that asks for little an account has nearly everything", () => {
+test("beside others that ask for little an account has nearly everything", () => {
   const inFlight = createInFlight(1_000, "full");
-  inFlight.enter("b");
-  expect(fill(inFlight, "a")).toBe(989);
-  expect(fill(inFlight, "b")).toBe(10);
+  for (let other = 0; other < 100; other += 1) inFlight.enter(`other ${other}`);
+  expect(fill(inFlight, "a")).toBe(800);
+  for (let other = 0; other < 100; other += 1) expect(enters(inFlight, `other ${other}`)).toBe(true);
+});
+
+test("the more another is refused, the more is left for it, up to an equal share", () => {
+  const inFlight = createInFlight(100, "full");
+  fill(inFlight, "a");
+  for (let call = 0; call < 30; call += 1) enters(inFlight, "b");
+  for (let call = 0; call < 40; call += 1) inFlight.leave("a");
+  expect([fill(inFlight, "a"), fill(inFlight, "b")]).toEqual([10, 30]);
+  for (let call = 0; call < 1_000; call += 1) enters(inFlight, "b");
+  for (let call = 0; call < 70; call += 1) inFlight.leave("a");
+  expect([fill(inFlight, "a"), fill(inFlight, "b")]).toEqual([50, 20]);
 });
 
 test("one that has not asked for ten seconds and has nothing under way leaves all to the others", () => {
   const inFlight = createInFlight(1_000, "full");
   inFlight.enter("b");
   inFlight.leave("b");
-  expect(fill(inFlight, "a")).toBe(990);
+  expect(fill(inFlight, "a")).toBe(999);
   jest.advanceTimersByTime(11_000);
-  expect(fill(inFlight, "a")).toBe(10);
+  expect(fill(inFlight, "a")).toBe(1);
 });
 
 test("of more accounts than places each has one at most once others ask", () => {

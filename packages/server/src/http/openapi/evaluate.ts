@@ -33,7 +33,7 @@ export const evaluatePaths: ZodOpenApiPathsObject = {
         ...unauthenticated,
         ...notValid,
         "413": answer("The body is too large, or its texts for so many evaluators", ErrorResponse),
-        ...storeUnavailable,
+        "503": answer("The store cannot be reached, or too many evaluations are under way", ErrorResponse),
       }),
     }),
   },
