@@ -1,15 +1,7 @@
 import { ErrorResponse, EvaluateRequest, EvaluateResponse } from "@presage/contract";
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import {
-  answer,
-  body,
-  notValid,
-  operation,
-  storeUnavailable,
-  unauthenticated,
-  withDeprecation,
-} from "./describe.ts";
+import { answer, body, notValid, operation, unauthenticated, withDeprecation } from "./describe.ts";
 
 const headers = z.object({
   "Idempotency-Key": z
