@@ -9,7 +9,7 @@ test("an order under a key waits for no thread that reads", async () => {
   const { database, destroy } = await openDatabase("sqlite::memory:", () => {});
   // Whoever asks it hears that it has no tables.
   const briefReader = openSqliteDatabase(":memory:");
-  const store = { database, briefReader, sqlitePath: undefined };
+  const store = { database, briefReader: () => briefReader, sqlitePath: undefined };
   const { evaluate, dispose } = composeEvaluation(readConfig({}), createLog("silent").logger, store);
   const order = {
     accountId: "account",

@@ -2,9 +2,11 @@ import type { Config } from "./config.ts";
 import { createEvaluate, type Evaluate } from "./evaluation/evaluate.ts";
 import { RefusedOrderError } from "./evaluation/evaluation-order.ts";
 import { createErrorTaxonomyFamily } from "./evaluation/evaluators/error-taxonomy.ts";
+import { EvaluationFailure } from "./evaluation/evaluators/family.ts";
 import { createJudgeFamily } from "./evaluation/evaluators/judge.ts";
 import { createRegistry, type Registry, ruleFamilies } from "./evaluation/evaluators/registry.ts";
 import { createAskForVerdict } from "./evaluation/judge/ask-for-verdict.ts";
+import type { JudgeModel } from "./evaluation/judge/ask-patiently.ts";
 import { findUsableProfile } from "./evaluation/profiles/find-usable-profile.ts";
 import { type FindProfile, resolveEvaluators } from "./evaluation/resolve-evaluators.ts";
 import { createFindConfidenceInterval } from "./evaluation/results/find-confidence-interval.ts";
@@ -18,13 +20,13 @@ import { createWriteResults } from "./evaluation/results/write-results.ts";
 import { createEvaluatorRunner } from "./evaluation/run-evaluator.ts";
 import { createRuleRunner, ruleRunnerDefaults } from "./evaluation/run-rule.ts";
 import { findLabelledRevision } from "./evaluation/taxonomies/find-labelled-revision.ts";
+import { createFairSlots, type FairSlots } from "./fair-slots.ts";
 import type { FindRefusals } from "./http/routes/evaluate.ts";
 import type { Logger } from "./observability/logger.ts";
 import { isPostgres } from "./storage/is-postgres.ts";
 import type { OpenedDatabase } from "./storage/open-database.ts";
 import type { Database } from "./storage/tables.ts";
 import { createUpstream } from "./upstream/create-upstream.ts";
-import type { Upstream } from "./upstream/upstream.ts";
 
 export interface Evaluation {
   registry: Registry;
@@ -33,6 +35,8 @@ export interface Evaluation {
   keeper: ResultsKeeper;
   /** What counts results otherwise tells it as well. */
   folder: Pick<Folder, "note">;
+  /** The calls to the judge's model; undefined where there is none. */
+  judgeCalls: FairSlots | undefined;
   dispose(): Promise<void>;
 }
 
@@ -42,14 +46,14 @@ export function composeEvaluation(
   logger: Logger,
   { database, briefReader, sqlitePath }: Pick<OpenedDatabase, "database" | "briefReader" | "sqlitePath">,
 ): Evaluation {
-  const completeJudging = composeJudge(config);
-  const askForVerdict = completeJudging === undefined ? undefined : createAskForVerdict(completeJudging);
+  const judgeModel = composeJudge(config);
+  const askForVerdict = judgeModel === undefined ? undefined : createAskForVerdict(judgeModel);
   const registry = createRegistry([
     ...ruleFamilies,
     createJudgeFamily({
       askForVerdict,
-      findCorrections: (accountId, profilePublicId, limit) =>
-        findCorrections(briefReader, accountId, profilePublicId, limit),
+      findCorrections: (asker, profilePublicId, limit) =>
+        findCorrections(briefReader(asker), asker.accountId, profilePublicId, limit),
     }),
     createErrorTaxonomyFamily({
       askForVerdict,
@@ -94,6 +98,7 @@ export function composeEvaluation(
     },
     keeper,
     folder,
+    judgeCalls: judgeModel?.slots,
     async dispose() {
       await rules.dispose();
       await folder.stop();
@@ -119,16 +124,22 @@ function writeInPlace(database: Database): ReturnType<typeof writeInThread> {
 }
 
 /** The model behind judges: the upstream's, unless they have one of their own. The sandbox is no model. */
-function composeJudge({ judge, upstream }: Config): Upstream["complete"] | undefined {
+function composeJudge({ judge, upstream }: Config): JudgeModel | undefined {
   const url = judge.url ?? upstream.url;
   if (url === undefined) return undefined;
   // The upstream's credential and model are for the upstream's address only.
   const defaults = judge.url === undefined ? upstream : undefined;
-  return createUpstream({
+  const { complete } = createUpstream({
     url,
     apiKey: judge.apiKey ?? defaults?.apiKey,
     model: judge.model ?? defaults?.model,
     timeoutMs: upstream.timeoutMs,
     retries: upstream.retries,
-  }).complete;
+  });
+  // An evaluation's deadline bounds how long its calls wait.
+  const slots = createFairSlots({
+    slots: judge.maxInFlight,
+    refuse: () => new EvaluationFailure("overloaded", "Too many evaluations wait for the judge's model."),
+  });
+  return { complete, slots };
 }

@@ -11,10 +11,11 @@ test("one result is read where no long read is under way", async () => {
   const { database, destroy } = await openDatabase("sqlite::memory:", () => {});
   // Whoever asks it hears that it has no tables.
   const reader = openSqliteDatabase(":memory:");
-  const store = { database, reader, briefReader: database, sqlitePath: undefined };
+  const store = { database, reader: () => reader, briefReader: () => database, sqlitePath: undefined };
   const evaluation = composeEvaluation(readConfig({}), createLog("silent").logger, store);
   const { findResult } = composeResults(store, evaluation.registry, evaluation);
-  expect(await findResult("account", 1).catch((error: unknown) => error)).toEqual(
+  const asker = { accountId: "account", signal: new AbortController().signal };
+  expect(await findResult(asker, 1).catch((error: unknown) => error)).toEqual(
     new ServiceError("not_found", "There is no such evaluation result."),
   );
   await evaluation.dispose();

@@ -17,16 +17,18 @@ export function composeResults(
   { keeper, folder }: Pick<Evaluation, "keeper" | "folder">,
 ): EvaluationResultsArea {
   return {
-    resolveEvaluatorId: (accountId, idOrAlias) => resolveEvaluatorId(reader, registry, accountId, idOrAlias),
-    searchResults: (accountId, filter, page) => searchResults(reader, accountId, filter, page),
-    exportResults: (accountId, filter, order) => exportResults(reader, accountId, filter, order),
-    findResult: (accountId, id) => findResult(briefReader, accountId, id),
-    async correctResult(accountId, correction, once) {
-      const result = await correctResult({ database, reader: briefReader }, accountId, correction, once);
+    resolveEvaluatorId: (asker, idOrAlias) =>
+      resolveEvaluatorId(reader(asker), registry, asker.accountId, idOrAlias),
+    searchResults: (asker, filter, page) => searchResults(reader(asker), asker.accountId, filter, page),
+    exportResults: (asker, filter, order) => exportResults(reader(asker), asker.accountId, filter, order),
+    findResult: (asker, id) => findResult(briefReader(asker), asker.accountId, id),
+    async correctResult(asker, correction, once) {
+      const stores = { database, reader: briefReader(asker) };
+      const result = await correctResult(stores, asker.accountId, correction, once);
       folder.note();
       return result;
     },
     importResults: createImportOnce(database, keeper),
-    summarise: (accountId, wanted) => summarise(reader, accountId, wanted),
+    summarise: (asker, wanted) => summarise(reader(asker), asker.accountId, wanted),
   };
 }

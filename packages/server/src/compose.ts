@@ -32,6 +32,7 @@ import { collectLastUses } from "./identity/api-keys/last-uses.ts";
 import { revokeApiKey } from "./identity/api-keys/revoke-api-key.ts";
 import { createKeyVerifier } from "./identity/api-keys/verify-api-key.ts";
 import { ensureOwner } from "./identity/ensure-owner.ts";
+import { createInFlight } from "./identity/in-flight.ts";
 import { collectUsage } from "./identity/usage/note-usage.ts";
 import { readLatency } from "./identity/usage/read-latency.ts";
 import { readUsage } from "./identity/usage/read-usage.ts";
@@ -90,13 +91,28 @@ export async function compose(config: Config, log: Log, address: string): Promis
     count: (outcome) => metrics.keyVerifications([outcome]),
   });
   const admission = createAdmission(config.prediction);
-  metrics.watchInFlight(admission.inFlight);
+  const { maxInFlight: maxEvaluations } = config.evaluation;
+  const evaluationsInFlight = createInFlight(
+    maxEvaluations,
+    `${maxEvaluations} evaluation requests are allowed under way at once, and none is left for this account right now.`,
+  );
 
-  const { registry, evaluate, findRefusals, ...evaluation } = composeEvaluation(config, logger, store);
+  const { registry, evaluate, findRefusals, judgeCalls, ...evaluation } = composeEvaluation(
+    config,
+    logger,
+    store,
+  );
+  metrics.watch({
+    presage_predictions_in_flight: admission.inFlight,
+    presage_evaluations_in_flight: evaluationsInFlight.count,
+    presage_judge_calls_in_flight: () => judgeCalls?.held() ?? 0,
+    presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
+  });
   const managed = systemRevisions(registry.families);
 
   const app = createApp({
     phase: () => phase,
+    metricsToken: config.metricsToken,
     dashboardDirectory: Bun.fileURLToPath(new URL("../../web/dist/", import.meta.url)),
     verifier,
     signIn,
@@ -119,13 +135,18 @@ export async function compose(config: Config, log: Log, address: string): Promis
       createRevision: (newRevision, once) => createRevisionOnce(database, newRevision, once),
       listRevisions: (accountId, filter) => listRevisions(database, accountId, filter),
       findRevision: (accountId, revisionId) => findRevision(database, accountId, revisionId),
-      findErrorFindings: (accountId, revisionId, period) =>
-        findErrorFindings(store.reader, accountId, revisionId, period),
+      findErrorFindings: (asker, revisionId, period) =>
+        findErrorFindings(store.reader(asker), asker.accountId, revisionId, period),
       setLabels: (accountId, revisionId, labels) => setLabels(database, accountId, revisionId, labels),
       removeLabels: (accountId, revisionId, labels) => removeLabels(database, accountId, revisionId, labels),
     },
     registry,
-    evaluations: { evaluate, findRefusals, timeoutMs: config.upstream.timeoutMs },
+    evaluations: {
+      evaluate,
+      findRefusals,
+      inFlight: evaluationsInFlight,
+      timeoutMs: config.upstream.timeoutMs,
+    },
     evaluationResults: composeResults(store, registry, evaluation),
     evaluatorProfiles: {
       findFamily: (name) => registry.find(name)?.family,
@@ -140,11 +161,12 @@ export async function compose(config: Config, log: Log, address: string): Promis
         ),
       archiveProfile: (accountId, publicId) => archiveProfile(database, managed, accountId, publicId),
       listProfiles: (accountId, filter, page) => listProfiles(database, managed, accountId, filter, page),
-      measureAgreement: (accountId, publicId) => measureAgreement(store.reader, managed, accountId, publicId),
+      measureAgreement: (asker, publicId) =>
+        measureAgreement(store.reader(asker), managed, asker.accountId, publicId),
     },
     usage: {
-      readUsage: (accountId, period, keyId) => readUsage(store.reader, accountId, period, keyId),
-      readLatency: (accountId, period) => readLatency(store.reader, accountId, period),
+      readUsage: (asker, period, keyId) => readUsage(store.reader(asker), asker.accountId, period, keyId),
+      readLatency: (asker, period) => readLatency(store.reader(asker), asker.accountId, period),
     },
     listApps: (accountId) => listApps(database, accountId),
     findUser: (userId) => selectUser(database, userId),

@@ -25,13 +25,21 @@ describe("An empty environment", () => {
       listen: { host: "127.0.0.1", port: 8080, publicUrl: undefined, maxBodyBytes: 16_777_216 },
       databaseUrl: "sqlite:data/presage.db",
       upstream: { url: undefined, apiKey: undefined, model: undefined, timeoutMs: 120_000, retries: 2 },
-      prediction: { debugFields: false, ratePerMinute: 0, maxInFlight: 10_000 },
+      prediction: {
+        debugFields: false,
+        ratePerMinute: 0,
+        userRatePerMinute: 0,
+        accountRatePerMinute: 0,
+        maxInFlight: 10_000,
+      },
+      evaluation: { maxInFlight: 10_000 },
       identity: {
         bootstrapKey: undefined,
         oidc: undefined,
         session: { idleMs: 12 * 3_600_000, maxMs: 7 * 24 * 3_600_000 },
       },
-      judge: { url: undefined, apiKey: undefined, model: undefined },
+      judge: { url: undefined, apiKey: undefined, model: undefined, maxInFlight: 256 },
+      metricsToken: undefined,
       logLevel: "info",
       otlpEndpoint: undefined,
       clientApiKey: undefined,
@@ -66,6 +74,11 @@ describe("Each variable", () => {
       PRESAGE_JUDGE_URL: "https://judge.example/v1",
       PRESAGE_JUDGE_API_KEY: "judge-key",
       PRESAGE_JUDGE_MODEL: "judge-model",
+      PRESAGE_JUDGE_MAX_IN_FLIGHT: "3",
+      PRESAGE_EVALUATIONS_MAX_IN_FLIGHT: "2",
+      PRESAGE_RATE_LIMIT_USER_RPM: "900",
+      PRESAGE_RATE_LIMIT_ACCOUNT_RPM: "0",
+      PRESAGE_METRICS_TOKEN: "the-metrics-token",
       PRESAGE_LOG_LEVEL: "warn",
       PRESAGE_API_KEY: "client-key",
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
@@ -85,7 +98,14 @@ describe("Each variable", () => {
         timeoutMs: 5_000,
         retries: 0,
       },
-      prediction: { debugFields: true, ratePerMinute: 600, maxInFlight: 1 },
+      prediction: {
+        debugFields: true,
+        ratePerMinute: 600,
+        userRatePerMinute: 900,
+        accountRatePerMinute: 0,
+        maxInFlight: 1,
+      },
+      evaluation: { maxInFlight: 2 },
       identity: {
         bootstrapKey: "k".repeat(32),
         oidc: {
@@ -97,11 +117,21 @@ describe("Each variable", () => {
         },
         session: { idleMs: 600_000, maxMs: 7_200_000 },
       },
-      judge: { url: "https://judge.example/v1", apiKey: "judge-key", model: "judge-model" },
+      judge: { url: "https://judge.example/v1", apiKey: "judge-key", model: "judge-model", maxInFlight: 3 },
+      metricsToken: "the-metrics-token",
       logLevel: "warn",
       otlpEndpoint: "http://collector:4318",
       clientApiKey: "client-key",
     });
+  });
+
+  test("that limits keys limits users to ten times and accounts to fifty times as much", () => {
+    const { prediction } = readConfig({ PRESAGE_RATE_LIMIT_RPM: "5" });
+    expect([prediction.userRatePerMinute, prediction.accountRatePerMinute]).toEqual([50, 250]);
+  });
+
+  test("that lets few predictions in lets no more calls of judges out", () => {
+    expect(readConfig({ PRESAGE_MAX_IN_FLIGHT: "5" }).judge.maxInFlight).toBe(5);
   });
 
   test("that names an issuer keeps the slash at its end, as issuers are compared letter by letter", () => {
@@ -247,7 +277,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(27);
+    expect(shown).toHaveLength(32);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

@@ -10,6 +10,11 @@ import {
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
+/** So many keys of a user, and of an account, reach their rates at the same time, unless it is set otherwise. */
+const keysOfUser = 10;
+const keysOfAccount = 50;
+/** As many as a server of models usually works on at once. */
+const defaultJudgeCalls = 256;
 
 export type Config = Readonly<{
   listen: Readonly<{ host: string; port: number; publicUrl: string | undefined; maxBodyBytes: number }>;
@@ -22,14 +27,28 @@ export type Config = Readonly<{
     timeoutMs: number;
     retries: number;
   }>;
-  prediction: Readonly<{ debugFields: boolean; ratePerMinute: number; maxInFlight: number }>;
+  prediction: Readonly<{
+    debugFields: boolean;
+    ratePerMinute: number;
+    userRatePerMinute: number;
+    accountRatePerMinute: number;
+    maxInFlight: number;
+  }>;
+  evaluation: Readonly<{ maxInFlight: number }>;
   identity: Readonly<{
     bootstrapKey: string | undefined;
     /** Absent: local mode. */
     oidc: OidcConfig | undefined;
     session: Readonly<{ idleMs: number; maxMs: number }>;
   }>;
-  judge: Readonly<{ url: string | undefined; apiKey: string | undefined; model: string | undefined }>;
+  judge: Readonly<{
+    url: string | undefined;
+    apiKey: string | undefined;
+    model: string | undefined;
+    maxInFlight: number;
+  }>;
+  /** Absent: only this machine may read the metrics. */
+  metricsToken: string | undefined;
   logLevel: Environment["PRESAGE_LOG_LEVEL"];
   otlpEndpoint: string | undefined;
   /** The key with which the command line calls another server. */
@@ -77,8 +96,12 @@ export function readConfig(raw: RawEnvironment): Config {
     prediction: Object.freeze({
       debugFields: values.PRESAGE_DEBUG_FIELDS,
       ratePerMinute: values.PRESAGE_RATE_LIMIT_RPM,
+      userRatePerMinute: values.PRESAGE_RATE_LIMIT_USER_RPM ?? keysOfUser * values.PRESAGE_RATE_LIMIT_RPM,
+      accountRatePerMinute:
+        values.PRESAGE_RATE_LIMIT_ACCOUNT_RPM ?? keysOfAccount * values.PRESAGE_RATE_LIMIT_RPM,
       maxInFlight: values.PRESAGE_MAX_IN_FLIGHT,
     }),
+    evaluation: Object.freeze({ maxInFlight: values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT }),
     identity: Object.freeze({
       bootstrapKey: values.PRESAGE_BOOTSTRAP_KEY,
       oidc: oidcOf(values),
@@ -91,7 +114,10 @@ export function readConfig(raw: RawEnvironment): Config {
       url: values.PRESAGE_JUDGE_URL,
       apiKey: values.PRESAGE_JUDGE_API_KEY,
       model: values.PRESAGE_JUDGE_MODEL,
+      maxInFlight:
+        values.PRESAGE_JUDGE_MAX_IN_FLIGHT ?? Math.min(defaultJudgeCalls, values.PRESAGE_MAX_IN_FLIGHT),
     }),
+    metricsToken: values.PRESAGE_METRICS_TOKEN,
     logLevel: values.PRESAGE_LOG_LEVEL,
     otlpEndpoint: values.OTEL_EXPORTER_OTLP_ENDPOINT,
     clientApiKey: values.PRESAGE_API_KEY,

@@ -94,8 +94,22 @@ export const environment = z.object({
     description: "prediction requests a minute for each key; 0 sets no limit",
     takes: "a whole number, 0 for no limit",
   }),
+  PRESAGE_RATE_LIMIT_USER_RPM: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional().meta({
+    description:
+      "prediction requests a minute for all keys and sessions of a user together; 0 sets no limit; without it 10 times PRESAGE_RATE_LIMIT_RPM",
+    takes: "a whole number, 0 for no limit",
+  }),
+  PRESAGE_RATE_LIMIT_ACCOUNT_RPM: wholeNumber(0, Number.MAX_SAFE_INTEGER).optional().meta({
+    description:
+      "prediction requests a minute for all users of an account together; 0 sets no limit; without it 50 times PRESAGE_RATE_LIMIT_RPM",
+    takes: "a whole number, 0 for no limit",
+  }),
   PRESAGE_MAX_IN_FLIGHT: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(10_000).meta({
     description: "predictions under way at once; past it 503",
+    takes: "a whole number above 0",
+  }),
+  PRESAGE_EVALUATIONS_MAX_IN_FLIGHT: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(10_000).meta({
+    description: "evaluation requests under way at once; past it 503",
     takes: "a whole number above 0",
   }),
   PRESAGE_MAX_BODY_BYTES: wholeNumber(1, gibibyte)
@@ -156,6 +170,19 @@ export const environment = z.object({
     .optional()
     .meta({ description: "sent to the judge as a bearer token", takes: "text" }),
   PRESAGE_JUDGE_MODEL: text.optional().meta({ description: "the judge's model name", takes: "text" }),
+  PRESAGE_JUDGE_MAX_IN_FLIGHT: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional().meta({
+    description:
+      "calls to the judge's model under way at once, past which they wait; without it 256, or PRESAGE_MAX_IN_FLIGHT if that is less",
+    takes: "a whole number above 0",
+  }),
+  PRESAGE_METRICS_TOKEN: z
+    .string()
+    .regex(/^[!-~]{16,512}$/)
+    .optional()
+    .meta({
+      description: "the bearer token that /metrics asks for; without it only this machine may read them",
+      takes: "16 to 512 visible ASCII characters",
+    }),
   PRESAGE_LOG_LEVEL: z
     .enum(logLevels)
     .default("info")
@@ -188,5 +215,6 @@ export const secretNames: ReadonlySet<string> = new Set<EnvironmentName>([
   "PRESAGE_BOOTSTRAP_KEY",
   "PRESAGE_OIDC_CLIENT_SECRET",
   "PRESAGE_JUDGE_API_KEY",
+  "PRESAGE_METRICS_TOKEN",
   "PRESAGE_API_KEY",
 ]);

@@ -41,6 +41,7 @@ test("the family of the page runs beside the others, by the words of the page al
         sample: output === undefined ? {} : { output },
         accountId: "a",
         explainStrategy: "always",
+        allowance: { msInPlace: 1_000, mayRetry: () => false },
       },
       new AbortController().signal,
     );

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { EvaluationSummaryGroup } from "@presage/contract";
 import { createFindConfidenceInterval } from "../src/evaluation/results/find-confidence-interval.ts";
+import { patientAsker } from "./support/asker.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { evaluationResultsClient } from "./support/evaluation-results.ts";
 import { faultsOf, placesOf } from "./support/faults.ts";
@@ -301,9 +302,9 @@ onEachDatabase((database) => {
     const accountId = opened.owner.account_id;
     const publicId = crypto.randomUUID();
     const profile = { name: "interval", publicId, revision: 3, config: {} };
-    const find = createFindConfidenceInterval(opened.database);
+    const find = createFindConfidenceInterval(() => opened.database);
     const none = { strategy: "full-history" as const, alpha: 0.05, lower: null, median: null, upper: null };
-    expect(await find(accountId, "ev", profile)).toEqual(none);
+    expect(await find(patientAsker(accountId), "ev", profile)).toEqual(none);
     await storeResults(
       opened.database,
       accountId,
@@ -318,13 +319,16 @@ onEachDatabase((database) => {
       { evaluatorId: "ev", profile: { name: "interval", publicId, revision: 4 } },
     ]);
     // The 40th and the 61st of a hundred (Campbell and Gardner 1988).
-    expect(await find(accountId, "ev", profile)).toEqual({
+    expect(await find(patientAsker(accountId), "ev", profile)).toEqual({
       ...none,
       lower: 0.04,
       median: 0.0505,
       upper: 0.061,
     });
-    expect(await find(accountId, "ev", { ...profile, revision: 4 })).toEqual({ ...none, median: 1 });
-    expect(await find("another", "ev", profile)).toEqual(none);
+    expect(await find(patientAsker(accountId), "ev", { ...profile, revision: 4 })).toEqual({
+      ...none,
+      median: 1,
+    });
+    expect(await find(patientAsker("another"), "ev", profile)).toEqual(none);
   });
 });

@@ -1,12 +1,10 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { createErrorTaxonomyFamily } from "../src/evaluation/evaluators/error-taxonomy.ts";
-import { createAskForVerdict } from "../src/evaluation/judge/ask-for-verdict.ts";
 import { agentErrors } from "../src/evaluation/taxonomies/built-in/agent-errors.ts";
 import { worldModelErrors } from "../src/evaluation/taxonomies/built-in/world-model-errors.ts";
 import type { TaxonomyRevision } from "../src/evaluation/taxonomies/error-taxonomies-store.ts";
 import { flattenTaxonomy } from "../src/evaluation/taxonomies/flatten-taxonomy.ts";
-import { createUpstream } from "../src/upstream/create-upstream.ts";
-import { callTool, promptOf, refuse, rungOf, say } from "./support/judge.ts";
+import { callTool, createTestAskForVerdict, promptOf, refuse, rungOf, say } from "./support/judge.ts";
 import { startUpstream } from "./support/upstream.ts";
 
 const upstream = startUpstream();
@@ -34,16 +32,9 @@ const revision: TaxonomyRevision = {
 const profile = { error_taxonomy_name: "doors", label: "production" };
 
 async function examine(found: TaxonomyRevision | null = revision) {
-  const { complete } = createUpstream({
-    url: upstream.url,
-    apiKey: undefined,
-    model: undefined,
-    timeoutMs: 5_000,
-    retries: 0,
-  });
   const asked: unknown[] = [];
   const family = createErrorTaxonomyFamily({
-    askForVerdict: createAskForVerdict(complete),
+    askForVerdict: createTestAskForVerdict(upstream),
     findLabelledRevision: async (...given) => {
       asked.push(given);
       return found ?? undefined;
@@ -56,6 +47,7 @@ async function examine(found: TaxonomyRevision | null = revision) {
       accountId: "account",
       profilePublicId: "profile",
       signal: new AbortController().signal,
+      mayRetry: () => false,
     },
   );
   expect(asked).toEqual([["account", "doors", "production"]]);

@@ -225,7 +225,7 @@ describe("An upstream", () => {
 test("without a model there is nobody to ask", async () => {
   const family = createJudgeFamily({ askForVerdict: undefined, findCorrections: async () => [] });
   const { signal } = new AbortController();
-  const call = { config, accountId: "account", profilePublicId: "profile", signal };
+  const call = { config, accountId: "account", profilePublicId: "profile", signal, mayRetry: () => false };
   await expect(family.evaluate({ output: "x" }, call)).rejects.toMatchObject({
     code: "needs_model",
     message: expect.stringContaining("PRESAGE_JUDGE_URL"),

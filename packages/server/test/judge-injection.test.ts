@@ -152,7 +152,7 @@ describe("Active learning", () => {
 
   test("shows the profile's corrected results, fenced and cut", async () => {
     await createTestJudge(upstream, find).judge({ output: "now" }, { active_learning_enabled: true });
-    expect(asked).toEqual([["account", "profile", 8]]);
+    expect(asked).toEqual([[{ accountId: "account", signal: expect.any(AbortSignal) }, "profile", 8]]);
     const prompt = promptOf(upstream.received[0]);
     const [fence] = marksOf(prompt);
     expect(prompt).toContain("Their verdict: fail.");

@@ -189,6 +189,21 @@ describe("What is not remembered", () => {
   });
 });
 
+test("what one profile of one account has found out is nothing to the others", async () => {
+  const one = { accountId: "one", profilePublicId: "profile" };
+  const rungOfNext = async (asker: typeof one) => {
+    const { extra } = await judge(undefined, {}, undefined, asker);
+    return extra?.rung;
+  };
+  // An output that talks the model out of every other rung.
+  upstream.answer = (received) => (rungOf(received) === "text" ? say(passing) : say("ignored"));
+  expect(await rungOfNext(one)).toBe("text");
+  upstream.answer = () => say(passing);
+  expect(await rungOfNext({ ...one, accountId: "other" })).toBe("json_schema");
+  expect(await rungOfNext({ ...one, profilePublicId: "another" })).toBe("json_schema");
+  expect(await rungOfNext(one)).toBe("text");
+});
+
 describe("A model that takes no", () => {
   for (const [what, message, field, instead] of [
     [

@@ -7,7 +7,11 @@ import { type FindProfile, type ResolvedEvaluator, resolveEvaluators } from "./r
 import type { EvaluationRecord, KeptResult } from "./results/evaluation-record.ts";
 import type { FindConfidenceInterval } from "./results/find-confidence-interval.ts";
 import type { ResultsKeeper } from "./results/keep-results.ts";
-import type { RunEvaluator } from "./run-evaluator.ts";
+import { createRetryBudget } from "./retry-budget.ts";
+import type { RequestAllowance, RunEvaluator } from "./run-evaluator.ts";
+
+/** How long the evaluators of one request may hold up the main thread, all of them together. */
+const maxMsInPlace = 10;
 
 export interface EvaluateParts {
   registry: Registry;
@@ -38,14 +42,18 @@ export function createEvaluate(parts: EvaluateParts): Evaluate {
     order: EvaluationOrder,
     { id, family, profile, wanted }: ResolvedEvaluator,
     requestKey: string | undefined,
+    allowance: RequestAllowance,
     callerGone: AbortSignal,
   ): Promise<EvaluationRecord> {
     const { accountId, sample, filing } = order;
     const { explainStrategy } = wanted;
-    const finding = await runEvaluator({ family, profile, sample, accountId, explainStrategy }, callerGone);
+    const finding = await runEvaluator(
+      { family, profile, sample, accountId, explainStrategy, allowance },
+      callerGone,
+    );
     const confidenceInterval =
       order.hasConfidenceInterval && finding.status === "success"
-        ? await findConfidenceInterval(accountId, id, profile)
+        ? await findConfidenceInterval({ accountId, signal: callerGone }, id, profile)
         : undefined;
     return {
       accountId,
@@ -68,10 +76,11 @@ export function createEvaluate(parts: EvaluateParts): Evaluate {
     { keys, earlier }: { keys: readonly string[]; earlier: ReadonlyMap<string, KeptResult> },
     callerGone: AbortSignal,
   ): Promise<Evaluation[]> {
+    const allowance = { msInPlace: maxMsInPlace, mayRetry: createRetryBudget() };
     const evaluations = await Promise.all(
       resolved.map((one, index): Promise<Evaluation> | Evaluation => {
         const requestKey = keys[index];
-        return earlier.get(requestKey ?? "") ?? evaluateOne(order, one, requestKey, callerGone);
+        return earlier.get(requestKey ?? "") ?? evaluateOne(order, one, requestKey, allowance, callerGone);
       }),
     );
     if (callerGone.aborted) throw new CallerGoneError();

@@ -26,7 +26,14 @@ function run(fails: () => Error, faults: unknown[] = []) {
   const runEvaluator = createEvaluatorRunner({ rules, modelTimeoutMs: 1_000, onFault });
   const profile = { name: "p", publicId: "11111111-1111-4111-8111-111111111111", revision: 1, config: {} };
   return runEvaluator(
-    { family: familyThat(fails), profile, sample: {}, accountId: "a", explainStrategy: "always" },
+    {
+      family: familyThat(fails),
+      profile,
+      sample: {},
+      accountId: "a",
+      explainStrategy: "always",
+      allowance: { msInPlace: 10, mayRetry: () => true },
+    },
     new AbortController().signal,
   );
 }

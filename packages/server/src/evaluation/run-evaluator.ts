@@ -4,6 +4,7 @@ import { isStoreUnavailable } from "../storage/store-failure.ts";
 import {
   EvaluationFailure,
   type Family,
+  type ModelCall,
   type ModelFamily,
   UnusableSampleError,
   type Verdict,
@@ -12,7 +13,7 @@ import { isExplained } from "./is-explained.ts";
 import { createConfigReader } from "./read-config.ts";
 import type { UsableProfile } from "./resolve-evaluators.ts";
 import type { Finding } from "./results/evaluation-record.ts";
-import type { RuleRunner } from "./run-rule.ts";
+import type { PlaceAllowance, RuleRunner } from "./run-rule.ts";
 import { missingFields, type Sample, sampleFieldNames } from "./sample.ts";
 
 export interface EvaluatorRun {
@@ -21,6 +22,14 @@ export interface EvaluatorRun {
   sample: Sample;
   accountId: string;
   explainStrategy: ExplainStrategy;
+  /** Of the whole request. */
+  allowance: RequestAllowance;
+}
+
+/** What the evaluators of one request share. */
+export interface RequestAllowance extends PlaceAllowance {
+  /** Says whether a model may be asked once more after a failure, and counts it. */
+  mayRetry(): boolean;
 }
 
 /** Runs one evaluator. Whatever goes wrong in it is its finding; only a caller's hang-up and a store's failure are thrown. */
@@ -44,7 +53,7 @@ export function createEvaluatorRunner({
   return async (run, callerGone) => withStorableTexts(await find(run, callerGone));
 
   async function find(
-    { family, profile, sample, accountId, explainStrategy }: EvaluatorRun,
+    { family, profile, sample, accountId, explainStrategy, allowance }: EvaluatorRun,
     callerGone: AbortSignal,
   ): Promise<Finding> {
     try {
@@ -57,10 +66,16 @@ export function createEvaluatorRunner({
       if (family.kind === "rule") {
         return {
           status: "success",
-          ...(await rules.run(family.name, config, sample, callerGone, explainStrategy)),
+          ...(await rules.run(
+            { familyName: family.name, config, sample, explainStrategy },
+            accountId,
+            callerGone,
+            allowance,
+          )),
         };
       }
-      const call = { config, accountId, profilePublicId: profile.publicId };
+      const { mayRetry } = allowance;
+      const call = { config, accountId, profilePublicId: profile.publicId, mayRetry };
       return await runModel(family, sample, call, explainStrategy, callerGone);
     } catch (error) {
       if (callerGone.aborted) throw new CallerGoneError();
@@ -72,7 +87,7 @@ export function createEvaluatorRunner({
   async function runModel(
     family: ModelFamily<unknown>,
     sample: Sample,
-    call: { config: unknown; accountId: string; profilePublicId: string },
+    call: Omit<ModelCall<unknown>, "signal">,
     explainStrategy: ExplainStrategy,
     callerGone: AbortSignal,
   ): Promise<Finding> {

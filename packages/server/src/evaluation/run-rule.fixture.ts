@@ -42,12 +42,15 @@ export const fixtureFamilies: readonly RuleFamily<unknown>[] = [
   family("nan", () => ({ ...passing, score: Number.NaN })),
   // What cannot leave the thread ends it.
   family("uncloneable", () => ({ ...passing, extra: { callback: () => 1 } })),
-  family("busy", () => {
-    const end = performance.now() + 500;
-    while (performance.now() < end);
-    return passing;
-  }),
+  family("busy", () => spend(500)),
+  family("light-busy", () => spend(20), false),
 ];
+
+function spend(ms: number): Verdict {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+  return passing;
+}
 
 const passing: Verdict = {
   pass: true,

@@ -1,7 +1,15 @@
 import { afterEach, expect, test } from "bun:test";
+import type { ExplainStrategy } from "@presage/contract";
 import { ruleFamilies } from "./evaluators/registry.ts";
 import { fixtureFamilies } from "./run-rule.fixture.ts";
-import { createRuleRunner, type RuleRunner, type RuleRunnerOptions, ruleRunnerDefaults } from "./run-rule.ts";
+import {
+  createRuleRunner,
+  type PlaceAllowance,
+  type RuleRunner,
+  type RuleRunnerOptions,
+  ruleRunnerDefaults,
+} from "./run-rule.ts";
+import type { Sample } from "./sample.ts";
 
 const patient = new AbortController().signal;
 const started: RuleRunner[] = [];
@@ -10,7 +18,8 @@ afterEach(async () => {
   for (const runner of started.splice(0)) await runner.dispose();
 });
 
-function start(options: Partial<RuleRunnerOptions> = {}): RuleRunner {
+/** Runs for one account, on the main thread for as long as it takes, unless it is said otherwise. */
+function start(options: Partial<RuleRunnerOptions> = {}) {
   const runner = createRuleRunner({
     ...ruleRunnerDefaults,
     families: fixtureFamilies,
@@ -18,7 +27,18 @@ function start(options: Partial<RuleRunnerOptions> = {}): RuleRunner {
     ...options,
   });
   started.push(runner);
-  return runner;
+  return {
+    run: (
+      familyName: string,
+      config: unknown,
+      sample: Sample,
+      signal: AbortSignal,
+      explainStrategy: ExplainStrategy,
+      accountId = "account",
+      allowance: PlaceAllowance = { msInPlace: Number.POSITIVE_INFINITY },
+    ) => runner.run({ familyName, config, sample, explainStrategy }, accountId, signal, allowance),
+    dispose: runner.dispose,
+  };
 }
 
 const errorOf = (run: Promise<unknown>) =>
@@ -111,7 +131,7 @@ test("time in the queue does not count towards the deadline", async () => {
 });
 
 test("the queue has an end, and so has the patience in it", async () => {
-  const runner = start({ maxThreads: 1, maxWaiting: 1, maxWaitMs: 50 });
+  const runner = start({ maxThreads: 1, maxWaitingEach: 1, maxWaitMs: 50 });
   const spin = spinning();
   const first = errorOf(runner.run("spin", spin.config, {}, patient, "never"));
   const second = errorOf(runner.run("heavy", {}, {}, patient, "never"));
@@ -121,6 +141,35 @@ test("the queue has an end, and so has the patience in it", async () => {
   expect(await runner.run("light", {}, {}, patient, "never")).toMatchObject({ pass: true });
   await runner.dispose();
   expect(await first).toMatchObject({ code: "overloaded" });
+});
+
+test("an account whose evaluations fill the queue keeps no other from the next thread", async () => {
+  const runner = start({ maxThreads: 1, maxWaitingEach: 3 });
+  const ended: string[] = [];
+  const run = async (accountId: string) => {
+    await runner.run("busy", {}, {}, patient, "never", accountId);
+    ended.push(accountId);
+  };
+  const crowded = Array.from({ length: 4 }, () => run("a"));
+  expect(await errorOf(run("a"))).toMatchObject({ code: "overloaded" });
+  await Promise.all([...crowded, run("b")]);
+  expect(ended).toEqual(["a", "b", "a", "a", "a"]);
+});
+
+test("light evaluations that add up leave the main thread", async () => {
+  const runner = start({ maxCharactersInPlace: 1_000 });
+  await runner.run("heavy", {}, {}, patient, "never");
+  const allowance = { msInPlace: 10 };
+  const runs = Array.from({ length: 20 }, () =>
+    runner.run("light-busy", {}, { output: "x" }, patient, "never", "account", allowance),
+  );
+  const startedAtMs = performance.now();
+  await Bun.sleep(0);
+  // Each takes 20 ms: one is started within the allowance.
+  expect(performance.now() - startedAtMs).toBeLessThan(200);
+  expect(allowance.msInPlace).toBeLessThanOrEqual(-10);
+  for (const run of runs) expect(await run).toMatchObject({ pass: true });
+  expect(allowance.msInPlace).toBeGreaterThan(-200);
 });
 
 test("a caller who hangs up ends the evaluation", async () => {

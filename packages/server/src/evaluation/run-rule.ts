@@ -1,25 +1,29 @@
 import { availableParallelism } from "node:os";
-import type { ExplainStrategy } from "@presage/contract";
 import type { Tinypool } from "tinypool";
+import { createFairSlots } from "../fair-slots.ts";
 import { createRuleEvaluator, type RuleTask, type TimedVerdict } from "./evaluate-by-rule.ts";
 import { EvaluationFailure, type RuleFamily } from "./evaluators/family.ts";
 import { refuseLongSample } from "./refuse-long-sample.ts";
 import { crashed, type RuleOutcome, settleRule, verdictOf } from "./rule-outcome.ts";
-import { charactersOf, type Sample } from "./sample.ts";
-import { createSlots } from "./slots.ts";
+import { charactersOf } from "./sample.ts";
+
+/** How long the rest of a request may hold up the main thread. What runs on it is taken off. */
+export interface PlaceAllowance {
+  msInPlace: number;
+}
 
 export interface RuleRunner {
   /**
-   * Evaluates a sample here if that is quick, else in a thread.
+   * Evaluates a sample here if that is quick and the request has time left for it, else in a thread. Accounts get the
+   * threads in turns.
    * @throws UnusableSampleError; EvaluationFailure `timeout`, `overloaded`, `internal_error` (its cause says why); the
    * signal's reason, after it was aborted.
    */
   run(
-    familyName: string,
-    config: unknown,
-    sample: Sample,
+    task: RuleTask,
+    accountId: string,
     signal: AbortSignal,
-    explainStrategy: ExplainStrategy,
+    allowance: PlaceAllowance,
   ): Promise<TimedVerdict>;
   /** Ends the threads, and what runs in them. */
   dispose(): Promise<void>;
@@ -32,8 +36,8 @@ export interface RuleRunnerOptions {
   maxThreads: number;
   /** A thread without work ends after this long. */
   idleThreadMs: number;
-  /** How many evaluations may wait for a thread, and how long each. */
-  maxWaiting: number;
+  /** How many evaluations of one account may wait for a thread, and how long each. */
+  maxWaitingEach: number;
   maxWaitMs: number;
   /** Deadline of one evaluation in a thread, from when the thread takes it. */
   runTimeoutMs: number;
@@ -45,17 +49,25 @@ export const ruleRunnerDefaults = {
   threadModule: new URL("./rule-thread.ts", import.meta.url),
   maxThreads: Math.max(1, availableParallelism() - 1),
   idleThreadMs: 30_000,
-  maxWaiting: 64,
+  maxWaitingEach: 256,
   maxWaitMs: 60_000,
   runTimeoutMs: 10_000,
   maxCharactersInPlace: 100_000,
 } satisfies Omit<RuleRunnerOptions, "families">;
 
 export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
-  const { maxThreads, maxWaiting, maxWaitMs, runTimeoutMs } = options;
+  const { maxThreads, maxWaitingEach, maxWaitMs, runTimeoutMs } = options;
   const familiesByName = new Map(options.families.map((family) => [family.name, family]));
   const evaluateHere = createRuleEvaluator(options.families);
-  const slots = createSlots({ slots: maxThreads, maxWaiting, maxWaitMs });
+  const slots = createFairSlots({
+    slots: maxThreads,
+    maxWaitingEach,
+    maxWaitMs,
+    refuse: (why) =>
+      why === "queue full"
+        ? new EvaluationFailure("overloaded", "Too many heavy evaluations of this account wait already.")
+        : new EvaluationFailure("overloaded", `No thread was free within ${maxWaitMs} ms.`),
+  });
   const underWay = new Set<AbortController>();
   const stopping = new EvaluationFailure("overloaded", "The server stops.");
   let isStopped = false;
@@ -82,7 +94,21 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     return familiesByName.get(familyName)?.isHeavy?.(sample, config) ?? false;
   }
 
-  async function runInThread(task: RuleTask, callerGone: AbortSignal): Promise<TimedVerdict> {
+  /** Most evaluations take microseconds, but twenty that are just not heavy would hold up everybody. */
+  function runHere(task: RuleTask, allowance: PlaceAllowance): TimedVerdict {
+    const startedAtMs = performance.now();
+    try {
+      return verdictOf(settleRule(() => evaluateHere(task)));
+    } finally {
+      allowance.msInPlace -= performance.now() - startedAtMs;
+    }
+  }
+
+  async function runInThread(
+    task: RuleTask,
+    accountId: string,
+    callerGone: AbortSignal,
+  ): Promise<TimedVerdict> {
     // A pool that is at its end would start a new thread.
     if (isStopped) throw stopping;
     const stop = new AbortController();
@@ -91,7 +117,7 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     callerGone.addEventListener("abort", hangUp, { once: true });
     underWay.add(stop);
     try {
-      const release = await slots.take(signal);
+      const release = await slots.take(accountId, signal);
       const overdue = new EvaluationFailure("timeout", `No verdict within ${runTimeoutMs} ms.`);
       const deadline = setTimeout(() => stop.abort(overdue), runTimeoutMs);
       try {
@@ -117,14 +143,13 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
   }
 
   return {
-    async run(familyName, config, sample, signal, explainStrategy) {
+    async run(task, accountId, signal, allowance) {
       signal.throwIfAborted();
-      const family = familiesByName.get(familyName);
-      if (family !== undefined) refuseLongSample(family, sample);
-      const task = { familyName, config, sample, explainStrategy };
-      return isHeavy(task)
-        ? await runInThread(task, signal)
-        : verdictOf(settleRule(() => evaluateHere(task)));
+      const family = familiesByName.get(task.familyName);
+      if (family !== undefined) refuseLongSample(family, task.sample);
+      return isHeavy(task) || allowance.msInPlace <= 0
+        ? await runInThread(task, accountId, signal)
+        : runHere(task, allowance);
     },
     async dispose() {
       isStopped = true;

@@ -30,6 +30,8 @@ export interface AppParts extends Pick<Surroundings, "observers"> {
   signIn: SignIn;
   sessions: SessionKeeper & SessionsArea;
   phase(): Phase;
+  /** What `/metrics` asks for; absent: only this machine may read them. */
+  metricsToken: string | undefined;
   /** Where the built dashboard is. */
   dashboardDirectory: string;
   predictions: PredictionParts;
@@ -59,7 +61,7 @@ export function createApp(parts: AppParts): App {
   const { maxBodyBytes } = parts.predictions;
   const routes: Route[] = [
     ...probeRoutes(parts.phase),
-    ...metricsRoutes(parts.observers.metrics.registry),
+    ...metricsRoutes(parts.observers.metrics.registry, parts.metricsToken),
     ...docsRoutes(),
     ...dashboardRoutes(parts.dashboardDirectory),
     ...predictionRoutes(parts.predictions),

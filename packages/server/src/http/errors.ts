@@ -102,7 +102,9 @@ function answerToService(error: ServiceError): ErrorAnswer {
       // A client that tried again by itself might make the change twice.
       ...(error.code === "store_uncertain" ? { "x-should-retry": "false" } : {}),
       ...(error instanceof MethodNotAllowedError ? { allow: error.allow } : {}),
-      ...(error instanceof RateLimitError ? Object.fromEntries(rateHeaders(error.rate)) : {}),
+      ...(error instanceof RateLimitError && error.rate !== undefined
+        ? Object.fromEntries(rateHeaders(error.rate))
+        : {}),
     },
     category,
   };

@@ -1,4 +1,4 @@
-import { ServiceError } from "../errors.ts";
+import { CallerGoneError, ServiceError } from "../errors.ts";
 import { SignInError } from "../identity/openid/sign-in-error.ts";
 import { isStoreUnavailable } from "../storage/store-failure.ts";
 import { authenticate, type Credentials } from "./authenticate.ts";
@@ -52,7 +52,15 @@ export function servePath(
       route = routeFor(request.method);
       response = await answerCall(route, { request, server, exchange }, credentials);
     } catch (error) {
-      response = answerError(error, route, request, exchange, observers);
+      // What was given up for a caller who hung up fails with the signal's own reason.
+      const isCallerGone = request.signal.aborted && error === request.signal.reason;
+      response = answerError(
+        isCallerGone ? new CallerGoneError() : error,
+        route,
+        request,
+        exchange,
+        observers,
+      );
     }
     exchange.atEnd?.();
     if (exchange.isKeptOpen) server.timeout(request, idleTimeoutS);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
 import { ServiceError } from "../errors.ts";
-import { type Admission, createAdmission, RateLimitError } from "./admission.ts";
+import { type Admission, type AdmissionLimits, createAdmission, RateLimitError } from "./admission.ts";
+import type { Caller } from "./caller.ts";
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -9,9 +10,20 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-function refusalOf(admission: Admission, keyId: string): ServiceError | undefined {
+/** A key of the one user, unless it is said otherwise. */
+function caller(keyId: string, userId = "user", accountId = "account"): Caller {
+  return { userId, accountId, proof: { kind: "key", keyId } };
+}
+
+/** Without any limit that is not named. */
+function admissionWith(limits: Partial<AdmissionLimits>): Admission {
+  const unlimited = { ratePerMinute: 0, userRatePerMinute: 0, accountRatePerMinute: 0, maxInFlight: 10_000 };
+  return createAdmission({ ...unlimited, ...limits });
+}
+
+function refusalOf(admission: Admission, who: string | Caller): ServiceError | undefined {
   try {
-    admission.admit(keyId);
+    admission.admit(typeof who === "string" ? caller(who) : who);
     return undefined;
   } catch (error) {
     if (error instanceof ServiceError) return error;
@@ -20,22 +32,22 @@ function refusalOf(admission: Admission, keyId: string): ServiceError | undefine
 }
 
 /** How many are let in before the first refusal. */
-function takeAll(admission: Admission, keyId: string): number {
+function takeAll(admission: Admission, who: string | Caller): number {
   let count = 0;
-  while (refusalOf(admission, keyId) === undefined) count += 1;
+  while (refusalOf(admission, who) === undefined) count += 1;
   return count;
 }
 
 describe("A key's rate", () => {
   test("gives its size at once and never more, however long nobody called", () => {
-    const admission = createAdmission({ ratePerMinute: 30, maxInFlight: 10_000 });
+    const admission = admissionWith({ ratePerMinute: 30 });
     expect(takeAll(admission, "key")).toBe(30);
     jest.advanceTimersByTime(24 * 60 * 60_000);
     expect(takeAll(admission, "key")).toBe(30);
   });
 
   test("fills evenly: a sixtieth of it each second, and nothing is lost in between", () => {
-    const admission = createAdmission({ ratePerMinute: 60, maxInFlight: 10_000 });
+    const admission = admissionWith({ ratePerMinute: 60 });
     takeAll(admission, "key");
     let given = 0;
     for (let tenth = 0; tenth < 600; tenth++) {
@@ -47,8 +59,8 @@ describe("A key's rate", () => {
   });
 
   test("tells what is left, and after how many whole seconds a refused call may come again", () => {
-    const admission = createAdmission({ ratePerMinute: 4, maxInFlight: 10_000 });
-    expect([3, 2, 1, 0].map(() => admission.admit("key"))).toEqual(
+    const admission = admissionWith({ ratePerMinute: 4 });
+    expect([3, 2, 1, 0].map(() => admission.admit(caller("key")))).toEqual(
       [3, 2, 1, 0].map((remaining) => ({ limit: 4, remaining })),
     );
     const refusal = refusalOf(admission, "key");
@@ -58,53 +70,83 @@ describe("A key's rate", () => {
     jest.advanceTimersByTime(14_000);
     expect(refusalOf(admission, "key")?.retryAfterS).toBe(1);
     jest.advanceTimersByTime(1_000);
-    expect(admission.admit("key")).toEqual({ limit: 4, remaining: 0 });
+    expect(admission.admit(caller("key"))).toEqual({ limit: 4, remaining: 0 });
   });
 
   test("is never told to be tried again at once, however fast it fills", () => {
-    const admission = createAdmission({ ratePerMinute: 6_000, maxInFlight: 10_000 });
+    const admission = admissionWith({ ratePerMinute: 6_000 });
     takeAll(admission, "key");
     expect(refusalOf(admission, "key")?.retryAfterS).toBe(1);
   });
 
   test("is each key's own", () => {
-    const admission = createAdmission({ ratePerMinute: 2, maxInFlight: 10_000 });
+    const admission = admissionWith({ ratePerMinute: 2 });
     expect([takeAll(admission, "one"), takeAll(admission, "other"), takeAll(admission, "one")]).toEqual([
       2, 2, 0,
     ]);
   });
 
   test("is not limited where the limit is 0", () => {
-    const admission = createAdmission({ ratePerMinute: 0, maxInFlight: 1_000 });
-    for (let call = 0; call < 1_000; call++) expect(admission.admit("key")).toBeUndefined();
+    const admission = admissionWith({ maxInFlight: 1_000 });
+    for (let call = 0; call < 1_000; call++) expect(admission.admit(caller("key"))).toBeUndefined();
   });
 });
 
 describe("The predictions under way", () => {
   test("are no more than allowed, of all keys together", () => {
-    const admission = createAdmission({ ratePerMinute: 0, maxInFlight: 3 });
-    for (const key of ["a", "b", "c"]) admission.admit(key);
+    const admission = admissionWith({ maxInFlight: 3 });
+    for (const key of ["a", "b", "c"]) admission.admit(caller(key));
     const refusal = refusalOf(admission, "d");
     expect([refusal?.code, refusal?.retryAfterS]).toEqual(["overloaded", 1]);
     expect(admission.inFlight()).toBe(3);
-    admission.leave();
+    admission.leave("account");
     expect(refusalOf(admission, "d")).toBeUndefined();
     expect(refusalOf(admission, "e")?.code).toBe("overloaded");
   });
 
   test("when they are too many, cost a refused key nothing of its rate", () => {
-    const admission = createAdmission({ ratePerMinute: 5, maxInFlight: 1 });
-    expect(admission.admit("key")).toEqual({ limit: 5, remaining: 4 });
+    const admission = admissionWith({ ratePerMinute: 5, maxInFlight: 1 });
+    expect(admission.admit(caller("key"))).toEqual({ limit: 5, remaining: 4 });
     for (let call = 0; call < 20; call++) expect(refusalOf(admission, "key")?.code).toBe("overloaded");
-    admission.leave();
-    expect(admission.admit("key")).toEqual({ limit: 5, remaining: 3 });
+    admission.leave("account");
+    expect(admission.admit(caller("key"))).toEqual({ limit: 5, remaining: 3 });
   });
 
   test("are not counted up by a call that the rate refuses", () => {
-    const admission = createAdmission({ ratePerMinute: 1, maxInFlight: 2 });
-    admission.admit("key");
+    const admission = admissionWith({ ratePerMinute: 1, maxInFlight: 2 });
+    admission.admit(caller("key"));
     for (let call = 0; call < 20; call++) expect(refusalOf(admission, "key")?.code).toBe("rate_limited");
     expect(admission.inFlight()).toBe(1);
     expect(refusalOf(admission, "another")).toBeUndefined();
+  });
+});
+
+describe("Beside the rate of keys", () => {
+  test("a user has one, however many keys they make, and what it refuses costs no key anything", () => {
+    const admission = admissionWith({ ratePerMinute: 5, userRatePerMinute: 12 });
+    const keys = Array.from({ length: 100 }, (_, index) => `key ${index}`);
+    expect(keys.map((key) => takeAll(admission, key)).reduce((sum, count) => sum + count)).toBe(12);
+    const refusal = refusalOf(admission, "key 2");
+    expect([refusal?.code, refusal?.retryAfterS]).toEqual(["rate_limited", 5]);
+    expect(refusal).toMatchObject({ rate: { limit: 5, remaining: 3 } });
+    expect(takeAll(admission, caller("another", "another user"))).toBe(5);
+    jest.advanceTimersByTime(60_000);
+    expect(takeAll(admission, "key 2")).toBe(5);
+  });
+
+  test("an account has one, whose refusals cost neither keys nor users anything", () => {
+    const admission = admissionWith({ ratePerMinute: 4, userRatePerMinute: 6, accountRatePerMinute: 8 });
+    const of = (user: string, key: string) => takeAll(admission, caller(`${user}/${key}`, user));
+    expect([of("one", "a"), of("one", "b"), of("two", "a"), of("three", "a")]).toEqual([4, 2, 2, 0]);
+    expect(takeAll(admission, caller("four/a", "four", "another account"))).toBe(4);
+    jest.advanceTimersByTime(30_000);
+    // Half of the account's is back; the user's would allow more.
+    expect(of("two", "a")).toBe(4);
+  });
+
+  test("one of users alone tells nothing of keys", () => {
+    const admission = admissionWith({ userRatePerMinute: 1 });
+    expect(admission.admit(caller("key"))).toBeUndefined();
+    expect(refusalOf(admission, "another")).toMatchObject({ rate: undefined, retryAfterS: 60 });
   });
 });

@@ -1,12 +1,15 @@
-import { LRUCache } from "lru-cache";
 import { ServiceError } from "../errors.ts";
-
-const maxBuckets = 100_000;
-const minuteMs = 60_000;
+import { type Caller, rateHolder } from "./caller.ts";
+import { createInFlight } from "./in-flight.ts";
+import { createRateLimit, type RateLimit } from "./rate-limit.ts";
 
 export interface AdmissionLimits {
-  /** Prediction requests a minute for each holder of a rate; 0 sets no limit. */
+  /** Prediction requests a minute for each key, and for all sessions of a user together; 0 sets no limit. */
   ratePerMinute: number;
+  /** For all keys and sessions of a user together; 0 sets no limit. */
+  userRatePerMinute: number;
+  /** For all users of an account together; 0 sets no limit. */
+  accountRatePerMinute: number;
   /** Predictions under way at once. */
   maxInFlight: number;
 }
@@ -18,59 +21,94 @@ export interface RateStatus {
 }
 
 export interface Admission {
-  /** Lets a prediction in or throws; both limits are checked in one step, and a refusal uses up neither. */
-  admit(holder: string): RateStatus | undefined;
+  /** Lets a prediction in or throws; all limits are checked in one step, and a refusal uses up none of them. */
+  admit(caller: Caller): RateStatus | undefined;
   /** A prediction that was let in has ended. */
-  leave(): void;
+  leave(accountId: string): void;
   inFlight(): number;
 }
 
-/** A request that the rate of its key, or of its user, does not allow. */
+/** A request that the rate of its key, its user or its account does not allow. */
 export class RateLimitError extends ServiceError {
-  readonly rate: RateStatus;
+  /** The key's own, whichever rate refused; undefined if keys have none. */
+  readonly rate: RateStatus | undefined;
 
-  constructor(rate: RateStatus, retryAfterS: number) {
-    super("rate_limited", `No more than ${rate.limit} prediction requests a minute are allowed.`, {
-      retryAfterS,
-    });
+  constructor(message: string, rate: RateStatus | undefined, retryAfterS: number) {
+    super("rate_limited", message, { retryAfterS });
     this.rate = rate;
   }
 }
 
-/** A token bucket for each key, and for each user in the dashboard, which holds a minute's worth, and one count of all predictions under way. */
-export function createAdmission({ ratePerMinute, maxInFlight }: AdmissionLimits): Admission {
-  const buckets = new LRUCache<string, { tokens: number; filledAtMs: number }>({ max: maxBuckets });
-  let inFlight = 0;
+interface Level {
+  limit: RateLimit;
+  holderOf(caller: Caller): string;
+  /** Whose rate it is, for a refusal. */
+  whose: string;
+}
 
-  function takeToken(holder: string): RateStatus {
+/** Rates of keys, of users and of accounts, since keys cost nothing; and one count of predictions under way, with a share for each account. */
+export function createAdmission(limits: AdmissionLimits): Admission {
+  const keys = levelOf(limits.ratePerMinute, rateHolder, "a key, or for a user in the dashboard");
+  const levels = [
+    keys,
+    levelOf(limits.userRatePerMinute, ({ userId }) => userId, "all keys and sessions of a user together"),
+    levelOf(limits.accountRatePerMinute, ({ accountId }) => accountId, "an account"),
+  ].filter((level) => level !== undefined);
+  const inFlight = createInFlight(
+    limits.maxInFlight,
+    `${limits.maxInFlight} predictions are allowed under way at once, and none is left for this account right now.`,
+  );
+
+  function takeTokens(caller: Caller): RateStatus | undefined {
     const nowMs = performance.now();
-    const bucket = buckets.get(holder) ?? { tokens: ratePerMinute, filledAtMs: nowMs };
-    const refill = ((nowMs - bucket.filledAtMs) / minuteMs) * ratePerMinute;
-    bucket.tokens = Math.min(ratePerMinute, bucket.tokens + refill);
-    bucket.filledAtMs = nowMs;
-    buckets.set(holder, bucket);
-    if (bucket.tokens < 1) {
-      const waitMs = ((1 - bucket.tokens) / ratePerMinute) * minuteMs;
-      throw new RateLimitError({ limit: ratePerMinute, remaining: 0 }, Math.max(1, Math.ceil(waitMs / 1000)));
-    }
-    bucket.tokens -= 1;
-    return { limit: ratePerMinute, remaining: Math.floor(bucket.tokens) };
+    const buckets = levels.map(({ limit, holderOf }) => limit.bucketOf(holderOf(caller), nowMs));
+    const [ofKey] = buckets;
+    const status = (): RateStatus | undefined =>
+      keys === undefined || ofKey === undefined
+        ? undefined
+        : { limit: keys.limit.perMinute, remaining: Math.floor(ofKey.tokens) };
+    const { level, waitMs } = longestWait(levels, buckets);
+    if (level !== undefined) throw refusal(level, status(), waitMs);
+    for (const bucket of buckets) bucket.tokens -= 1;
+    return status();
   }
 
   return {
-    admit(holder) {
-      if (inFlight >= maxInFlight) {
-        throw new ServiceError("overloaded", `${maxInFlight} predictions are already under way.`, {
-          retryAfterS: 1,
-        });
+    admit(caller) {
+      inFlight.enter(caller.accountId);
+      if (levels.length === 0) return undefined;
+      try {
+        return takeTokens(caller);
+      } catch (error) {
+        inFlight.leave(caller.accountId);
+        throw error;
       }
-      const rate = ratePerMinute > 0 ? takeToken(holder) : undefined;
-      inFlight += 1;
-      return rate;
     },
-    leave() {
-      inFlight -= 1;
-    },
-    inFlight: () => inFlight,
+    leave: inFlight.leave,
+    inFlight: inFlight.count,
   };
+}
+
+function levelOf(perMinute: number, holderOf: Level["holderOf"], whose: string): Level | undefined {
+  return perMinute === 0 ? undefined : { limit: createRateLimit(perMinute), holderOf, whose };
+}
+
+type Bucket = ReturnType<RateLimit["bucketOf"]>;
+
+function longestWait(
+  levels: readonly Level[],
+  buckets: readonly Bucket[],
+): { level?: Level; waitMs: number } {
+  let longest: { level?: Level; waitMs: number } = { waitMs: 0 };
+  for (const [index, level] of levels.entries()) {
+    const bucket = buckets[index];
+    const waitMs = bucket === undefined ? 0 : level.limit.waitMs(bucket);
+    if (waitMs > longest.waitMs) longest = { level, waitMs };
+  }
+  return longest;
+}
+
+function refusal({ limit, whose }: Level, rate: RateStatus | undefined, waitMs: number): RateLimitError {
+  const message = `No more than ${limit.perMinute} prediction requests a minute are allowed for ${whose}.`;
+  return new RateLimitError(message, rate, Math.max(1, Math.ceil(waitMs / 1000)));
 }

@@ -4,6 +4,13 @@ import { createTally } from "./tally.ts";
 const secondsFromSubMillisecond = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const secondsOfGeneration = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];
 
+const watched = {
+  presage_predictions_in_flight: "Predictions under way.",
+  presage_evaluations_in_flight: "Evaluation requests under way.",
+  presage_judge_calls_in_flight: "Calls to the judge's model under way.",
+  presage_judge_calls_waiting: "Calls to the judge's model that wait for their turn.",
+} as const;
+
 /** Everything that is measured, by what it measures. Names and units follow Prometheus' conventions. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -50,16 +57,18 @@ export function createMetrics() {
       help: "API keys checked, by outcome: cached (a cache hit), looked_up, refused, unavailable.",
       labelNames: ["outcome"],
     }),
-    /** Reads the number of predictions under way whenever the metrics are asked for. */
-    watchInFlight(count: () => number) {
-      new Gauge({
-        name: "presage_predictions_in_flight",
-        help: "Predictions under way.",
-        registers,
-        collect() {
-          this.set(count());
-        },
-      });
+    /** Reads these numbers whenever the metrics are asked for. */
+    watch(counts: Record<keyof typeof watched, () => number>) {
+      for (const name of Object.keys(watched) as (keyof typeof watched)[]) {
+        new Gauge({
+          name,
+          help: watched[name],
+          registers,
+          collect() {
+            this.set(counts[name]());
+          },
+        });
+      }
     },
   };
 }

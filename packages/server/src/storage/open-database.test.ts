@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { sql } from "kysely";
 import pg from "pg";
+import { patientAsker } from "../../test/support/asker.ts";
 import { onEachDatabase } from "../../test/support/databases.ts";
 import { createDatabaseAt, startPostgres } from "../../test/support/postgres.ts";
 import { openDatabase } from "./open-database.ts";
@@ -12,7 +13,8 @@ const onConnectionLost = () => {};
 onEachDatabase(({ name, create }) => {
   test("the reader sees what is committed, and no more", async () => {
     const opened = await openDatabase(await create(), onConnectionLost);
-    const settings = () => opened.reader.selectFrom("settings").select(["name", "value"]).execute();
+    const settings = () =>
+      opened.reader(patientAsker()).selectFrom("settings").select(["name", "value"]).execute();
     await opened.database.transaction().execute(async (transaction) => {
       expect(await claimOnce(transaction, "written")).toBe(true);
       expect(await settings()).toEqual([]);
@@ -29,7 +31,7 @@ onEachDatabase(({ name, create }) => {
         select cast(3000000000 as bigint) as amount, cast(1 as integer) as small
         union all select cast(3000000001 as bigint), cast(2 as integer)
       ) as amounts
-    `.execute(opened.reader);
+    `.execute(opened.reader(patientAsker()));
     expect(rows).toEqual([
       { n: 2, total: 6_000_000_001, mean: 3_000_000_000.5, half: 3_000_000_000.5, few: 3 },
     ]);
@@ -57,10 +59,11 @@ onEachDatabase(({ name, create }) => {
     const url = await create();
     const opened = await openDatabase(url, onConnectionLost);
     await claimOnce(opened.database, "written");
-    await opened.reader.selectFrom("settings").selectAll().execute();
-    await opened.briefReader.selectFrom("settings").selectAll().execute();
+    await opened.reader(patientAsker()).selectFrom("settings").selectAll().execute();
+    await opened.briefReader(patientAsker()).selectFrom("settings").selectAll().execute();
     await opened.destroy();
-    for (const database of [opened.database, opened.reader, opened.briefReader]) {
+    const readers = [opened.reader, opened.briefReader].map((reader) => reader(patientAsker()));
+    for (const database of [opened.database, ...readers]) {
       await expect(database.selectFrom("settings").selectAll().execute()).rejects.toThrow("destroyed");
     }
     // SQLite removes its log when the last connection is closed.
@@ -73,8 +76,8 @@ onEachDatabase(({ name, create }) => {
     const answered: string[] = [];
     const long =
       sql`with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < 5000000)
-      select count(*) from numbers`.execute(opened.reader);
-    const brief = opened.briefReader.selectFrom("settings").selectAll().execute();
+      select count(*) from numbers`.execute(opened.reader(patientAsker()));
+    const brief = opened.briefReader(patientAsker()).selectFrom("settings").selectAll().execute();
     await Promise.all([long.then(() => answered.push("long")), brief.then(() => answered.push("brief"))]);
     expect(answered).toEqual(["brief", "long"]);
     await opened.destroy();
@@ -84,8 +87,8 @@ onEachDatabase(({ name, create }) => {
 test("a database in memory is read on its one connection, and has no path", async () => {
   const opened = await openDatabase("sqlite::memory:", onConnectionLost);
   const { database, reader, briefReader, sqlitePath, destroy } = opened;
-  expect(reader).toBe(database);
-  expect(briefReader).toBe(database);
+  expect(reader(patientAsker())).toBe(database);
+  expect(briefReader(patientAsker())).toBe(database);
   expect(sqlitePath).toBeUndefined();
   await destroy();
 });

@@ -1,9 +1,11 @@
 import { Kysely, type LogEvent, sql } from "kysely";
 import pRetry from "p-retry";
 import { ServiceError } from "../errors.ts";
+import type { FairSlotLimits } from "../fair-slots.ts";
 import { migrate, NewerSchemaError } from "./migrate.ts";
 import { openSqliteDatabase } from "./open-sqlite-database.ts";
 import type { PostgresLimits } from "./postgres-dialect.ts";
+import { openReader, type Reader } from "./reader.ts";
 import { sqliteThreadDialect } from "./sqlite-thread-dialect.ts";
 import { startSqliteWorker } from "./start-sqlite-worker.ts";
 import { isLockTimeout } from "./store-failure.ts";
@@ -34,8 +36,17 @@ const migratingLimits: PostgresLimits = {
 };
 /** Longer than the longest read, for which a migration waits. */
 const migratingPatienceMs = 120_000;
-/** So that long reads, however many are asked for, leave the database's processors to the rest. */
-const maxReaderConnections = 4;
+/** How long a statement on a thread may take; a file has no limits of its own. */
+const sqliteReaderTimeoutMs = 60_000;
+const sqliteBriefReaderTimeoutMs = 10_000;
+/**
+ * So that long reads, however many are asked for, leave the database's processors to the rest; and one connection of them
+ * to other accounts than the one that has the most.
+ */
+const readerConnections = { slots: 5, slotsEach: 4 };
+/** Of one account; whoever hangs up waits no longer. */
+const maxWaitingReads = 1_000;
+const maxReadWaitMs = 60_000;
 
 /** The database cannot be opened, for the reason that the message gives. */
 export class OpenDatabaseError extends Error {
@@ -55,9 +66,9 @@ export function isInMemory(url: string): boolean {
 export interface OpenedDatabase {
   database: Database;
   /** For reads that may take long: they hold up nobody else. Sees what is committed. */
-  reader: Database;
+  reader: Reader;
   /** For reads of some milliseconds that would hold up the main thread and must not wait for `reader`. */
-  briefReader: Database;
+  briefReader: Reader;
   /** The SQLite file, where there is one. */
   sqlitePath: string | undefined;
   /** The migrations that this start ran. */
@@ -93,17 +104,23 @@ async function connectAndMigrate(
   const connected = url.startsWith(sqliteScheme)
     ? await connectSqlite(url.slice(sqliteScheme.length), log)
     : await connectPostgres(url, onConnectionLost, log);
-  const connections = new Set([connected.reader, connected.briefReader, connected.database]);
+  const { closeReaders, ...opened } = connected;
   return {
-    ...connected,
+    ...opened,
     async destroy() {
-      // One after the other: of SQLite connections that close at once, none is the last, which clears the log away.
-      for (const connection of connections) await connection.destroy();
+      await closeReaders();
+      await opened.database.destroy();
     },
   };
 }
 
-type Connected = Omit<OpenedDatabase, "destroy">;
+interface Connected extends Omit<OpenedDatabase, "destroy"> {
+  closeReaders(): Promise<void>;
+}
+
+function refuseRead(): ServiceError {
+  return new ServiceError("overloaded", "Too many reads of this account wait already.", { retryAfterS: 1 });
+}
 
 type Logging = (event: LogEvent) => void;
 
@@ -112,12 +129,38 @@ async function connectSqlite(path: string, log: Logging): Promise<Connected> {
   const migrated = await migrate(database);
   // A database in memory is its one connection's own.
   if (path === inMemoryPath) {
-    return { database, reader: database, briefReader: database, sqlitePath: undefined, migrated };
+    const reader = () => database;
+    return {
+      database,
+      reader,
+      briefReader: reader,
+      sqlitePath: undefined,
+      migrated,
+      closeReaders: async () => {},
+    };
   }
   // A thread starts with its first statement.
-  const openReader = () =>
-    new Kysely<Tables>({ dialect: sqliteThreadDialect(() => startSqliteWorker(path)), log });
-  return { database, reader: openReader(), briefReader: openReader(), sqlitePath: path, migrated };
+  const startWorker = () => startSqliteWorker(path);
+  const limits: FairSlotLimits = { slots: 1, maxWaitMs: maxReadWaitMs, refuse: refuseRead };
+  const long = openReader(
+    sqliteThreadDialect(startWorker, sqliteReaderTimeoutMs),
+    { ...limits, maxWaitingEach: maxWaitingReads },
+    log,
+  );
+  // Evaluations wait for it, and they have a limit of their own.
+  const brief = openReader(sqliteThreadDialect(startWorker, sqliteBriefReaderTimeoutMs), limits, log);
+  return {
+    database,
+    reader: long.reader,
+    briefReader: brief.reader,
+    sqlitePath: path,
+    migrated,
+    async closeReaders() {
+      // One after the other: of SQLite connections that close at once, none is the last, which clears the log away.
+      await long.destroy();
+      await brief.destroy();
+    },
+  };
 }
 
 async function connectPostgres(
@@ -136,16 +179,22 @@ async function connectPostgres(
     dialect: postgresDialect(url, { limits, onConnectionLost }),
     log,
   });
-  const reader = new Kysely<Tables>({
-    dialect: postgresDialect(url, {
-      maxConnections: maxReaderConnections,
+  const { reader, destroy: closeReaders } = openReader(
+    postgresDialect(url, {
+      maxConnections: readerConnections.slots,
       limits: readerLimits,
       isReadOnly: true,
       onConnectionLost,
     }),
+    {
+      ...readerConnections,
+      maxWaitingEach: maxWaitingReads,
+      maxWaitMs: maxReadWaitMs,
+      refuse: refuseRead,
+    },
     log,
-  });
-  return { database, reader, briefReader: database, sqlitePath: undefined, migrated };
+  );
+  return { database, reader, briefReader: () => database, sqlitePath: undefined, migrated, closeReaders };
 }
 
 /** Whoever uses a table holds up its migration, which takes back what it has done and lets others on before it tries again. */

@@ -28,7 +28,7 @@ const askWithoutDestroy = `
   import { sqliteThreadDialect } from ${JSON.stringify(join(import.meta.dir, "sqlite-thread-dialect.ts"))};
   import { startSqliteWorker } from ${JSON.stringify(join(import.meta.dir, "start-sqlite-worker.ts"))};
   const path = process.argv.at(-1);
-  const database = new Kysely({ dialect: sqliteThreadDialect(() => startSqliteWorker(path)) });
+  const database = new Kysely({ dialect: sqliteThreadDialect(() => startSqliteWorker(path), 60_000) });
   const counting = sql\`
     with recursive counter (n) as (select 1 union all select n + 1 from counter where n < 10000000)
     select max(n) as last from counter
@@ -46,13 +46,13 @@ let opened: Kysely<Notes>[];
 let writer: Database;
 let reader: Kysely<Notes>;
 
-function open(atPath = path): Kysely<Notes> {
+function open(atPath = path, timeoutMs = 60_000): Kysely<Notes> {
   const database = new Kysely<Notes>({
     dialect: sqliteThreadDialect(() => {
       const worker = startSqliteWorker(atPath);
       workers.push(worker);
       return worker;
-    }),
+    }, timeoutMs),
   });
   opened.push(database);
   return database;
@@ -250,6 +250,34 @@ describe("a thread that dies", () => {
     expect(workers.length).toBe(1);
     write(1, "one");
     expect(await bodies(reader)).toEqual(["one"]);
+  });
+});
+
+describe("a statement that takes longer than it may", () => {
+  test("fails as if the store could not be reached, and the next one is answered meanwhile", async () => {
+    const impatient = open(path, 300);
+    await bodies(impatient);
+    const longer = sql`select * from (${slowStatement}), (${slowStatement}), (${slowStatement})`;
+    const overdue = failureOf(longer.execute(impatient));
+    const next = bodies(impatient);
+    expect(isStoreUnavailable(await overdue)).toBe(true);
+    expect(await next).toEqual([]);
+    // The first one is left to end by itself.
+    expect(workers.map(({ threadId }) => threadId === -1)).toEqual([false, false]);
+  });
+
+  test("and another after it leave one thread behind at a time", async () => {
+    const impatient = open(path, 200);
+    await bodies(impatient);
+    const slow = sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 3000000) select max(i) from n`;
+    const isRunning = ({ threadId }: Worker) => threadId !== -1;
+    for (let statement = 0; statement < 3; statement += 1) {
+      // The later ones may be answered while they wait for the first thread to end.
+      await slow.execute(impatient).catch((error: unknown) => {
+        expect(isStoreUnavailable(error)).toBe(true);
+      });
+      expect(workers.filter(isRunning).length).toBeLessThanOrEqual(2);
+    }
   });
 });
 

@@ -18,19 +18,22 @@ type SqliteThread = ThreadClient<SqliteThreadStatement, string>;
 
 /**
  * Kysely's SQLite dialect over one connection on a thread of its own that only reads, so that no slow statement holds up
- * this one. The thread starts with the first statement, and anew after it died.
+ * this one. The thread starts with the first statement, and anew after it died. A statement that takes longer than `timeoutMs`
+ * fails.
  */
-export function sqliteThreadDialect(startWorker: () => Worker): Dialect {
+export function sqliteThreadDialect(startWorker: () => Worker, timeoutMs: number): Dialect {
   return {
     createAdapter: () => new SqliteAdapter(),
-    createDriver: () => sqliteThreadDriver(startWorker),
+    createDriver: () => sqliteThreadDriver(startWorker, timeoutMs),
     createIntrospector: (database) => new SqliteIntrospector(database),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
 }
 
-function sqliteThreadDriver(startWorker: () => Worker): Driver {
+function sqliteThreadDriver(startWorker: () => Worker, timeoutMs: number): Driver {
   const nextTurn = takeTurns();
+  /** Resolves once no thread is left that was given up and still runs: two of them would take the processors from the rest. */
+  let noneLeftBehind: Promise<void> = Promise.resolve();
   const releases = new WeakMap<DatabaseConnection, () => void>();
   let thread: SqliteThread | undefined;
 
@@ -39,12 +42,28 @@ function sqliteThreadDriver(startWorker: () => Worker): Driver {
     return thread;
   }
 
+  /** Nothing stops a statement from outside, so its thread is left to end by itself, and the next statement has another. */
+  async function askInTime(asked: SqliteThread, statement: SqliteThreadStatement): Promise<string> {
+    const answer = asked.ask(statement);
+    let isOver = false;
+    const overdue = setTimeout(async () => {
+      await noneLeftBehind;
+      if (!isOver) noneLeftBehind = asked.giveUp(statementTimedOut(timeoutMs));
+    }, timeoutMs);
+    try {
+      return await answer;
+    } finally {
+      isOver = true;
+      clearTimeout(overdue);
+    }
+  }
+
   return {
     async init() {},
     async acquireConnection() {
       const release = await nextTurn();
       try {
-        const connection = connectionOn(runningThread());
+        const connection = connectionOn(runningThread(), askInTime);
         releases.set(connection, release);
         return connection;
       } catch (error) {
@@ -67,15 +86,22 @@ function sqliteThreadDriver(startWorker: () => Worker): Driver {
 }
 
 /** Stays on its thread even if that dies: the rest of a transaction must fail, not run outside of it on the next thread. */
-function connectionOn(thread: SqliteThread): DatabaseConnection {
+function connectionOn(
+  thread: SqliteThread,
+  ask: (thread: SqliteThread, statement: SqliteThreadStatement) => Promise<string>,
+): DatabaseConnection {
   return {
     async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-      return { rows: JSON.parse(await thread.ask({ sql, parameters })) as Row[] };
+      return { rows: JSON.parse(await ask(thread, { sql, parameters })) as Row[] };
     },
     streamQuery() {
       throw new Error("A statement on a thread answers with all its rows at once");
     },
   };
+}
+
+function statementTimedOut(timeoutMs: number): Error {
+  return Object.assign(new Error(`A statement took longer than ${timeoutMs} ms`), { code: "ETIMEDOUT" });
 }
 
 async function runBare(connection: DatabaseConnection, sql: string): Promise<void> {

@@ -7,11 +7,14 @@ export interface ThreadClient<Request, Result> {
   ask(request: Request): Promise<Result>;
   /** Lets the thread close what it has open, then ends it. */
   end(): Promise<void>;
+  /** Fails what is unanswered and takes no more. Resolves when the thread has ended, which it does after what it runs. */
+  giveUp(reason: Error): Promise<void>;
 }
 
 /** Speaks with a worker that uses `answerRequests`. */
 export function threadClient<Request, Result>(worker: Worker): ThreadClient<Request, Result> {
   const unanswered: PromiseWithResolvers<Result | undefined>[] = [];
+  const exited = Promise.withResolvers<void>();
   let cause: unknown;
   let ended: Error | undefined;
 
@@ -26,8 +29,9 @@ export function threadClient<Request, Result>(worker: Worker): ThreadClient<Requ
     cause = error;
   });
   worker.on("exit", () => {
-    ended = threadEnded(cause);
+    ended ??= threadEnded(cause);
     for (const asked of unanswered.splice(0)) asked.reject(ended);
+    exited.resolve();
   });
   // After the listeners, each of which holds on to the process anew.
   worker.unref();
@@ -51,6 +55,13 @@ export function threadClient<Request, Result>(worker: Worker): ThreadClient<Requ
       // A thread that dies instead has closed as well.
       await ask("close").catch(() => undefined);
       await worker.terminate();
+    },
+    async giveUp(reason) {
+      ended ??= reason;
+      for (const asked of unanswered.splice(0)) asked.reject(ended);
+      worker.unref();
+      worker.terminate();
+      await exited.promise;
     },
   };
 }

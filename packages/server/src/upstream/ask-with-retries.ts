@@ -12,16 +12,22 @@ const longestPauseMs = 2_000;
  * pauses, and not before the upstream's `Retry-After`. One that asks for a longer pause than ours is left alone; its
  * `Retry-After` goes to the caller.
  */
-export function askWithRetries(send: Send, call: UpstreamCall, retries: number): Promise<Answer> {
+export function askWithRetries(
+  send: Send,
+  call: UpstreamCall,
+  retries: number,
+  mayRetry: () => boolean = () => true,
+): Promise<Answer> {
   const firstTry = send(call);
   // Only a call that failed pays for the loop, which takes the failed try as its first.
-  return retries === 0 ? firstTry : firstTry.catch(() => askAgain(send, call, retries, firstTry));
+  return retries === 0 ? firstTry : firstTry.catch(() => askAgain(send, call, retries, mayRetry, firstTry));
 }
 
 function askAgain(
   send: Send,
   call: UpstreamCall,
   retries: number,
+  mayRetry: () => boolean,
   firstTry: Promise<Answer>,
 ): Promise<Answer> {
   const { signal } = call;
@@ -35,12 +41,12 @@ function askAgain(
     maxTimeout: longestPauseMs,
     randomize: true,
     async shouldRetry({ error }) {
-      if (error instanceof NotAnsweredError) return true;
+      if (error instanceof NotAnsweredError) return mayRetry();
       // A context overflow may come as a 503 as well; no other try will make it fit.
       if (!(error instanceof UpstreamError) || error.status !== 503 || error.category !== "unavailable")
         return false;
       const pauseMs = askedPauseMs(error.retryAfter);
-      if (pauseMs > longestPauseMs) return false;
+      if (pauseMs > longestPauseMs || !mayRetry()) return false;
       await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
       return true;
     },

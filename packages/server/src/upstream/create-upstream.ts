@@ -29,14 +29,18 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   }
 
   // Thousands of these wait at once; what it holds meanwhile is the body, for another try.
-  async function complete(request: CompletionRequest, callerGone: AbortSignal): Promise<UpstreamCompletion> {
+  async function complete(
+    request: CompletionRequest,
+    callerGone: AbortSignal,
+    mayRetry?: () => boolean,
+  ): Promise<UpstreamCompletion> {
     const { signal, end } = startDeadline(timeoutMs, callerGone);
     const namesNoModel = request.model === undefined;
     try {
       const model = request.model ?? servedModel.known() ?? (await servedModel.find(signal));
       const body = JSON.stringify({ ...request, model });
       const call = { method: "POST", path: "/chat/completions", body, signal } as const;
-      return checkCompletion(await askWithRetries(send, call, retries));
+      return checkCompletion(await askWithRetries(send, call, retries, mayRetry));
     } catch (error) {
       // The deployment may have been restarted with another model.
       if (namesNoModel && error instanceof UpstreamError && error.status === 404) servedModel.forget();

@@ -42,6 +42,11 @@ export interface CompletionRequest extends Record<string, unknown> {
 
 export interface Upstream {
   /** Asks for one completion. Throws `UpstreamError`, or `CallerGoneError` once `callerGone` is aborted. */
-  complete(request: CompletionRequest, callerGone: AbortSignal): Promise<UpstreamCompletion>;
+  complete(
+    request: CompletionRequest,
+    callerGone: AbortSignal,
+    /** Asked before each further try, where tries are bounded beyond this one call. */
+    mayRetry?: () => boolean,
+  ): Promise<UpstreamCompletion>;
   listModels(callerGone: AbortSignal): Promise<ModelList>;
 }

@@ -5,8 +5,10 @@ import {
   type JudgeConfig,
   type JudgeParts,
 } from "../../src/evaluation/evaluators/judge.ts";
-import { createAskForVerdict } from "../../src/evaluation/judge/ask-for-verdict.ts";
+import { type AskForVerdict, createAskForVerdict } from "../../src/evaluation/judge/ask-for-verdict.ts";
+import { createRetryBudget } from "../../src/evaluation/retry-budget.ts";
 import type { Sample } from "../../src/evaluation/sample.ts";
+import { createFairSlots } from "../../src/fair-slots.ts";
 import { createUpstream } from "../../src/upstream/create-upstream.ts";
 import { completion, type ReceivedRequest, type TestUpstream } from "./upstream.ts";
 
@@ -49,16 +51,17 @@ export const config: JudgeConfig = {
 };
 
 export interface TestJudge {
-  judge(sample?: Sample, more?: Partial<JudgeConfig>, signal?: AbortSignal): Promise<Verdict>;
+  judge(
+    sample?: Sample,
+    more?: Partial<JudgeConfig>,
+    signal?: AbortSignal,
+    asker?: { accountId: string; profilePublicId: string },
+  ): Promise<Verdict>;
   /** The failure that judging must end with. */
   failure(sample?: Sample, signal?: AbortSignal): Promise<EvaluationFailure>;
 }
 
-/** A judge that asks the upstream over HTTP, and knows nothing of its model yet. */
-export function createTestJudge(
-  upstream: TestUpstream,
-  findCorrections: JudgeParts["findCorrections"] = async () => [],
-): TestJudge {
+export function createTestAskForVerdict(upstream: TestUpstream): AskForVerdict {
   const { complete } = createUpstream({
     url: upstream.url,
     apiKey: "secret-of-the-upstream",
@@ -66,13 +69,29 @@ export function createTestJudge(
     timeoutMs: 5_000,
     retries: 0,
   });
-  const family = createJudgeFamily({ askForVerdict: createAskForVerdict(complete), findCorrections });
-  const call = { accountId: "account", profilePublicId: "profile" };
+  const slots = createFairSlots({ slots: 100, refuse: (why) => new Error(why) });
+  return createAskForVerdict({ complete, slots });
+}
+
+/** A judge that asks the upstream over HTTP, and knows nothing of its model yet. */
+export function createTestJudge(
+  upstream: TestUpstream,
+  findCorrections: JudgeParts["findCorrections"] = async () => [],
+): TestJudge {
+  const askForVerdict = createTestAskForVerdict(upstream);
+  const family = createJudgeFamily({ askForVerdict, findCorrections });
   const judge: TestJudge["judge"] = (
     sample = { output: "The door is open." },
     more = {},
     signal = new AbortController().signal,
-  ) => family.evaluate(sample, { ...call, config: { ...config, ...more }, signal });
+    asker = { accountId: "account", profilePublicId: "profile" },
+  ) =>
+    family.evaluate(sample, {
+      ...asker,
+      config: { ...config, ...more },
+      signal,
+      mayRetry: createRetryBudget(),
+    });
   return {
     judge,
     async failure(sample, signal) {

@@ -57,14 +57,16 @@ export function createErrorTaxonomyFamily({
         config: { error_taxonomy_name: "system:world-model-errors", label: "production" },
       },
     ],
-    async evaluate(sample, { config: { error_taxonomy_name, label }, accountId, signal }) {
+    async evaluate(sample, call) {
       if (askForVerdict === undefined) throw needsModel();
+      const { accountId } = call;
+      const { error_taxonomy_name, label } = call.config;
       const revision = await findLabelledRevision(accountId, error_taxonomy_name, label);
       if (revision === undefined) {
         throw noTaxonomy(`There is no revision of "${error_taxonomy_name}" with the label "${label}".`);
       }
       const kinds = kindsOf(revision);
-      const { value, asked } = await askForVerdict(taxonomyQuestion(kinds, sample), formOf(kinds), signal);
+      const { value, asked } = await askForVerdict(taxonomyQuestion(kinds, sample), formOf(kinds), call);
       const found = kinds.flatMap(({ id, path }) => {
         const category = value.categories.find((named) => named.id === id);
         return category === undefined ? [] : [{ path, reason: category.reason }];

@@ -63,6 +63,8 @@ export interface ModelCall<Config> {
   profilePublicId: string;
   /** Aborted at the evaluation's deadline, and when the caller hangs up. */
   signal: AbortSignal;
+  /** Says whether the whole request may ask a model once more after a failure, and counts it. */
+  mayRetry(): boolean;
 }
 
 /** A family that asks a model. */

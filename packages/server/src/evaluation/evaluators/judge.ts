@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Asker } from "../../storage/reader.ts";
 import type { AskForVerdict } from "../judge/ask-for-verdict.ts";
 import type { CorrectedExample } from "../judge/corrected-example.ts";
 import { judgeQuestion } from "../judge/prompts.ts";
@@ -59,7 +60,7 @@ export interface JudgeParts {
   /** Undefined where there is no model to ask. */
   askForVerdict: AskForVerdict | undefined;
   /** The account's latest corrected results of a profile, the newest first. */
-  findCorrections(accountId: string, profilePublicId: string, limit: number): Promise<CorrectedExample[]>;
+  findCorrections(asker: Asker, profilePublicId: string, limit: number): Promise<CorrectedExample[]>;
 }
 
 /** A model decides by the profile's criteria. */
@@ -74,13 +75,14 @@ export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeParts
     needsWith: ({ required_fields }) => fieldsNamed(required_fields),
     config,
     systemProfiles: judgeProfiles,
-    async evaluate(sample, { config: profile, accountId, profilePublicId, signal }) {
+    async evaluate(sample, call) {
       if (askForVerdict === undefined) throw needsModel();
+      const { config: profile, accountId, profilePublicId, signal } = call;
       const examples = profile.active_learning_enabled
-        ? await findCorrections(accountId, profilePublicId, maxExamples)
+        ? await findCorrections({ accountId, signal }, profilePublicId, maxExamples)
         : [];
       const question = judgeQuestion(profile.pass_criteria, sample, examples);
-      const { value, asked } = await askForVerdict(question, form, signal);
+      const { value, asked } = await askForVerdict(question, form, call);
       const pass = value.verdict === "pass";
       return { pass, score: value.score ?? Number(pass), extra: asked, explain: () => value.reasoning };
     },

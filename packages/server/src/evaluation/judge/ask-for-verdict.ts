@@ -1,8 +1,10 @@
 import { UpstreamError } from "../../errors.ts";
-import type { CompletionBody, Upstream } from "../../upstream/upstream.ts";
+import type { CompletionBody } from "../../upstream/upstream.ts";
 import { EvaluationFailure } from "../evaluators/family.ts";
 import { type Asking, askOnRung } from "./ask-on-rung.ts";
-import { rememberModelHabits } from "./model-habits.ts";
+import type { JudgeModel } from "./ask-patiently.ts";
+import type { JudgeCall } from "./judge-call.ts";
+import { rememberHabits } from "./model-habits.ts";
 import type { Question, Turn } from "./question.ts";
 import { type RungName, rungNames, rungs } from "./rungs.ts";
 import { isContentFiltered, isRejection } from "./stated-error.ts";
@@ -27,19 +29,21 @@ export interface GivenVerdict<Value> {
 export type AskForVerdict = <Value>(
   question: Question,
   form: VerdictForm<Value>,
-  signal: AbortSignal,
+  call: JudgeCall,
 ) => Promise<GivenVerdict<Value>>;
 
 /**
  * Finds for each model the surest way in which it gives a verdict, by real questions only, and keeps to it: a step
- * down is remembered once the lower rung has worked.
+ * down is remembered once the lower rung has worked. Each profile of each account finds out for itself: what an output
+ * talks the model into must not change how others ask.
  */
-export function createAskForVerdict(complete: Upstream["complete"]): AskForVerdict {
-  const memory = rememberModelHabits();
+export function createAskForVerdict(judgeModel: JudgeModel): AskForVerdict {
+  const habitsOf = rememberHabits();
 
-  return async (question, form, signal) => {
+  return async (question, form, call) => {
+    const memory = habitsOf(`${call.accountId}/${call.profilePublicId}`);
     const asking: Asking = { habits: memory.recall(), attempts: 0, promptTokens: 0, completionTokens: 0 };
-    const parts = { complete, question, form, signal };
+    const parts = { model: judgeModel, question, form, call };
     const prompt = question.instructions + question.material;
 
     async function ask(turn: Turn) {
@@ -76,7 +80,7 @@ export function createAskForVerdict(complete: Upstream["complete"]): AskForVerdi
       if (reading.kind === "unreadable") memory.forget(model);
       return { value: verdictOf(reading), asked: describe(asking, rung, model) };
     } catch (error) {
-      throw toEvaluationFailure(error, signal);
+      throw toEvaluationFailure(error, call.signal);
     }
   };
 }

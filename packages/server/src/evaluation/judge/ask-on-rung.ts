@@ -1,7 +1,8 @@
 import { UpstreamError } from "../../errors.ts";
-import type { CompletionBody, CompletionRequest, Upstream } from "../../upstream/upstream.ts";
+import type { CompletionBody, CompletionRequest } from "../../upstream/upstream.ts";
 import { EvaluationFailure } from "../evaluators/family.ts";
-import { askPatiently } from "./ask-patiently.ts";
+import { askPatiently, type JudgeModel } from "./ask-patiently.ts";
+import type { JudgeCall } from "./judge-call.ts";
 import type { Habits } from "./model-habits.ts";
 import { wordUserTurn } from "./prompts.ts";
 import type { Question, Turn } from "./question.ts";
@@ -23,10 +24,10 @@ export interface Asking {
 }
 
 export interface AskingParts {
-  complete: Upstream["complete"];
+  model: JudgeModel;
   question: Question;
   form: VerdictForm<unknown>;
-  signal: AbortSignal;
+  call: JudgeCall;
 }
 
 /** Asks once on one rung: again with more tokens if they ran out, and without what the model does not take. */
@@ -52,7 +53,7 @@ function isTooMuch(error: unknown): boolean {
 }
 
 async function askInItsWay(
-  { complete, question, form, signal }: AskingParts,
+  { model, question, form, call }: AskingParts,
   asking: Asking,
   turn: Turn,
   tokenLimit: number,
@@ -70,7 +71,7 @@ async function askInItsWay(
     };
     asking.attempts += 1;
     try {
-      const { body } = await askPatiently(complete, request, signal);
+      const { body } = await askPatiently(model, request, call);
       count(asking, body.usage);
       return body;
     } catch (error) {

@@ -1,24 +1,41 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
-import { UpstreamError } from "../../errors.ts";
+import { CallerGoneError, UpstreamError } from "../../errors.ts";
+import type { FairSlots } from "../../fair-slots.ts";
 import { askedPauseMs } from "../../upstream/asked-pause-ms.ts";
 import type { CompletionRequest, Upstream, UpstreamCompletion } from "../../upstream/upstream.ts";
+import { EvaluationFailure } from "../evaluators/family.ts";
+import type { JudgeCall } from "./judge-call.ts";
 
 const retries = 5;
 const firstPauseMs = 250;
 /** Whoever asks for more than this is not waited for. */
 const longestPauseMs = 60_000;
 
-/** Asks, and where the rate is limited waits as long as it is asked to and asks again. */
+/** The model, and the calls to it that may be under way at once. */
+export interface JudgeModel {
+  complete: Upstream["complete"];
+  slots: FairSlots;
+}
+
+/** Asks in the account's turn, and where the rate is limited waits as long as it is asked to and asks again. */
 export async function askPatiently(
-  complete: Upstream["complete"],
+  { complete, slots }: JudgeModel,
   request: CompletionRequest,
-  signal: AbortSignal,
+  { accountId, signal, mayRetry }: Pick<JudgeCall, "accountId" | "signal" | "mayRetry">,
 ): Promise<UpstreamCompletion> {
   let limited: UpstreamError | undefined;
-  const ask = () => {
+  // A pause takes up no slot, in which others ask meanwhile.
+  const ask = async () => {
+    const release = await slots.take(accountId, signal).catch(() => {
+      throw limited ?? neverAsked(signal);
+    });
     limited = undefined;
-    return complete(request, signal);
+    try {
+      return await complete(request, signal, mayRetry);
+    } finally {
+      release();
+    }
   };
   try {
     return await pRetry(ask, {
@@ -29,7 +46,7 @@ export async function askPatiently(
       async shouldRetry({ error }) {
         if (!(error instanceof UpstreamError) || error.category !== "rate_limit") return false;
         const pauseMs = askedPauseMs(error.retryAfter);
-        if (pauseMs > longestPauseMs) return false;
+        if (pauseMs > longestPauseMs || !mayRetry()) return false;
         limited = error;
         await sleep(pauseMs, undefined, { signal });
         return true;
@@ -38,4 +55,10 @@ export async function askPatiently(
   } catch (error) {
     throw limited ?? error;
   }
+}
+
+/** Why a call had no turn: its caller left, or the evaluation's deadline came first. */
+function neverAsked({ reason }: AbortSignal): unknown {
+  if (reason instanceof CallerGoneError) return reason;
+  return new EvaluationFailure("overloaded", "Too many evaluations wait for the judge's model.");
 }

@@ -1,7 +1,9 @@
 import { LRUCache } from "lru-cache";
 import type { RungName } from "./rungs.ts";
 
-const maxModels = 100;
+const maxHolders = 1_000;
+/** Of one holder: a deployment rarely changes its model. */
+const maxModels = 10;
 /** A server may have been set up anew under the same name since. */
 const knownForMs = 60 * 60 * 1000;
 
@@ -31,7 +33,17 @@ export interface ModelHabits {
   forget(model: string): void;
 }
 
-export function rememberModelHabits(): ModelHabits {
+/** What each holder has found out by itself. Who is forgotten finds out anew. */
+export function rememberHabits(): (holder: string) => ModelHabits {
+  const byHolder = new LRUCache<string, ModelHabits>({ max: maxHolders });
+  return (holder) => {
+    const known = byHolder.get(holder) ?? rememberModelHabits();
+    byHolder.set(holder, known);
+    return known;
+  };
+}
+
+function rememberModelHabits(): ModelHabits {
   const byModel = new LRUCache<string, Habits>({ max: maxModels, ttl: knownForMs, noUpdateTTL: true });
   let lastModel = "";
   return {

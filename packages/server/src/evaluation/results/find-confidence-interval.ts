@@ -1,5 +1,5 @@
 import type { ConfidenceInterval } from "@presage/contract";
-import type { Database } from "../../storage/tables.ts";
+import type { Asker, Reader } from "../../storage/reader.ts";
 import type { UsableProfile } from "../resolve-evaluators.ts";
 import { toHistogram } from "./histogram.ts";
 import { medianInterval } from "./median-interval.ts";
@@ -7,15 +7,15 @@ import { selectScoreCounts } from "./rollup-store.ts";
 
 /** The interval of all scores that an evaluator has given with a profile before. */
 export type FindConfidenceInterval = (
-  accountId: string,
+  asker: Asker,
   evaluatorId: string,
   profile: UsableProfile,
 ) => Promise<ConfidenceInterval>;
 
 /** Intervals of the median of all scores of an evaluator with one revision of a profile, in every app and run. */
-export function createFindConfidenceInterval(reader: Database): FindConfidenceInterval {
-  return async (accountId, evaluatorId, profile) => {
-    const counts = await selectScoreCounts(reader, accountId, evaluatorId, profile);
+export function createFindConfidenceInterval(reader: Reader): FindConfidenceInterval {
+  return async (asker, evaluatorId, profile) => {
+    const counts = await selectScoreCounts(reader(asker), asker.accountId, evaluatorId, profile);
     const histogram = toHistogram(counts.map(({ score_mille, count }) => [score_mille, count] as const));
     const { lower, median, upper } = medianInterval(histogram);
     return {

@@ -1,15 +1,7 @@
 import { ErrorResponse, EvaluateRequest, EvaluateResponse } from "@presage/contract";
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import {
-  answer,
-  body,
-  notValid,
-  operation,
-  storeUnavailable,
-  unauthenticated,
-  withDeprecation,
-} from "./describe.ts";
+import { answer, body, notValid, operation, unauthenticated, withDeprecation } from "./describe.ts";
 
 const headers = z.object({
   "Idempotency-Key": z
@@ -33,7 +25,7 @@ export const evaluatePaths: ZodOpenApiPathsObject = {
         ...unauthenticated,
         ...notValid,
         "413": answer("The body is too large, or its texts for so many evaluators", ErrorResponse),
-        ...storeUnavailable,
+        "503": answer("The store cannot be reached, or too many evaluations are under way", ErrorResponse),
       }),
     }),
   },

@@ -17,7 +17,10 @@ const predictionFailures: ZodOpenApiResponsesObject = {
     "The input exceeds the model's context length (context_exceeded), or the body is too large",
     ErrorResponse,
   ),
-  "429": answer("The upstream's rate limit or the key's own (rate_limit)", ErrorResponse),
+  "429": answer(
+    "The upstream's rate limit, or that of the key, its user or its account (rate_limit)",
+    ErrorResponse,
+  ),
   "502": answer("The upstream failed in another way (upstream)", ErrorResponse),
   "503": answer("The upstream or Presage is temporarily unavailable (unavailable)", ErrorResponse),
   "504": answer("The upstream timed out (timeout)", ErrorResponse),

@@ -1,4 +1,4 @@
-import { HealthResponse } from "@presage/contract";
+import { ErrorResponse, HealthResponse } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { answer, openOperation } from "./describe.ts";
 
@@ -22,7 +22,11 @@ export const probePaths: ZodOpenApiPathsObject = {
   },
   "/metrics": {
     get: openOperation("getMetrics", "probes", "Metrics for Prometheus", {
-      responses: text("Prometheus' text format", "text/plain"),
+      responses: {
+        ...text("Prometheus' text format", "text/plain"),
+        "401": answer("The server has a token for its metrics, and this is not it", ErrorResponse),
+        "403": answer("The server has no token for its metrics, and this is not its machine", ErrorResponse),
+      },
     }),
   },
   "/openapi.json": {

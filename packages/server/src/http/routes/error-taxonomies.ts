@@ -17,6 +17,8 @@ import type { RevisionFilter, TaxonomyRevision } from "../../evaluation/taxonomi
 import type { ErrorFindings, Period } from "../../evaluation/taxonomies/find-error-findings.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
+import type { Asker } from "../../storage/reader.ts";
+import { askerOf } from "../asker-of.ts";
 import { parseJson } from "../parse-json.ts";
 import { readOnce } from "../read-idempotency-key.ts";
 import { readInstant } from "../read-instant.ts";
@@ -29,7 +31,7 @@ export interface ErrorTaxonomiesArea {
   createRevision(newRevision: NewRevision, once: Once | undefined): Promise<TaxonomyRevision>;
   listRevisions(accountId: string, filter: RevisionFilter): Promise<TaxonomyRevision[]>;
   findRevision(accountId: string, revisionId: string): Promise<TaxonomyRevision>;
-  findErrorFindings(accountId: string, revisionId: string, period: Period): Promise<ErrorFindings>;
+  findErrorFindings(asker: Asker, revisionId: string, period: Period): Promise<ErrorFindings>;
   setLabels: ChangeLabels;
   removeLabels: ChangeLabels;
 }
@@ -64,7 +66,7 @@ export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: num
         since: since === undefined ? undefined : readInstant(since),
         until: until === undefined ? undefined : readInstant(until),
       };
-      const found = await area.findErrorFindings(call.caller.accountId, revisionIdOf(call), period);
+      const found = await area.findErrorFindings(askerOf(call), revisionIdOf(call), period);
       return Response.json(toFindingsResponse(found));
     }),
     withCaller("POST", `${path}/:revision_id/set-labels`, (call) =>

@@ -8,6 +8,7 @@ import {
   type WantedEvaluator,
 } from "../../evaluation/evaluation-order.ts";
 import { charactersOf, type Sample } from "../../evaluation/sample.ts";
+import type { InFlight } from "../../identity/in-flight.ts";
 import { countUsage } from "../count-usage.ts";
 import { itemJson, type NamedReference, readReferences, readSample } from "../deprecations.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
@@ -21,6 +22,7 @@ import { ValidationFailure } from "../validation.ts";
 export interface EvaluateParts {
   evaluate: Evaluate;
   findRefusals: FindRefusals;
+  inFlight: InFlight;
   /** Milliseconds that the slowest evaluator may take. */
   timeoutMs: number;
 }
@@ -32,14 +34,16 @@ export type FindRefusals = (
 ) => Promise<readonly Refusal[]>;
 
 export function evaluateRoutes(
-  { evaluate, findRefusals, timeoutMs }: EvaluateParts,
+  { evaluate, findRefusals, inFlight, timeoutMs }: EvaluateParts,
   maxBodyBytes: number,
 ): Route[] {
   return [
     withCaller("POST", "/v1/evaluate", async (call) => {
-      const { request, caller } = call;
+      const { request, exchange, caller } = call;
       const { accountId } = caller;
       countUsage(call, "evaluate");
+      inFlight.enter(accountId);
+      exchange.atEnd = () => inFlight.leave(accountId);
       const body = await readBody(call, EvaluateRequest, maxBodyBytes);
       const references = readReferences(body);
       const evaluators = references.map(toWanted);

@@ -20,7 +20,9 @@ import { type Summary, TooManyGroupsError, type WantedSummary } from "../../eval
 import type { Log } from "../../observability/logger.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
+import type { Asker } from "../../storage/reader.ts";
 import { isStoreUnavailable } from "../../storage/store-failure.ts";
+import { askerOf } from "../asker-of.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
 import { toSummaryResponse } from "../evaluation-summary.ts";
 import { exportFormat } from "../export-format.ts";
@@ -42,18 +44,18 @@ import { ValidationFailure } from "../validation.ts";
 
 export interface EvaluationResultsArea {
   /** The id that a filter means by an id or an alias. */
-  resolveEvaluatorId(accountId: string, idOrAlias: string): Promise<string>;
-  searchResults(accountId: string, filter: SearchFilter, page: Page): Promise<KeptResult[]>;
+  resolveEvaluatorId(asker: Asker, idOrAlias: string): Promise<string>;
+  searchResults(asker: Asker, filter: SearchFilter, page: Page): Promise<KeptResult[]>;
   /** All results of a filter, a piece at a time and no piece empty. */
   exportResults(
-    accountId: string,
+    asker: Asker,
     filter: SearchFilter,
     order: Page["order"],
   ): AsyncIterator<readonly KeptResult[], void>;
-  findResult(accountId: string, id: number): Promise<KeptResult>;
-  correctResult(accountId: string, correction: NewCorrection, once: Once | undefined): Promise<KeptResult>;
+  findResult(asker: Asker, id: number): Promise<KeptResult>;
+  correctResult(asker: Asker, correction: NewCorrection, once: Once | undefined): Promise<KeptResult>;
   importResults: ImportResultsOnce;
-  summarise(accountId: string, wanted: WantedSummary): Promise<Summary>;
+  summarise(asker: Asker, wanted: WantedSummary): Promise<Summary>;
 }
 
 const path = "/v1/evaluation-results";
@@ -63,12 +65,12 @@ const longestSummaryMs = 60_000;
 
 export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes: number, log: Log): Route[] {
   const resolverOf =
-    ({ caller }: CallWithCaller): ResolveEvaluatorId =>
+    (call: CallWithCaller): ResolveEvaluatorId =>
     (idOrAlias) =>
-      area.resolveEvaluatorId(caller.accountId, idOrAlias);
+      area.resolveEvaluatorId(askerOf(call), idOrAlias);
   return [
     withCaller("GET", `${path}/:id`, async (call) => {
-      const result = toEvaluationResult(await area.findResult(call.caller.accountId, idOf(call)));
+      const result = toEvaluationResult(await area.findResult(askerOf(call), idOf(call)));
       const answer = { evaluation_result: result, evaluation_results: [result] };
       return Response.json(answer satisfies EvaluationResultResponse);
     }),
@@ -81,19 +83,20 @@ export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes
         limit: body.limit ?? defaultLimit,
         maxTextCharacters: body.text_limit ?? undefined,
       };
-      const results = await area.searchResults(call.caller.accountId, filter, page);
+      const results = await area.searchResults(askerOf(call), filter, page);
       const answer = { results: results.map(toEvaluationResult) };
       return Response.json(answer satisfies EvaluationResultSearchResponse);
     }),
     withCaller("GET", `${path}/export`, async (call) => {
-      const { exchange, caller } = call;
+      const { request, exchange } = call;
       const query = readQuery(call, EvaluationResultExportQuery);
       refuseUnknownFilters(EvaluationResultExportQuery, query, "query");
       const { filter: fields, order, format } = readExportQuery(query);
       const filter = await readSearchFilter(fields, resolverOf(call));
-      const pieces = area.exportResults(caller.accountId, filter, order);
+      const pieces = area.exportResults(askerOf(call), filter, order);
       const written = await exportFormat(format);
       const stream = await streamExport(pieces, written, (error) => {
+        if (request.signal.aborted) return;
         const { requestId } = exchange;
         const isOutage = isStoreUnavailable(error);
         if (isOutage) log.storeFailed(error);
@@ -127,7 +130,7 @@ export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes
       const filter = await readResultFilter(body, resolverOf(call));
       const wanted = { filter, dimensions, tag: body.tag ?? undefined };
       keepOpen(call, longestSummaryMs);
-      const summary = await area.summarise(call.caller.accountId, wanted).catch((error: unknown) => {
+      const summary = await area.summarise(askerOf(call), wanted).catch((error: unknown) => {
         if (!(error instanceof TooManyGroupsError)) throw error;
         throw new ValidationFailure([tooManyGroups(error.message, dimensions)]);
       });
@@ -136,16 +139,15 @@ export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes
     withCaller("POST", `${path}/:id/correction`, async (call) => {
       const resultId = idOf(call);
       const body = await readBody(call, CorrectionRequest, maxBodyBytes);
-      const { accountId, userId } = call.caller;
       const correction = {
-        userId,
+        userId: call.caller.userId,
         resultId,
         pass: body.pass,
         score: body.score_raw ?? undefined,
         comment: body.comment ?? undefined,
       };
       const once = readOnce(call, "correct result", body);
-      const result = await area.correctResult(accountId, correction, once);
+      const result = await area.correctResult(askerOf(call), correction, once);
       const answer: CorrectionResponse = { evaluation_result: toEvaluationResult(result) };
       return Response.json(answer, { status: 201 });
     }),

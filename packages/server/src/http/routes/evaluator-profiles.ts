@@ -14,7 +14,9 @@ import type { RevisionAgreement } from "../../evaluation/profiles/measure-agreem
 import type { Page, ProfileRevision } from "../../evaluation/profiles/profiles-store.ts";
 import type { NewRevision } from "../../evaluation/profiles/revise-profile.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
+import type { Asker } from "../../storage/reader.ts";
 import { toAgreementResponse } from "../agreement.ts";
+import { askerOf } from "../asker-of.ts";
 import { readFamily, readIsManaged } from "../deprecations.ts";
 import { toEvaluatorProfile } from "../evaluator-profile.ts";
 import { readOnce } from "../read-idempotency-key.ts";
@@ -29,7 +31,7 @@ export interface EvaluatorProfilesArea {
   reviseProfile(revision: NewRevision, once: Once | undefined): Promise<ProfileRevision>;
   archiveProfile(accountId: string, publicId: string): Promise<ProfileRevision[]>;
   listProfiles(accountId: string, filter: ProfileFilter, page: Page): Promise<ProfileRevision[]>;
-  measureAgreement(accountId: string, publicId: string): Promise<RevisionAgreement[]>;
+  measureAgreement(asker: Asker, publicId: string): Promise<RevisionAgreement[]>;
 }
 
 const path = "/v1/evaluator-profiles";
@@ -77,7 +79,7 @@ export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes
     }),
     withCaller("GET", `${path}/:public_id/agreement`, async (call) => {
       const publicId = publicIdOf(call);
-      const revisions = await area.measureAgreement(call.caller.accountId, publicId);
+      const revisions = await area.measureAgreement(askerOf(call), publicId);
       return Response.json(toAgreementResponse(publicId, revisions));
     }),
   ];

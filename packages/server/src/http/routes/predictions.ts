@@ -1,7 +1,7 @@
 import { ChatCompletionRequest, WorldModelRequest } from "@presage/contract";
 import { ServiceError } from "../../errors.ts";
 import type { Admission } from "../../identity/admission.ts";
-import { type Caller, rateHolder } from "../../identity/caller.ts";
+import type { Caller } from "../../identity/caller.ts";
 import { completeChat } from "../../prediction/complete-chat.ts";
 import { type Complete, predict } from "../../prediction/predict.ts";
 import { countUsage } from "../count-usage.ts";
@@ -58,8 +58,8 @@ export function predictionRoutes({
 
 /** Lets a prediction in within the limits, and counts it as under way until it is answered. */
 function admit(admission: Admission, exchange: Exchange, caller: Caller): void {
-  exchange.rate = admission.admit(rateHolder(caller));
-  exchange.atEnd = admission.leave;
+  exchange.rate = admission.admit(caller);
+  exchange.atEnd = () => admission.leave(caller.accountId);
 }
 
 function refuseStreaming(stream: unknown): void {

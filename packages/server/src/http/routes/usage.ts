@@ -3,6 +3,8 @@ import type { LatencyFigures, LatencyReport } from "../../identity/usage/read-la
 import type { UsageReport } from "../../identity/usage/read-usage.ts";
 import type { UsagePeriod } from "../../identity/usage/usage-period.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
+import type { Asker } from "../../storage/reader.ts";
+import { askerOf } from "../asker-of.ts";
 import { readQuery } from "../read-request.ts";
 import { refuseUnknownFilters } from "../read-result-filter.ts";
 import { type AskedPeriod, microsPerHour, readUsagePeriod, refusePeriod } from "../read-usage-period.ts";
@@ -13,12 +15,8 @@ const tooMuch =
 
 export interface UsageArea {
   /** Undefined where it is too much for one answer. */
-  readUsage(
-    accountId: string,
-    period: UsagePeriod,
-    keyId: string | undefined,
-  ): Promise<UsageReport | undefined>;
-  readLatency(accountId: string, period: UsagePeriod): Promise<LatencyReport>;
+  readUsage(asker: Asker, period: UsagePeriod, keyId: string | undefined): Promise<UsageReport | undefined>;
+  readLatency(asker: Asker, period: UsagePeriod): Promise<LatencyReport>;
 }
 
 export function usageRoutes({ readUsage, readLatency }: UsageArea): Route[] {
@@ -27,7 +25,7 @@ export function usageRoutes({ readUsage, readLatency }: UsageArea): Route[] {
       const query = readQuery(call, UsageQuery);
       refuseUnknownFilters(UsageQuery, query, "query");
       const period = readUsagePeriod(query);
-      const report = await readUsage(call.caller.accountId, period, query.api_key_id?.toLowerCase());
+      const report = await readUsage(askerOf(call), period, query.api_key_id?.toLowerCase());
       if (report === undefined) refusePeriod(query, tooMuch);
       return Response.json(toUsageResponse(period, report));
     }),
@@ -35,7 +33,7 @@ export function usageRoutes({ readUsage, readLatency }: UsageArea): Route[] {
       const query = readQuery(call, LatencyQuery);
       refuseUnknownFilters(LatencyQuery, query, "query");
       const period = readUsagePeriod(query);
-      const report = await readLatency(call.caller.accountId, period);
+      const report = await readLatency(askerOf(call), period);
       return Response.json(toLatencyResponse(period, report));
     }),
   ];

@@ -1,0 +1,87 @@
+import { expect, test } from "bun:test";
+import { createFairSlots, type FairSlotLimits } from "./fair-slots.ts";
+
+const patient = new AbortController().signal;
+
+function create(limits: Partial<FairSlotLimits>) {
+  return createFairSlots({ slots: 1, refuse: (why) => new Error(why), ...limits });
+}
+
+/** Takes a slot for each name in turn, gives it back at once, and notes the order in which they were let in. */
+function queueUp(slots: ReturnType<typeof create>, accountIds: readonly string[]) {
+  const entered: string[] = [];
+  const all = accountIds.map(async (accountId) => {
+    const release = await slots.take(accountId, patient);
+    entered.push(accountId);
+    release();
+  });
+  return { entered, all: Promise.all(all) };
+}
+
+test("accounts take turns, and within one it is first come first served", async () => {
+  const slots = create({});
+  const release = await slots.take("a", patient);
+  const { entered, all } = queueUp(slots, ["a", "a", "a", "b", "b", "c"]);
+  await Bun.sleep(1);
+  expect([entered, slots.waiting()]).toEqual([[], 6]);
+  release();
+  await all;
+  expect(entered.join("")).toBe("bcabaa");
+  expect([slots.held(), slots.waiting()]).toEqual([0, 0]);
+});
+
+test("a slot that comes free goes to the account that holds the fewest", async () => {
+  const slots = create({ slots: 3 });
+  const first = await slots.take("a", patient);
+  await slots.take("a", patient);
+  await slots.take("b", patient);
+  const entered: string[] = [];
+  const enter = (accountId: string) => slots.take(accountId, patient).then(() => entered.push(accountId));
+  for (const accountId of ["a", "b", "c", "c"]) enter(accountId);
+  first();
+  await Bun.sleep(1);
+  expect(entered).toEqual(["c"]);
+});
+
+test("an account alone has all slots, or as many as one account may have", async () => {
+  for (const [limits, most] of [
+    [{ slots: 3 }, 3],
+    [{ slots: 3, slotsEach: 2 }, 2],
+  ] as const) {
+    const slots = create(limits);
+    for (let taken = 0; taken < 5; taken += 1) slots.take("a", patient);
+    await Bun.sleep(1);
+    expect(slots.held()).toBe(most);
+  }
+  const slots = create({ slots: 3, slotsEach: 2 });
+  for (let taken = 0; taken < 5; taken += 1) slots.take("a", patient);
+  (await slots.take("b", patient))();
+  await Bun.sleep(1);
+  expect([slots.held(), slots.waiting()]).toEqual([2, 3]);
+});
+
+test("more of an account than may wait are turned away at once, and those of another are not", async () => {
+  const slots = create({ maxWaitingEach: 1 });
+  const release = await slots.take("a", patient);
+  const { entered, all } = queueUp(slots, ["a", "b"]);
+  await expect(slots.take("a", patient)).rejects.toThrow("queue full");
+  release();
+  await all;
+  expect(entered).toEqual(["b", "a"]);
+});
+
+test("who waits too long or hangs up loses the turn, and no slot is lost with it", async () => {
+  const slots = create({ maxWaitMs: 20 });
+  const release = await slots.take("a", patient);
+  const caller = new AbortController();
+  const gone = slots.take("a", caller.signal);
+  const late = slots.take("b", patient);
+  caller.abort(new Error("hung up"));
+  await expect(gone).rejects.toThrow("hung up");
+  await expect(late).rejects.toThrow("waited too long");
+  expect(slots.waiting()).toBe(0);
+  await expect(slots.take("b", caller.signal)).rejects.toThrow("hung up");
+  release();
+  (await slots.take("b", patient))();
+  expect(slots.held()).toBe(0);
+});

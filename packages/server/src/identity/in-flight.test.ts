@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, expect, jest, test } from "bun:test";
+import { createInFlight, type InFlight } from "./in-flight.ts";
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+function enters(inFlight: InFlight, accountId: string): boolean {
+  try {
+    inFlight.enter(accountId);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** How many are let in before the first refusal. */
+function fill(inFlight: InFlight, accountId: string): number {
+  let count = 0;
+  while (enters(inFlight, accountId)) count += 1;
+  return count;
+}
+
+test("an account alone has everything", () => {
+  const inFlight = createInFlight(1_000, "full");
+  expect(fill(inFlight, "a")).toBe(1_000);
+  for (let call = 0; call < 500; call += 1) inFlight.leave("a");
+  expect(fill(inFlight, "a")).toBe(500);
+});
+
+test("one that has everything makes room for another that asks, and takes no more of it", () => {
+  const inFlight = createInFlight(100, "full");
+  fill(inFlight, "a");
+  expect(enters(inFlight, "b")).toBe(false);
+  inFlight.leave("a");
+  expect([enters(inFlight, "a"), enters(inFlight, "b")]).toEqual([false, true]);
+  // The more the other uses, the more is left for it, up to half.
+  for (let round = 0; round < 1_000; round += 1) {
+    inFlight.leave("a");
+    enters(inFlight, "b");
+    enters(inFlight, "a");
+  }
+  fill(inFlight, "b");
+  let ofA = 0;
+  for (; inFlight.count() > 0 && ofA < 50; ofA += 1) inFlight.leave("a");
+  expect(inFlight.count()).toBe(50);
+});
+
+test("beside others that ask for little an account has nearly everything", () => {
+  const inFlight = createInFlight(1_000, "full");
+  for (let other = 0; other < 100; other += 1) inFlight.enter(`other ${other}`);
+  expect(fill(inFlight, "a")).toBe(800);
+  for (let other = 0; other < 100; other += 1) expect(enters(inFlight, `other ${other}`)).toBe(true);
+});
+
+test("the more another is refused, the more is left for it, up to an equal share", () => {
+  const inFlight = createInFlight(100, "full");
+  fill(inFlight, "a");
+  for (let call = 0; call < 30; call += 1) enters(inFlight, "b");
+  for (let call = 0; call < 40; call += 1) inFlight.leave("a");
+  expect([fill(inFlight, "a"), fill(inFlight, "b")]).toEqual([10, 30]);
+  for (let call = 0; call < 1_000; call += 1) enters(inFlight, "b");
+  for (let call = 0; call < 70; call += 1) inFlight.leave("a");
+  expect([fill(inFlight, "a"), fill(inFlight, "b")]).toEqual([50, 20]);
+});
+
+test("one that has not asked for ten seconds and has nothing under way leaves all to the others", () => {
+  const inFlight = createInFlight(1_000, "full");
+  inFlight.enter("b");
+  inFlight.leave("b");
+  expect(fill(inFlight, "a")).toBe(999);
+  jest.advanceTimersByTime(11_000);
+  expect(fill(inFlight, "a")).toBe(1);
+});
+
+test("of more accounts than places each has one at most once others ask", () => {
+  const inFlight = createInFlight(2, "full");
+  fill(inFlight, "a");
+  for (const other of ["b", "c", "d"]) expect(enters(inFlight, other)).toBe(false);
+  inFlight.leave("a");
+  expect([enters(inFlight, "a"), enters(inFlight, "c")]).toEqual([false, true]);
+});

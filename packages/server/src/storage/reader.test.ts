@@ -1,0 +1,76 @@
+import { expect, test } from "bun:test";
+import { sql } from "kysely";
+import { patientAsker } from "../../test/support/asker.ts";
+import { onEachDatabase } from "../../test/support/databases.ts";
+import { openDatabase } from "./open-database.ts";
+import type { Database } from "./tables.ts";
+
+onEachDatabase(({ name, create }) => {
+  /** Takes some tenths of a second. */
+  const slowStatement =
+    name === "SQLite"
+      ? sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 1000000) select max(i) from n`
+      : sql`select pg_sleep(0.3)`;
+  const read = (database: Database) => sql`select 1`.execute(database);
+
+  test("an account that comes later reads before the statements that another has waiting", async () => {
+    const { reader, destroy } = await openDatabase(await create(), () => {});
+    await read(reader(patientAsker()));
+    const ended: string[] = [];
+    const crowded = Array.from({ length: 8 }, () =>
+      slowStatement.execute(reader(patientAsker("one"))).then(() => ended.push("one")),
+    );
+    await Bun.sleep(10);
+    await read(reader(patientAsker("other"))).then(() => ended.push("other"));
+    // At the most those that were under way came before it: one on SQLite's thread, four of PostgreSQL's connections.
+    expect(ended.length).toBeLessThanOrEqual(5);
+    await Promise.all(crowded);
+    await destroy();
+  });
+
+  test("what waits is not begun once its asker has gone, and its account reads on", async () => {
+    const { reader, destroy } = await openDatabase(await create(), () => {});
+    const caller = new AbortController();
+    const asker = { accountId: "account", signal: caller.signal };
+    const all = Array.from({ length: 60 }, () => slowStatement.execute(reader(asker)));
+    const settled = Promise.allSettled(all);
+    await Bun.sleep(50);
+    caller.abort(new Error("hung up"));
+    await read(reader(patientAsker()));
+    const outcomes = await settled;
+    const gone = outcomes.filter((one) => one.status === "rejected" && one.reason.message === "hung up");
+    expect(gone.length).toBeGreaterThanOrEqual(55);
+    await destroy();
+  });
+
+  test("a statement of an asker who has gone is not begun, and a transaction is rolled back", async () => {
+    const { reader, destroy } = await openDatabase(await create(), () => {});
+    const caller = new AbortController();
+    const database = reader({ accountId: "account", signal: caller.signal });
+    const transaction = database.transaction().execute(async (inside) => {
+      await read(inside);
+      caller.abort(new Error("hung up"));
+      await read(inside);
+    });
+    await expect(transaction).rejects.toThrow("hung up");
+    await expect(read(database)).rejects.toThrow("hung up");
+    expect((await read(reader(patientAsker()))).rows).toHaveLength(1);
+    await destroy();
+  });
+
+  test("more statements of an account than may wait are refused, and those of another are not", async () => {
+    const { reader, destroy } = await openDatabase(await create(), () => {});
+    const caller = new AbortController();
+    const asker = { accountId: "account", signal: caller.signal };
+    const all = Array.from({ length: 1_100 }, () => slowStatement.execute(reader(asker)));
+    const settled = Promise.allSettled(all);
+    await Bun.sleep(10);
+    const refused = reader(asker);
+    await expect(read(refused)).rejects.toMatchObject({ code: "overloaded", retryAfterS: 1 });
+    const other = read(reader(patientAsker("other")));
+    caller.abort(new Error("hung up"));
+    expect((await other).rows).toHaveLength(1);
+    await settled;
+    await destroy();
+  });
+});

@@ -1,0 +1,107 @@
+import type { DatabaseConnection, Dialect, Driver } from "kysely";
+import { Kysely, type Logger } from "kysely";
+import { createFairSlots, type FairSlotLimits } from "../fair-slots.ts";
+import type { Database, Tables } from "./tables.ts";
+
+/** On whose behalf the database is read, and until when anybody wants the answer. */
+export interface Asker {
+  accountId: string;
+  signal: AbortSignal;
+}
+
+/** The database as one asker reads it. */
+export type Reader = (asker: Asker) => Database;
+
+export interface OpenedReader {
+  reader: Reader;
+  /** Closes every connection. */
+  destroy(): Promise<void>;
+}
+
+/**
+ * A reader whose connections the accounts get in turns. A statement whose asker has gone is not begun; one that runs is
+ * left to the time limit of the database.
+ */
+export function openReader(dialect: Dialect, limits: FairSlotLimits, log: Logger): OpenedReader {
+  const slots = createFairSlots(limits);
+  const shared = dialect.createDriver();
+  const initialised = shared.init();
+  const compiler = dialect.createQueryCompiler();
+  const adapter = dialect.createAdapter();
+  let isDestroyed = false;
+
+  async function connect(asker: Asker): Promise<HeldConnection> {
+    await initialised;
+    const release = await slots.take(asker.accountId, asker.signal);
+    try {
+      if (isDestroyed) throw new Error("The reader has been destroyed");
+      return holdConnection(await shared.acquireConnection(), asker.signal, release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  function driverFor(asker: Asker): Driver {
+    const held = new WeakMap<DatabaseConnection, HeldConnection>();
+    const innerOf = (connection: DatabaseConnection) => held.get(connection)?.inner ?? connection;
+    return {
+      async init() {},
+      async acquireConnection() {
+        const connection = await connect(asker);
+        held.set(connection, connection);
+        return connection;
+      },
+      async releaseConnection(connection) {
+        try {
+          await shared.releaseConnection(innerOf(connection));
+        } finally {
+          held.get(connection)?.release();
+        }
+      },
+      beginTransaction: (connection, settings) => shared.beginTransaction(innerOf(connection), settings),
+      commitTransaction: (connection) => shared.commitTransaction(innerOf(connection)),
+      rollbackTransaction: (connection) => shared.rollbackTransaction(innerOf(connection)),
+      async destroy() {},
+    };
+  }
+
+  return {
+    reader: (asker) =>
+      new Kysely<Tables>({
+        log,
+        dialect: {
+          createDriver: () => driverFor(asker),
+          createQueryCompiler: () => compiler,
+          createAdapter: () => adapter,
+          createIntrospector: (database) => dialect.createIntrospector(database),
+        },
+      }),
+    async destroy() {
+      isDestroyed = true;
+      await initialised;
+      await shared.destroy();
+    },
+  };
+}
+
+interface HeldConnection extends DatabaseConnection {
+  inner: DatabaseConnection;
+  release(): void;
+}
+
+/** A connection on which no statement begins once the signal is aborted. */
+function holdConnection(inner: DatabaseConnection, signal: AbortSignal, release: () => void): HeldConnection {
+  return {
+    inner,
+    release,
+    async executeQuery(query) {
+      signal.throwIfAborted();
+      return await inner.executeQuery(query);
+    },
+    streamQuery(query, chunkSize) {
+      signal.throwIfAborted();
+      return inner.streamQuery(query, chunkSize);
+    },
+  };
+}
