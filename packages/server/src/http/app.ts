@@ -54,9 +54,13 @@ export interface App {
   lastRequestAtMs(): number;
 }
 
+/** Only a prediction's texts and samples are ever longer. */
+const maxShortBodyBytes = 1024 * 1024;
+
 /** Every route of the server. */
 export function createApp(parts: AppParts): App {
   const { maxBodyBytes } = parts.predictions;
+  const shortBodyBytes = Math.min(maxBodyBytes, maxShortBodyBytes);
   const routes: Route[] = [
     ...probeRoutes(parts.phase),
     ...metricsRoutes(parts.observers.metrics.registry),
@@ -68,12 +72,16 @@ export function createApp(parts: AppParts): App {
     ...sessionRoutes(parts.sessions),
     ...meRoutes(parts.findUser),
     ...whoAmIRoutes(parts.findAccount),
-    ...apiKeyRoutes(parts.apiKeys, maxBodyBytes),
-    ...errorTaxonomyRoutes(parts.errorTaxonomies, maxBodyBytes),
+    ...apiKeyRoutes(parts.apiKeys, shortBodyBytes),
+    ...errorTaxonomyRoutes(parts.errorTaxonomies, shortBodyBytes),
     ...evaluateRoutes(parts.evaluations, maxBodyBytes),
-    ...evaluationResultRoutes(parts.evaluationResults, maxBodyBytes, parts.observers.log.logger),
+    ...evaluationResultRoutes(
+      parts.evaluationResults,
+      { maxBodyBytes: shortBodyBytes, maxBatchBytes: maxBodyBytes },
+      parts.observers.log.logger,
+    ),
     ...evaluatorRoutes(parts.registry),
-    ...evaluatorProfileRoutes(parts.evaluatorProfiles, maxBodyBytes),
+    ...evaluatorProfileRoutes(parts.evaluatorProfiles, shortBodyBytes),
     ...usageRoutes(parts.usage),
     ...appRoutes(parts.listApps),
   ];

@@ -18,7 +18,7 @@ import type { ErrorFindings, Period } from "../../evaluation/taxonomies/find-err
 import { toIsoInstant } from "../../storage/micros.ts";
 import { parseJson } from "../parse-json.ts";
 import { readInstant } from "../read-instant.ts";
-import { readBody, readPath, readQuery } from "../read-request.ts";
+import { readBody, readExactBody, readPath, readQuery } from "../read-request.ts";
 import { type CallWithCaller, type Route, withCaller } from "../route.ts";
 import { toIsoDay } from "../to-iso-day.ts";
 import { ValidationFailure } from "../validation.ts";
@@ -45,7 +45,7 @@ export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: num
       return Response.json({ data: revisions.map(toResponse) } satisfies ErrorTaxonomyRevisionListResponse);
     }),
     withCaller("POST", path, async (call) => {
-      const body = await readBody(call, ErrorTaxonomyRevisionCreateRequest, maxBodyBytes);
+      const body = await readExactBody(call, ErrorTaxonomyRevisionCreateRequest, maxBodyBytes);
       const revision = await area.createRevision(toNewRevision(body, call.caller.accountId));
       const answer = { error_taxonomy_revision: toResponse(revision) };
       return Response.json(answer satisfies ErrorTaxonomyRevisionCreateResponse, { status: 201 });

@@ -13,7 +13,7 @@ import { itemJson, type NamedReference, readReferences, readSample } from "../de
 import { toEvaluationResult } from "../evaluation-result.ts";
 import { keepOpen } from "../keep-open.ts";
 import { readFiling } from "../read-filing.ts";
-import { readBody } from "../read-request.ts";
+import { readExactBody } from "../read-request.ts";
 import { type Route, withCaller } from "../route.ts";
 import { ValidationFailure } from "../validation.ts";
 
@@ -39,7 +39,7 @@ export function evaluateRoutes(
       const { request, caller } = call;
       const { accountId } = caller;
       countUsage(call, "evaluate");
-      const body = await readBody(call, EvaluateRequest, maxBodyBytes);
+      const body = await readExactBody(call, EvaluateRequest, maxBodyBytes);
       const references = readReferences(body);
       const evaluators = references.map(toWanted);
       const sample = readSample(body);

@@ -24,7 +24,7 @@ import { toSummaryResponse } from "../evaluation-summary.ts";
 import { exportFormat } from "../export-format.ts";
 import { keepOpen } from "../keep-open.ts";
 import { readImportedResults } from "../read-imported-result.ts";
-import { readBody, readPath, readQuery } from "../read-request.ts";
+import { readBody, readExactBody, readPath, readQuery } from "../read-request.ts";
 import {
   type ResolveEvaluatorId,
   readExportQuery,
@@ -60,7 +60,7 @@ const longestSummaryMs = 60_000;
 
 export function evaluationResultRoutes(
   area: EvaluationResultsArea,
-  maxBodyBytes: number,
+  { maxBodyBytes, maxBatchBytes }: { maxBodyBytes: number; maxBatchBytes: number },
   logger: Pick<Logger, "error">,
 ): Route[] {
   const resolverOf =
@@ -105,7 +105,7 @@ export function evaluationResultRoutes(
       });
     }),
     withCaller("POST", `${path}/batch`, async (call) => {
-      const body = await readBody(call, EvaluationResultBatchRequest, maxBodyBytes);
+      const body = await readExactBody(call, EvaluationResultBatchRequest, maxBatchBytes);
       const imported = readImportedResults(body.evaluation_results);
       const kept = await area.importResults(call.caller.accountId, imported);
       return Response.json(toBatchResponse(kept), { status: 201 });

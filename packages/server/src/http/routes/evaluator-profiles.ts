@@ -17,7 +17,7 @@ import { toAgreementResponse } from "../agreement.ts";
 import { readFamily, readIsManaged } from "../deprecations.ts";
 import { toEvaluatorProfile } from "../evaluator-profile.ts";
 import { type FindFamily, readNewConfig, readRevisedConfig, refuseOtherFamily } from "../read-profile.ts";
-import { readBody, readPath, readQuery } from "../read-request.ts";
+import { readBody, readExactBody, readPath, readQuery } from "../read-request.ts";
 import { type CallWithCaller, type Route, withCaller } from "../route.ts";
 
 export interface EvaluatorProfilesArea {
@@ -43,7 +43,7 @@ export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes
       return toListResponse(await area.listProfiles(call.caller.accountId, filter, page));
     }),
     withCaller("POST", path, async (call) => {
-      const body = await readBody(call, EvaluatorProfileCreateRequest, maxBodyBytes);
+      const body = await readExactBody(call, EvaluatorProfileCreateRequest, maxBodyBytes);
       const profile = await area.createProfile({
         accountId: call.caller.accountId,
         config: readNewConfig(body, area.findFamily),
@@ -61,7 +61,7 @@ export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes
       return toListResponse(await area.archiveProfile(accountId, publicId));
     }),
     withCaller("POST", `${path}/:public_id/revision`, async (call) => {
-      const body = await readBody(call, EvaluatorProfileRevisionRequest, maxBodyBytes);
+      const body = await readExactBody(call, EvaluatorProfileRevisionRequest, maxBodyBytes);
       const publicId = publicIdOf(call);
       const { accountId } = call.caller;
       const { evaluator_family } = await area.findOwnProfile(accountId, publicId);
