@@ -33,11 +33,19 @@ const wide: Place[] = [
     around: `{${sample},"evaluated_model_gold_answer":"x","evaluated_model_output":…}`,
   },
   { path: "/v1/evaluate", around: `{${sample},"evaluated_model_output":"x","retrieved_context":…}` },
+  {
+    path: "/v1/evaluate",
+    around: `{${sample},"evaluated_model_output":"x","evaluated_model_params":{"x":…}}`,
+  },
   { path: "/v1/evaluation-results/batch", around: '{"evaluation_results":…}' },
   { path: "/v1/evaluation-results/batch", around: '{"evaluation_results":[{"evaluator_id":…}]}' },
   {
     path: "/v1/evaluation-results/batch",
     around: '{"evaluation_results":[{"evaluator_id":"x","evaluation_duration":…}]}',
+  },
+  {
+    path: "/v1/evaluation-results/batch",
+    around: '{"evaluation_results":[{"evaluator_id":"x","pass":true,"evaluated_model_output":…}]}',
   },
 ];
 

@@ -19,6 +19,7 @@ import type { Page, SearchFilter } from "../../evaluation/results/result-filter.
 import { type Summary, TooManyGroupsError, type WantedSummary } from "../../evaluation/results/summarise.ts";
 import type { Logger } from "../../observability/logger.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
+import { answerJson } from "../answer-json.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
 import { toSummaryResponse } from "../evaluation-summary.ts";
 import { exportFormat } from "../export-format.ts";
@@ -71,7 +72,7 @@ export function evaluationResultRoutes(
     withCaller("GET", `${path}/:id`, async (call) => {
       const result = toEvaluationResult(await area.findResult(call.caller.accountId, idOf(call)));
       const answer = { evaluation_result: result, evaluation_results: [result] };
-      return Response.json(answer satisfies EvaluationResultResponse);
+      return answerJson(answer satisfies EvaluationResultResponse);
     }),
     withCaller("POST", `${path}/search`, async (call) => {
       const body = await readBody(call, EvaluationResultSearchRequest, maxBodyBytes);
@@ -139,7 +140,7 @@ export function evaluationResultRoutes(
         comment: body.comment ?? undefined,
       });
       const answer: CorrectionResponse = { evaluation_result: toEvaluationResult(result) };
-      return Response.json(answer, { status: 201 });
+      return answerJson(answer, { status: 201 });
     }),
   ];
 }
