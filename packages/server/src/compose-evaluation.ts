@@ -5,6 +5,7 @@ import { createErrorTaxonomyFamily } from "./evaluation/evaluators/error-taxonom
 import { createJudgeFamily } from "./evaluation/evaluators/judge.ts";
 import { createRegistry, type Registry, ruleFamilies } from "./evaluation/evaluators/registry.ts";
 import { createAskForVerdict } from "./evaluation/judge/ask-for-verdict.ts";
+import type { CheckInThread } from "./evaluation/profiles/check-config.ts";
 import { findUsableProfile } from "./evaluation/profiles/find-usable-profile.ts";
 import { type FindProfile, resolveEvaluators } from "./evaluation/resolve-evaluators.ts";
 import { createFindConfidenceInterval } from "./evaluation/results/find-confidence-interval.ts";
@@ -28,6 +29,7 @@ export interface Evaluation {
   evaluate: Evaluate;
   findRefusals: FindRefusals;
   keeper: ResultsKeeper;
+  checkInThread: CheckInThread;
   dispose(): Promise<void>;
 }
 
@@ -83,6 +85,7 @@ export function composeEvaluation(
       }
     },
     keeper,
+    checkInThread: rules.check,
     async dispose() {
       await rules.dispose();
       await writer.end();

@@ -86,7 +86,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
   const admission = createAdmission(config.prediction);
   metrics.watchInFlight(admission.inFlight);
 
-  const { registry, evaluate, findRefusals, keeper, ...evaluation } = composeEvaluation(
+  const { registry, evaluate, findRefusals, keeper, checkInThread, ...evaluation } = composeEvaluation(
     config,
     logger,
     store,
@@ -126,6 +126,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
     evaluationResults: composeResults(store, registry, keeper),
     evaluatorProfiles: {
       findFamily: (name) => registry.find(name)?.family,
+      checkInThread,
       createProfile: (profile) => createProfile(database, profile),
       findOwnProfile: (accountId, publicId) => findOwnProfile(database, managed, accountId, publicId),
       reviseProfile: (revision) => reviseProfile(database, revision),

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { ExplainStrategy } from "@presage/contract";
 import type { Tinypool } from "tinypool";
+import type { HeavyCheckTask } from "./check-heavily.ts";
 import { createRuleEvaluator, type RuleTask, type TimedVerdict } from "./evaluate-by-rule.ts";
 import { EvaluationFailure, type RuleFamily } from "./evaluators/family.ts";
 import { refuseLongSample } from "./refuse-long-sample.ts";
@@ -21,13 +22,18 @@ export interface RuleRunner {
     signal: AbortSignal,
     explainStrategy: ExplainStrategy,
   ): Promise<TimedVerdict>;
+  /**
+   * Does the heavy part of a config's check in a thread and says what is wrong with the config.
+   * @throws EvaluationFailure `timeout`, `overloaded`, `internal_error`.
+   */
+  check(task: HeavyCheckTask): Promise<string | undefined>;
   /** Ends the threads, and what runs in them. */
   dispose(): Promise<void>;
 }
 
 export interface RuleRunnerOptions {
   families: readonly RuleFamily<unknown>[];
-  /** The module of the threads, which has a `runRuleTask`. */
+  /** The module of the threads, which has a `runRuleTask` and a `checkRuleConfig`. */
   threadModule: URL;
   maxThreads: number;
   /** A thread without work ends after this long. */
@@ -66,7 +72,6 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     const { Tinypool } = await import("tinypool");
     const opened = new Tinypool({
       filename: options.threadModule.href,
-      name: "runRuleTask",
       runtime: "worker_threads",
       minThreads: 0,
       maxThreads,
@@ -82,7 +87,11 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     return familiesByName.get(familyName)?.isHeavy?.(sample, config) ?? false;
   }
 
-  async function runInThread(task: RuleTask, callerGone: AbortSignal): Promise<TimedVerdict> {
+  async function runInThread<Outcome>(
+    task: HeavyCheckTask,
+    callerGone: AbortSignal,
+    functionName: "runRuleTask" | "checkRuleConfig",
+  ): Promise<Outcome> {
     // A pool that is at its end would start a new thread.
     if (isStopped) throw stopping;
     const stop = new AbortController();
@@ -95,7 +104,7 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
       const overdue = new EvaluationFailure("timeout", `No verdict within ${runTimeoutMs} ms.`);
       const deadline = setTimeout(() => stop.abort(overdue), runTimeoutMs);
       try {
-        return verdictOf(await runByPool(task, signal));
+        return await runByPool<Outcome>(task, signal, functionName);
       } finally {
         clearTimeout(deadline);
         release();
@@ -106,11 +115,15 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     }
   }
 
-  async function runByPool(task: RuleTask, signal: AbortSignal): Promise<RuleOutcome> {
+  async function runByPool<Outcome>(
+    task: HeavyCheckTask,
+    signal: AbortSignal,
+    name: string,
+  ): Promise<Outcome> {
     signal.throwIfAborted();
     try {
       pool ??= openPool();
-      return await (await pool).run(task, { signal });
+      return await (await pool).run(task, { signal, name });
     } catch (error) {
       throw signal.aborted ? signal.reason : crashed(error);
     }
@@ -123,9 +136,10 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
       if (family !== undefined) refuseLongSample(family, sample);
       const task = { familyName, config, sample, explainStrategy };
       return isHeavy(task)
-        ? await runInThread(task, signal)
+        ? verdictOf(await runInThread<RuleOutcome>(task, signal, "runRuleTask"))
         : verdictOf(settleRule(() => evaluateHere(task)));
     },
+    check: (task) => runInThread<string | undefined>(task, new AbortController().signal, "checkRuleConfig"),
     async dispose() {
       isStopped = true;
       for (const stop of underWay) stop.abort(stopping);

@@ -8,6 +8,7 @@ import {
   EvaluatorProfileRevisionRequest,
   isTrueWord,
 } from "@presage/contract";
+import type { CheckInThread } from "../../evaluation/profiles/check-config.ts";
 import type { NewProfile } from "../../evaluation/profiles/create-profile.ts";
 import type { ProfileFilter } from "../../evaluation/profiles/list-profiles.ts";
 import type { RevisionAgreement } from "../../evaluation/profiles/measure-agreement.ts";
@@ -22,6 +23,7 @@ import { type CallWithCaller, type Route, withCaller } from "../route.ts";
 
 export interface EvaluatorProfilesArea {
   findFamily: FindFamily;
+  checkInThread: CheckInThread;
   createProfile(profile: NewProfile): Promise<ProfileRevision>;
   findOwnProfile(accountId: string, publicId: string): Promise<{ evaluator_family: string }>;
   reviseProfile(revision: NewRevision): Promise<ProfileRevision>;
@@ -46,7 +48,7 @@ export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes
       const body = await readExactBody(call, EvaluatorProfileCreateRequest, maxBodyBytes);
       const profile = await area.createProfile({
         accountId: call.caller.accountId,
-        config: readNewConfig(body, area.findFamily),
+        config: await readNewConfig(body, area.findFamily, area.checkInThread),
         name: body.name,
         description: body.description ?? undefined,
       });
@@ -68,7 +70,7 @@ export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes
       const profile = await area.reviseProfile({
         accountId,
         publicId,
-        config: readRevisedConfig(body, evaluator_family, area.findFamily),
+        config: await readRevisedConfig(body, evaluator_family, area.findFamily, area.checkInThread),
         description: body.description ?? undefined,
       });
       return toResponse(profile);
