@@ -7,11 +7,11 @@ export const maxFaults = 100;
 const StoppingList = z.core.$constructor<z.ZodArray>("StoppingList", (schema, definition) => {
   z.ZodArray.init(schema, definition);
   const { parse } = schema._zod;
+  const maxItems = Math.min(...z.core.util.sizeCaps(definition.checks).map(([maximum]) => maximum));
   schema._zod.parse = (payload, context) => {
     const items: unknown = payload.value;
-    const { maximum = Number.POSITIVE_INFINITY } = schema._zod.bag as { maximum?: number };
     // Of short lists zod finds all faults soon enough, and one that is too long it refuses without a look at its items.
-    if (!Array.isArray(items) || items.length <= maxFaults || items.length > maximum) {
+    if (!Array.isArray(items) || items.length <= maxFaults || items.length > maxItems) {
       return parse(payload, context);
     }
     for (let index = 0; index < items.length; index += 1) {

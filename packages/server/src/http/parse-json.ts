@@ -16,11 +16,15 @@ export function parseJson(text: string): unknown {
   return readJson(text).exact;
 }
 
-/** Like `parseJson`. `mayHaveLongNumber` is for a text whose nesting and numbers have been looked at already. */
-export function readJson(text: string, mayHaveLongNumber?: boolean): JsonReading {
+/** Like `parseJson`, in both readings. */
+export function readJson(text: string): JsonReading {
   const plain: unknown = JSON.parse(text);
-  const isReadAgain = mayHaveLongNumber ?? hasLongNumber(plain, 0);
-  return { plain, exact: isReadAgain ? JSON.parse(text, keepLongNumber) : plain };
+  return { plain, exact: hasLongNumber(plain, 0) ? parseExactly(text) : plain };
+}
+
+/** Like `parseJson` for a text whose nesting has been looked at already. It takes ten times as long as `JSON.parse`. */
+export function parseExactly(text: string): unknown {
+  return JSON.parse(text, keepLongNumber);
 }
 
 /** Goes through the whole value, no deeper than it may be. Plain loops: this is done for every request. */
