@@ -1,39 +1,42 @@
 import type { z } from "zod";
+import type { JsonReading } from "./parse-json.ts";
 import { readJsonBody } from "./read-json-body.ts";
 import type { Call } from "./route.ts";
 import { usesOldNames } from "./uses-old-names.ts";
 import { validate } from "./validation.ts";
 
 /** A request's body, checked. Without a body it is undefined, where the schema takes that. */
-export async function readBody<Schema extends z.ZodType>(
+export function readBody<Schema extends z.ZodType>(
   call: Call,
   schema: Schema,
   maxBodyBytes: number,
 ): Promise<z.input<Schema>> {
-  return (await readBodyTwice(call, schema, maxBodyBytes)).plain;
+  return readBodyAs("plain", call, schema, maxBodyBytes);
 }
 
 /**
  * Like `readBody`, for what is sent on or kept as it came: numbers that a double does not hold keep their digits, in
- * objects that only `JSON.stringify` knows. So nothing may be calculated with such a body's numbers, unless their schema bounds them.
+ * objects that only `JSON.stringify` knows. So do not calculate with its numbers, unless their schema bounds them.
  */
-export async function readExactBody<Schema extends z.ZodType>(
+export function readExactBody<Schema extends z.ZodType>(
   call: Call,
   schema: Schema,
   maxBodyBytes: number,
 ): Promise<z.input<Schema>> {
-  return (await readBodyTwice(call, schema, maxBodyBytes)).exact;
+  return readBodyAs("exact", call, schema, maxBodyBytes);
 }
 
-async function readBodyTwice<Schema extends z.ZodType>(
+async function readBodyAs<Schema extends z.ZodType>(
+  wanted: keyof JsonReading,
   { request, exchange }: Call,
   schema: Schema,
   maxBodyBytes: number,
-): Promise<Record<"plain" | "exact", z.input<Schema>>> {
-  const { plain, exact } = await readJsonBody(request, maxBodyBytes);
-  exchange.usesOldNames = usesOldNames(schema, plain);
+): Promise<z.input<Schema>> {
+  const reading = await readJsonBody(request, maxBodyBytes);
+  exchange.usesOldNames = usesOldNames(schema, reading.plain);
   // To the schema a long integer is a number like any other, and never the object that keeps its digits.
-  return { plain: validate(schema, plain, "body"), exact: exact as z.input<Schema> };
+  const checked = validate(schema, reading.plain, "body");
+  return wanted === "plain" ? checked : (reading.exact as z.input<Schema>);
 }
 
 /** A request's query, checked. Of a name that is there twice the last one counts. */
