@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { list } from "./list.ts";
 import { Context, Interaction, Params, samplingFields } from "./prediction.ts";
 
 export const ChatMessage = z
@@ -13,7 +14,7 @@ export type ChatMessage = z.infer<typeof ChatMessage>;
 export const ChatCompletionRequest = z
   .looseObject({
     model: z.string().nullish().meta({ description: "The served model where it is absent." }),
-    messages: z.array(ChatMessage).optional().meta({ description: "Used in pass-through mode only." }),
+    messages: list(ChatMessage).optional().meta({ description: "Used in pass-through mode only." }),
     context: Context.nullish(),
     interaction: Interaction.nullish().meta({ description: "Required in structured mode." }),
     params: Params.nullish().meta({ description: "Wins over the top-level sampling fields." }),

@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { list } from "./list.ts";
 import { queryBoolean, queryInteger } from "./query.ts";
 import { maxTaxonomyLevels } from "./read-taxonomy.ts";
 import { shortText, storableText } from "./text.ts";
 
 const uuid = z.guid().meta({ format: "uuid" });
 const maxLabelsAtOnce = 100;
-const newLabels = z.array(shortText(120)).max(maxLabelsAtOnce);
+const newLabels = list(shortText(120)).max(maxLabelsAtOnce);
 
 /** As JSON. Every evaluation against a taxonomy reads the whole of it. */
 const maxTreeCharacters = 1_000_000;
@@ -97,7 +98,7 @@ export const ErrorTaxonomyRevisionPath = z.object({ revision_id: uuid });
 export const ErrorTaxonomyRemoveLabelsRequest = z
   .object({
     account_id: uuid.nullish().meta({ description: "The caller's own account, if given." }),
-    labels: z.array(z.string()),
+    labels: list(z.string()),
   })
   .meta({ id: "ErrorTaxonomyRemoveLabelsRequest" });
 export type ErrorTaxonomyRemoveLabelsRequest = z.infer<typeof ErrorTaxonomyRemoveLabelsRequest>;

@@ -9,6 +9,7 @@ import {
   filingFields,
   sampleFields,
 } from "./evaluation-result.ts";
+import { list } from "./list.ts";
 import { shortText } from "./text.ts";
 
 /** One evaluator to run. */
@@ -29,7 +30,7 @@ export const EvaluatorReference = z
   .meta({ id: "EvaluatorReference" });
 export type EvaluatorReference = z.infer<typeof EvaluatorReference>;
 
-const references = z.array(EvaluatorReference).max(20);
+const references = list(EvaluatorReference).max(20);
 
 /** Body of `POST /v1/evaluate`. Nulls are as good as absent; of an old and a new name the new one counts. */
 export const EvaluateRequest = z

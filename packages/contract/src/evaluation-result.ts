@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { list } from "./list.ts";
+import { smallRecord } from "./small-record.ts";
 import { shortText, storableText } from "./text.ts";
 
 const instant = z.iso.datetime({ offset: true });
@@ -7,6 +9,20 @@ const score = z.number().min(0).max(1);
 const utf8 = new TextEncoder();
 /** PostgreSQL takes 2,704 bytes in an entry of an index, and a tag does not stand there alone. */
 const maxTagBytes = 2_400;
+const maxTagCharacters = 1_000;
+const maxTags = 50;
+const tagsMessage = `Tags are at most ${maxTags} texts of at most 1,000 characters under names, each with its name at most ${maxTagBytes} bytes of UTF-8`;
+
+function isTag([name, text]: [string, string]): boolean {
+  return (
+    name !== "" &&
+    name.length <= maxTagBytes &&
+    name.isWellFormed() &&
+    !name.includes("\0") &&
+    text.length <= maxTagCharacters &&
+    utf8.encode(name + text).length <= maxTagBytes
+  );
+}
 
 /** When a verdict is explained. */
 export const ExplainStrategy = z.enum(["never", "on-fail", "on-success", "always"]);
@@ -37,20 +53,11 @@ export const evaluatedModelFields = {
 /** What a result is filed under, as far as the caller told. */
 export const filingFields = {
   app: shortText(200).nullish().meta({ default: "default" }),
-  tags: z
-    .record(z.string(), storableText())
+  tags: smallRecord(z.string(), storableText(), { maxEntries: maxTags, message: tagsMessage })
     .nullish()
     .check(({ value, issues }) => {
-      const entries = Object.entries(value ?? {});
-      const isTag = ([name, text]: [string, string]) =>
-        name !== "" &&
-        name.isWellFormed() &&
-        !name.includes("\0") &&
-        text.length <= 1000 &&
-        utf8.encode(name + text).length <= maxTagBytes;
-      if (entries.length <= 50 && entries.every(isTag)) return;
-      const message = `Tags are at most 50 texts of at most 1,000 characters under names, each with its name at most ${maxTagBytes} bytes of UTF-8`;
-      issues.push({ code: "custom", message, input: value });
+      if (Object.entries(value ?? {}).every(isTag)) return;
+      issues.push({ code: "custom", message: tagsMessage, input: value });
     })
     .meta({ description: "At most 50 texts under names of the caller's choice." }),
   dataset_id: shortText(200).nullish(),
@@ -63,7 +70,7 @@ export const filingFields = {
 };
 
 const retrievedContext = z
-  .union([storableText(), z.array(storableText()).max(50)])
+  .union([storableText(), list(storableText()).max(50)])
   .meta({ description: "At most 50 texts; one text alone stands for a list of one." });
 
 /** The texts that evaluators look at, under their names and under those that they had before. */
@@ -220,7 +227,7 @@ export type ImportedEvaluationResult = z.infer<typeof ImportedEvaluationResult>;
 
 /** Body of `POST /v1/evaluation-results/batch`: all of it is stored, or nothing. */
 export const EvaluationResultBatchRequest = z
-  .object({ evaluation_results: z.array(ImportedEvaluationResult).min(1).max(1000) })
+  .object({ evaluation_results: list(ImportedEvaluationResult).min(1).max(1000) })
   .meta({ id: "EvaluationResultBatchRequest" });
 export type EvaluationResultBatchRequest = z.infer<typeof EvaluationResultBatchRequest>;
 

@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { deprecated, EvaluationResult, EvaluationStatus, ExplainStrategy } from "./evaluation-result.ts";
+import { list } from "./list.ts";
 import { queryBoolean, queryInteger, queryNumber } from "./query.ts";
 import { resultId } from "./result-id.ts";
+import { smallRecord } from "./small-record.ts";
 import { storableText } from "./text.ts";
 
 const name = storableText().nullish();
@@ -9,13 +11,11 @@ const instant = z.iso.datetime({ offset: true, local: true }).meta({
   format: "date-time",
   description: "Without an offset it is read as UTC.",
 });
-const tags = z
-  .record(storableText(), storableText())
+const tags = smallRecord(storableText(), storableText(), {
+  maxEntries: 50,
+  message: "No result has more than 50 tags",
+})
   .nullish()
-  .check(({ value, issues }) => {
-    if (Object.keys(value ?? {}).length <= 50) return;
-    issues.push({ code: "custom", message: "No result has more than 50 tags", input: value });
-  })
   .meta({ description: "All of them must match." });
 
 const names = {
@@ -99,7 +99,7 @@ export type SummaryDimension = z.infer<typeof SummaryDimension>;
 
 /** Body of `POST /v1/evaluation-results/summary`: the search's filters, and what to split by. */
 export const EvaluationSummaryRequest = EvaluationResultFilter.extend({
-  group_by: z.array(SummaryDimension).max(6).nullish().meta({
+  group_by: list(SummaryDimension).max(6).nullish().meta({
     default: [],
     description:
       "Absent or empty: one group of everything. A day is a UTC day; a profile is one revision of it. There are 10,000 groups at most.",

@@ -2,17 +2,19 @@ import { z } from "zod";
 
 /**
  * The id of a result as clients send it: an integer or its digits. Ids that are too long for any result are well formed
- * too. JSON writes those that a double cannot hold, and were kept as text, as it writes numbers.
+ * too; the longest numbers are read as infinite.
  */
 export function resultId() {
   return z
     .unknown()
     .check(({ value, issues }) => {
-      if (/^\d+$/.test(digitsOf(value))) return;
-      if (typeof value === "string") issues.push({ code: "invalid_format", format: "int", input: value });
-      else if (typeof value === "number" && value < 0) {
+      if (typeof value === "string") {
+        if (!/^\d+$/.test(value)) issues.push({ code: "invalid_format", format: "int", input: value });
+      } else if (!isWhole(value)) {
+        issues.push({ code: "invalid_type", expected: "int", input: value });
+      } else if (value < 0) {
         issues.push({ code: "too_small", origin: "number", minimum: 0, inclusive: true, input: value });
-      } else issues.push({ code: "invalid_type", expected: "int", input: value });
+      }
     })
     .meta({
       anyOf: [
@@ -24,9 +26,11 @@ export function resultId() {
 
 /** The number of an id that was found well formed. What is beyond all ids becomes the last number that is exact. */
 export function readResultId(id: unknown): number {
-  return Math.min(Number(digitsOf(id)), Number.MAX_SAFE_INTEGER);
+  return Math.min(Number(id), Number.MAX_SAFE_INTEGER);
 }
 
-function digitsOf(id: unknown): string {
-  return typeof id === "string" ? id : String(JSON.stringify(id));
+function isWhole(value: unknown): value is number {
+  return (
+    typeof value === "number" && (Number.isInteger(value) || Math.abs(value) === Number.POSITIVE_INFINITY)
+  );
 }

@@ -20,7 +20,9 @@ export function shortText(maxCharacters: number) {
   return storableText()
     .min(1)
     .check(({ value, issues }) => {
-      if ([...value].length <= maxCharacters) return;
+      // Characters are only counted where it may matter: each is one UTF-16 unit or two.
+      if (value.length <= maxCharacters) return;
+      if (value.length <= 2 * maxCharacters && [...value].length <= maxCharacters) return;
       issues.push({
         code: "too_big",
         origin: "string",

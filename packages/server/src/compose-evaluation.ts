@@ -18,7 +18,7 @@ import { selectByRequestKeys } from "./evaluation/results/kept-results-store.ts"
 import { writeInThread } from "./evaluation/results/write-in-thread.ts";
 import { createWriteResults } from "./evaluation/results/write-results.ts";
 import { createEvaluatorRunner } from "./evaluation/run-evaluator.ts";
-import { createRuleRunner, ruleRunnerDefaults } from "./evaluation/run-rule.ts";
+import { createRuleRunner, type RuleRunner, ruleRunnerDefaults } from "./evaluation/run-rule.ts";
 import { findLabelledRevision } from "./evaluation/taxonomies/find-labelled-revision.ts";
 import { createFairSlots, type FairSlots } from "./fair-slots.ts";
 import type { FindRefusals } from "./http/routes/evaluate.ts";
@@ -37,6 +37,7 @@ export interface Evaluation {
   folder: Pick<Folder, "note">;
   /** The calls to the judge's model; undefined where there is none. */
   judgeCalls: FairSlots | undefined;
+  checkInThread: RuleRunner["check"];
   dispose(): Promise<void>;
 }
 
@@ -99,6 +100,7 @@ export function composeEvaluation(
     keeper,
     folder,
     judgeCalls: judgeModel?.slots,
+    checkInThread: rules.check,
     async dispose() {
       await rules.dispose();
       await folder.stop();

@@ -97,7 +97,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
     `${maxEvaluations} evaluation requests are allowed under way at once, and none is left for this account right now.`,
   );
 
-  const { registry, evaluate, findRefusals, judgeCalls, ...evaluation } = composeEvaluation(
+  const { registry, evaluate, findRefusals, judgeCalls, checkInThread, ...evaluation } = composeEvaluation(
     config,
     logger,
     store,
@@ -150,6 +150,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
     evaluationResults: composeResults(store, registry, evaluation),
     evaluatorProfiles: {
       findFamily: (name) => registry.find(name)?.family,
+      checkInThread,
       createProfile: (profile, once) =>
         changeProfileOnce(database, profile.accountId, once, (transaction) =>
           createProfile(transaction, profile),

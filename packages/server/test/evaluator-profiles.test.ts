@@ -402,7 +402,12 @@ onEachDatabase((database) => {
 
   test("A profile of a family that there is no more is listed and archived, but not revised", async () => {
     await using store = await openStore(databaseUrl);
-    const config = checkConfig({ ...exactMatch, name: "gone" }, {}, () => undefined);
+    const config = await checkConfig(
+      { ...exactMatch, name: "gone" },
+      {},
+      () => undefined,
+      () => Promise.resolve(undefined),
+    );
     if ("issues" in config) throw new Error("the config is refused");
     const { account_id: accountId } = store.owner;
     await createProfile(store.database, { accountId, config, name: "orphan", description: undefined });

@@ -21,7 +21,8 @@ function familyThat(fails: () => Error): ModelFamily<unknown> {
 }
 
 function run(fails: () => Error, faults: unknown[] = []) {
-  const rules = { run: () => Promise.reject(new Error("unused")), dispose: async () => {} };
+  const unused = () => Promise.reject(new Error("unused"));
+  const rules = { run: unused, check: unused, dispose: async () => {} };
   const onFault = (error: unknown) => void faults.push(error);
   const runEvaluator = createEvaluatorRunner({ rules, modelTimeoutMs: 1_000, onFault });
   const profile = { name: "p", publicId: "11111111-1111-4111-8111-111111111111", revision: 1, config: {} };

@@ -1,6 +1,8 @@
 import { availableParallelism } from "node:os";
 import type { Tinypool } from "tinypool";
 import { createFairSlots } from "../fair-slots.ts";
+import type { Asker } from "../storage/reader.ts";
+import type { HeavyCheckTask } from "./check-heavily.ts";
 import { createRuleEvaluator, type RuleTask, type TimedVerdict } from "./evaluate-by-rule.ts";
 import { EvaluationFailure, type RuleFamily } from "./evaluators/family.ts";
 import { refuseLongSample } from "./refuse-long-sample.ts";
@@ -25,13 +27,18 @@ export interface RuleRunner {
     signal: AbortSignal,
     allowance: PlaceAllowance,
   ): Promise<TimedVerdict>;
+  /**
+   * Does the heavy part of a config's check in a thread and says what is wrong with the config.
+   * @throws EvaluationFailure `timeout`, `overloaded`, `internal_error`.
+   */
+  check(task: HeavyCheckTask, asker: Asker): Promise<string | undefined>;
   /** Ends the threads, and what runs in them. */
   dispose(): Promise<void>;
 }
 
 export interface RuleRunnerOptions {
   families: readonly RuleFamily<unknown>[];
-  /** The module of the threads, which has a `runRuleTask`. */
+  /** The module of the threads, which has a `runRuleTask` and a `checkRuleConfig`. */
   threadModule: URL;
   maxThreads: number;
   /** A thread without work ends after this long. */
@@ -78,7 +85,6 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     const { Tinypool } = await import("tinypool");
     const opened = new Tinypool({
       filename: options.threadModule.href,
-      name: "runRuleTask",
       runtime: "worker_threads",
       minThreads: 0,
       maxThreads,
@@ -104,11 +110,11 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     }
   }
 
-  async function runInThread(
-    task: RuleTask,
-    accountId: string,
-    callerGone: AbortSignal,
-  ): Promise<TimedVerdict> {
+  async function runInThread<Outcome>(
+    task: HeavyCheckTask,
+    { accountId, signal: callerGone }: Asker,
+    functionName: "runRuleTask" | "checkRuleConfig",
+  ): Promise<Outcome> {
     // A pool that is at its end would start a new thread.
     if (isStopped) throw stopping;
     const stop = new AbortController();
@@ -121,7 +127,7 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
       const overdue = new EvaluationFailure("timeout", `No verdict within ${runTimeoutMs} ms.`);
       const deadline = setTimeout(() => stop.abort(overdue), runTimeoutMs);
       try {
-        return verdictOf(await runByPool(task, signal));
+        return await runByPool<Outcome>(task, signal, functionName);
       } finally {
         clearTimeout(deadline);
         release();
@@ -132,11 +138,15 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     }
   }
 
-  async function runByPool(task: RuleTask, signal: AbortSignal): Promise<RuleOutcome> {
+  async function runByPool<Outcome>(
+    task: HeavyCheckTask,
+    signal: AbortSignal,
+    name: string,
+  ): Promise<Outcome> {
     signal.throwIfAborted();
     try {
       pool ??= openPool();
-      return await (await pool).run(task, { signal });
+      return await (await pool).run(task, { signal, name });
     } catch (error) {
       throw signal.aborted ? signal.reason : crashed(error);
     }
@@ -147,10 +157,10 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
       signal.throwIfAborted();
       const family = familiesByName.get(task.familyName);
       if (family !== undefined) refuseLongSample(family, task.sample);
-      return isHeavy(task) || allowance.msInPlace <= 0
-        ? await runInThread(task, accountId, signal)
-        : runHere(task, allowance);
+      if (!isHeavy(task) && allowance.msInPlace > 0) return runHere(task, allowance);
+      return verdictOf(await runInThread<RuleOutcome>(task, { accountId, signal }, "runRuleTask"));
     },
+    check: (task, asker) => runInThread<string | undefined>(task, asker, "checkRuleConfig"),
     async dispose() {
       isStopped = true;
       for (const stop of underWay) stop.abort(stopping);

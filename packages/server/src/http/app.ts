@@ -56,9 +56,13 @@ export interface App {
   lastRequestAtMs(): number;
 }
 
+/** Only a prediction's texts and samples are ever longer. */
+const maxShortBodyBytes = 1024 * 1024;
+
 /** Every route of the server. */
 export function createApp(parts: AppParts): App {
   const { maxBodyBytes } = parts.predictions;
+  const shortBodyBytes = Math.min(maxBodyBytes, maxShortBodyBytes);
   const routes: Route[] = [
     ...probeRoutes(parts.phase),
     ...metricsRoutes(parts.observers.metrics.registry, parts.metricsToken),
@@ -70,12 +74,16 @@ export function createApp(parts: AppParts): App {
     ...sessionRoutes(parts.sessions),
     ...meRoutes(parts.findUser),
     ...whoAmIRoutes(parts.findAccount),
-    ...apiKeyRoutes(parts.apiKeys, parts.sessions.cookie, maxBodyBytes),
-    ...errorTaxonomyRoutes(parts.errorTaxonomies, maxBodyBytes),
+    ...apiKeyRoutes(parts.apiKeys, parts.sessions.cookie, shortBodyBytes),
+    ...errorTaxonomyRoutes(parts.errorTaxonomies, shortBodyBytes),
     ...evaluateRoutes(parts.evaluations, maxBodyBytes),
-    ...evaluationResultRoutes(parts.evaluationResults, maxBodyBytes, parts.observers.log),
+    ...evaluationResultRoutes(
+      parts.evaluationResults,
+      { maxBodyBytes: shortBodyBytes, maxBatchBytes: maxBodyBytes },
+      parts.observers.log,
+    ),
     ...evaluatorRoutes(parts.registry),
-    ...evaluatorProfileRoutes(parts.evaluatorProfiles, maxBodyBytes),
+    ...evaluatorProfileRoutes(parts.evaluatorProfiles, shortBodyBytes),
     ...usageRoutes(parts.usage),
     ...appRoutes(parts.listApps),
   ];

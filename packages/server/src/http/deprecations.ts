@@ -155,14 +155,16 @@ export function withOldResultNames(result: CurrentResult): EvaluationResult {
   };
 }
 
-/**
- * An item as JSON, with the names beside it that it had before. Its result stands in it twice; it is the longest part of
- * the answer, and written out once.
- */
-export function itemJson(
-  item: Omit<EvaluateItem, "evaluation_result" | "criterion_id" | "result">,
-  result: EvaluationResult | null,
-): string {
+/** An item of an answer in today's names, without its result. */
+export type NewItem = Omit<EvaluateItem, "evaluation_result" | "criterion_id" | "result">;
+
+/** An item with its result, and with the names beside them that they had before. */
+export function withOldItemNames(item: NewItem, result: EvaluationResult | null): EvaluateItem {
+  return { ...item, criterion_id: item.evaluator_id, evaluation_result: result, result };
+}
+
+/** The same as JSON. The result stands in it twice; it is the longest part of the answer, and written out once. */
+export function itemJson(item: NewItem, result: EvaluationResult | null): string {
   const rest = JSON.stringify({ ...item, criterion_id: item.evaluator_id });
   const written = JSON.stringify(result);
   return `${rest.slice(0, -1)},"evaluation_result":${written},"result":${written}}`;

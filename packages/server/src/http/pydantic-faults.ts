@@ -1,8 +1,5 @@
-import type { ValidationError } from "@presage/contract";
+import { maxFaults, type ValidationError } from "@presage/contract";
 import type { z } from "zod";
-
-/** No one reads more, and a list of a million wrong values must not become an answer a hundred times its size. */
-export const maxFaults = 100;
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
@@ -12,6 +9,8 @@ type Path = readonly PropertyKey[];
  * «string»; this names what was really wanted, in the message, for `toFaults` to read.
  */
 export function nameNarrowType({ code, inst }: z.core.$ZodRawIssue): string | undefined {
+  // zod's own message would list every one of them.
+  if (code === "unrecognized_keys") return "Extra inputs";
   if (code !== "invalid_type") return undefined;
   const format: unknown = inst !== undefined && "format" in inst._zod.def ? inst._zod.def.format : undefined;
   return typeof format === "string" ? format : undefined;

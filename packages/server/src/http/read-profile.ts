@@ -5,7 +5,7 @@ import type {
 } from "@presage/contract";
 import { ServiceError } from "../errors.ts";
 import type { Family } from "../evaluation/evaluators/family.ts";
-import { type CheckedConfig, checkConfig } from "../evaluation/profiles/check-config.ts";
+import { type CheckedConfig, type CheckInThread, checkConfig } from "../evaluation/profiles/check-config.ts";
 import { systemPrefix } from "../evaluation/profiles/system-profiles.ts";
 import { type FamilyFields, readFamily } from "./deprecations.ts";
 import { nameNarrowType, toFaults } from "./pydantic-faults.ts";
@@ -15,10 +15,14 @@ import { ValidationFailure } from "./validation.ts";
 export type FindFamily = (name: string) => Family | undefined;
 
 /** What the schema of a new profile cannot say: its family exists and takes its config, and its name may be had. */
-export function readNewConfig(body: EvaluatorProfileCreateRequest, findFamily: FindFamily): CheckedConfig {
+export async function readNewConfig(
+  body: EvaluatorProfileCreateRequest,
+  findFamily: FindFamily,
+  checkInThread: CheckInThread,
+): Promise<CheckedConfig> {
   const named = readFamily(body);
   const family = named && findFamily(named.name);
-  const config = family === undefined ? [] : readConfig(family, body);
+  const config = family === undefined ? [] : await readConfig(family, body, checkInThread);
   return accept(config, [
     ...(family === undefined
       ? [wrong(named?.field ?? "evaluator_family", "There is no such family", named?.name ?? "")]
@@ -30,16 +34,20 @@ export function readNewConfig(body: EvaluatorProfileCreateRequest, findFamily: F
 }
 
 /** What the schema of a revision cannot say: the profile's family takes its config, and no other family is named. */
-export function readRevisedConfig(
+export async function readRevisedConfig(
   body: EvaluatorProfileRevisionRequest,
   familyName: string,
   findFamily: FindFamily,
-): CheckedConfig {
+  checkInThread: CheckInThread,
+): Promise<CheckedConfig> {
   const family = findFamily(familyName);
   if (family === undefined) {
     throw new ServiceError("conflict", `This version of Presage has no family ${familyName} any more.`);
   }
-  return accept(readConfig(family, body), faultsOfOtherFamily(body, familyName, findFamily));
+  return accept(
+    await readConfig(family, body, checkInThread),
+    faultsOfOtherFamily(body, familyName, findFamily),
+  );
 }
 
 /** What the schema of a request about a profile cannot say: it names no other family than the profile's. */
@@ -64,11 +72,12 @@ function accept(config: CheckedConfig | ValidationError[], faults: ValidationErr
   return config;
 }
 
-function readConfig(
+async function readConfig(
   family: Family,
   body: { config: Record<string, unknown> },
-): CheckedConfig | ValidationError[] {
-  const config = checkConfig(family, body.config, nameNarrowType);
+  checkInThread: CheckInThread,
+): Promise<CheckedConfig | ValidationError[]> {
+  const config = await checkConfig(family, body.config, nameNarrowType, checkInThread);
   if (!("issues" in config)) return config;
   const issues = config.issues.map((issue) => ({ ...issue, path: ["config", ...issue.path] }));
   return toFaults(issues, body, "body");

@@ -2,13 +2,13 @@ import {
   type EvaluationResultExportQuery,
   EvaluationResultFilter,
   isTrueWord,
+  maxFaults,
   readResultId,
   type ValidationError,
 } from "@presage/contract";
 import type { z } from "zod";
 import type { Page, ResultFilter, SearchFilter } from "../evaluation/results/result-filter.ts";
 import { readProfileName } from "./deprecations.ts";
-import { maxFaults } from "./pydantic-faults.ts";
 import { readInstant } from "./read-instant.ts";
 import { ValidationFailure } from "./validation.ts";
 

@@ -1,15 +1,16 @@
-import type { ValidationError } from "@presage/contract";
+import { maxFaults, type ValidationError } from "@presage/contract";
 import type { z } from "zod";
 import { nameNarrowType, toFaults } from "./pydantic-faults.ts";
+import { withoutLongParts } from "./without-long-parts.ts";
 
-/** A request that its schema refuses, with every fault of it. */
+/** A request that is refused, with its faults, the first hundred of them. */
 export class ValidationFailure extends Error {
   readonly faults: ValidationError[];
 
   constructor(faults: ValidationError[]) {
     super("The request is not valid.");
     this.name = "ValidationFailure";
-    this.faults = faults;
+    this.faults = faults.slice(0, maxFaults).map(withoutLongParts);
   }
 }
 

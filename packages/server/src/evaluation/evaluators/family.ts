@@ -42,6 +42,14 @@ interface FamilyParts<Config> {
   systemProfiles: readonly SystemProfile<Config>[];
 }
 
+/** The part of a config's check that may take long. The family's schema leaves it out where it is needed. */
+export interface HeavyCheck<Config> {
+  isNeeded(config: Config): boolean;
+  /** Throws an `Error` that says what is wrong with the field at `path`. */
+  run(config: Config): void;
+  path: readonly string[];
+}
+
 /** A family whose verdict follows from the sample and the profile alone. */
 export interface RuleFamily<Config> extends FamilyParts<Config> {
   kind: "rule";
@@ -50,6 +58,8 @@ export interface RuleFamily<Config> extends FamilyParts<Config> {
    * some hundred bytes a character, and several may be in the threads at once. Absent: as long as a request lets them be.
    */
   maxCharacters?: number;
+  /** What of a config's check would hold up the main thread: it is done in another one, under a deadline. */
+  heavyCheck?: HeavyCheck<Config>;
   /** Reads a config once for many samples. */
   prepare(config: Config): (sample: Sample) => Verdict;
   /** Whether this sample takes longer than a millisecond or so: it then runs beside the main thread, under a deadline. */

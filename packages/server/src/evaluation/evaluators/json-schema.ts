@@ -10,6 +10,8 @@ const maxListed = 20;
 const maxNamed = 5;
 const maxTextLength = 300;
 const lightSchemaLength = 2_000;
+/** Longer ones take up to half a second. */
+const quickSchemaLength = 2_000;
 const lightOutputLength = 5_000;
 /** With these the time no longer follows from the sizes of schema and output. */
 const heavyKeyword = /"(?:\$ref|\$dynamicRef|pattern|patternProperties|format|uniqueItems)":/;
@@ -25,14 +27,11 @@ const config = z
       .meta({ description: "Take out `<think>` blocks and unwrap `<tool_response>` first." }),
   })
   .superRefine(({ schema }, context) => {
+    if (isLongSchema(schema)) return;
     try {
-      compileJsonSchema(schema, { allErrors: false });
+      checkSchema(schema);
     } catch (error) {
-      context.addIssue({
-        code: "custom",
-        path: ["schema"],
-        message: cutText((error as Error).message, maxTextLength),
-      });
+      context.addIssue({ code: "custom", path: ["schema"], message: (error as Error).message });
     }
   });
 type Config = z.output<typeof config>;
@@ -62,15 +61,39 @@ export const jsonSchema: RuleFamily<Config> = {
       const read = readJson(output.slice(start, end));
       if (read.fault !== undefined) return notJson(output, start + read.fault.at, end, read.fault.reason);
       // Not before the first sample: that may be one for another thread. All errors only where there cannot be many.
-      validate ??= compileJsonSchema(profile.schema, {
-        allErrors: isLightSchema(profile.schema),
-        isChecked: true,
-      });
+      validate ??= compileChecked(profile.schema);
       return toVerdict(callValidate(validate, read.value));
     };
   },
+  heavyCheck: {
+    path: ["schema"],
+    isNeeded: ({ schema }) => isLongSchema(schema),
+    run: ({ schema }) => checkSchema(schema),
+  },
   isHeavy: ({ output = "" }, { schema }) => output.length > lightOutputLength || !isLightSchema(schema),
 };
+
+function isLongSchema(schema: JsonSchema): boolean {
+  return JSON.stringify(schema).length > quickSchemaLength;
+}
+
+/** Throws an `Error` with words that are fit for an answer. */
+function checkSchema(schema: JsonSchema): void {
+  try {
+    compileJsonSchema(schema, { allErrors: false });
+  } catch (error) {
+    throw new Error(cutText((error as Error).message, maxTextLength));
+  }
+}
+
+function compileChecked(schema: JsonSchema): ValidateJson {
+  try {
+    return compileJsonSchema(schema, { allErrors: isLightSchema(schema), isChecked: true });
+  } catch (error) {
+    // It was checked by an earlier version.
+    throw new EvaluationFailure("invalid_profile", "The schema is no longer valid.", { cause: error });
+  }
+}
 
 function isLightSchema(schema: JsonSchema): boolean {
   const text = JSON.stringify(schema);

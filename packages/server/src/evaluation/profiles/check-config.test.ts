@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
+import { ServiceError } from "../../errors.ts";
 import { exactMatch } from "../evaluators/exact-match.ts";
-import type { Family } from "../evaluators/family.ts";
+import { EvaluationFailure, type Family } from "../evaluators/family.ts";
+import { jsonSchema } from "../evaluators/json-schema.ts";
 import { checkConfig } from "./check-config.ts";
 
 const words = () => "in our words";
+const noThread = () => Promise.reject(new Error("there is nothing heavy"));
 
 /** As the parser of requests keeps an integer that no double holds. */
 function longInteger(text: string): unknown {
@@ -16,28 +19,53 @@ function familyOf(config: z.ZodType): Family {
 }
 
 describe("Checking a config", () => {
-  test("keeps what the caller sent, in its order and without defaults", () => {
-    expect(checkConfig(exactMatch, { strip_tags: true, trim: false }, words)).toMatchObject({
+  test("keeps what the caller sent, in its order and without defaults", async () => {
+    expect(await checkConfig(exactMatch, { strip_tags: true, trim: false }, words, noThread)).toMatchObject({
       family: exactMatch,
       json: '{"strip_tags":true,"trim":false}',
     });
   });
 
-  test("takes a long integer for the number that an evaluation reads, and keeps its digits", () => {
+  test("takes a long integer for the number that an evaluation reads, and keeps its digits", async () => {
     const seeded = familyOf(z.strictObject({ seed: z.number().max(1e20) }));
     const config = { seed: longInteger("12345678901234567890") };
-    expect(checkConfig(seeded, config, words)).toMatchObject({ json: '{"seed":12345678901234567890}' });
-    expect(checkConfig(seeded, { seed: longInteger("100000000000000000001000000") }, words)).toMatchObject({
+    expect(await checkConfig(seeded, config, words, noThread)).toMatchObject({
+      json: '{"seed":12345678901234567890}',
+    });
+    expect(
+      await checkConfig(seeded, { seed: longInteger("100000000000000000001000000") }, words, noThread),
+    ).toMatchObject({
       issues: [{ code: "too_big", path: ["seed"] }],
     });
   });
 
-  test("says every fault in the given words", () => {
-    expect(checkConfig(exactMatch, { trim: 1, typo: true }, words)).toMatchObject({
+  test("says every fault in the given words", async () => {
+    expect(await checkConfig(exactMatch, { trim: 1, typo: true }, words, noThread)).toMatchObject({
       issues: [
         { path: ["trim"], message: "in our words" },
         { code: "unrecognized_keys", keys: ["typo"], message: "in our words" },
       ],
     });
+  });
+
+  test("leaves a long schema to a thread, and says what it found at its place", async () => {
+    const config = { schema: { enum: Array.from({ length: 1_000 }, (_, index) => index) } };
+    const asked: unknown[] = [];
+    const checkWith = (outcome: Promise<string | undefined>) =>
+      checkConfig(jsonSchema, config, words, (task) => {
+        asked.push(task);
+        return outcome;
+      });
+    expect(await checkWith(Promise.resolve(undefined))).toMatchObject({ json: JSON.stringify(config) });
+    expect(asked).toEqual([{ familyName: "json-schema", config: { ...config, strip_tags: true } }]);
+    expect(await checkWith(Promise.resolve("it is wrong"))).toMatchObject({
+      issues: [{ path: ["schema"], message: "it is wrong" }],
+    });
+    expect(await checkWith(Promise.reject(new EvaluationFailure("timeout", "late")))).toMatchObject({
+      issues: [{ path: ["schema"], message: "It takes too long to check" }],
+    });
+    expect(
+      await checkWith(Promise.reject(new EvaluationFailure("overloaded", "full"))).catch((error) => error),
+    ).toMatchObject(new ServiceError("overloaded", "full", { retryAfterS: 1 }));
   });
 });

@@ -1,5 +1,7 @@
 import type { z } from "zod";
-import type { Family } from "../evaluators/family.ts";
+import { ServiceError } from "../../errors.ts";
+import type { HeavyCheckTask } from "../check-heavily.ts";
+import { EvaluationFailure, type Family } from "../evaluators/family.ts";
 
 const mark = Symbol("checked");
 
@@ -15,14 +17,38 @@ export interface RefusedConfig {
   issues: readonly z.core.$ZodIssue[];
 }
 
+/** Does what of a check takes long, beside the main thread, and says what is wrong. */
+export type CheckInThread = (task: HeavyCheckTask) => Promise<string | undefined>;
+
 /** Checks a config against its family's schema; `wording` is zod's error map for what is refused. */
-export function checkConfig(
+export async function checkConfig(
   family: Family,
   config: object,
   wording: z.core.$ZodErrorMap,
-): CheckedConfig | RefusedConfig {
+  checkInThread: CheckInThread,
+): Promise<CheckedConfig | RefusedConfig> {
   const json = JSON.stringify(config);
   // What is checked is what evaluations will read, where long integers are plain numbers.
   const parsed = family.config.safeParse(JSON.parse(json), { error: wording });
-  return parsed.success ? { family, json, [mark]: true } : { issues: parsed.error.issues };
+  if (!parsed.success) return { issues: parsed.error.issues };
+  const heavyCheck = family.kind === "rule" ? family.heavyCheck : undefined;
+  if (heavyCheck?.isNeeded(parsed.data)) {
+    const message = await settle(checkInThread({ familyName: family.name, config: parsed.data }));
+    if (message !== undefined) {
+      return { issues: [{ code: "custom", path: [...heavyCheck.path], message, input: undefined }] };
+    }
+  }
+  return { family, json, [mark]: true };
+}
+
+/** A config that takes too long is at fault itself; that no thread is free is nobody's. */
+async function settle(checking: Promise<string | undefined>): Promise<string | undefined> {
+  try {
+    return await checking;
+  } catch (error) {
+    if (!(error instanceof EvaluationFailure)) throw error;
+    if (error.code === "timeout") return "It takes too long to check";
+    if (error.code === "overloaded") throw new ServiceError("overloaded", error.message, { retryAfterS: 1 });
+    throw error;
+  }
 }

@@ -22,7 +22,7 @@ import { askerOf } from "../asker-of.ts";
 import { parseJson } from "../parse-json.ts";
 import { readOnce } from "../read-idempotency-key.ts";
 import { readInstant } from "../read-instant.ts";
-import { readBody, readPath, readQuery } from "../read-request.ts";
+import { readBody, readExactBody, readPath, readQuery } from "../read-request.ts";
 import { type CallWithCaller, type Route, withCaller } from "../route.ts";
 import { toIsoDay } from "../to-iso-day.ts";
 import { ValidationFailure } from "../validation.ts";
@@ -49,7 +49,7 @@ export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: num
       return Response.json({ data: revisions.map(toResponse) } satisfies ErrorTaxonomyRevisionListResponse);
     }),
     withCaller("POST", path, async (call) => {
-      const body = await readBody(call, ErrorTaxonomyRevisionCreateRequest, maxBodyBytes);
+      const body = await readExactBody(call, ErrorTaxonomyRevisionCreateRequest, maxBodyBytes);
       const newRevision = toNewRevision(body, call.caller.accountId);
       const once = readOnce(call, "create error taxonomy revision", body);
       const revision = await area.createRevision(newRevision, once);

@@ -1,4 +1,4 @@
-import { EvaluateRequest, type ValidationError } from "@presage/contract";
+import { EvaluateRequest, type EvaluationResult, type ValidationError } from "@presage/contract";
 import { ServiceError } from "../../errors.ts";
 import type { Evaluate, Evaluation } from "../../evaluation/evaluate.ts";
 import {
@@ -9,13 +9,21 @@ import {
 } from "../../evaluation/evaluation-order.ts";
 import { charactersOf, type Sample } from "../../evaluation/sample.ts";
 import type { InFlight } from "../../identity/in-flight.ts";
+import { answerJson, isLongAnswer } from "../answer-json.ts";
 import { countUsage } from "../count-usage.ts";
-import { itemJson, type NamedReference, readReferences, readSample } from "../deprecations.ts";
+import {
+  itemJson,
+  type NamedReference,
+  type NewItem,
+  readReferences,
+  readSample,
+  withOldItemNames,
+} from "../deprecations.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
 import { keepOpen } from "../keep-open.ts";
 import { readFiling } from "../read-filing.ts";
 import { readIdempotencyKey } from "../read-idempotency-key.ts";
-import { readBody } from "../read-request.ts";
+import { readExactBody } from "../read-request.ts";
 import { type Route, withCaller } from "../route.ts";
 import { ValidationFailure } from "../validation.ts";
 
@@ -44,7 +52,7 @@ export function evaluateRoutes(
       countUsage(call, "evaluate");
       inFlight.enter(accountId);
       exchange.atEnd = () => inFlight.leave(accountId);
-      const body = await readBody(call, EvaluateRequest, maxBodyBytes);
+      const body = await readExactBody(call, EvaluateRequest, maxBodyBytes);
       const references = readReferences(body);
       const evaluators = references.map(toWanted);
       const sample = readSample(body);
@@ -70,8 +78,7 @@ export function evaluateRoutes(
         if (!(error instanceof RefusedOrderError)) throw error;
         throw new ValidationFailure(toFaults(error.refusals, references));
       });
-      const answer = `{"results":[${evaluations.map(toItemJson).join(",")}]}`;
-      return new Response(answer, { headers: { "content-type": "application/json;charset=utf-8" } });
+      return toAnswer(evaluations);
     }),
   ];
 }
@@ -124,15 +131,25 @@ function missing(loc: (string | number)[], input: unknown): ValidationError {
   return { type: "missing", loc, msg: "Field required", input };
 }
 
-function toItemJson(evaluation: Evaluation): string {
-  const { finding, evaluatorId, profile } = evaluation;
+function toAnswer(evaluations: readonly Evaluation[]): Response {
+  const items = evaluations.map((evaluation): [NewItem, EvaluationResult | null] => [
+    toItem(evaluation),
+    evaluation.finding.status === "success" ? toEvaluationResult(evaluation) : null,
+  ]);
+  if (isLongAnswer(items)) {
+    return answerJson({ results: items.map(([item, result]) => withOldItemNames(item, result)) });
+  }
+  const answer = `{"results":[${items.map(([item, result]) => itemJson(item, result)).join(",")}]}`;
+  return new Response(answer, { headers: { "content-type": "application/json;charset=utf-8" } });
+}
+
+function toItem({ finding, evaluatorId, profile }: Evaluation): NewItem {
   const profileName = profile?.name ?? "";
-  const item = {
+  return {
     evaluator_id: evaluatorId,
     profile_name: profileName,
     criteria: profileName,
     status: finding.status,
     error_message: finding.errorMessage ?? null,
   };
-  return itemJson(item, finding.status === "success" ? toEvaluationResult(evaluation) : null);
 }

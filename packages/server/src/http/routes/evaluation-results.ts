@@ -22,6 +22,7 @@ import type { Once } from "../../storage/idempotency/once.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
 import type { Asker } from "../../storage/reader.ts";
 import { isStoreUnavailable } from "../../storage/store-failure.ts";
+import { answerJson } from "../answer-json.ts";
 import { askerOf } from "../asker-of.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
 import { toSummaryResponse } from "../evaluation-summary.ts";
@@ -29,7 +30,7 @@ import { exportFormat } from "../export-format.ts";
 import { keepOpen } from "../keep-open.ts";
 import { readOnce } from "../read-idempotency-key.ts";
 import { readImportedResults } from "../read-imported-result.ts";
-import { readBody, readPath, readQuery } from "../read-request.ts";
+import { readBody, readExactBody, readPath, readQuery } from "../read-request.ts";
 import {
   type ResolveEvaluatorId,
   readExportQuery,
@@ -63,7 +64,11 @@ const defaultLimit = 50;
 /** One that no rollup answers reads every result of its filter. The store gives up after this. */
 const longestSummaryMs = 60_000;
 
-export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes: number, log: Log): Route[] {
+export function evaluationResultRoutes(
+  area: EvaluationResultsArea,
+  { maxBodyBytes, maxBatchBytes }: { maxBodyBytes: number; maxBatchBytes: number },
+  log: Log,
+): Route[] {
   const resolverOf =
     (call: CallWithCaller): ResolveEvaluatorId =>
     (idOrAlias) =>
@@ -72,7 +77,7 @@ export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes
     withCaller("GET", `${path}/:id`, async (call) => {
       const result = toEvaluationResult(await area.findResult(askerOf(call), idOf(call)));
       const answer = { evaluation_result: result, evaluation_results: [result] };
-      return Response.json(answer satisfies EvaluationResultResponse);
+      return answerJson(answer satisfies EvaluationResultResponse);
     }),
     withCaller("POST", `${path}/search`, async (call) => {
       const body = await readBody(call, EvaluationResultSearchRequest, maxBodyBytes);
@@ -110,7 +115,7 @@ export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes
       });
     }),
     withCaller("POST", `${path}/batch`, async (call) => {
-      const body = await readBody(call, EvaluationResultBatchRequest, maxBodyBytes);
+      const body = await readExactBody(call, EvaluationResultBatchRequest, maxBatchBytes);
       const imported = readImportedResults(body.evaluation_results);
       const kept = await area.importResults(
         call.caller.accountId,
@@ -149,7 +154,7 @@ export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes
       const once = readOnce(call, "correct result", body);
       const result = await area.correctResult(askerOf(call), correction, once);
       const answer: CorrectionResponse = { evaluation_result: toEvaluationResult(result) };
-      return Response.json(answer, { status: 201 });
+      return answerJson(answer, { status: 201 });
     }),
   ];
 }

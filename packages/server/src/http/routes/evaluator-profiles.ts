@@ -8,6 +8,8 @@ import {
   EvaluatorProfileRevisionRequest,
   isTrueWord,
 } from "@presage/contract";
+import type { HeavyCheckTask } from "../../evaluation/check-heavily.ts";
+import type { CheckInThread } from "../../evaluation/profiles/check-config.ts";
 import type { NewProfile } from "../../evaluation/profiles/create-profile.ts";
 import type { ProfileFilter } from "../../evaluation/profiles/list-profiles.ts";
 import type { RevisionAgreement } from "../../evaluation/profiles/measure-agreement.ts";
@@ -21,12 +23,13 @@ import { readFamily, readIsManaged } from "../deprecations.ts";
 import { toEvaluatorProfile } from "../evaluator-profile.ts";
 import { readOnce } from "../read-idempotency-key.ts";
 import { type FindFamily, readNewConfig, readRevisedConfig, refuseOtherFamily } from "../read-profile.ts";
-import { readBody, readPath, readQuery } from "../read-request.ts";
+import { readBody, readExactBody, readPath, readQuery } from "../read-request.ts";
 import { type CallWithCaller, type Route, withCaller } from "../route.ts";
 
 export interface EvaluatorProfilesArea {
   findFamily: FindFamily;
   createProfile(profile: NewProfile, once: Once | undefined): Promise<ProfileRevision>;
+  checkInThread(task: HeavyCheckTask, asker: Asker): ReturnType<CheckInThread>;
   findOwnProfile(accountId: string, publicId: string): Promise<{ evaluator_family: string }>;
   reviseProfile(revision: NewRevision, once: Once | undefined): Promise<ProfileRevision>;
   archiveProfile(accountId: string, publicId: string): Promise<ProfileRevision[]>;
@@ -39,6 +42,10 @@ const defaultLimit = 50;
 const optionalArchiveRequest = EvaluatorProfileArchiveRequest.optional();
 
 export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes: number): Route[] {
+  const checkerOf =
+    (call: CallWithCaller): CheckInThread =>
+    (task) =>
+      area.checkInThread(task, askerOf(call));
   return [
     withCaller("GET", path, async (call) => {
       const query = readQuery(call, EvaluatorProfileListQuery);
@@ -47,10 +54,10 @@ export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes
       return toListResponse(await area.listProfiles(call.caller.accountId, filter, page));
     }),
     withCaller("POST", path, async (call) => {
-      const body = await readBody(call, EvaluatorProfileCreateRequest, maxBodyBytes);
+      const body = await readExactBody(call, EvaluatorProfileCreateRequest, maxBodyBytes);
       const newProfile = {
         accountId: call.caller.accountId,
-        config: readNewConfig(body, area.findFamily),
+        config: await readNewConfig(body, area.findFamily, checkerOf(call)),
         name: body.name,
         description: body.description ?? undefined,
       };
@@ -65,14 +72,14 @@ export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes
       return toListResponse(await area.archiveProfile(accountId, publicId));
     }),
     withCaller("POST", `${path}/:public_id/revision`, async (call) => {
-      const body = await readBody(call, EvaluatorProfileRevisionRequest, maxBodyBytes);
+      const body = await readExactBody(call, EvaluatorProfileRevisionRequest, maxBodyBytes);
       const publicId = publicIdOf(call);
       const { accountId } = call.caller;
       const { evaluator_family } = await area.findOwnProfile(accountId, publicId);
       const revision = {
         accountId,
         publicId,
-        config: readRevisedConfig(body, evaluator_family, area.findFamily),
+        config: await readRevisedConfig(body, evaluator_family, area.findFamily, checkerOf(call)),
         description: body.description ?? undefined,
       };
       return toResponse(await area.reviseProfile(revision, readOnce(call, "revise profile", body)));

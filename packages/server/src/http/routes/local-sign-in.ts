@@ -23,7 +23,7 @@ export function localSignInRoutes({ useToken }: LocalSignIn, sessions: SessionKe
       if (!isSameOrigin(request.headers)) {
         throw new ServiceError("forbidden", "Only the sign-in page may make this call.");
       }
-      const token = tokenOf(await readJsonBody(request, maxBodyBytes)) ?? "";
+      const token = tokenOf((await readJsonBody(request, maxBodyBytes)).plain) ?? "";
       const answer = { redirect_to: readReturnTo(new URL(request.url)) };
       const headers = { "cache-control": "no-store" };
       try {

@@ -8,7 +8,7 @@ import { countUsage } from "../count-usage.ts";
 import type { Exchange } from "../exchange.ts";
 import { keepOpen } from "../keep-open.ts";
 import { measureCompletion } from "../measure-completion.ts";
-import { readBody } from "../read-request.ts";
+import { readExactBody } from "../read-request.ts";
 import { type Route, withCaller } from "../route.ts";
 import { ValidationFailure } from "../validation.ts";
 
@@ -34,7 +34,7 @@ export function predictionRoutes({
       const { request, exchange, caller } = call;
       countUsage(call, "predict");
       admit(admission, exchange, caller);
-      const body = await readBody(call, WorldModelRequest, maxBodyBytes);
+      const body = await readExactBody(call, WorldModelRequest, maxBodyBytes);
       refuseStreaming(body.params?.stream);
       keepOpen(call, timeoutMs);
       const measured = measureCompletion(complete, exchange);
@@ -45,7 +45,7 @@ export function predictionRoutes({
       const { request, exchange, caller } = call;
       countUsage(call, "chat");
       admit(admission, exchange, caller);
-      const body = await readBody(call, ChatCompletionRequest, maxBodyBytes);
+      const body = await readExactBody(call, ChatCompletionRequest, maxBodyBytes);
       refuseStreaming(body.stream);
       refuseStreaming(body.params?.stream);
       refuseUnanswerable(body);

@@ -5,6 +5,9 @@ export interface ChatRequest {
   maxTokens: number;
 }
 
+/** The sandbox runs in the server's own thread, where a turn over so many characters takes a tenth of a second. */
+const maxPromptCharacters = 500_000;
+
 /** Reads the body leniently, as upstreams do; a text says what is wrong with it. */
 export function readChatRequest(body: unknown): ChatRequest | string {
   if (typeof body !== "object" || body === null || !("messages" in body))
@@ -14,6 +17,10 @@ export function readChatRequest(body: unknown): ChatRequest | string {
   if ("stream" in body && body.stream === true) return "The sandbox does not stream";
 
   const messages = body.messages.map(readMessage);
+  const characters = messages.reduce((sum, { text }) => sum + text.length, 0);
+  if (characters > maxPromptCharacters) {
+    return `The sandbox's maximum context length is ${maxPromptCharacters} characters. The messages have ${characters}.`;
+  }
   const system = messages.filter(({ role }) => role === "system" || role === "developer");
   const maxTokens = [readLimit(body, "max_tokens"), readLimit(body, "max_completion_tokens")];
   return {

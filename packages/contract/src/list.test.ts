@@ -1,0 +1,61 @@
+import { expect, test } from "bun:test";
+import { z } from "zod";
+import { list, maxFaults } from "./list.ts";
+import { smallRecord } from "./small-record.ts";
+
+const items = z.object({
+  items: list(z.object({ name: z.string() }))
+    .max(1_000)
+    .nullish(),
+});
+
+test("A list takes what zod's takes, and gives it back", () => {
+  for (const length of [0, 1, 100, 101, 1_000]) {
+    const value = { items: Array.from({ length }, (_, index) => ({ name: String(index) })) };
+    expect(items.parse(value)).toEqual(value);
+  }
+  expect(items.parse({ items: null })).toEqual({ items: null });
+});
+
+test("A list says where its faults are, and stops looking after the first hundred", () => {
+  const value = {
+    items: Array.from({ length: 1_000 }, (_, index) => (index % 2 === 0 ? { name: "x" } : {})),
+  };
+  const issues = items.safeParse(value).error?.issues ?? [];
+  expect(issues).toHaveLength(maxFaults);
+  expect(issues[0]).toMatchObject({ code: "invalid_type", path: ["items", 1, "name"] });
+  expect(issues.at(-1)).toMatchObject({ path: ["items", 199, "name"] });
+});
+
+test("A list that is too long is refused without a look at its items", () => {
+  let looked = 0;
+  const counting = z.unknown().check(() => {
+    looked += 1;
+  });
+  const { error } = list(counting).max(5).safeParse(Array(200_000).fill(1));
+  expect(error?.issues).toMatchObject([{ code: "too_big", origin: "array", maximum: 5 }]);
+  expect(looked).toBe(0);
+});
+
+test("What is no list is refused as one", () => {
+  expect(list(z.string()).safeParse({}).error?.issues).toMatchObject([
+    { code: "invalid_type", expected: "array" },
+  ]);
+});
+
+test("A record with too many entries is refused without a look at them", () => {
+  const tags = smallRecord(z.string(), z.string(), { maxEntries: 2, message: "Two at most" }).nullish();
+  expect(tags.parse({ a: "1", b: "2" })).toEqual({ a: "1", b: "2" });
+  expect(tags.parse(null)).toBeNull();
+  expect(tags.safeParse({ a: 1 }).error?.issues).toMatchObject([{ code: "invalid_type", path: ["a"] }]);
+  expect(tags.safeParse([]).error?.issues).toMatchObject([{ code: "invalid_type", expected: "record" }]);
+  const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`k${index}`, index]));
+  expect(tags.safeParse(many).error?.issues).toMatchObject([{ code: "custom", message: "Two at most" }]);
+});
+
+test("Both are described as zod's own are", () => {
+  const described = z.toJSONSchema(z.object({ a: list(z.string()).max(3), b: z.array(z.string()).max(3) }));
+  expect(described.properties?.a).toEqual(described.properties?.b);
+  const record = smallRecord(z.string(), z.int(), { maxEntries: 2, message: "" });
+  expect(z.toJSONSchema(record)).toEqual(z.toJSONSchema(z.record(z.string(), z.int())));
+});

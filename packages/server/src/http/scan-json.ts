@@ -1,0 +1,147 @@
+/** Deeper than any real request; below the depth at which writing JSON overflows the stack. */
+export const maxDepth = 256;
+/** A thousand imported results with all their fields and tags have fewer, and so do thirty thousand messages. */
+const maxValues = 100_000;
+const maxNumberCharacters = 1_000;
+/** Up to so many, each is searched for; from then on it is faster to go byte by byte. */
+const fewEscapedQuotes = 10_000;
+
+export interface JsonScan {
+  /** Why the text must not be parsed. */
+  fault: { isTooDeep: boolean; reason: string } | undefined;
+  /** Whether a number may be one that a double does not hold exactly. */
+  mayHaveLongNumber: boolean;
+}
+
+const code = {
+  quote: 0x22,
+  plus: 0x2b,
+  minus: 0x2d,
+  point: 0x2e,
+  zero: 0x30,
+  nine: 0x39,
+  colon: 0x3a,
+  upperE: 0x45,
+  bracket: 0x5b,
+  backslash: 0x5c,
+  endBracket: 0x5d,
+  lowerA: 0x61,
+  lowerE: 0x65,
+  lowerZ: 0x7a,
+  brace: 0x7b,
+  endBrace: 0x7d,
+} as const;
+
+/**
+ * Looks once through the bytes of a body before anything is made of them: how deep it is nested, how many values and how
+ * long numbers it has. Values take up to a hundred times the memory of their text, so that too many have to be refused
+ * before they are made. What is no JSON passes; the parser says what is wrong with it.
+ */
+export function scanJson(bytes: Uint8Array): JsonScan {
+  const { length } = bytes;
+  const endOfString = stringSkipper(bytes);
+  let values = 0;
+  let depth = 0;
+  let mayHaveLongNumber = false;
+  let at = 0;
+  while (at < length) {
+    const byte = bytes[at] ?? 0;
+    at += 1;
+    if (byte === code.quote) {
+      values += 1;
+      at = endOfString(at);
+    } else if (byte === code.colon) {
+      // The string before it was a key.
+      values -= 1;
+    } else if (byte === code.bracket || byte === code.brace) {
+      values += 1;
+      depth += 1;
+      if (depth > maxDepth) return refuse(`nested deeper than ${maxDepth} levels`, { isTooDeep: true });
+    } else if (byte === code.endBracket || byte === code.endBrace) {
+      depth -= 1;
+    } else if (byte === code.minus || isDigit(byte)) {
+      values += 1;
+      const start = at - 1;
+      at = endOfNumber(bytes, at);
+      if (at - start > maxNumberCharacters) {
+        return refuse(`A number has at most ${maxNumberCharacters} characters`);
+      }
+      mayHaveLongNumber ||= mayBeLong(bytes, start, at);
+    } else if (byte >= code.lowerA && byte <= code.lowerZ) {
+      values += 1;
+      at = endOfWord(bytes, at);
+    }
+    if (values > maxValues) return refuse(`A body has at most ${maxValues} values`);
+  }
+  return { fault: undefined, mayHaveLongNumber };
+}
+
+function refuse(reason: string, { isTooDeep = false } = {}): JsonScan {
+  return { fault: { isTooDeep, reason }, mayHaveLongNumber: false };
+}
+
+/** Finds where a string ends that has begun, the quote included. */
+function stringSkipper(bytes: Uint8Array): (start: number) => number {
+  let escapedQuotes = 0;
+  return (start) => {
+    let from = start;
+    while (escapedQuotes < fewEscapedQuotes) {
+      const end = bytes.indexOf(code.quote, from);
+      if (end < 0) return bytes.length;
+      let before = end - 1;
+      while (before >= from && bytes[before] === code.backslash) before -= 1;
+      if ((end - before) % 2 === 1) return end + 1;
+      escapedQuotes += 1;
+      from = end + 1;
+    }
+    for (let at = from; at < bytes.length; ) {
+      const byte = bytes[at];
+      if (byte === code.quote) return at + 1;
+      at += byte === code.backslash ? 2 : 1;
+    }
+    return bytes.length;
+  };
+}
+
+function endOfNumber(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at < bytes.length && isOfNumber(bytes[at] ?? 0)) at += 1;
+  return at;
+}
+
+function endOfWord(bytes: Uint8Array, from: number): number {
+  let at = from;
+  while (at < bytes.length && isLowerCase(bytes[at] ?? 0)) at += 1;
+  return at;
+}
+
+/** True for all integers of 16 digits and more and for all that may be beyond range, and for some that are neither. */
+function mayBeLong(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start < "1e308".length) return false;
+  let isFraction = false;
+  for (let at = start; at < end; at += 1) {
+    const byte = bytes[at];
+    if (byte === code.lowerE || byte === code.upperE) return bytes[at + 1] !== code.minus;
+    isFraction ||= byte === code.point;
+  }
+  return end - start > (isFraction ? 300 : 15);
+}
+
+function isDigit(byte: number): boolean {
+  return byte >= code.zero && byte <= code.nine;
+}
+
+function isLowerCase(byte: number): boolean {
+  return byte >= code.lowerA && byte <= code.lowerZ;
+}
+
+function isOfNumber(byte: number): boolean {
+  return (
+    isDigit(byte) ||
+    byte === code.point ||
+    byte === code.minus ||
+    byte === code.plus ||
+    byte === code.lowerE ||
+    byte === code.upperE
+  );
+}

@@ -1,0 +1,25 @@
+/** Run as a thread: asks `/health` again and again, and says how long the slowest answer took since it was last asked. */
+declare const self: Worker;
+
+let slowestMs = 0;
+let isReportWanted = false;
+
+self.onmessage = async ({ data: url }: MessageEvent<string | undefined>) => {
+  if (url === undefined) {
+    isReportWanted = true;
+    return;
+  }
+  for (;;) {
+    const startedAtMs = performance.now();
+    const response = await fetch(`${url}/health`);
+    if (response.status !== 200) throw new Error(`/health answered ${response.status}`);
+    await response.text();
+    slowestMs = Math.max(slowestMs, performance.now() - startedAtMs);
+    if (isReportWanted) {
+      postMessage(slowestMs);
+      isReportWanted = false;
+      slowestMs = 0;
+    }
+    await Bun.sleep(2);
+  }
+};
