@@ -1,3 +1,4 @@
+import type { ByteBudget } from "./byte-budget.ts";
 import type { Config } from "./config.ts";
 import { createEvaluate, type Evaluate } from "./evaluation/evaluate.ts";
 import { RefusedOrderError } from "./evaluation/evaluation-order.ts";
@@ -41,8 +42,9 @@ export function composeEvaluation(
   config: Config,
   logger: Logger,
   { database, briefReader, sqlitePath }: Pick<OpenedDatabase, "database" | "briefReader" | "sqlitePath">,
+  memory?: ByteBudget,
 ): Evaluation {
-  const completeJudging = composeJudge(config);
+  const completeJudging = composeJudge(config, memory);
   const askForVerdict = completeJudging === undefined ? undefined : createAskForVerdict(completeJudging);
   const registry = createRegistry([
     ...ruleFamilies,
@@ -64,7 +66,7 @@ export function composeEvaluation(
     const written = await writer.write(records);
     folder.note();
     return written;
-  });
+  }, memory);
   const findProfile: FindProfile = (accountId, family, name) =>
     findUsableProfile(database, accountId, family, name);
   const evaluate = createEvaluate({
@@ -119,7 +121,10 @@ function writeInPlace(database: Database): ReturnType<typeof writeInThread> {
 }
 
 /** The model behind judges: the upstream's, unless they have one of their own. The sandbox is no model. */
-function composeJudge({ judge, upstream }: Config): Upstream["complete"] | undefined {
+function composeJudge(
+  { judge, upstream }: Config,
+  memory: ByteBudget | undefined,
+): Upstream["complete"] | undefined {
   const url = judge.url ?? upstream.url;
   if (url === undefined) return undefined;
   // The upstream's credential and model are for the upstream's address only.
@@ -130,5 +135,6 @@ function composeJudge({ judge, upstream }: Config): Upstream["complete"] | undef
     model: judge.model ?? defaults?.model,
     timeoutMs: upstream.timeoutMs,
     retries: upstream.retries,
+    ...(memory && { memory }),
   }).complete;
 }

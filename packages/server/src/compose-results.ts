@@ -4,6 +4,7 @@ import { correctResult } from "./evaluation/results/correct-result.ts";
 import { exportResults } from "./evaluation/results/export-results.ts";
 import { findResult } from "./evaluation/results/find-result.ts";
 import { createImportOnce } from "./evaluation/results/import-results-once.ts";
+import { measureResult } from "./evaluation/results/measure-result.ts";
 import { resolveEvaluatorId } from "./evaluation/results/resolve-evaluator-id.ts";
 import { searchResults } from "./evaluation/results/search-results.ts";
 import { summarise } from "./evaluation/results/summarise.ts";
@@ -20,6 +21,7 @@ export function composeResults(
     resolveEvaluatorId: (accountId, idOrAlias) => resolveEvaluatorId(reader, registry, accountId, idOrAlias),
     searchResults: (accountId, filter, page) => searchResults(reader, accountId, filter, page),
     exportResults: (accountId, filter, order) => exportResults(reader, accountId, filter, order),
+    measureResult: (accountId, id) => measureResult(briefReader, accountId, id),
     findResult: (accountId, id) => findResult(briefReader, accountId, id),
     async correctResult(accountId, correction, once) {
       const result = await correctResult({ database, reader: briefReader }, accountId, correction, once);

@@ -42,6 +42,7 @@ export async function composeSignIn(
   { identity }: Config,
   database: Database,
   publicUrl: string,
+  briefReader: Database,
 ): Promise<ComposedSignIn> {
   const rules = sessionRules(identity);
   const secret = await sharedSecret(database, "session_digest");
@@ -70,7 +71,7 @@ export async function composeSignIn(
       },
       startSession: (signedIn, browser) =>
         startSession(database, tokens, rules, async () => signedIn, browser),
-      listSessions: (userId) => listSessions(database, rules, userId),
+      listSessions: (userId, page) => listSessions(briefReader, rules, userId, page),
       endSession: (caller, sessionId) => endSession(database, holdOf(caller), caller.userId, sessionId),
       async signOut(caller, sessionId) {
         const idToken = provider === undefined ? undefined : await selectIdToken(database, sessionId);

@@ -1,3 +1,4 @@
+import { type ByteBudget, createByteBudget } from "./byte-budget.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeResults } from "./compose-results.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
@@ -37,6 +38,7 @@ import { readLatency } from "./identity/usage/read-latency.ts";
 import { readUsage } from "./identity/usage/read-usage.ts";
 import { writeUsage } from "./identity/usage/usage-store.ts";
 import { selectUser, type User } from "./identity/users-store.ts";
+import { memoryLimitBytes } from "./memory-limit.ts";
 import type { Log, Logger } from "./observability/logger.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { openTracing } from "./observability/tracing.ts";
@@ -64,15 +66,17 @@ export async function compose(config: Config, log: Log, address: string): Promis
   const { logger } = log;
   let phase: Phase = "starting";
   const metrics = createMetrics();
+  const memory = createByteBudget(config.memoryBudgetBytes ?? Math.floor(memoryLimitBytes() / 4));
+  metrics.watchMemory(memory);
   const tracing = config.otlpEndpoint === undefined ? undefined : await openTracing(config.otlpEndpoint);
   const store = await composeStore(config, log);
   const { database, digestOf } = store;
   await refuseWrongClock(store);
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
-  const { signIn, sessions, holdOf } = await composeSignIn(config, database, publicUrl);
+  const { signIn, sessions, holdOf } = await composeSignIn(config, database, publicUrl, store.briefReader);
   const signInPath = signIn.kind === "local" ? await createSignInPath(store) : undefined;
-  const { upstream, stopSandbox } = await composeUpstream(config, logger);
+  const { upstream, stopSandbox } = await composeUpstream(config, logger, memory);
 
   const lastUses = collectLastUses(
     (batch) => writeLastUses(database, batch),
@@ -92,11 +96,17 @@ export async function compose(config: Config, log: Log, address: string): Promis
   const admission = createAdmission(config.prediction);
   metrics.watchInFlight(admission.inFlight);
 
-  const { registry, evaluate, findRefusals, ...evaluation } = composeEvaluation(config, logger, store);
+  const { registry, evaluate, findRefusals, ...evaluation } = composeEvaluation(
+    config,
+    logger,
+    store,
+    memory,
+  );
   const managed = systemRevisions(registry.families);
 
   const app = createApp({
     phase: () => phase,
+    memory,
     dashboardDirectory: Bun.fileURLToPath(new URL("../../web/dist/", import.meta.url)),
     verifier,
     signIn,
@@ -112,12 +122,12 @@ export async function compose(config: Config, log: Log, address: string): Promis
     apiKeys: {
       createApiKey: (caller, credential, newKey, once) =>
         createKeyForCaller(database, digestOf, { credential, hold: holdOf(caller) }, newKey, once),
-      listApiKeys: (userId) => selectApiKeys(database, userId),
+      listApiKeys: (userId, page) => selectApiKeys(store.briefReader, userId, page),
       revokeApiKey: (caller, keyId) => revokeApiKey(database, verifier, holdOf(caller), caller.userId, keyId),
     },
     errorTaxonomies: {
       createRevision: (newRevision, once) => createRevisionOnce(database, newRevision, once),
-      listRevisions: (accountId, filter) => listRevisions(database, accountId, filter),
+      listRevisions: (accountId, filter) => listRevisions(store.briefReader, accountId, filter),
       findRevision: (accountId, revisionId) => findRevision(database, accountId, revisionId),
       findErrorFindings: (accountId, revisionId, period) =>
         findErrorFindings(store.reader, accountId, revisionId, period),
@@ -138,15 +148,17 @@ export async function compose(config: Config, log: Log, address: string): Promis
         changeProfileOnce(database, revision.accountId, once, (transaction) =>
           reviseProfile(transaction, revision),
         ),
-      archiveProfile: (accountId, publicId) => archiveProfile(database, managed, accountId, publicId),
-      listProfiles: (accountId, filter, page) => listProfiles(database, managed, accountId, filter, page),
+      archiveProfile: (accountId, publicId) =>
+        archiveProfile({ database, reader: store.briefReader }, managed, accountId, publicId),
+      listProfiles: (accountId, filter, page) =>
+        listProfiles(store.briefReader, managed, accountId, filter, page),
       measureAgreement: (accountId, publicId) => measureAgreement(store.reader, managed, accountId, publicId),
     },
     usage: {
       readUsage: (accountId, period, keyId) => readUsage(store.reader, accountId, period, keyId),
       readLatency: (accountId, period) => readLatency(store.reader, accountId, period),
     },
-    listApps: (accountId) => listApps(database, accountId),
+    listApps: (accountId, page) => listApps(store.briefReader, accountId, page),
     findUser: (userId) => selectUser(database, userId),
     findAccount: (accountId) => selectAccount(database, accountId),
     observers: { log, metrics, tracing, noteUsage: usage.note },
@@ -220,8 +232,10 @@ export async function composeEvaluator(
 export async function composeUpstream(
   config: Config,
   logger: Logger,
+  memory?: ByteBudget,
 ): Promise<{ upstream: Upstream; stopSandbox(): Promise<void> }> {
-  const { url, ...options } = config.upstream;
+  const { url, ...rest } = config.upstream;
+  const options = { ...rest, ...(memory && { memory }) };
   if (url !== undefined)
     return { upstream: createUpstream({ url, ...options }), stopSandbox: async () => {} };
   const { startSandbox } = await import("./upstream/sandbox/start-sandbox.ts");

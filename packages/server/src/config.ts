@@ -14,6 +14,8 @@ const hourMs = 3_600_000;
 export type Config = Readonly<{
   listen: Readonly<{ host: string; port: number; publicUrl: string | undefined; maxBodyBytes: number }>;
   databaseUrl: string;
+  /** Absent: a quarter of what there is. */
+  memoryBudgetBytes: number | undefined;
   upstream: Readonly<{
     /** Absent: the sandbox. */
     url: string | undefined;
@@ -67,6 +69,7 @@ export function readConfig(raw: RawEnvironment): Config {
       maxBodyBytes: values.PRESAGE_MAX_BODY_BYTES,
     }),
     databaseUrl: values.PRESAGE_DATABASE_URL,
+    memoryBudgetBytes: values.PRESAGE_MEMORY_BUDGET_BYTES,
     upstream: Object.freeze({
       url: values.PRESAGE_UPSTREAM_URL,
       apiKey: values.PRESAGE_UPSTREAM_API_KEY,

@@ -6,7 +6,7 @@ import type { Upstream } from "../upstream/upstream.ts";
 import type { SessionKeeper } from "./rotate-session.ts";
 import type { Route } from "./route.ts";
 import { type ApiKeysArea, apiKeyRoutes } from "./routes/api-keys.ts";
-import { appRoutes } from "./routes/apps.ts";
+import { appRoutes, type ListApps } from "./routes/apps.ts";
 import { dashboardRoutes } from "./routes/dashboard.ts";
 import { docsRoutes } from "./routes/docs.ts";
 import { type ErrorTaxonomiesArea, errorTaxonomyRoutes } from "./routes/error-taxonomies.ts";
@@ -25,7 +25,7 @@ import { type UsageArea, usageRoutes } from "./routes/usage.ts";
 import { whoAmIRoutes } from "./routes/whoami.ts";
 import { type ServePath, type Surroundings, servePath } from "./serve-path.ts";
 
-export interface AppParts extends Pick<Surroundings, "observers"> {
+export interface AppParts extends Pick<Surroundings, "observers" | "memory"> {
   verifier: KeyVerifier;
   signIn: SignIn;
   sessions: SessionKeeper & SessionsArea;
@@ -41,7 +41,7 @@ export interface AppParts extends Pick<Surroundings, "observers"> {
   evaluationResults: EvaluationResultsArea;
   evaluatorProfiles: EvaluatorProfilesArea;
   usage: UsageArea;
-  listApps(accountId: string): Promise<string[]>;
+  listApps: ListApps;
   findUser(userId: string): Promise<User | undefined>;
   findAccount(accountId: string): Promise<Account | undefined>;
 }
@@ -69,11 +69,11 @@ export function createApp(parts: AppParts): App {
     ...meRoutes(parts.findUser),
     ...whoAmIRoutes(parts.findAccount),
     ...apiKeyRoutes(parts.apiKeys, parts.sessions.cookie, maxBodyBytes),
-    ...errorTaxonomyRoutes(parts.errorTaxonomies, maxBodyBytes),
+    ...errorTaxonomyRoutes(parts.errorTaxonomies, maxBodyBytes, parts.observers.log),
     ...evaluateRoutes(parts.evaluations, maxBodyBytes),
     ...evaluationResultRoutes(parts.evaluationResults, maxBodyBytes, parts.observers.log),
     ...evaluatorRoutes(parts.registry),
-    ...evaluatorProfileRoutes(parts.evaluatorProfiles, maxBodyBytes),
+    ...evaluatorProfileRoutes(parts.evaluatorProfiles, maxBodyBytes, parts.observers.log),
     ...usageRoutes(parts.usage),
     ...appRoutes(parts.listApps),
   ];
@@ -81,6 +81,7 @@ export function createApp(parts: AppParts): App {
   const surroundings: Surroundings = {
     credentials: { keys: parts.verifier, findSession: parts.sessions.findSession },
     observers: parts.observers,
+    memory: parts.memory,
     isStopping: () => parts.phase() === "stopping",
     noteRequest: (atMs) => {
       lastRequestAtMs = atMs;

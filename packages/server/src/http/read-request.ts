@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { holdBody } from "./hold-memory.ts";
 import { readJsonBody } from "./read-json-body.ts";
 import type { Call } from "./route.ts";
 import { usesOldNames } from "./uses-old-names.ts";
@@ -10,7 +11,7 @@ export async function readBody<Schema extends z.ZodType>(
   schema: Schema,
   maxBodyBytes: number,
 ): Promise<z.input<Schema>> {
-  const body = await readJsonBody(request, maxBodyBytes);
+  const body = await readJsonBody(request, maxBodyBytes, (bytes) => holdBody(exchange, bytes));
   exchange.usesOldNames = usesOldNames(schema, body);
   return validate(schema, body, "body");
 }

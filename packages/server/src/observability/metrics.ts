@@ -50,6 +50,22 @@ export function createMetrics() {
       help: "API keys checked, by outcome: cached (a cache hit), looked_up, refused, unavailable.",
       labelNames: ["outcome"],
     }),
+    /** Reads how much of the memory budget is held whenever the metrics are asked for. */
+    watchMemory({ maxBytes, heldBytes }: { maxBytes: number; heldBytes(): number }) {
+      new Gauge({
+        name: "presage_memory_held_bytes",
+        help: "Memory held by bodies under way, answers being written and results that wait, as it is estimated.",
+        registers,
+        collect() {
+          this.set(heldBytes());
+        },
+      });
+      new Gauge({
+        name: "presage_memory_budget_bytes",
+        help: "The most of it; past it requests get 503.",
+        registers,
+      }).set(maxBytes);
+    },
     /** Reads the number of predictions under way whenever the metrics are asked for. */
     watchInFlight(count: () => number) {
       new Gauge({

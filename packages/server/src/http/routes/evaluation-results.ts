@@ -12,6 +12,7 @@ import {
   readResultId,
   type ValidationError,
 } from "@presage/contract";
+import type { Pieces } from "../../evaluation/read-in-pieces.ts";
 import type { NewCorrection } from "../../evaluation/results/correct-result.ts";
 import type { KeptResult } from "../../evaluation/results/evaluation-record.ts";
 import type { ImportReceipt, ImportResultsOnce } from "../../evaluation/results/import-results-once.ts";
@@ -20,10 +21,12 @@ import { type Summary, TooManyGroupsError, type WantedSummary } from "../../eval
 import type { Log } from "../../observability/logger.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
-import { isStoreUnavailable } from "../../storage/store-failure.ts";
+import { answerBroke } from "../answer-broke.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
 import { toSummaryResponse } from "../evaluation-summary.ts";
 import { exportFormat } from "../export-format.ts";
+import { exportTexts } from "../export-texts.ts";
+import { holdStored } from "../hold-memory.ts";
 import { keepOpen } from "../keep-open.ts";
 import { readOnce } from "../read-idempotency-key.ts";
 import { readImportedResults } from "../read-imported-result.ts";
@@ -37,20 +40,23 @@ import {
   refuseUnknownFilters,
 } from "../read-result-filter.ts";
 import { type CallWithCaller, type Route, withCaller } from "../route.ts";
-import { streamExport } from "../stream-export.ts";
+import { streamList } from "../stream-list.ts";
+import { streamTexts } from "../stream-texts.ts";
 import { ValidationFailure } from "../validation.ts";
 
 export interface EvaluationResultsArea {
   /** The id that a filter means by an id or an alias. */
   resolveEvaluatorId(accountId: string, idOrAlias: string): Promise<string>;
-  searchResults(accountId: string, filter: SearchFilter, page: Page): Promise<KeptResult[]>;
+  searchResults(accountId: string, filter: SearchFilter, page: Page): Promise<Pieces<KeptResult>>;
   /** All results of a filter, a piece at a time and no piece empty. */
   exportResults(
     accountId: string,
     filter: SearchFilter,
     order: Page["order"],
-  ): AsyncIterator<readonly KeptResult[], void>;
+  ): AsyncIterable<readonly KeptResult[], void>;
   findResult(accountId: string, id: number): Promise<KeptResult>;
+  /** About how many bytes its texts take; 0 without such a result. */
+  measureResult(accountId: string, id: number): Promise<number>;
   correctResult(accountId: string, correction: NewCorrection, once: Once | undefined): Promise<KeptResult>;
   importResults: ImportResultsOnce;
   summarise(accountId: string, wanted: WantedSummary): Promise<Summary>;
@@ -58,6 +64,8 @@ export interface EvaluationResultsArea {
 
 const path = "/v1/evaluation-results";
 const defaultLimit = 50;
+/** An export reads about so much at once, and more only where one result has more. */
+const bytesOfExport = 1_000_000;
 /** One that no rollup answers reads every result of its filter. The store gives up after this. */
 const longestSummaryMs = 60_000;
 
@@ -66,8 +74,16 @@ export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes
     ({ caller }: CallWithCaller): ResolveEvaluatorId =>
     (idOrAlias) =>
       area.resolveEvaluatorId(caller.accountId, idOrAlias);
+  const onBroken = answerBroke(log);
+
+  /** Counts what a result takes while it is read and answered. */
+  async function holdResult(call: CallWithCaller): Promise<void> {
+    holdStored(call.exchange, await area.measureResult(call.caller.accountId, idOf(call)));
+  }
+
   return [
     withCaller("GET", `${path}/:id`, async (call) => {
+      await holdResult(call);
       const result = toEvaluationResult(await area.findResult(call.caller.accountId, idOf(call)));
       const answer = { evaluation_result: result, evaluation_results: [result] };
       return Response.json(answer satisfies EvaluationResultResponse);
@@ -81,9 +97,9 @@ export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes
         limit: body.limit ?? defaultLimit,
         maxTextCharacters: body.text_limit ?? undefined,
       };
-      const results = await area.searchResults(call.caller.accountId, filter, page);
-      const answer = { results: results.map(toEvaluationResult) };
-      return Response.json(answer satisfies EvaluationResultSearchResponse);
+      const found = await area.searchResults(call.caller.accountId, filter, page);
+      const name: keyof EvaluationResultSearchResponse = "results";
+      return await streamList(call, name, found, toResultJson, onBroken(call));
     }),
     withCaller("GET", `${path}/export`, async (call) => {
       const { exchange, caller } = call;
@@ -93,12 +109,8 @@ export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes
       const filter = await readSearchFilter(fields, resolverOf(call));
       const pieces = area.exportResults(caller.accountId, filter, order);
       const written = await exportFormat(format);
-      const stream = await streamExport(pieces, written, (error) => {
-        const { requestId } = exchange;
-        const isOutage = isStoreUnavailable(error);
-        if (isOutage) log.storeFailed(error);
-        log.logger.error({ requestId, ...(isOutage ? {} : { err: error }) }, "an export broke off");
-      });
+      holdStored(exchange, bytesOfExport);
+      const stream = await streamTexts(exportTexts(pieces, written), onBroken(call));
       return new Response(stream, {
         headers: {
           "content-type": written.contentType,
@@ -137,6 +149,7 @@ export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes
       const resultId = idOf(call);
       const body = await readBody(call, CorrectionRequest, maxBodyBytes);
       const { accountId, userId } = call.caller;
+      await holdResult(call);
       const correction = {
         userId,
         resultId,
@@ -150,6 +163,10 @@ export function evaluationResultRoutes(area: EvaluationResultsArea, maxBodyBytes
       return Response.json(answer, { status: 201 });
     }),
   ];
+}
+
+function toResultJson(result: KeptResult): string {
+  return JSON.stringify(toEvaluationResult(result));
 }
 
 function tooManyGroups(error: string, input: readonly string[]): ValidationError {
