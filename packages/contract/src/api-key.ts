@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { nextCursor, pageQuery } from "./query.ts";
 import { shortText } from "./text.ts";
 
 const instant = z.iso.datetime({ offset: true });
@@ -35,8 +36,11 @@ export const ApiKeyCreateResponse = ApiKeyResponse.extend({
 }).meta({ id: "ApiKeyCreateResponse" });
 export type ApiKeyCreateResponse = z.infer<typeof ApiKeyCreateResponse>;
 
+/** Query of `GET /v1/api-keys`. */
+export const ApiKeyListQuery = z.object(pageQuery({ maximum: 1000, default: 1000 }));
+
 export const ApiKeyListResponse = z
-  .object({ data: z.array(ApiKeyResponse).meta({ description: "Newest first." }) })
+  .object({ data: z.array(ApiKeyResponse).meta({ description: "Newest first." }), next: nextCursor })
   .meta({ id: "ApiKeyListResponse" });
 export type ApiKeyListResponse = z.infer<typeof ApiKeyListResponse>;
 

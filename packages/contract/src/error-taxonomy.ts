@@ -2,7 +2,7 @@ import { z } from "zod";
 import { list } from "./list.ts";
 import { queryBoolean, queryInteger } from "./query.ts";
 import { maxTaxonomyLevels } from "./read-taxonomy.ts";
-import { shortText, storableText } from "./text.ts";
+import { boundedObject, boundedText, maxDescriptionCharacters, shortText, storableText } from "./text.ts";
 
 const uuid = z.guid().meta({ format: "uuid" });
 const maxLabelsAtOnce = 100;
@@ -34,7 +34,7 @@ export const ErrorTaxonomyRevisionCreateRequest = z
     error_taxonomy_name: shortText(120)
       .nullish()
       .meta({ description: "Without an id: the taxonomy of this name, which is made if there is none." }),
-    error_taxonomy_description: storableText()
+    error_taxonomy_description: boundedText(maxDescriptionCharacters)
       .nullish()
       .meta({ description: "Describes the taxonomy, all its revisions alike; absent, it stays as it is." }),
     create_only_if_not_exists: z
@@ -44,7 +44,7 @@ export const ErrorTaxonomyRevisionCreateRequest = z
     body: newTree.meta({
       description: `The tree of categories and errors. It never changes. At most ${maxTreeCharacters} characters and ${maxTaxonomyLevels} levels of JSON.`,
     }),
-    metadata: z.record(z.string(), z.unknown()).nullish(),
+    metadata: boundedObject(65_536, "Metadata").nullish(),
     labels: newLabels.nullish().meta({ description: "Labels to set on the new revision." }),
   })
   .meta({ id: "ErrorTaxonomyRevisionCreateRequest" });
@@ -103,7 +103,7 @@ export const ErrorTaxonomyRemoveLabelsRequest = z
   .meta({ id: "ErrorTaxonomyRemoveLabelsRequest" });
 export type ErrorTaxonomyRemoveLabelsRequest = z.infer<typeof ErrorTaxonomyRemoveLabelsRequest>;
 
-/** Body of `POST …/{revision_id}/set-labels`. A label that another revision of the taxonomy bears moves. */
+/** Body of `POST …/{revision_id}/set-labels`. A label that another revision of the taxonomy bears moves. A revision bears 1,000 at most. */
 export const ErrorTaxonomySetLabelsRequest = ErrorTaxonomyRemoveLabelsRequest.extend({
   labels: newLabels,
 }).meta({ id: "ErrorTaxonomySetLabelsRequest" });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { list } from "./list.ts";
 import { smallRecord } from "./small-record.ts";
-import { shortText, storableText } from "./text.ts";
+import { boundedObject, boundedText, shortText, storableText } from "./text.ts";
 
 const instant = z.iso.datetime({ offset: true });
 const duration = z.string().meta({ format: "duration", description: "ISO 8601, for example PT0.25S." });
@@ -46,7 +46,7 @@ export const evaluatedModelFields = {
   evaluated_model_id: shortText(200).nullish(),
   evaluated_model_name: shortText(200).nullish(),
   evaluated_model_provider: shortText(200).nullish(),
-  evaluated_model_params: z.record(z.string(), z.unknown()).nullish(),
+  evaluated_model_params: boundedObject(65_536, "A model's params").nullish(),
   evaluated_model_selected_model: shortText(200).nullish(),
 };
 
@@ -194,7 +194,7 @@ export const CorrectionRequest = z
   .object({
     pass: z.boolean(),
     score_raw: score.nullish().meta({ description: "Absent: 1 for a pass, 0 for a fail." }),
-    comment: storableText().nullish(),
+    comment: boundedText(10_000).nullish(),
   })
   .meta({ id: "EvaluationCorrectionRequest" });
 export type CorrectionRequest = z.infer<typeof CorrectionRequest>;
@@ -215,7 +215,7 @@ export const ImportedEvaluationResult = z
     criteria: shortText(200).nullish().meta({ description: "The same as profile_name." }),
     pass: z.boolean().nullish(),
     score_raw: score.nullish(),
-    explanation: storableText().nullish(),
+    explanation: boundedText(1_000_000).nullish(),
     evaluation_duration: importedDuration,
     explanation_duration: importedDuration,
     ...sampleFields,

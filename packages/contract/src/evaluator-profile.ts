@@ -1,11 +1,13 @@
 import { z } from "zod";
 import { deprecated } from "./evaluation-result.ts";
 import { queryBoolean, queryInteger } from "./query.ts";
-import { shortText, storableText } from "./text.ts";
+import { boundedObject, boundedText, maxDescriptionCharacters, shortText, storableText } from "./text.ts";
 
 const uuid = z.guid().meta({ format: "uuid" });
 const instant = z.iso.datetime({ offset: true });
 const config = z.record(z.string(), z.unknown());
+/** Some are JSON Schemas. Every evaluation with a profile reads the whole of it. */
+const newConfig = boundedObject(1_000_000, "A config");
 
 /** How a family of evaluators is set up: one revision of a named profile. */
 export const EvaluatorProfile = z
@@ -31,8 +33,8 @@ export const EvaluatorProfileCreateRequest = z
     evaluator_family: shortText(200).nullish().meta({ description: "The family's name." }),
     evaluator_id: deprecated(shortText(200).nullish(), "evaluator_family"),
     name: shortText(200),
-    config,
-    description: storableText().nullish(),
+    config: newConfig,
+    description: boundedText(maxDescriptionCharacters).nullish(),
   })
   .refine(({ evaluator_family, evaluator_id }) => (evaluator_family ?? evaluator_id ?? null) !== null, {
     path: ["evaluator_family"],
@@ -47,8 +49,8 @@ export const EvaluatorProfileRevisionRequest = z
   .object({
     evaluator_family: shortText(200).nullish().meta({ description: "The profile's own, if given." }),
     evaluator_id: deprecated(shortText(200).nullish(), "evaluator_family"),
-    config,
-    description: storableText().nullish().meta({ description: "Absent: as it was." }),
+    config: newConfig,
+    description: boundedText(maxDescriptionCharacters).nullish().meta({ description: "Absent: as it was." }),
   })
   .meta({ id: "EvaluatorProfileRevisionRequest" });
 export type EvaluatorProfileRevisionRequest = z.infer<typeof EvaluatorProfileRevisionRequest>;

@@ -1,6 +1,8 @@
 import { z } from "zod";
 
 const trueWord = /^(1|true|t|yes|y|on)$/i;
+/** A time in microseconds and an id. */
+const cursor = /^\d{1,16}\.[\w-]{1,64}$/;
 const falseWord = /^(0|false|f|no|n|off)$/i;
 
 /** A whole number in a query string. `Number` reads what passes. */
@@ -43,3 +45,28 @@ export function queryNumber() {
     })
     .meta({ type: "number" });
 }
+
+/** Which part of a list is wanted that goes on with `next`. */
+export function pageQuery({ maximum, default: usual }: { maximum: number; default: number }) {
+  return {
+    limit: queryInteger({ minimum: 1, maximum }).optional().meta({ default: usual }),
+    after: z
+      .string()
+      .check(({ value, issues }) => {
+        if (cursor.test(value)) return;
+        issues.push({
+          code: "custom",
+          message: "Input should be the next of an earlier answer",
+          input: value,
+        });
+      })
+      .optional()
+      .meta({ description: "What an earlier answer has as `next`: what follows it is listed." }),
+  };
+}
+
+/** Of a list's answer. */
+export const nextCursor = z
+  .string()
+  .nullable()
+  .meta({ description: "What asks for the rest, as `after`; null where this is the end." });

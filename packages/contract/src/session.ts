@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { nextCursor, pageQuery } from "./query.ts";
 
 const instant = z.iso.datetime({ offset: true });
 
@@ -17,9 +18,12 @@ export const SessionResponse = z
   .meta({ id: "SessionResponse" });
 export type SessionResponse = z.infer<typeof SessionResponse>;
 
+/** Query of `GET /v1/sessions`. */
+export const SessionListQuery = z.object(pageQuery({ maximum: 1000, default: 1000 }));
+
 /** Answer of `GET /v1/sessions`. */
 export const SessionListResponse = z
-  .object({ data: z.array(SessionResponse).meta({ description: "Newest first." }) })
+  .object({ data: z.array(SessionResponse).meta({ description: "Newest first." }), next: nextCursor })
   .meta({ id: "SessionListResponse" });
 export type SessionListResponse = z.infer<typeof SessionListResponse>;
 

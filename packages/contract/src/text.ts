@@ -17,12 +17,17 @@ export function storableText() {
  * count them; zod's own `max` counts UTF-16 units.
  */
 export function shortText(maxCharacters: number) {
+  return boundedText(maxCharacters).min(1).meta({ maxLength: maxCharacters });
+}
+
+/** Descriptions are listed with everything that they describe. */
+export const maxDescriptionCharacters = 10_000;
+
+/** Text of at most `maxCharacters` characters, for what people write: descriptions, comments. */
+export function boundedText(maxCharacters: number) {
   return storableText()
-    .min(1)
     .check(({ value, issues }) => {
-      // Characters are only counted where it may matter: each is one UTF-16 unit or two.
-      if (value.length <= maxCharacters) return;
-      if (value.length <= 2 * maxCharacters && [...value].length <= maxCharacters) return;
+      if (isWithin(value, maxCharacters)) return;
       issues.push({
         code: "too_big",
         origin: "string",
@@ -32,4 +37,19 @@ export function shortText(maxCharacters: number) {
       });
     })
     .meta({ maxLength: maxCharacters });
+}
+
+/** A character has one unit or two, so that only texts in between must be counted. */
+function isWithin(text: string, maxCharacters: number): boolean {
+  if (text.length <= maxCharacters) return true;
+  return text.length <= 2 * maxCharacters && [...text].length <= maxCharacters;
+}
+
+/** An object that is kept as JSON of at most `maxCharacters` characters. */
+export function boundedObject(maxCharacters: number, name: string) {
+  const error = `${name} has at most ${maxCharacters} characters of JSON`;
+  return z
+    .record(z.string(), z.unknown())
+    .refine((value) => JSON.stringify(value).length <= maxCharacters, { error })
+    .meta({ description: `At most ${maxCharacters} characters of JSON.` });
 }

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { nextCursor, queryInteger } from "./query.ts";
+import { storableText } from "./text.ts";
 
 const credential = z.object({
   id: z.uuid(),
@@ -16,8 +18,14 @@ export const WhoAmIResponse = z
   .meta({ id: "WhoAmIResponse" });
 export type WhoAmIResponse = z.infer<typeof WhoAmIResponse>;
 
-/** Answer of `GET /v1/apps`: every app that has results, by name. */
+/** Query of `GET /v1/apps`. */
+export const AppListQuery = z.object({
+  limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({ default: 1000 }),
+  after: storableText().optional().meta({ description: "A name: those that follow it are listed." }),
+});
+
+/** Answer of `GET /v1/apps`: the apps that have results, in the order of their names' characters. */
 export const AppListResponse = z
-  .object({ apps: z.array(z.object({ name: z.string() })) })
+  .object({ apps: z.array(z.object({ name: z.string() })), next: nextCursor })
   .meta({ id: "AppListResponse" });
 export type AppListResponse = z.infer<typeof AppListResponse>;

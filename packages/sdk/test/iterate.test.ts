@@ -99,3 +99,27 @@ describe("going through results", () => {
     expect((await caught(take(results))).category).toBe("unauthenticated");
   });
 });
+
+describe("lists that go on with next", () => {
+  const key = (id: number) => ({ id: String(id) });
+
+  test("are read to their end", async () => {
+    server.script(
+      () => Response.json({ data: [key(3), key(2)], next: "2.b" }),
+      () => Response.json({ data: [key(1)], next: null }),
+    );
+    expect((await presage.apiKeys.list()).map(({ id }) => id)).toEqual(["3", "2", "1"]);
+    expect(server.received.map(({ target }) => target)).toEqual(["/v1/api-keys", "/v1/api-keys?after=2.b"]);
+    server.script(
+      () => Response.json({ apps: [{ name: "a b" }], next: "a b" }),
+      () => Response.json({ apps: [{ name: "c" }], next: null }),
+    );
+    expect(await presage.apps.list()).toEqual([{ name: "a b" }, { name: "c" }]);
+    expect(server.received.at(-1)?.target).toBe("/v1/apps?after=a+b");
+  });
+
+  test("end where an older server says nothing of next", async () => {
+    server.script(() => Response.json({ data: [key(1)] }));
+    expect(await presage.sessions.list()).toHaveLength(1);
+  });
+});

@@ -1,3 +1,4 @@
+import type { ByteBudget } from "./byte-budget.ts";
 import type { Config } from "./config.ts";
 import { createEvaluate, type Evaluate } from "./evaluation/evaluate.ts";
 import { RefusedOrderError } from "./evaluation/evaluation-order.ts";
@@ -46,8 +47,9 @@ export function composeEvaluation(
   config: Config,
   logger: Logger,
   { database, briefReader, sqlitePath }: Pick<OpenedDatabase, "database" | "briefReader" | "sqlitePath">,
+  memory?: ByteBudget,
 ): Evaluation {
-  const judgeModel = composeJudge(config);
+  const judgeModel = composeJudge(config, memory);
   const askForVerdict = judgeModel === undefined ? undefined : createAskForVerdict(judgeModel);
   const registry = createRegistry([
     ...ruleFamilies,
@@ -69,7 +71,7 @@ export function composeEvaluation(
     const written = await writer.write(records);
     folder.note();
     return written;
-  });
+  }, memory);
   const findProfile: FindProfile = (accountId, family, name) =>
     findUsableProfile(database, accountId, family, name);
   const evaluate = createEvaluate({
@@ -126,7 +128,7 @@ function writeInPlace(database: Database): ReturnType<typeof writeInThread> {
 }
 
 /** The model behind judges: the upstream's, unless they have one of their own. The sandbox is no model. */
-function composeJudge({ judge, upstream }: Config): JudgeModel | undefined {
+function composeJudge({ judge, upstream }: Config, memory: ByteBudget | undefined): JudgeModel | undefined {
   const url = judge.url ?? upstream.url;
   if (url === undefined) return undefined;
   // The upstream's credential and model are for the upstream's address only.
@@ -137,6 +139,7 @@ function composeJudge({ judge, upstream }: Config): JudgeModel | undefined {
     model: judge.model ?? defaults?.model,
     timeoutMs: upstream.timeoutMs,
     retries: upstream.retries,
+    ...(memory && { memory }),
   });
   // An evaluation's deadline bounds how long its calls wait.
   const slots = createFairSlots({

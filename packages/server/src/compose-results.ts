@@ -4,6 +4,7 @@ import { correctResult } from "./evaluation/results/correct-result.ts";
 import { exportResults } from "./evaluation/results/export-results.ts";
 import { findResult } from "./evaluation/results/find-result.ts";
 import { createImportOnce } from "./evaluation/results/import-results-once.ts";
+import { measureResult } from "./evaluation/results/measure-result.ts";
 import { resolveEvaluatorId } from "./evaluation/results/resolve-evaluator-id.ts";
 import { searchResults } from "./evaluation/results/search-results.ts";
 import { summarise } from "./evaluation/results/summarise.ts";
@@ -21,6 +22,7 @@ export function composeResults(
       resolveEvaluatorId(reader(asker), registry, asker.accountId, idOrAlias),
     searchResults: (asker, filter, page) => searchResults(reader(asker), asker.accountId, filter, page),
     exportResults: (asker, filter, order) => exportResults(reader(asker), asker.accountId, filter, order),
+    measureResult: (asker, id) => measureResult(briefReader(asker), asker.accountId, id),
     findResult: (asker, id) => findResult(briefReader(asker), asker.accountId, id),
     async correctResult(asker, correction, once) {
       const stores = { database, reader: briefReader(asker) };

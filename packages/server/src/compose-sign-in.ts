@@ -20,6 +20,7 @@ import { verifySession } from "./identity/sessions/verify-session.ts";
 import { createSignInToken } from "./identity/sign-in-tokens/create-sign-in-token.ts";
 import { useSignInToken } from "./identity/sign-in-tokens/use-sign-in-token.ts";
 import type { User } from "./identity/users-store.ts";
+import type { Reader } from "./storage/reader.ts";
 import { sharedSecret } from "./storage/settings-store.ts";
 import type { Database } from "./storage/tables.ts";
 
@@ -42,6 +43,7 @@ export async function composeSignIn(
   { identity }: Config,
   database: Database,
   publicUrl: string,
+  briefReader: Reader,
 ): Promise<ComposedSignIn> {
   const rules = sessionRules(identity);
   const secret = await sharedSecret(database, "session_digest");
@@ -70,7 +72,7 @@ export async function composeSignIn(
       },
       startSession: (signedIn, browser) =>
         startSession(database, tokens, rules, async () => signedIn, browser),
-      listSessions: (userId) => listSessions(database, rules, userId),
+      listSessions: (asker, userId, page) => listSessions(briefReader(asker), rules, userId, page),
       endSession: (caller, sessionId) => endSession(database, holdOf(caller), caller.userId, sessionId),
       async signOut(caller, sessionId) {
         const idToken = provider === undefined ? undefined : await selectIdToken(database, sessionId);

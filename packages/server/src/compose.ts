@@ -1,3 +1,4 @@
+import { type ByteBudget, createByteBudget } from "./byte-budget.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeResults } from "./compose-results.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
@@ -38,6 +39,7 @@ import { readLatency } from "./identity/usage/read-latency.ts";
 import { readUsage } from "./identity/usage/read-usage.ts";
 import { writeUsage } from "./identity/usage/usage-store.ts";
 import { selectUser, type User } from "./identity/users-store.ts";
+import { memoryLimitBytes } from "./memory-limit.ts";
 import type { Log, Logger } from "./observability/logger.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { openTracing } from "./observability/tracing.ts";
@@ -65,15 +67,16 @@ export async function compose(config: Config, log: Log, address: string): Promis
   const { logger } = log;
   let phase: Phase = "starting";
   const metrics = createMetrics();
+  const memory = createByteBudget(config.memoryBudgetBytes ?? Math.floor(memoryLimitBytes() / 4));
   const tracing = config.otlpEndpoint === undefined ? undefined : await openTracing(config.otlpEndpoint);
   const store = await composeStore(config, log);
   const { database, digestOf } = store;
   await refuseWrongClock(store);
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
-  const { signIn, sessions, holdOf } = await composeSignIn(config, database, publicUrl);
+  const { signIn, sessions, holdOf } = await composeSignIn(config, database, publicUrl, store.briefReader);
   const signInPath = signIn.kind === "local" ? await createSignInPath(store) : undefined;
-  const { upstream, stopSandbox } = await composeUpstream(config, logger);
+  const { upstream, stopSandbox } = await composeUpstream(config, logger, memory);
 
   const lastUses = collectLastUses(
     (batch) => writeLastUses(database, batch),
@@ -101,18 +104,22 @@ export async function compose(config: Config, log: Log, address: string): Promis
     config,
     logger,
     store,
+    memory,
   );
   metrics.watch({
     presage_predictions_in_flight: admission.inFlight,
     presage_evaluations_in_flight: evaluationsInFlight.count,
     presage_judge_calls_in_flight: () => judgeCalls?.held() ?? 0,
     presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
+    presage_memory_held_bytes: memory.heldBytes,
+    presage_memory_budget_bytes: () => memory.maxBytes,
   });
   const managed = systemRevisions(registry.families);
 
   const app = createApp({
     phase: () => phase,
     metricsToken: config.metricsToken,
+    memory,
     dashboardDirectory: Bun.fileURLToPath(new URL("../../web/dist/", import.meta.url)),
     verifier,
     signIn,
@@ -128,12 +135,12 @@ export async function compose(config: Config, log: Log, address: string): Promis
     apiKeys: {
       createApiKey: (caller, credential, newKey, once) =>
         createKeyForCaller(database, digestOf, { credential, hold: holdOf(caller) }, newKey, once),
-      listApiKeys: (userId) => selectApiKeys(database, userId),
+      listApiKeys: (asker, userId, page) => selectApiKeys(store.briefReader(asker), userId, page),
       revokeApiKey: (caller, keyId) => revokeApiKey(database, verifier, holdOf(caller), caller.userId, keyId),
     },
     errorTaxonomies: {
       createRevision: (newRevision, once) => createRevisionOnce(database, newRevision, once),
-      listRevisions: (accountId, filter) => listRevisions(database, accountId, filter),
+      listRevisions: (asker, filter) => listRevisions(store.briefReader(asker), asker.accountId, filter),
       findRevision: (accountId, revisionId) => findRevision(database, accountId, revisionId),
       findErrorFindings: (asker, revisionId, period) =>
         findErrorFindings(store.reader(asker), asker.accountId, revisionId, period),
@@ -160,8 +167,10 @@ export async function compose(config: Config, log: Log, address: string): Promis
         changeProfileOnce(database, revision.accountId, once, (transaction) =>
           reviseProfile(transaction, revision),
         ),
-      archiveProfile: (accountId, publicId) => archiveProfile(database, managed, accountId, publicId),
-      listProfiles: (accountId, filter, page) => listProfiles(database, managed, accountId, filter, page),
+      archiveProfile: (asker, publicId) =>
+        archiveProfile({ database, reader: store.briefReader(asker) }, managed, asker.accountId, publicId),
+      listProfiles: (asker, filter, page) =>
+        listProfiles(store.briefReader(asker), managed, asker.accountId, filter, page),
       measureAgreement: (asker, publicId) =>
         measureAgreement(store.reader(asker), managed, asker.accountId, publicId),
     },
@@ -169,7 +178,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
       readUsage: (asker, period, keyId) => readUsage(store.reader(asker), asker.accountId, period, keyId),
       readLatency: (asker, period) => readLatency(store.reader(asker), asker.accountId, period),
     },
-    listApps: (accountId) => listApps(database, accountId),
+    listApps: (asker, page) => listApps(store.briefReader(asker), asker.accountId, page),
     findUser: (userId) => selectUser(database, userId),
     findAccount: (accountId) => selectAccount(database, accountId),
     observers: { log, metrics, tracing, noteUsage: usage.note },
@@ -243,8 +252,10 @@ export async function composeEvaluator(
 export async function composeUpstream(
   config: Config,
   logger: Logger,
+  memory?: ByteBudget,
 ): Promise<{ upstream: Upstream; stopSandbox(): Promise<void> }> {
-  const { url, ...options } = config.upstream;
+  const { url, ...rest } = config.upstream;
+  const options = { ...rest, ...(memory && { memory }) };
   if (url !== undefined)
     return { upstream: createUpstream({ url, ...options }), stopSandbox: async () => {} };
   const { startSandbox } = await import("./upstream/sandbox/start-sandbox.ts");

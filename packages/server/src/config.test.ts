@@ -24,6 +24,7 @@ describe("An empty environment", () => {
     expect(readConfig({})).toStrictEqual({
       listen: { host: "127.0.0.1", port: 8080, publicUrl: undefined, maxBodyBytes: 16_777_216 },
       databaseUrl: "sqlite:data/presage.db",
+      memoryBudgetBytes: undefined,
       upstream: { url: undefined, apiKey: undefined, model: undefined, timeoutMs: 120_000, retries: 2 },
       prediction: {
         debugFields: false,
@@ -69,6 +70,7 @@ describe("Each variable", () => {
       PRESAGE_RATE_LIMIT_RPM: "600",
       PRESAGE_MAX_IN_FLIGHT: "1",
       PRESAGE_MAX_BODY_BYTES: "1000",
+      PRESAGE_MEMORY_BUDGET_BYTES: "1048576",
       PRESAGE_BOOTSTRAP_KEY: "k".repeat(32),
       PRESAGE_PUBLIC_URL: "https://presage.example",
       PRESAGE_JUDGE_URL: "https://judge.example/v1",
@@ -91,6 +93,7 @@ describe("Each variable", () => {
     expect(config).toStrictEqual({
       listen: { host: "0.0.0.0", port: 0, publicUrl: "https://presage.example", maxBodyBytes: 1_000 },
       databaseUrl: "postgres://me:password@db/presage",
+      memoryBudgetBytes: 1_048_576,
       upstream: {
         url: "http://gpu:8000/v1",
         apiKey: "upstream-key",
@@ -177,6 +180,7 @@ describe("A wrong value", () => {
     ["PRESAGE_DEBUG_FIELDS", ["maybe", "2"], "true or false"],
     ["PRESAGE_RATE_LIMIT_RPM", ["-1", "1.5", "9007199254740993"], "a whole number, 0 for no limit"],
     ["PRESAGE_MAX_IN_FLIGHT", ["0", "many"], "a whole number above 0"],
+    ["PRESAGE_MEMORY_BUDGET_BYTES", ["1048575", "1GB", "-1"], "a whole number of bytes from 1048576"],
     ["PRESAGE_MAX_BODY_BYTES", ["0", "16MB", "1073741825"], "a whole number of bytes from 1 to 1073741824"],
     [
       "PRESAGE_BOOTSTRAP_KEY",
@@ -277,7 +281,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(32);
+    expect(shown).toHaveLength(33);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

@@ -19,6 +19,8 @@ const defaultJudgeCalls = 256;
 export type Config = Readonly<{
   listen: Readonly<{ host: string; port: number; publicUrl: string | undefined; maxBodyBytes: number }>;
   databaseUrl: string;
+  /** Absent: a quarter of what there is. */
+  memoryBudgetBytes: number | undefined;
   upstream: Readonly<{
     /** Absent: the sandbox. */
     url: string | undefined;
@@ -86,6 +88,7 @@ export function readConfig(raw: RawEnvironment): Config {
       maxBodyBytes: values.PRESAGE_MAX_BODY_BYTES,
     }),
     databaseUrl: values.PRESAGE_DATABASE_URL,
+    memoryBudgetBytes: values.PRESAGE_MEMORY_BUDGET_BYTES,
     upstream: Object.freeze({
       url: values.PRESAGE_UPSTREAM_URL,
       apiKey: values.PRESAGE_UPSTREAM_API_KEY,

@@ -45,6 +45,7 @@ const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"]
 const dayMs = 86_400_000;
 const yearHours = 8_760;
 const yearMinutes = 525_600;
+const mebibyte = 1_048_576;
 const gibibyte = 1_073_741_824;
 const httpAddress = "an http or https address without a user or a password in it";
 
@@ -117,6 +118,13 @@ export const environment = z.object({
     .meta({
       description: "larger request bodies get 413",
       takes: `a whole number of bytes from 1 to ${gibibyte}`,
+    }),
+  PRESAGE_MEMORY_BUDGET_BYTES: wholeNumber(mebibyte, Number.MAX_SAFE_INTEGER)
+    .optional()
+    .meta({
+      description:
+        "memory for bodies under way, answers being written and results that wait; past it 503. Without it a quarter of the machine's or the container's",
+      takes: `a whole number of bytes from ${mebibyte}`,
     }),
   PRESAGE_BOOTSTRAP_KEY: z
     .string()

@@ -34,14 +34,29 @@ onEachDatabase((database) => {
   }
 
   test("There are no apps before there are results", async () => {
-    expect(await listApps()).toEqual({ apps: [] });
+    expect(await listApps()).toEqual({ apps: [], next: null });
   });
 
   test("Each app that has results is there once, in the order of the names, and another account sees none", async () => {
     for (const app of ["öffnen", "beta", "Zeta", null, "beta", "a b"]) await evaluateFor(app);
     const names = ["Zeta", "a b", "beta", "default", "öffnen"];
-    expect(await listApps()).toEqual({ apps: names.map((name) => ({ name })) });
+    expect(await listApps()).toEqual({ apps: names.map((name) => ({ name })), next: null });
     const stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
-    expect(await listApps(stranger)).toEqual({ apps: [] });
+    expect(await listApps(stranger)).toEqual({ apps: [], next: null });
+  });
+
+  test("They come in pages, each from the last name of the one before, whatever its characters", async () => {
+    for (const app of ["🚪", "\uff5e", "a%b", "é"]) await evaluateFor(app);
+    const pages: string[][] = [];
+    let query = "?limit=4";
+    for (;;) {
+      const response = await presage.call("GET", `/v1/apps${query}`);
+      const { apps, next } = (await response.json()) as { apps: { name: string }[]; next: string | null };
+      pages.push(apps.map(({ name }) => name));
+      if (next === null) break;
+      expect(next).toBe(apps.at(-1)?.name ?? "");
+      query = `?limit=4&after=${encodeURIComponent(next)}`;
+    }
+    expect(pages).toEqual([["Zeta", "a b", "a%b", "beta"], ["default", "é", "öffnen", "\uff5e"], ["🚪"]]);
   });
 });

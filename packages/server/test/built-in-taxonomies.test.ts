@@ -23,8 +23,10 @@ onEachDatabase((testDatabase) => {
     metadata: undefined,
     labels,
   });
-  const list = (filter: object, account = accountId) =>
-    listRevisions(store.database, account, { limit: 50, offset: 0, ...filter });
+  const list = async (filter: object, account = accountId) => {
+    const pieces = await listRevisions(store.database, account, { limit: 50, offset: 0, ...filter });
+    return (await Array.fromAsync(pieces.read())).flat();
+  };
   const names = async (filter: object) =>
     (await list(filter)).map((revision) => revision.error_taxonomy_name);
 

@@ -68,7 +68,7 @@ onEachDatabase((database) => {
       servers.map(async ({ call }) => await (await call("GET", "/v1/api-keys")).json()),
     );
     for (const list of lists)
-      expect(list).toEqual({ data: [expect.objectContaining({ name: "bootstrap" })] });
+      expect(list).toEqual({ data: [expect.objectContaining({ name: "bootstrap" })], next: null });
     for (const server of servers) await server[Symbol.asyncDispose]();
     expect(await ranMigrations(url)).toEqual(names);
   });

@@ -95,9 +95,10 @@ onEachDatabase((database) => {
   describe.each(Object.entries(filters))("A search by %s", (_, filter) => {
     test.each(["newest-first", "oldest-first"] as const)("walks an index, %s", async (order) => {
       const page = { order, limit: 50 };
-      const plans = await plansOf(() =>
-        searchResults(watched, account, { status: "success", ...filter }, page),
-      );
+      const plans = await plansOf(async () => {
+        const found = await searchResults(watched, account, { status: "success", ...filter }, page);
+        await Array.fromAsync(found.read());
+      });
       expect(plans.filter(isScan)).toEqual([]);
       // A range of scores is many walks, whose first results are sorted; their number does not grow. And what is counted
       // for the choice of the index may be sorted where it is less than the bound of the count.
@@ -151,7 +152,7 @@ onEachDatabase((database) => {
   });
 
   test("the apps of an account are read from an index, without its runs", async () => {
-    const plans = await plansOf(() => selectApps(watched, account));
+    const plans = await plansOf(() => selectApps(watched, account, { limit: 50, after: undefined }));
     // PostgreSQL reads the few series of this test whole.
     const served = isSqlite
       ? /COVERING INDEX evaluation_series_of_an_app .*spans_runs=/

@@ -187,7 +187,7 @@ onEachDatabase((database) => {
 
     test("with a key shows the owner's, none of which asks", async () => {
       const response = await running.presage.call("GET", "/v1/sessions");
-      expect(await response.json()).toEqual({ data: [] });
+      expect(await response.json()).toEqual({ data: [], next: null });
     });
   });
 

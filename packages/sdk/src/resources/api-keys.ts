@@ -7,9 +7,10 @@ import type {
 import type { CallOptions, WriteOptions } from "../call.ts";
 import { underOneKey } from "../idempotency-key.ts";
 import type { Transport } from "../transport.ts";
+import { listAllPages } from "./list-all-pages.ts";
 
 export interface ApiKeys {
-  /** The user's keys, newest first: `GET /v1/api-keys`. */
+  /** All of the user's keys, newest first, page after page: `GET /v1/api-keys`. */
   list(options?: CallOptions): Promise<ApiKeyResponse[]>;
   /** Makes a key: `POST /v1/api-keys`. The answer alone holds the key itself. */
   create(request: ApiKeyCreateRequest, options?: WriteOptions): Promise<ApiKeyCreateResponse>;
@@ -21,9 +22,11 @@ const path = "/v1/api-keys";
 
 export function apiKeys({ json }: Transport): ApiKeys {
   return {
-    async list(options) {
-      return (await json<ApiKeyListResponse>({ method: "GET", path, isRepeatable: true }, options)).data;
-    },
+    list: (options) =>
+      listAllPages(
+        (query) => json<ApiKeyListResponse>({ method: "GET", path, query, isRepeatable: true }, options),
+        ({ data }) => data,
+      ),
     create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
     revoke: (id, options) =>
       json({ method: "DELETE", path: `${path}/${encodeURIComponent(id)}`, isRepeatable: true }, options),

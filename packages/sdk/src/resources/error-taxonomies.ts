@@ -22,7 +22,7 @@ export interface ErrorTaxonomyFilter
 }
 
 export interface ErrorTaxonomies {
-  /** Revisions, newest first: `GET /v1/error-taxonomy-revision`. */
+  /** Revisions, newest first: `GET /v1/error-taxonomy-revision`. A page of more than 64 MB is refused with 413: ask for fewer. */
   list(filter?: ErrorTaxonomyFilter, options?: CallOptions): Promise<ErrorTaxonomyRevision[]>;
   /** One revision: `GET /v1/error-taxonomy-revision/{id}`. */
   get(revisionId: string, options?: CallOptions): Promise<ErrorTaxonomyRevision>;

@@ -25,7 +25,7 @@ export interface EvaluatorProfileFilter
 }
 
 export interface EvaluatorProfiles {
-  /** Revisions of profiles: `GET /v1/evaluator-profiles`. */
+  /** Revisions of profiles: `GET /v1/evaluator-profiles`. A page of more than 64 MB is refused with 413: ask for fewer. */
   list(filter?: EvaluatorProfileFilter, options?: CallOptions): Promise<EvaluatorProfile[]>;
   /** Makes a profile's first revision: `POST /v1/evaluator-profiles`. */
   create(request: EvaluatorProfileCreateRequest, options?: WriteOptions): Promise<EvaluatorProfile>;

@@ -1,9 +1,10 @@
 import type { SessionListResponse, SessionResponse, SignOutResponse } from "@presage/contract";
 import type { CallOptions } from "../call.ts";
 import type { Transport } from "../transport.ts";
+import { listAllPages } from "./list-all-pages.ts";
 
 export interface Sessions {
-  /** The browsers in which the user is signed in, newest first: `GET /v1/sessions`. */
+  /** All browsers in which the user is signed in, newest first, page after page: `GET /v1/sessions`. */
   list(options?: CallOptions): Promise<SessionResponse[]>;
   /** Signs a browser out: `DELETE /v1/sessions/{id}`. */
   end(id: string, options?: CallOptions): Promise<void>;
@@ -16,9 +17,11 @@ const path = "/v1/sessions";
 
 export function sessions({ json }: Transport): Sessions {
   return {
-    async list(options) {
-      return (await json<SessionListResponse>({ method: "GET", path, isRepeatable: true }, options)).data;
-    },
+    list: (options) =>
+      listAllPages(
+        (query) => json<SessionListResponse>({ method: "GET", path, query, isRepeatable: true }, options),
+        ({ data }) => data,
+      ),
     end: (id, options) =>
       json({ method: "DELETE", path: `${path}/${encodeURIComponent(id)}`, isRepeatable: true }, options),
   };

@@ -6,10 +6,13 @@ import { ExpiryError, parseExpiry } from "../identity/api-keys/parse-expiry.ts";
 import { revokeApiKey } from "../identity/api-keys/revoke-api-key.ts";
 import { holdUsers } from "../identity/users-store.ts";
 import { inTransaction } from "../storage/in-transaction.ts";
+import type { Keyset } from "../storage/keyset.ts";
 import { nowMicros, toIsoInstant } from "../storage/micros.ts";
 import type { Database } from "../storage/tables.ts";
 import { CommandError } from "./command-error.ts";
 import { withStore } from "./with-store.ts";
+
+const keysAtOnce = 1_000;
 
 export async function createKey(
   config: Config,
@@ -39,8 +42,12 @@ function readExpiry(text: string): Date {
 
 export async function listKeys(config: Config): Promise<void> {
   await withStore(config, async ({ database, owner }) => {
-    for (const apiKey of await selectApiKeys(database, owner.id))
-      process.stdout.write(`${describeKey(apiKey)}\n`);
+    let after: Keyset | undefined;
+    do {
+      const { rows, next } = await selectApiKeys(database, owner.id, { limit: keysAtOnce, after });
+      for (const apiKey of rows) process.stdout.write(`${describeKey(apiKey)}\n`);
+      after = next;
+    } while (after !== undefined);
   });
 }
 

@@ -6,7 +6,7 @@ import type { Upstream } from "../upstream/upstream.ts";
 import type { SessionKeeper } from "./rotate-session.ts";
 import type { Route } from "./route.ts";
 import { type ApiKeysArea, apiKeyRoutes } from "./routes/api-keys.ts";
-import { appRoutes } from "./routes/apps.ts";
+import { appRoutes, type ListApps } from "./routes/apps.ts";
 import { dashboardRoutes } from "./routes/dashboard.ts";
 import { docsRoutes } from "./routes/docs.ts";
 import { type ErrorTaxonomiesArea, errorTaxonomyRoutes } from "./routes/error-taxonomies.ts";
@@ -25,7 +25,7 @@ import { type UsageArea, usageRoutes } from "./routes/usage.ts";
 import { whoAmIRoutes } from "./routes/whoami.ts";
 import { type ServePath, type Surroundings, servePath } from "./serve-path.ts";
 
-export interface AppParts extends Pick<Surroundings, "observers"> {
+export interface AppParts extends Pick<Surroundings, "observers" | "memory"> {
   verifier: KeyVerifier;
   signIn: SignIn;
   sessions: SessionKeeper & SessionsArea;
@@ -43,7 +43,7 @@ export interface AppParts extends Pick<Surroundings, "observers"> {
   evaluationResults: EvaluationResultsArea;
   evaluatorProfiles: EvaluatorProfilesArea;
   usage: UsageArea;
-  listApps(accountId: string): Promise<string[]>;
+  listApps: ListApps;
   findUser(userId: string): Promise<User | undefined>;
   findAccount(accountId: string): Promise<Account | undefined>;
 }
@@ -75,7 +75,7 @@ export function createApp(parts: AppParts): App {
     ...meRoutes(parts.findUser),
     ...whoAmIRoutes(parts.findAccount),
     ...apiKeyRoutes(parts.apiKeys, parts.sessions.cookie, shortBodyBytes),
-    ...errorTaxonomyRoutes(parts.errorTaxonomies, shortBodyBytes),
+    ...errorTaxonomyRoutes(parts.errorTaxonomies, shortBodyBytes, parts.observers.log),
     ...evaluateRoutes(parts.evaluations, maxBodyBytes),
     ...evaluationResultRoutes(
       parts.evaluationResults,
@@ -83,7 +83,7 @@ export function createApp(parts: AppParts): App {
       parts.observers.log,
     ),
     ...evaluatorRoutes(parts.registry),
-    ...evaluatorProfileRoutes(parts.evaluatorProfiles, shortBodyBytes),
+    ...evaluatorProfileRoutes(parts.evaluatorProfiles, shortBodyBytes, parts.observers.log),
     ...usageRoutes(parts.usage),
     ...appRoutes(parts.listApps),
   ];
@@ -91,6 +91,7 @@ export function createApp(parts: AppParts): App {
   const surroundings: Surroundings = {
     credentials: { keys: parts.verifier, findSession: parts.sessions.findSession },
     observers: parts.observers,
+    memory: parts.memory,
     isStopping: () => parts.phase() === "stopping",
     noteRequest: (atMs) => {
       lastRequestAtMs = atMs;

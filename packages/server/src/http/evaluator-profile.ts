@@ -19,3 +19,9 @@ export function toEvaluatorProfile({
     archived_at: archived_at === null ? null : toIsoInstant(archived_at),
   });
 }
+
+/** The same as JSON. A config is JSON already, and neither read nor written anew. */
+export function evaluatorProfileJson(revision: ProfileRevision): string {
+  const { config: _, ...rest } = toEvaluatorProfile({ ...revision, config: "{}" });
+  return `${JSON.stringify(rest).slice(0, -1)},"config":${revision.config}}`;
+}

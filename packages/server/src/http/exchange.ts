@@ -1,4 +1,5 @@
 import type { ErrorCategory, UsageOperation } from "@presage/contract";
+import type { ByteBudget } from "../byte-budget.ts";
 import type { RateStatus } from "../identity/admission.ts";
 import type { RequestSpan } from "../observability/tracing.ts";
 
@@ -8,6 +9,9 @@ export interface Exchange {
   readonly startedAtMs: number;
   /** Its trace, where traces are made. */
   readonly span: RequestSpan | undefined;
+  readonly memory: ByteBudget;
+  /** What of it the request holds until it is answered. */
+  heldBytes: number;
   keyId: string | undefined;
   sessionId: string | undefined;
   /** In whose usage it is counted, and as what, if it is. */

@@ -1,15 +1,28 @@
 import { UpstreamError } from "../errors.ts";
+import type { ChatSpan } from "../observability/tracing.ts";
 import type { Complete } from "../prediction/predict.ts";
 import { readUsage } from "../prediction/read-prediction.ts";
+import type { UpstreamCompletion } from "../upstream/upstream.ts";
 import type { Exchange } from "./exchange.ts";
+import { holdAnswer } from "./hold-memory.ts";
 
 /** The same `complete`, which notes on the exchange how long the upstream took and how many tokens it counted. */
 export function measureCompletion(complete: Complete, exchange: Exchange): Complete {
-  return async (request, callerGone) => {
+  return (request, callerGone) => {
     const chat = exchange.span?.startChat(request);
     const askedAtMs = performance.now();
+    return measure(complete(request, callerGone), askedAtMs, chat);
+  };
+
+  /** Knows nothing of the request: an async function holds its parameters until it ends. */
+  async function measure(
+    asked: Promise<UpstreamCompletion>,
+    askedAtMs: number,
+    chat: ChatSpan | undefined,
+  ): Promise<UpstreamCompletion> {
     try {
-      const completion = await complete(request, callerGone);
+      const completion = await asked;
+      holdAnswer(exchange, completion.bytes.length);
       const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = readUsage(
         completion.body.usage,
       );
@@ -24,5 +37,5 @@ export function measureCompletion(complete: Complete, exchange: Exchange): Compl
     } finally {
       exchange.upstreamMs = performance.now() - askedAtMs;
     }
-  };
+  }
 }

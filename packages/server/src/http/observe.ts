@@ -1,3 +1,4 @@
+import type { ByteBudget } from "../byte-budget.ts";
 import type { Use } from "../identity/usage/usage-tally.ts";
 import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
@@ -16,11 +17,17 @@ export interface Observers {
 }
 
 /** Begins to observe a request. */
-export function openExchange({ tracing }: Observers, { method, headers }: Request): Exchange {
+export function openExchange(
+  { tracing }: Observers,
+  memory: ByteBudget,
+  { method, headers }: Request,
+): Exchange {
   return {
     requestId: requestIdOf(headers),
     startedAtMs: performance.now(),
     span: tracing?.startRequest(method, headers.get("traceparent")),
+    memory,
+    heldBytes: 0,
     keyId: undefined,
     sessionId: undefined,
     countsFor: undefined,

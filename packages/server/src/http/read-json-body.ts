@@ -15,8 +15,13 @@ const longBodyBytes = 512 * 1024;
  * Reads a request's body as JSON, whatever content type it claims. No body and a null are undefined. Of a key that is
  * there twice the last one counts.
  */
-export async function readJsonBody(request: Request, maxBodyBytes: number): Promise<JsonReading> {
-  const bytes = await readBodyWithin(request, maxBodyBytes).catch(() => {
+export async function readJsonBody(
+  request: Request,
+  maxBodyBytes: number,
+  onLength?: (bytes: number) => void,
+): Promise<JsonReading> {
+  const bytes = await readBodyWithin(request, maxBodyBytes, onLength).catch((error: unknown) => {
+    if (error instanceof ServiceError) throw error;
     // A body fails to arrive only with its connection.
     throw new CallerGoneError();
   });

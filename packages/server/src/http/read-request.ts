@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { holdBody } from "./hold-memory.ts";
 import type { JsonReading } from "./parse-json.ts";
 import { readJsonBody } from "./read-json-body.ts";
 import type { Call } from "./route.ts";
@@ -32,7 +33,7 @@ async function readBodyAs<Schema extends z.ZodType>(
   schema: Schema,
   maxBodyBytes: number,
 ): Promise<z.input<Schema>> {
-  const reading = await readJsonBody(request, maxBodyBytes);
+  const reading = await readJsonBody(request, maxBodyBytes, (bytes) => holdBody(exchange, bytes));
   exchange.usesOldNames = usesOldNames(schema, reading.plain);
   // To the schema a long integer is a number like any other, and never the object that keeps its digits.
   const checked = validate(schema, reading.plain, "body");

@@ -1,3 +1,4 @@
+import type { ByteBudget } from "../byte-budget.ts";
 import { CallerGoneError, ServiceError } from "../errors.ts";
 import { SignInError } from "../identity/openid/sign-in-error.ts";
 import { isStoreUnavailable } from "../storage/store-failure.ts";
@@ -5,6 +6,7 @@ import { authenticate, type Credentials } from "./authenticate.ts";
 import { deprecationHeader } from "./deprecations.ts";
 import { answerTo, MethodNotAllowedError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
+import { holdUntilTaken } from "./hold-until-taken.ts";
 import { idleTimeoutS } from "./keep-open.ts";
 import { type Observers, openExchange, recordExchange } from "./observe.ts";
 import { failurePage } from "./pages/failure-page.ts";
@@ -15,6 +17,8 @@ import { askToSignIn } from "./sign-in-address.ts";
 export interface Surroundings {
   credentials: Credentials;
   observers: Observers;
+  /** What bodies under way and answers being written are counted in. */
+  memory: ByteBudget;
   isStopping(): boolean;
   /** Hears of every request, with the time on the clock of `performance.now()`. */
   noteRequest(atMs: number): void;
@@ -31,7 +35,7 @@ const unmatched = "unmatched";
  */
 export function servePath(
   routes: readonly Route[],
-  { credentials, observers, isStopping, noteRequest }: Surroundings,
+  { credentials, observers, memory, isStopping, noteRequest }: Surroundings,
 ): ServePath {
   const byMethod = new Map<string, Route>(routes.map((route) => [route.method, route]));
   const path = routes[0]?.path ?? unmatched;
@@ -44,7 +48,7 @@ export function servePath(
   }
 
   return async (request, server) => {
-    const exchange = openExchange(observers, request);
+    const exchange = openExchange(observers, memory, request);
     noteRequest(exchange.startedAtMs);
     let response: Response;
     let route: Route | undefined;
@@ -63,6 +67,7 @@ export function servePath(
       );
     }
     exchange.atEnd?.();
+    if (exchange.heldBytes > 0) response = holdUntilTaken(response, exchange);
     if (exchange.isKeptOpen) server.timeout(request, idleTimeoutS);
     const totalMs = performance.now() - exchange.startedAtMs;
     setHeaders(response.headers, exchange, totalMs);

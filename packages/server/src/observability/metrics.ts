@@ -9,6 +9,9 @@ const watched = {
   presage_evaluations_in_flight: "Evaluation requests under way.",
   presage_judge_calls_in_flight: "Calls to the judge's model under way.",
   presage_judge_calls_waiting: "Calls to the judge's model that wait for their turn.",
+  presage_memory_held_bytes:
+    "Memory held by bodies under way, answers being written and results that wait, as it is estimated.",
+  presage_memory_budget_bytes: "The most of it; past it requests get 503.",
 } as const;
 
 /** Everything that is measured, by what it measures. Names and units follow Prometheus' conventions. */

@@ -1,7 +1,7 @@
 import { UpstreamError } from "../errors.ts";
 import { askWithRetries } from "./ask-with-retries.ts";
 import { checkCompletion, checkModelList } from "./check-answer.ts";
-import { startDeadline } from "./deadline.ts";
+import { type Deadline, startDeadline } from "./deadline.ts";
 import { createSendOnce } from "./send-once.ts";
 import { createServedModel } from "./served-model.ts";
 import type {
@@ -12,6 +12,13 @@ import type {
   UpstreamOptions,
 } from "./upstream.ts";
 
+/** An answer is in memory as bytes, as text and as the parsed value. */
+const bytesPerAnswerByte = 4;
+/** Beside a longer text, the one copy counts that a Blob saves. */
+const longCharacters = 128 * 1024;
+
+type Body = string | Blob;
+
 /** A client of one chat-completions deployment. */
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { timeoutMs, retries } = options;
@@ -19,27 +26,53 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   // Many callers wait for the one answer, so none of them can call it off.
   const servedModel = createServedModel(options.model, () => listModels(new AbortController().signal));
 
+  /** What an answer takes of the memory budget until it is handed on. */
+  function holdAnswer(): { onAnswerLength: ((bytes: number) => void) | undefined; letGo(): void } {
+    let held = 0;
+    function hold(bytes: number): void {
+      options.memory?.resize(held, bytes);
+      held = bytes;
+    }
+    return { onAnswerLength: (bytes) => hold(bytes * bytesPerAnswerByte), letGo: () => hold(0) };
+  }
+
   async function listModels(callerGone: AbortSignal): Promise<ModelList> {
     const { signal, end } = startDeadline(timeoutMs, callerGone);
+    const { onAnswerLength, letGo } = holdAnswer();
     try {
-      return checkModelList(await askWithRetries(send, { method: "GET", path: "/models", signal }, retries));
+      const call = { method: "GET", path: "/models", signal, onAnswerLength } as const;
+      return checkModelList(await askWithRetries(send, call, retries));
     } finally {
       end();
+      letGo();
     }
   }
 
-  // Thousands of these wait at once; what it holds meanwhile is the body, for another try.
-  async function complete(
+  // Thousands of these wait at once; what each holds meanwhile is its body, for another try. An async function would hold its
+  // parameters, the request among them, until it ends.
+  function complete(
     request: CompletionRequest,
     callerGone: AbortSignal,
     mayRetry?: () => boolean,
   ): Promise<UpstreamCompletion> {
-    const { signal, end } = startDeadline(timeoutMs, callerGone);
-    const namesNoModel = request.model === undefined;
+    const deadline = startDeadline(timeoutMs, callerGone);
+    const model = request.model ?? servedModel.known();
+    const body =
+      model === undefined
+        ? servedModel.find(deadline.signal).then((found) => toBody(request, found))
+        : toBody(request, model);
+    return askForCompletion(body, { namesNoModel: request.model === undefined, mayRetry }, deadline);
+  }
+
+  async function askForCompletion(
+    written: Body | Promise<Body>,
+    { namesNoModel, mayRetry }: { namesNoModel: boolean; mayRetry: (() => boolean) | undefined },
+    { signal, end }: Deadline,
+  ): Promise<UpstreamCompletion> {
+    const { onAnswerLength, letGo } = holdAnswer();
     try {
-      const model = request.model ?? servedModel.known() ?? (await servedModel.find(signal));
-      const body = JSON.stringify({ ...request, model });
-      const call = { method: "POST", path: "/chat/completions", body, signal } as const;
+      const body = await written;
+      const call = { method: "POST", path: "/chat/completions", body, signal, onAnswerLength } as const;
       return checkCompletion(await askWithRetries(send, call, retries, mayRetry));
     } catch (error) {
       // The deployment may have been restarted with another model.
@@ -47,8 +80,15 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       throw error;
     } finally {
       end();
+      letGo();
     }
   }
 
   return { complete, listModels };
+}
+
+/** Bun copies a text to send it, and keeps both while it waits; of a Blob it sends the bytes themselves, at every try. */
+function toBody(request: CompletionRequest, model: string): Body {
+  const text = JSON.stringify({ ...request, model });
+  return text.length < longCharacters ? text : new Blob([text]);
 }

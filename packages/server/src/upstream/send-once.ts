@@ -1,4 +1,4 @@
-import { UpstreamError } from "../errors.ts";
+import { ServiceError, UpstreamError } from "../errors.ts";
 import { readBodyWithin } from "../read-body-within.ts";
 import { classifyFailure } from "./classify-failure.ts";
 import type { UpstreamOptions } from "./upstream.ts";
@@ -10,8 +10,10 @@ export interface UpstreamCall {
   method: "GET" | "POST";
   /** Below the base URL. */
   path: string;
-  body?: string;
+  body?: string | Blob;
   signal: AbortSignal;
+  /** Hears how long the answer is before so much of it is read; what it throws ends the call. */
+  onAnswerLength?: ((bytes: number) => void) | undefined;
   /** Do not take a connection from the pool: one may have been closed by the other side without our knowing yet. */
   freshConnection?: boolean;
 }
@@ -45,7 +47,7 @@ export function createSendOnce({ url, apiKey }: Pick<UpstreamOptions, "url" | "a
   const withoutCredential = (text: string) =>
     credentials.reduce((rest, credential) => rest.replaceAll(credential, "[redacted]"), text);
 
-  return async ({ method, path, body, signal, freshConnection }) => {
+  return async ({ method, path, body, signal, onAnswerLength, freshConnection }) => {
     let response: Response;
     try {
       response = await fetch(url + path, {
@@ -63,7 +65,7 @@ export function createSendOnce({ url, apiKey }: Pick<UpstreamOptions, "url" | "a
       throw signal.aborted ? signal.reason : toConnectionError(error);
     }
     const { status, ok: isSuccess } = response;
-    const bytes = await readAnswer(response, signal);
+    const bytes = await readAnswer(response, signal, onAnswerLength);
     const text = () => withoutCredential(new TextDecoder().decode(bytes));
     if (isSuccess) return { status, bytes, text };
     const retryAfter = response.headers.get("retry-after") ?? undefined;
@@ -71,19 +73,28 @@ export function createSendOnce({ url, apiKey }: Pick<UpstreamOptions, "url" | "a
   };
 }
 
-async function readAnswer(response: Response, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+async function readAnswer(
+  response: Response,
+  signal: AbortSignal,
+  onLength: UpstreamCall["onAnswerLength"],
+): Promise<Uint8Array<ArrayBuffer>> {
   let bytes: Uint8Array<ArrayBuffer> | undefined;
   try {
-    bytes = await readBodyWithin(response, maxAnswerBytes);
+    bytes = await readBodyWithin(response, maxAnswerBytes, onLength);
   } catch (error) {
+    if (error instanceof ServiceError) await giveUp(response);
     throw signal.aborted ? signal.reason : toBrokenAnswer(error);
   }
   if (bytes !== undefined) return bytes;
-  // What is not read must not keep the upstream busy until the garbage collector comes by.
-  await response.body?.cancel().catch(() => {});
+  await giveUp(response);
   throw new UpstreamError("upstream", `The upstream's answer is larger than ${maxAnswerBytes} bytes.`, {
     status: response.status,
   });
+}
+
+/** What is not read must not keep the upstream busy until the garbage collector comes by. */
+async function giveUp(response: Response): Promise<void> {
+  await response.body?.cancel().catch(() => {});
 }
 
 /** A credential as it stands, and as servers write it into JSON: some escape slashes, some do not. */
@@ -99,7 +110,8 @@ function toConnectionError(error: unknown): UpstreamError {
   return new NotAnsweredError(error);
 }
 
-function toBrokenAnswer(error: unknown): UpstreamError {
+function toBrokenAnswer(error: unknown): UpstreamError | ServiceError {
+  if (error instanceof ServiceError) return error;
   if (codeOf(error) === "ECONNRESET") {
     return new UpstreamError("unavailable", "The upstream broke off its answer.", { cause: error });
   }

@@ -1,3 +1,5 @@
+import type { ByteBudget } from "../byte-budget.ts";
+
 /** Where the deployment is and what it takes. */
 export interface UpstreamOptions {
   /** Base URL with its `/v1`, without a slash at the end. */
@@ -9,6 +11,8 @@ export interface UpstreamOptions {
   timeoutMs: number;
   /** Further tries after a refused or reset connection or a 503. */
   retries: number;
+  /** What answers count in while they are read. Absent: in nothing. */
+  memory?: ByteBudget;
 }
 
 /** A chat completion as the upstream sent it. */

@@ -1,12 +1,22 @@
-/** Every item of a list that comes in pages. */
+import { PresageError } from "@presage/sdk";
+
+/** Every item of a list that comes in pages. Where a page would be too large for one answer, smaller ones are asked for. */
 export async function listAll<Item>(
   pageSize: number,
   readPage: (page: { limit: number; offset: number }) => Promise<Item[]>,
 ): Promise<Item[]> {
   const all: Item[] = [];
+  let limit = pageSize;
   while (true) {
-    const page = await readPage({ limit: pageSize, offset: all.length });
+    let page: Item[];
+    try {
+      page = await readPage({ limit, offset: all.length });
+    } catch (error) {
+      if (limit === 1 || !(error instanceof PresageError) || error.status !== 413) throw error;
+      limit = Math.ceil(limit / 2);
+      continue;
+    }
     all.push(...page);
-    if (page.length < pageSize) return all;
+    if (page.length < limit) return all;
   }
 }

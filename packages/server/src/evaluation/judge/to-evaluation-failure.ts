@@ -1,5 +1,5 @@
 import type { ErrorCategory } from "@presage/contract";
-import { CallerGoneError, UpstreamError } from "../../errors.ts";
+import { CallerGoneError, ServiceError, UpstreamError } from "../../errors.ts";
 import { EvaluationFailure, type FailureCode } from "../evaluators/family.ts";
 import { isContentFiltered } from "./stated-error.ts";
 
@@ -19,6 +19,11 @@ export function toEvaluationFailure(error: unknown, signal: AbortSignal): unknow
   if (signal.aborted && !isLimited) {
     if (signal.reason instanceof CallerGoneError) return signal.reason;
     return new EvaluationFailure("timeout", failureOf.timeout[1], { cause: error });
+  }
+  if (error instanceof ServiceError && error.code === "overloaded") {
+    return new EvaluationFailure("overloaded", "The server has no memory left for the judge's answer.", {
+      cause: error,
+    });
   }
   if (!(error instanceof UpstreamError)) return error;
   if (isContentFiltered(error)) return judgeRefused();

@@ -2,7 +2,7 @@ import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import type { Database } from "../../storage/tables.ts";
 import { noSuchProfile } from "./no-such-profile.ts";
-import { type ProfileRevision, selectRevisions } from "./profiles-store.ts";
+import { type ProfileRevision, selectRevisionsByKeys } from "./profiles-store.ts";
 
 /** Makes a revision of a profile, or finds the one that the same request made before, as it was then. */
 export async function changeProfileOnce(
@@ -14,8 +14,9 @@ export async function changeProfileOnce(
   return await doOnce(database, once, {
     work: change,
     toReceipt: ({ public_id, revision }) => ({ publicId: public_id, revision }),
-    async recall(receipt) {
-      const [made] = await selectRevisions(database, accountId, { ...receipt, isArchivedToo: true });
+    async recall({ publicId, revision }) {
+      const key = { public_id: publicId, revision };
+      const [made] = await selectRevisionsByKeys(database, accountId, [key]);
       if (made === undefined) throw noSuchProfile();
       return { ...made, archived_at: null };
     },

@@ -1,6 +1,6 @@
 import type { Database } from "../../storage/tables.ts";
 import type { UsableProfile } from "../resolve-evaluators.ts";
-import { selectRevisions } from "./profiles-store.ts";
+import { selectLastRevision } from "./profiles-store.ts";
 
 /** The last revision of an account's profile, unless there is none or it is archived. */
 export async function findUsableProfile(
@@ -9,7 +9,7 @@ export async function findUsableProfile(
   family: string,
   name: string,
 ): Promise<UsableProfile | undefined> {
-  const [last] = await selectRevisions(database, accountId, { family, name, isLastOnly: true });
+  const last = await selectLastRevision(database, accountId, family, name);
   if (last === undefined) return undefined;
   const { public_id: publicId, revision, config } = last;
   return { publicId, name, revision, config: JSON.parse(config) };

@@ -1,11 +1,13 @@
 import type { Database } from "../../storage/tables.ts";
+import { type Pieces, refuseLargePage } from "../read-in-pieces.ts";
 import {
   countRevisions,
   type Page,
   type ProfileRevision,
   type RevisionFilter,
-  selectRevisions,
+  selectRevisionSizes,
 } from "./profiles-store.ts";
+import { readRevisions } from "./read-revisions.ts";
 
 export interface ProfileFilter extends RevisionFilter {
   /** Only those that come with Presage, or none of them. */
@@ -14,20 +16,25 @@ export interface ProfileFilter extends RevisionFilter {
 
 /** One page of the revisions that pass the filter: the account's, newest first, and then those that come with Presage. */
 export async function listProfiles(
-  database: Database,
+  reader: Database,
   systemRevisions: readonly ProfileRevision[],
   accountId: string,
   { isManaged, ...filter }: ProfileFilter,
   { limit, offset }: Page,
-): Promise<ProfileRevision[]> {
+): Promise<Pieces<ProfileRevision>> {
   const managed = isManaged === false ? [] : systemRevisions.filter((revision) => passes(revision, filter));
-  if (isManaged) return managed.slice(offset, offset + limit);
-  const own = await selectRevisions(database, accountId, filter, { limit, offset });
-  if (own.length === limit || managed.length === 0) return own;
+  if (isManaged) return readRevisions(reader, accountId, [], managed.slice(offset, offset + limit));
+  const own = await selectRevisionSizes(reader, accountId, filter, { limit, offset });
+  refuseLargePage(
+    own.map(({ bytes }) => bytes),
+    "revisions",
+    "Ask for fewer revisions with limit.",
+  );
+  if (own.length === limit || managed.length === 0) return readRevisions(reader, accountId, own);
   const isPastOwn = own.length === 0 && offset > 0;
-  const ownCount = isPastOwn ? await countRevisions(database, accountId, filter) : offset + own.length;
+  const ownCount = isPastOwn ? await countRevisions(reader, accountId, filter) : offset + own.length;
   const start = Math.max(0, offset - ownCount);
-  return [...own, ...managed.slice(start, start + limit - own.length)];
+  return readRevisions(reader, accountId, own, managed.slice(start, start + limit - own.length));
 }
 
 /** Each has one revision, which is the last, and none is archived. */

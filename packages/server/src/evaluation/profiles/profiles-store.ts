@@ -109,14 +109,59 @@ export async function markArchived(
     .execute();
 }
 
-/** An account's revisions that pass the filter, newest first; all of them unless a page is asked for. */
-export async function selectRevisions(
-  database: Database,
+/** What tells one revision of a profile from all others. */
+export type RevisionKey = Pick<ProfileRevision, "public_id" | "revision">;
+
+/** An account's revisions that pass the filter, newest first, each with about how many bytes it has; all of them unless a page is asked for. */
+export async function selectRevisionSizes(
+  reader: Database,
   accountId: string,
   filter: RevisionFilter,
   page?: Page,
+): Promise<(RevisionKey & { bytes: number })[]> {
+  const sizes = ["revision.config", "revision.description"].map(
+    (column) => sql`coalesce(octet_length(${sql.ref(column)}), 0)`,
+  );
+  const query = filtered(reader, accountId, filter)
+    .select(["profile.public_id", "revision.revision"])
+    .select(sql<number>`${sql.join(sizes, sql` + `)}`.as("bytes"))
+    .orderBy("revision.created_at", "desc")
+    .orderBy("profile.public_id", "desc")
+    .orderBy("revision.revision", "desc");
+  return await (page === undefined ? query : query.limit(page.limit).offset(page.offset)).execute();
+}
+
+/** An account's revisions of these keys, in no order. */
+export async function selectRevisionsByKeys(
+  reader: Database,
+  accountId: string,
+  keys: readonly RevisionKey[],
 ): Promise<ProfileRevision[]> {
-  const query = filtered(database, accountId, filter)
+  if (keys.length === 0) return [];
+  return await selectWhole(
+    filtered(reader, accountId, { isArchivedToo: true }).where((row) =>
+      row.or(
+        keys.map(({ public_id, revision }) =>
+          row.and([row("revision.public_id", "=", public_id), row("revision.revision", "=", revision)]),
+        ),
+      ),
+    ),
+  );
+}
+
+/** The last revision of an account's profile, unless there is none or it is archived. */
+export async function selectLastRevision(
+  database: Database,
+  accountId: string,
+  family: string,
+  name: string,
+): Promise<ProfileRevision | undefined> {
+  const [last] = await selectWhole(filtered(database, accountId, { family, name, isLastOnly: true }));
+  return last;
+}
+
+async function selectWhole(query: ReturnType<typeof filtered>): Promise<ProfileRevision[]> {
+  const rows = await query
     .select([
       "profile.public_id",
       "profile.evaluator_family",
@@ -127,11 +172,8 @@ export async function selectRevisions(
       "revision.created_at",
       "profile.archived_at",
     ])
-    .orderBy("revision.created_at", "desc")
-    .orderBy("profile.public_id", "desc")
-    .orderBy("revision.revision", "desc");
-  const paged = page === undefined ? query : query.limit(page.limit).offset(page.offset);
-  return (await paged.execute()).map((row) => ({ ...row, is_managed: false }));
+    .execute();
+  return rows.map((row) => ({ ...row, is_managed: false }));
 }
 
 /** How many of an account's revisions pass the filter. */

@@ -1,7 +1,8 @@
 import type { Database } from "../../storage/tables.ts";
+import { readInPieces } from "../read-in-pieces.ts";
 import type { KeptResult } from "./evaluation-record.ts";
+import { selectResults } from "./kept-results-store.ts";
 import { selectPayloadBytes } from "./payload-bytes-store.ts";
-import { readResults } from "./read-results.ts";
 import type { Page, SearchFilter } from "./result-filter.ts";
 import { searchIds } from "./search-ids.ts";
 
@@ -17,7 +18,8 @@ export async function* exportResults(
   let rest = filter;
   for (;;) {
     const ids = await searchIds(reader, accountId, rest, { order, limit: idsPerPage });
-    yield* readResults(reader, accountId, ids, await selectPayloadBytes(reader, ids));
+    const bytesOf = await selectPayloadBytes(reader, ids);
+    yield* readInPieces(ids, bytesOf, (some) => selectResults(reader, accountId, some)).read();
     const last = ids.at(-1);
     if (last === undefined || ids.length < idsPerPage) return;
     rest = { ...filter, [order === "newest-first" ? "beforeId" : "afterId"]: last };

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { createByteBudget } from "../../byte-budget.ts";
 import { storeUncertain } from "../../storage/store-failure.ts";
 import { ordinaryRecord } from "./evaluation-record.fixture.ts";
 import type { EvaluationRecord } from "./evaluation-record.ts";
@@ -212,4 +213,34 @@ test("past 20,000 results that wait, a call is turned away at once, and is welco
   await store.answer(2, 20_002);
   expect(await outcomes([first, filling, later])).toEqual(["kept", "kept", "kept"]);
   expect(store.inputs().flat()).not.toContain("too many");
+});
+
+test("long results share no write past 8 MB, and each call comes in one whatever it has", async () => {
+  const store = scriptedStore();
+  const { keep } = createResultsKeeper(store.write);
+  const megabytes = (count: number) => named("x".repeat(count * 1_000_000));
+  const calls = [keep(named("first")), keep(megabytes(1)), keep(megabytes(2)), keep(megabytes(9))];
+  for (let at = 0; at < 3; at += 1) {
+    await turn();
+    await store.answer(at, 1);
+  }
+  expect(await outcomes(calls)).toEqual(calls.map(() => "kept"));
+  expect(store.inputs().map(({ length }) => length)).toEqual([3, 1]);
+});
+
+test("results that wait count in the memory budget until they are kept or refused", async () => {
+  const store = scriptedStore();
+  const memory = createByteBudget(8_000_000);
+  const { keep } = createResultsKeeper(store.write, memory);
+  const call = () => keep(named("x".repeat(1_000_000)));
+  const waiting = outcomes([call(), call(), call()]);
+  expect(await outcomes([call()])).toEqual([expect.objectContaining({ code: "overloaded", retryAfterS: 1 })]);
+  await store.answer(0, 1);
+  expect(memory.heldBytes()).toBe(0);
+  expect(await waiting).toEqual(["kept", "kept", "kept"]);
+  const refused = outcomes([call()]);
+  await turn();
+  await store.refuse(1, unavailable);
+  expect(await refused).toEqual([unavailable]);
+  expect(memory.heldBytes()).toBe(0);
 });

@@ -1,10 +1,14 @@
+import type { ByteBudget } from "../../byte-budget.ts";
 import { ServiceError } from "../../errors.ts";
 import { isStoreUnavailable, storeUnavailable } from "../../storage/store-failure.ts";
+import { charactersOf } from "../sample.ts";
 import type { EvaluationRecord, KeptResult } from "./evaluation-record.ts";
 import { numberResults, type WriteResults } from "./write-results.ts";
 
 /** One transaction takes at most so many results, so that nobody waits long for another's. */
 const maxResultsAtOnce = 500;
+/** And so many bytes, as all of it is in memory several times on its way to the store. One call may have more. */
+const maxBytesAtOnce = 8_000_000;
 /** Results that wait for their commit; past it the store is too slow for what is asked. */
 const maxWaiting = 20_000;
 
@@ -18,11 +22,12 @@ export interface ResultsKeeper {
 
 interface Waiting {
   records: readonly EvaluationRecord[];
+  bytes: number;
   kept: PromiseWithResolvers<KeptResult[]>;
 }
 
 /** Keeps results so that many calls share one commit: while one is under way, the next one gathers. */
-export function createResultsKeeper(write: WriteResults): ResultsKeeper {
+export function createResultsKeeper(write: WriteResults, memory?: Pick<ByteBudget, "resize">): ResultsKeeper {
   let waiting: Waiting[] = [];
   let waitingResults = 0;
   let isWriting = false;
@@ -38,9 +43,11 @@ export function createResultsKeeper(write: WriteResults): ResultsKeeper {
 
   function takeBatch(): Waiting[] {
     let results = 0;
-    const size = waiting.findIndex(({ records }) => {
-      results += records.length;
-      return results > maxResultsAtOnce;
+    let bytes = 0;
+    const size = waiting.findIndex((one) => {
+      results += one.records.length;
+      bytes += one.bytes;
+      return results > maxResultsAtOnce || bytes > maxBytesAtOnce;
     });
     const batch = size < 0 ? waiting : waiting.slice(0, Math.max(size, 1));
     waiting = waiting.slice(batch.length);
@@ -90,15 +97,26 @@ export function createResultsKeeper(write: WriteResults): ResultsKeeper {
       if (waitingResults + records.length > maxWaiting) {
         throw new ServiceError("overloaded", "Too many results wait to be stored.", { retryAfterS: 1 });
       }
-      const kept = Promise.withResolvers<KeptResult[]>();
-      waiting.push({ records, kept });
-      waitingResults += records.length;
-      void writeWaiting();
-      return await kept.promise;
+      const bytes = records.reduce((sum, record) => sum + bytesOf(record), 0);
+      memory?.resize(0, bytes);
+      try {
+        const kept = Promise.withResolvers<KeptResult[]>();
+        waiting.push({ records, bytes, kept });
+        waitingResults += records.length;
+        void writeWaiting();
+        return await kept.promise;
+      } finally {
+        memory?.resize(bytes, 0);
+      }
     },
   };
 }
 
 function refuse(calls: readonly Waiting[], reason: unknown): void {
   for (const { kept } of calls) kept.reject(reason);
+}
+
+/** What a result takes while it is written, about: its texts are written into a statement or for a thread. */
+function bytesOf({ sample, finding }: EvaluationRecord): number {
+  return 2 * (charactersOf(sample) + (finding.explanation?.length ?? 0)) + 1_000;
 }

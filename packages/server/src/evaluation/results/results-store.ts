@@ -34,3 +34,18 @@ async function insertNarrowRows(
   if (ids.size === keyed.length) return results;
   return results.filter(({ id, requestKey }) => requestKey === undefined || ids.has(id));
 }
+
+/** The id, if the account has a result of it. */
+export async function selectOwnId(
+  reader: Database,
+  accountId: string,
+  id: number,
+): Promise<number | undefined> {
+  const row = await reader
+    .selectFrom("evaluation_results")
+    .select("id")
+    .where("id", "=", id)
+    .where("account_id", "=", accountId)
+    .executeTakeFirst();
+  return row?.id;
+}

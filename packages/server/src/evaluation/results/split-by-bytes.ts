@@ -1,11 +1,11 @@
 /** Neighbours together, as many as one piece takes of them. What is larger than a piece is one of its own. */
-export function splitByBytes(
-  ids: readonly number[],
-  bytesOf: ReadonlyMap<number, number>,
+export function splitByBytes<Id>(
+  ids: readonly Id[],
+  bytesOf: ReadonlyMap<Id, number>,
   piece: { maxIds: number; maxBytes: number },
-): number[][] {
-  const pieces: number[][] = [];
-  let last: number[] = [];
+): Id[][] {
+  const pieces: Id[][] = [];
+  let last: Id[] = [];
   let lastBytes = 0;
   for (const id of ids) {
     const bytes = bytesOf.get(id) ?? 0;

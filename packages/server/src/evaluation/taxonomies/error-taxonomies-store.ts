@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import type {
   Database,
   ErrorTaxonomiesTable,
@@ -101,13 +102,31 @@ export async function holdTaxonomyOf(
   return taxonomy?.id;
 }
 
-/** An account's revisions that pass the filter, newest first. */
-export async function selectRevisions(
-  database: Database,
+/** The ids of an account's revisions that pass the filter, newest first, each with about how many bytes it has. */
+export async function selectRevisionSizes(
+  reader: Database,
   accountId: string,
   filter: RevisionFilter,
-): Promise<TaxonomyRevision[]> {
-  const revisions = await passing(database, accountId, filter)
+): Promise<{ id: string; bytes: number }[]> {
+  const columns = ["revision.body", "revision.metadata", "taxonomy.description"] as const;
+  const sizes = columns.map((column) => sql`coalesce(octet_length(${sql.ref(column)}), 0)`);
+  return await passing(reader, accountId, filter)
+    .select("revision.id")
+    .select(sql<number>`${sql.join(sizes, sql` + `)}`.as("bytes"))
+    .orderBy("revision.created_at", "desc")
+    .orderBy("revision.id", "desc")
+    .limit(filter.limit)
+    .offset(filter.offset)
+    .execute();
+}
+
+/** Revisions by their ids, in the same order. */
+export async function selectRevisions(reader: Database, ids: readonly string[]): Promise<TaxonomyRevision[]> {
+  if (ids.length === 0) return [];
+  const revisions = await reader
+    .selectFrom("error_taxonomy_revisions as revision")
+    .innerJoin("error_taxonomies as taxonomy", "taxonomy.id", "revision.taxonomy_id")
+    .where("revision.id", "in", ids)
     .select([
       "revision.id",
       "taxonomy.id as error_taxonomy_id",
@@ -119,12 +138,10 @@ export async function selectRevisions(
       "revision.account_id",
       "revision.created_at",
     ])
-    .orderBy("revision.created_at", "desc")
-    .orderBy("revision.id", "desc")
-    .limit(filter.limit)
-    .offset(filter.offset)
     .execute();
-  return await withLabels(database, revisions);
+  const labelled = await withLabels(reader, revisions);
+  const byId = new Map(labelled.map((revision) => [revision.id, revision]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 /** How many revisions of an account pass the filter, whatever its limit and offset. */

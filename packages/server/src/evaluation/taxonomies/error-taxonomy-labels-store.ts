@@ -1,4 +1,8 @@
+import { ServiceError } from "../../errors.ts";
 import type { Database } from "../../storage/tables.ts";
+
+/** Labels are listed with the revision that bears them. */
+const maxLabels = 1_000;
 
 /** Puts labels on a revision, behind those that it bears, and takes them off whichever revision bore them. */
 export async function moveLabels(
@@ -11,6 +15,7 @@ export async function moveLabels(
   const last = borne.at(-1)?.position ?? 0;
   const added = new Set(labels).difference(new Set(borne.map(({ label }) => label)));
   if (added.size === 0) return;
+  if (borne.length + added.size > maxLabels) throw tooManyLabels();
   await database
     .insertInto("error_taxonomy_labels")
     .values(
@@ -28,6 +33,13 @@ export async function moveLabels(
       })),
     )
     .execute();
+}
+
+function tooManyLabels(): ServiceError {
+  return new ServiceError(
+    "conflict",
+    `A revision bears ${maxLabels} labels at most. Remove some of them first.`,
+  );
 }
 
 /** Takes those of the labels off a revision that it bears. */

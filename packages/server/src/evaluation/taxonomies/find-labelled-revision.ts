@@ -1,6 +1,6 @@
 import type { Database } from "../../storage/tables.ts";
 import type { TaxonomyRevision } from "./error-taxonomies-store.ts";
-import { listRevisions } from "./list-revisions.ts";
+import { firstRevision } from "./first-revision.ts";
 
 /** The revision of a named taxonomy that bears a label. */
 export async function findLabelledRevision(
@@ -9,6 +9,5 @@ export async function findLabelledRevision(
   taxonomyName: string,
   label: string,
 ): Promise<TaxonomyRevision | undefined> {
-  const [revision] = await listRevisions(database, accountId, { taxonomyName, label, limit: 1, offset: 0 });
-  return revision;
+  return await firstRevision(database, accountId, { taxonomyName, label });
 }

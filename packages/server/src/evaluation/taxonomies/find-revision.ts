@@ -1,6 +1,6 @@
 import type { Database } from "../../storage/tables.ts";
 import type { TaxonomyRevision } from "./error-taxonomies-store.ts";
-import { listRevisions } from "./list-revisions.ts";
+import { firstRevision } from "./first-revision.ts";
 import { noSuchRevision } from "./no-such-revision.ts";
 
 export async function findRevision(
@@ -8,7 +8,7 @@ export async function findRevision(
   accountId: string,
   revisionId: string,
 ): Promise<TaxonomyRevision> {
-  const [revision] = await listRevisions(database, accountId, { revisionId, limit: 1, offset: 0 });
+  const revision = await firstRevision(database, accountId, { revisionId });
   if (revision === undefined) throw noSuchRevision();
   return revision;
 }

@@ -1,10 +1,12 @@
 import {
   ApiKeyCreateRequest,
   ApiKeyCreateResponse,
+  ApiKeyListQuery,
   ApiKeyListResponse,
   ApiKeyPath,
   ErrorResponse,
   MeResponse,
+  SessionListQuery,
   SessionListResponse,
   SessionPath,
   SignOutResponse,
@@ -34,9 +36,11 @@ export const dashboardPaths: ZodOpenApiPathsObject = {
   },
   "/v1/sessions": {
     get: operation("listSessions", "dashboard", "List the browsers in which the calling user is signed in", {
+      requestParams: { query: SessionListQuery },
       responses: {
         "200": answer("The sessions, newest first", SessionListResponse),
         ...unauthenticated,
+        ...notValid,
         ...storeUnavailable,
       },
     }),
@@ -64,9 +68,11 @@ export const dashboardPaths: ZodOpenApiPathsObject = {
   },
   "/v1/api-keys": {
     get: operation("listApiKeys", "dashboard", "List the calling user's keys", {
+      requestParams: { query: ApiKeyListQuery },
       responses: {
         "200": answer("The keys, newest first", ApiKeyListResponse),
         ...unauthenticated,
+        ...notValid,
         ...storeUnavailable,
       },
     }),

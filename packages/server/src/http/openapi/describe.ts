@@ -67,10 +67,13 @@ export const notValid = {
   "422": answer("The request is not valid; every fault is listed", HTTPValidationError),
 };
 export const tooLarge = { "413": answer("The request body is too large", ErrorResponse) };
+export const pageTooLarge = {
+  "413": answer("The page is larger than 64 MB; ask for fewer with limit", ErrorResponse),
+};
 export const storeUnavailable = {
   "503": {
     ...answer(
-      "The store is not available, and nothing was changed; or it did not confirm a change, which may or may not have been kept",
+      "The store is not available or the server has no memory left for this, and nothing was changed; or it did not confirm a change, which may or may not have been kept",
       ErrorResponse,
     ),
     headers: {

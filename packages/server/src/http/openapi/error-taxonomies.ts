@@ -18,6 +18,7 @@ import {
   notValid,
   onceHeader,
   operation,
+  pageTooLarge,
   storeUnavailable,
   tooLarge,
   unauthenticated,
@@ -36,6 +37,7 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
       requestParams: { query: ErrorTaxonomyRevisionListQuery },
       responses: {
         "200": answer("The revisions, newest first", ErrorTaxonomyRevisionListResponse),
+        ...pageTooLarge,
         ...failures,
       },
     }),

@@ -1,4 +1,5 @@
 import {
+  AppListQuery,
   AppListResponse,
   ErrorResponse,
   EvaluatorFamilyListResponse,
@@ -6,7 +7,7 @@ import {
   WhoAmIResponse,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { answer, operation, storeUnavailable, unauthenticated } from "./describe.ts";
+import { answer, notValid, operation, storeUnavailable, unauthenticated } from "./describe.ts";
 
 const failures = { ...unauthenticated, ...storeUnavailable };
 
@@ -35,7 +36,8 @@ export const evaluatorPaths: ZodOpenApiPathsObject = {
   },
   "/v1/apps": {
     get: operation("listApps", "evaluators", "List the apps that have results", {
-      responses: { "200": answer("The apps, by name", AppListResponse), ...failures },
+      requestParams: { query: AppListQuery },
+      responses: { "200": answer("The apps, by name", AppListResponse), ...notValid, ...failures },
     }),
   },
 };

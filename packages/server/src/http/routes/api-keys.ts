@@ -1,5 +1,6 @@
 import {
   ApiKeyCreateRequest,
+  ApiKeyListQuery,
   type ApiKeyListResponse,
   ApiKeyPath,
   type ApiKeyResponse,
@@ -10,10 +11,14 @@ import { ExpiryError, parseExpiry } from "../../identity/api-keys/parse-expiry.t
 import type { NewlyMadeKey } from "../../identity/api-keys/seal-new-key.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
+import type { KeysetPage, ListPart } from "../../storage/keyset.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
+import type { Asker } from "../../storage/reader.ts";
+import { askerOf } from "../asker-of.ts";
 import { credentialOf } from "../authenticate.ts";
+import { readKeysetPage, toCursor } from "../list-cursor.ts";
 import { readOnce } from "../read-idempotency-key.ts";
-import { readBody, readPath } from "../read-request.ts";
+import { readBody, readPath, readQuery } from "../read-request.ts";
 import { type Route, withCaller } from "../route.ts";
 import type { SessionCookie } from "../session-cookie.ts";
 import { ValidationFailure } from "../validation.ts";
@@ -25,7 +30,7 @@ export interface ApiKeysArea {
     newKey: NewApiKey,
     once: Once | undefined,
   ): Promise<NewlyMadeKey>;
-  listApiKeys(userId: string): Promise<ApiKey[]>;
+  listApiKeys(asker: Asker, userId: string, page: KeysetPage): Promise<ListPart<ApiKey>>;
   revokeApiKey(caller: Caller, keyId: string): Promise<void>;
 }
 
@@ -35,9 +40,11 @@ export function apiKeyRoutes(
   maxBodyBytes: number,
 ): Route[] {
   return [
-    withCaller("GET", "/v1/api-keys", async ({ caller }) => {
-      const apiKeys = await listApiKeys(caller.userId);
-      return Response.json({ data: apiKeys.map(toResponse) } satisfies ApiKeyListResponse);
+    withCaller("GET", "/v1/api-keys", async (call) => {
+      const page = readKeysetPage(readQuery(call, ApiKeyListQuery));
+      const { rows, next } = await listApiKeys(askerOf(call), call.caller.userId, page);
+      const answer: ApiKeyListResponse = { data: rows.map(toResponse), next: toCursor(next) };
+      return Response.json(answer);
     }),
     withCaller("POST", "/v1/api-keys", async (call) => {
       const { caller, request } = call;

@@ -1,11 +1,25 @@
-import type { AppListResponse } from "@presage/contract";
+import { AppListQuery, type AppListResponse } from "@presage/contract";
+import type { AppNames } from "../../evaluation/results/list-apps.ts";
+import type { Asker } from "../../storage/reader.ts";
+import { askerOf } from "../asker-of.ts";
+import { readQuery } from "../read-request.ts";
 import { type Route, withCaller } from "../route.ts";
 
-export function appRoutes(listApps: (accountId: string) => Promise<string[]>): Route[] {
+const defaultLimit = 1_000;
+
+export type ListApps = (
+  asker: Asker,
+  page: { limit: number; after: string | undefined },
+) => Promise<AppNames>;
+
+export function appRoutes(listApps: ListApps): Route[] {
   return [
-    withCaller("GET", "/v1/apps", async ({ caller }) => {
-      const names = await listApps(caller.accountId);
-      return Response.json({ apps: names.map((name) => ({ name })) } satisfies AppListResponse);
+    withCaller("GET", "/v1/apps", async (call) => {
+      const { limit, after } = readQuery(call, AppListQuery);
+      const page = { limit: Number(limit ?? defaultLimit), after };
+      const { names, next } = await listApps(askerOf(call), page);
+      const answer: AppListResponse = { apps: names.map((name) => ({ name })), next: next ?? null };
+      return Response.json(answer);
     }),
   ];
 }

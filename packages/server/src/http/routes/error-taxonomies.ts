@@ -12,24 +12,28 @@ import {
   isTrueWord,
 } from "@presage/contract";
 import { ServiceError } from "../../errors.ts";
+import type { Pieces } from "../../evaluation/read-in-pieces.ts";
 import type { NewRevision } from "../../evaluation/taxonomies/create-revision.ts";
 import type { RevisionFilter, TaxonomyRevision } from "../../evaluation/taxonomies/error-taxonomies-store.ts";
 import type { ErrorFindings, Period } from "../../evaluation/taxonomies/find-error-findings.ts";
+import type { Log } from "../../observability/logger.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
 import type { Asker } from "../../storage/reader.ts";
+import { answerBroke } from "../answer-broke.ts";
 import { askerOf } from "../asker-of.ts";
 import { parseJson } from "../parse-json.ts";
 import { readOnce } from "../read-idempotency-key.ts";
 import { readInstant } from "../read-instant.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../read-request.ts";
 import { type CallWithCaller, type Route, withCaller } from "../route.ts";
+import { streamList } from "../stream-list.ts";
 import { toIsoDay } from "../to-iso-day.ts";
 import { ValidationFailure } from "../validation.ts";
 
 export interface ErrorTaxonomiesArea {
   createRevision(newRevision: NewRevision, once: Once | undefined): Promise<TaxonomyRevision>;
-  listRevisions(accountId: string, filter: RevisionFilter): Promise<TaxonomyRevision[]>;
+  listRevisions(asker: Asker, filter: RevisionFilter): Promise<Pieces<TaxonomyRevision>>;
   findRevision(accountId: string, revisionId: string): Promise<TaxonomyRevision>;
   findErrorFindings(asker: Asker, revisionId: string, period: Period): Promise<ErrorFindings>;
   setLabels: ChangeLabels;
@@ -41,12 +45,14 @@ type ChangeLabels = (accountId: string, revisionId: string, labels: string[]) =>
 const path = "/v1/error-taxonomy-revision";
 const defaultLimit = 50;
 
-export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: number): Route[] {
+export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: number, log: Log): Route[] {
+  const onBroken = answerBroke(log);
   return [
     withCaller("GET", path, async (call) => {
       const query = readQuery(call, ErrorTaxonomyRevisionListQuery);
-      const revisions = await area.listRevisions(call.caller.accountId, toFilter(query));
-      return Response.json({ data: revisions.map(toResponse) } satisfies ErrorTaxonomyRevisionListResponse);
+      const revisions = await area.listRevisions(askerOf(call), toFilter(query));
+      const name: keyof ErrorTaxonomyRevisionListResponse = "data";
+      return await streamList(call, name, revisions, toJson, onBroken(call));
     }),
     withCaller("POST", path, async (call) => {
       const body = await readExactBody(call, ErrorTaxonomyRevisionCreateRequest, maxBodyBytes);
@@ -135,6 +141,17 @@ function toResponse({ body, metadata, created_at, ...rest }: TaxonomyRevision): 
     metadata: metadata === null ? null : (parseJson(metadata) as ErrorTaxonomyRevision["metadata"]),
     created_at: toIsoInstant(created_at),
   };
+}
+
+/** What is long is JSON already, and neither read nor written anew. */
+function toJson(revision: TaxonomyRevision): string {
+  const {
+    body: _body,
+    metadata: _metadata,
+    ...rest
+  } = toResponse({ ...revision, body: "[]", metadata: null });
+  const metadata = revision.metadata ?? "null";
+  return `${JSON.stringify(rest).slice(0, -1)},"body":${revision.body},"metadata":${metadata}}`;
 }
 
 function toFindingsResponse({ evaluated, findings }: ErrorFindings): ErrorTaxonomyFindingsResponse {

@@ -12,6 +12,7 @@ import {
   readResultId,
   type ValidationError,
 } from "@presage/contract";
+import type { Pieces } from "../../evaluation/read-in-pieces.ts";
 import type { NewCorrection } from "../../evaluation/results/correct-result.ts";
 import type { KeptResult } from "../../evaluation/results/evaluation-record.ts";
 import type { ImportReceipt, ImportResultsOnce } from "../../evaluation/results/import-results-once.ts";
@@ -21,12 +22,14 @@ import type { Log } from "../../observability/logger.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
 import type { Asker } from "../../storage/reader.ts";
-import { isStoreUnavailable } from "../../storage/store-failure.ts";
+import { answerBroke } from "../answer-broke.ts";
 import { answerJson } from "../answer-json.ts";
 import { askerOf } from "../asker-of.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
 import { toSummaryResponse } from "../evaluation-summary.ts";
 import { exportFormat } from "../export-format.ts";
+import { exportTexts } from "../export-texts.ts";
+import { holdStored } from "../hold-memory.ts";
 import { keepOpen } from "../keep-open.ts";
 import { readOnce } from "../read-idempotency-key.ts";
 import { readImportedResults } from "../read-imported-result.ts";
@@ -40,19 +43,22 @@ import {
   refuseUnknownFilters,
 } from "../read-result-filter.ts";
 import { type CallWithCaller, type Route, withCaller } from "../route.ts";
-import { streamExport } from "../stream-export.ts";
+import { streamList } from "../stream-list.ts";
+import { streamTexts } from "../stream-texts.ts";
 import { ValidationFailure } from "../validation.ts";
 
 export interface EvaluationResultsArea {
   /** The id that a filter means by an id or an alias. */
   resolveEvaluatorId(asker: Asker, idOrAlias: string): Promise<string>;
-  searchResults(asker: Asker, filter: SearchFilter, page: Page): Promise<KeptResult[]>;
+  searchResults(asker: Asker, filter: SearchFilter, page: Page): Promise<Pieces<KeptResult>>;
   /** All results of a filter, a piece at a time and no piece empty. */
   exportResults(
     asker: Asker,
     filter: SearchFilter,
     order: Page["order"],
-  ): AsyncIterator<readonly KeptResult[], void>;
+  ): AsyncIterable<readonly KeptResult[], void>;
+  /** About how many bytes its texts take; 0 without such a result. */
+  measureResult(asker: Asker, id: number): Promise<number>;
   findResult(asker: Asker, id: number): Promise<KeptResult>;
   correctResult(asker: Asker, correction: NewCorrection, once: Once | undefined): Promise<KeptResult>;
   importResults: ImportResultsOnce;
@@ -61,6 +67,8 @@ export interface EvaluationResultsArea {
 
 const path = "/v1/evaluation-results";
 const defaultLimit = 50;
+/** An export reads about so much at once, and more only where one result has more. */
+const bytesOfExport = 1_000_000;
 /** One that no rollup answers reads every result of its filter. The store gives up after this. */
 const longestSummaryMs = 60_000;
 
@@ -73,8 +81,16 @@ export function evaluationResultRoutes(
     (call: CallWithCaller): ResolveEvaluatorId =>
     (idOrAlias) =>
       area.resolveEvaluatorId(askerOf(call), idOrAlias);
+  const onBroken = answerBroke(log);
+
+  /** Counts what a result takes while it is read and answered. */
+  async function holdResult(call: CallWithCaller): Promise<void> {
+    holdStored(call.exchange, await area.measureResult(askerOf(call), idOf(call)));
+  }
+
   return [
     withCaller("GET", `${path}/:id`, async (call) => {
+      await holdResult(call);
       const result = toEvaluationResult(await area.findResult(askerOf(call), idOf(call)));
       const answer = { evaluation_result: result, evaluation_results: [result] };
       return answerJson(answer satisfies EvaluationResultResponse);
@@ -88,25 +104,19 @@ export function evaluationResultRoutes(
         limit: body.limit ?? defaultLimit,
         maxTextCharacters: body.text_limit ?? undefined,
       };
-      const results = await area.searchResults(askerOf(call), filter, page);
-      const answer = { results: results.map(toEvaluationResult) };
-      return Response.json(answer satisfies EvaluationResultSearchResponse);
+      const found = await area.searchResults(askerOf(call), filter, page);
+      const name: keyof EvaluationResultSearchResponse = "results";
+      return await streamList(call, name, found, toResultJson, onBroken(call));
     }),
     withCaller("GET", `${path}/export`, async (call) => {
-      const { request, exchange } = call;
       const query = readQuery(call, EvaluationResultExportQuery);
       refuseUnknownFilters(EvaluationResultExportQuery, query, "query");
       const { filter: fields, order, format } = readExportQuery(query);
       const filter = await readSearchFilter(fields, resolverOf(call));
       const pieces = area.exportResults(askerOf(call), filter, order);
       const written = await exportFormat(format);
-      const stream = await streamExport(pieces, written, (error) => {
-        if (request.signal.aborted) return;
-        const { requestId } = exchange;
-        const isOutage = isStoreUnavailable(error);
-        if (isOutage) log.storeFailed(error);
-        log.logger.error({ requestId, ...(isOutage ? {} : { err: error }) }, "an export broke off");
-      });
+      holdStored(call.exchange, bytesOfExport);
+      const stream = await streamTexts(exportTexts(pieces, written), onBroken(call));
       return new Response(stream, {
         headers: {
           "content-type": written.contentType,
@@ -144,6 +154,7 @@ export function evaluationResultRoutes(
     withCaller("POST", `${path}/:id/correction`, async (call) => {
       const resultId = idOf(call);
       const body = await readBody(call, CorrectionRequest, maxBodyBytes);
+      await holdResult(call);
       const correction = {
         userId: call.caller.userId,
         resultId,
@@ -157,6 +168,10 @@ export function evaluationResultRoutes(
       return answerJson(answer, { status: 201 });
     }),
   ];
+}
+
+function toResultJson(result: KeptResult): string {
+  return JSON.stringify(toEvaluationResult(result));
 }
 
 function tooManyGroups(error: string, input: readonly string[]): ValidationError {

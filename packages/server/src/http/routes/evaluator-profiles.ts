@@ -15,16 +15,20 @@ import type { ProfileFilter } from "../../evaluation/profiles/list-profiles.ts";
 import type { RevisionAgreement } from "../../evaluation/profiles/measure-agreement.ts";
 import type { Page, ProfileRevision } from "../../evaluation/profiles/profiles-store.ts";
 import type { NewRevision } from "../../evaluation/profiles/revise-profile.ts";
+import type { Pieces } from "../../evaluation/read-in-pieces.ts";
+import type { Log } from "../../observability/logger.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import type { Asker } from "../../storage/reader.ts";
 import { toAgreementResponse } from "../agreement.ts";
+import { answerBroke } from "../answer-broke.ts";
 import { askerOf } from "../asker-of.ts";
 import { readFamily, readIsManaged } from "../deprecations.ts";
-import { toEvaluatorProfile } from "../evaluator-profile.ts";
+import { evaluatorProfileJson, toEvaluatorProfile } from "../evaluator-profile.ts";
 import { readOnce } from "../read-idempotency-key.ts";
 import { type FindFamily, readNewConfig, readRevisedConfig, refuseOtherFamily } from "../read-profile.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../read-request.ts";
-import { type CallWithCaller, type Route, withCaller } from "../route.ts";
+import { type Call, type CallWithCaller, type Route, withCaller } from "../route.ts";
+import { streamList } from "../stream-list.ts";
 
 export interface EvaluatorProfilesArea {
   findFamily: FindFamily;
@@ -32,8 +36,8 @@ export interface EvaluatorProfilesArea {
   checkInThread(task: HeavyCheckTask, asker: Asker): ReturnType<CheckInThread>;
   findOwnProfile(accountId: string, publicId: string): Promise<{ evaluator_family: string }>;
   reviseProfile(revision: NewRevision, once: Once | undefined): Promise<ProfileRevision>;
-  archiveProfile(accountId: string, publicId: string): Promise<ProfileRevision[]>;
-  listProfiles(accountId: string, filter: ProfileFilter, page: Page): Promise<ProfileRevision[]>;
+  archiveProfile(asker: Asker, publicId: string): Promise<Pieces<ProfileRevision>>;
+  listProfiles(asker: Asker, filter: ProfileFilter, page: Page): Promise<Pieces<ProfileRevision>>;
   measureAgreement(asker: Asker, publicId: string): Promise<RevisionAgreement[]>;
 }
 
@@ -41,17 +45,24 @@ const path = "/v1/evaluator-profiles";
 const defaultLimit = 50;
 const optionalArchiveRequest = EvaluatorProfileArchiveRequest.optional();
 
-export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes: number): Route[] {
+export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes: number, log: Log): Route[] {
+  const onBroken = answerBroke(log);
   const checkerOf =
     (call: CallWithCaller): CheckInThread =>
     (task) =>
       area.checkInThread(task, askerOf(call));
+
+  function answerList(call: Call, revisions: Pieces<ProfileRevision>): Promise<Response> {
+    const name: keyof EvaluatorProfileListResponse = "evaluator_profiles";
+    return streamList(call, name, revisions, evaluatorProfileJson, onBroken(call));
+  }
+
   return [
     withCaller("GET", path, async (call) => {
       const query = readQuery(call, EvaluatorProfileListQuery);
       const filter = toFilter(query, area.findFamily);
       const page = { limit: Number(query.limit ?? defaultLimit), offset: Number(query.offset ?? 0) };
-      return toListResponse(await area.listProfiles(call.caller.accountId, filter, page));
+      return await answerList(call, await area.listProfiles(askerOf(call), filter, page));
     }),
     withCaller("POST", path, async (call) => {
       const body = await readExactBody(call, EvaluatorProfileCreateRequest, maxBodyBytes);
@@ -69,7 +80,7 @@ export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes
       const { accountId } = call.caller;
       const { evaluator_family } = await area.findOwnProfile(accountId, publicId);
       refuseOtherFamily(body ?? {}, evaluator_family, area.findFamily);
-      return toListResponse(await area.archiveProfile(accountId, publicId));
+      return await answerList(call, await area.archiveProfile(askerOf(call), publicId));
     }),
     withCaller("POST", `${path}/:public_id/revision`, async (call) => {
       const body = await readExactBody(call, EvaluatorProfileRevisionRequest, maxBodyBytes);
@@ -113,9 +124,4 @@ function toFilter(query: EvaluatorProfileListQuery, findFamily: FindFamily): Pro
 function toResponse(revision: ProfileRevision): Response {
   const answer: EvaluatorProfileResponse = { evaluator_profile: toEvaluatorProfile(revision) };
   return Response.json(answer, { status: 201 });
-}
-
-function toListResponse(revisions: ProfileRevision[]): Response {
-  const answer: EvaluatorProfileListResponse = { evaluator_profiles: revisions.map(toEvaluatorProfile) };
-  return Response.json(answer);
 }

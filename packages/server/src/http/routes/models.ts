@@ -1,4 +1,5 @@
 import type { Upstream } from "../../upstream/upstream.ts";
+import { holdAnswer } from "../hold-memory.ts";
 import { keepOpen } from "../keep-open.ts";
 import { type Route, withCaller } from "../route.ts";
 
@@ -7,6 +8,7 @@ export function modelRoutes(listModels: Upstream["listModels"], timeoutMs: numbe
     withCaller("GET", "/v1/models", async ({ request, server, exchange }) => {
       keepOpen({ server, request, exchange }, timeoutMs);
       const { bytes } = await listModels(request.signal);
+      holdAnswer(exchange, bytes.length);
       return new Response(bytes, { headers: { "content-type": "application/json" } });
     }),
   ];

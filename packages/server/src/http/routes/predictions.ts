@@ -6,6 +6,7 @@ import { completeChat } from "../../prediction/complete-chat.ts";
 import { type Complete, predict } from "../../prediction/predict.ts";
 import { countUsage } from "../count-usage.ts";
 import type { Exchange } from "../exchange.ts";
+import { holdBytesAnyway, holdSentBody } from "../hold-memory.ts";
 import { keepOpen } from "../keep-open.ts";
 import { measureCompletion } from "../measure-completion.ts";
 import { readExactBody } from "../read-request.ts";
@@ -39,7 +40,14 @@ export function predictionRoutes({
       keepOpen(call, timeoutMs);
       const measured = measureCompletion(complete, exchange);
       const { prediction, messages } = predict(measured, body, request.signal);
-      return Response.json(debugFields ? { ...(await prediction), messages } : await prediction);
+      if (!debugFields) {
+        holdSentBody(exchange);
+        return Response.json(await prediction);
+      }
+      const { heldBytes } = exchange;
+      const answer = { ...(await prediction), messages };
+      holdBytesAnyway(exchange, exchange.heldBytes + heldBytes);
+      return Response.json(answer);
     }),
     withCaller("POST", "/v1/chat/completions", async (call) => {
       const { request, exchange, caller } = call;
@@ -50,7 +58,9 @@ export function predictionRoutes({
       refuseStreaming(body.params?.stream);
       refuseUnanswerable(body);
       keepOpen(call, timeoutMs);
-      const { bytes } = await completeChat(measureCompletion(complete, exchange), body, request.signal);
+      const completion = completeChat(measureCompletion(complete, exchange), body, request.signal);
+      holdSentBody(exchange);
+      const { bytes } = await completion;
       return new Response(bytes, { headers: { "content-type": "application/json" } });
     }),
   ];

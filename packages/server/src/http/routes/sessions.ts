@@ -1,9 +1,18 @@
-import { type SessionListResponse, SessionPath, type SignOutResponse } from "@presage/contract";
+import {
+  SessionListQuery,
+  type SessionListResponse,
+  SessionPath,
+  type SignOutResponse,
+} from "@presage/contract";
 import { ServiceError } from "../../errors.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { Session } from "../../identity/sessions/sessions-store.ts";
+import type { KeysetPage, ListPart } from "../../storage/keyset.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
-import { readPath } from "../read-request.ts";
+import type { Asker } from "../../storage/reader.ts";
+import { askerOf } from "../asker-of.ts";
+import { readKeysetPage, toCursor } from "../list-cursor.ts";
+import { readPath, readQuery } from "../read-request.ts";
 import { type Route, withCaller } from "../route.ts";
 import type { SessionCookie } from "../session-cookie.ts";
 
@@ -11,7 +20,7 @@ const signedOutPath = "/sign-in?signed_out";
 
 export interface SessionsArea {
   cookie: Pick<SessionCookie, "take">;
-  listSessions(userId: string): Promise<Session[]>;
+  listSessions(asker: Asker, userId: string, page: KeysetPage): Promise<ListPart<Session>>;
   endSession(caller: Caller, sessionId: string): Promise<void>;
   /** Ends the session that asks, and says where its browser signs out of the identity provider as well, if there is such a place. */
   signOut(caller: Caller, sessionId: string): Promise<string | undefined>;
@@ -19,9 +28,11 @@ export interface SessionsArea {
 
 export function sessionRoutes({ cookie, listSessions, endSession, signOut }: SessionsArea): Route[] {
   return [
-    withCaller("GET", "/v1/sessions", async ({ caller: { userId, proof } }) => {
-      const sessions = await listSessions(userId);
-      const data = sessions.map(({ id, user_agent, created_at, last_seen_at, expires_at }) => ({
+    withCaller("GET", "/v1/sessions", async (call) => {
+      const { userId, proof } = call.caller;
+      const page = readKeysetPage(readQuery(call, SessionListQuery));
+      const { rows, next } = await listSessions(askerOf(call), userId, page);
+      const data = rows.map(({ id, user_agent, created_at, last_seen_at, expires_at }) => ({
         id,
         user_agent,
         created_at: toIsoInstant(created_at),
@@ -29,7 +40,7 @@ export function sessionRoutes({ cookie, listSessions, endSession, signOut }: Ses
         expires_at: toIsoInstant(expires_at),
         is_current: proof.kind === "session" && proof.sessionId === id,
       }));
-      return Response.json({ data } satisfies SessionListResponse);
+      return Response.json({ data, next: toCursor(next) } satisfies SessionListResponse);
     }),
     withCaller("DELETE", "/v1/sessions/:session_id", async (call) => {
       const { session_id } = readPath(call, SessionPath);

@@ -5,11 +5,14 @@ import type { UsagePeriod } from "../../identity/usage/usage-period.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
 import type { Asker } from "../../storage/reader.ts";
 import { askerOf } from "../asker-of.ts";
+import { holdAnswer } from "../hold-memory.ts";
 import { readQuery } from "../read-request.ts";
 import { refuseUnknownFilters } from "../read-result-filter.ts";
 import { type AskedPeriod, microsPerHour, readUsagePeriod, refusePeriod } from "../read-usage-period.ts";
 import { type Route, withCaller } from "../route.ts";
 
+/** Of an answer, about. */
+const bytesPerRow = 200;
 const tooMuch =
   "So many keys were used that this is too much for one answer. Ask for a shorter period, by the day, or for one key";
 
@@ -27,6 +30,7 @@ export function usageRoutes({ readUsage, readLatency }: UsageArea): Route[] {
       const period = readUsagePeriod(query);
       const report = await readUsage(askerOf(call), period, query.api_key_id?.toLowerCase());
       if (report === undefined) refusePeriod(query, tooMuch);
+      holdAnswer(call.exchange, report.steps.length * bytesPerRow);
       return Response.json(toUsageResponse(period, report));
     }),
     withCaller("GET", "/v1/usage/latency", async (call) => {

@@ -1,4 +1,5 @@
 import type { Selectable } from "kysely";
+import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
 import type { ApiKeysTable, Database, Micros } from "../../storage/tables.ts";
 
 export type ApiKey = Omit<Selectable<ApiKeysTable>, "digest" | "user_id">;
@@ -33,15 +34,20 @@ export async function insertApiKey(database: Database, row: ApiKeysTable): Promi
     .execute();
 }
 
-/** A user's keys, newest first, revoked ones among them. */
-export async function selectApiKeys(database: Database, userId: string): Promise<ApiKey[]> {
-  return await database
-    .selectFrom("api_keys")
-    .select(listed)
-    .where("user_id", "=", userId)
+/** A page of a user's keys, newest first, revoked ones among them. */
+export async function selectApiKeys(
+  reader: Database,
+  userId: string,
+  { limit, after }: KeysetPage,
+): Promise<ListPart<ApiKey>> {
+  let query = reader.selectFrom("api_keys").select(listed).where("user_id", "=", userId);
+  if (after !== undefined) query = query.where(isAfter(after));
+  const rows = await query
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
+    .limit(limit + 1)
     .execute();
+  return toListPart(rows, limit);
 }
 
 export async function selectKeyRecord(database: Database, digest: string): Promise<KeyRecord | undefined> {

@@ -1,4 +1,5 @@
 import type { Selectable } from "kysely";
+import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
 import type { Database, Micros, SessionsTable } from "../../storage/tables.ts";
 
 export type Session = Omit<
@@ -63,23 +64,28 @@ export async function isSessionLive(
   return session !== undefined;
 }
 
-/** A user's live sessions, newest first. */
+/** A page of a user's live sessions, newest first. */
 export async function selectLiveSessions(
-  database: Database,
+  reader: Database,
   userId: string,
   live: Liveness,
-): Promise<Session[]> {
-  return await database
+  { limit, after }: KeysetPage,
+): Promise<ListPart<Session>> {
+  let query = reader
     .selectFrom("sessions")
     .select(["id", "user_agent", "created_at", "last_seen_at", "expires_at"])
     .where("user_id", "=", userId)
     .where("issuer", "=", live.issuer)
     .where("ended_at", "is", null)
     .where("expires_at", ">", live.now)
-    .where("last_seen_at", ">", live.seenSince)
+    .where("last_seen_at", ">", live.seenSince);
+  if (after !== undefined) query = query.where(isAfter(after));
+  const rows = await query
     .orderBy("created_at", "desc")
     .orderBy("id", "desc")
+    .limit(limit + 1)
     .execute();
+  return toListPart(rows, limit);
 }
 
 /** Moves a session's last use forward, never back. */

@@ -2,7 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { KeptResult } from "../evaluation/results/evaluation-record.ts";
 import { exportFormat } from "./export-format.ts";
-import { streamExport } from "./stream-export.ts";
+import { exportTexts } from "./export-texts.ts";
+import { streamTexts } from "./stream-texts.ts";
 
 type Pieces = AsyncGenerator<KeptResult[], void>;
 
@@ -12,7 +13,9 @@ const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",
   fetch: async () =>
-    new Response(await streamExport(pieces(), await exportFormat("jsonl"), (error) => broken.push(error))),
+    new Response(
+      await streamTexts(exportTexts(pieces(), await exportFormat("jsonl")), (error) => broken.push(error)),
+    ),
   error: () => new Response(null, { status: 500 }),
 });
 afterAll(() => server.stop(true));

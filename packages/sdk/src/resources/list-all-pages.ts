@@ -1,0 +1,15 @@
+/** Every item of a list that goes on with `next`, page after page. */
+export async function listAllPages<Page extends { next: string | null }, Item>(
+  readPage: (query: { after?: string }) => Promise<Page>,
+  itemsOf: (page: Page) => Item[],
+): Promise<Item[]> {
+  const all: Item[] = [];
+  let query: { after?: string } = {};
+  for (;;) {
+    const page = await readPage(query);
+    all.push(...itemsOf(page));
+    // An older server answers with everything, and without `next`.
+    if (typeof page.next !== "string") return all;
+    query = { after: page.next };
+  }
+}

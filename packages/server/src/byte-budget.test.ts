@@ -1,0 +1,58 @@
+import { expect, test } from "bun:test";
+import { createByteBudget } from "./byte-budget.ts";
+
+const megabyte = 1_000_000;
+const overloaded = expect.objectContaining({ code: "overloaded", retryAfterS: 1 });
+
+/** What a call threw, or undefined. */
+function thrownBy(call: () => void): unknown {
+  try {
+    call();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+test("What is held counts until it is given back", () => {
+  const budget = createByteBudget(80 * megabyte);
+  budget.resize(0, 60 * megabyte);
+  expect(thrownBy(() => budget.resize(0, 20 * megabyte))).toEqual(overloaded);
+  budget.resize(60 * megabyte, 15 * megabyte);
+  budget.resize(0, 20 * megabyte);
+  expect(budget.heldBytes()).toBe(35 * megabyte);
+  budget.resize(15 * megabyte, 0);
+  budget.resize(20 * megabyte, 0);
+  expect(budget.heldBytes()).toBe(0);
+});
+
+test("A holder that is refused more keeps what it has", () => {
+  const budget = createByteBudget(80 * megabyte);
+  budget.resize(0, 40 * megabyte);
+  budget.resize(0, megabyte);
+  expect(thrownBy(() => budget.resize(megabyte, 31 * megabyte))).toEqual(overloaded);
+  expect(budget.heldBytes()).toBe(41 * megabyte);
+});
+
+test("Large holders leave an eighth to small ones", () => {
+  const budget = createByteBudget(8 * megabyte);
+  for (let held = 0; held < 7; held += 1) budget.resize(0, megabyte);
+  expect(thrownBy(() => budget.resize(0, megabyte))).toEqual(overloaded);
+  for (let held = 0; held < 10; held += 1) budget.resize(0, 100_000);
+  expect(thrownBy(() => budget.resize(0, 100_000))).toEqual(overloaded);
+});
+
+test("What could never fit is told so instead of being asked back", () => {
+  const budget = createByteBudget(8 * megabyte);
+  expect(thrownBy(() => budget.resize(0, 8 * megabyte))).toEqual(
+    expect.objectContaining({ code: "body_too_large", message: expect.stringMatching(/8 MB .* 7 MB/) }),
+  );
+});
+
+test("What is in memory already is counted whatever there is left", () => {
+  const budget = createByteBudget(8 * megabyte);
+  budget.resizeAnyway(0, 20 * megabyte);
+  expect(thrownBy(() => budget.resize(0, 1))).toEqual(overloaded);
+  budget.resizeAnyway(20 * megabyte, 0);
+  budget.resize(0, 1);
+});

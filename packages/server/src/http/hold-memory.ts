@@ -1,0 +1,49 @@
+import type { Exchange } from "./exchange.ts";
+
+/**
+ * A body is in memory several times while it is read: as bytes, as text, as the parsed value and as what is made of it, some of
+ * it as garbage that has yet to be collected. Measured with one body of 16 MB: 100 MB, 170 MB where a text of ASCII has one
+ * character that is not; with 40 at once, far less for each.
+ */
+const bytesPerBodyByte = 6;
+
+type Holder = Pick<Exchange, "memory" | "heldBytes">;
+
+/** The request holds so many bytes from now on, in place of what it held; refused where there is no room. */
+function holdBytes(holder: Holder, bytes: number): void {
+  holder.memory.resize(holder.heldBytes, bytes);
+  holder.heldBytes = bytes;
+}
+
+/** The same without a question: for what is in memory already. */
+export function holdBytesAnyway(holder: Holder, bytes: number): void {
+  holder.memory.resizeAnyway(holder.heldBytes, bytes);
+  holder.heldBytes = bytes;
+}
+
+/**
+ * What is read from the store at once is there several times as well, until it is handed over: in the thread that reads, as
+ * rows, as what the answer says twice, under old names and new.
+ */
+const bytesPerStoredByte = 8;
+
+/** Counts what an answer reads at once, beside what is held. What the budget is too small for is let in alone. */
+export function holdStored(holder: Holder, storedBytes: number): void {
+  const { heldBytes, memory } = holder;
+  holdBytes(holder, Math.min(heldBytes + storedBytes * bytesPerStoredByte, memory.maxBytesOfOne));
+}
+
+/** Counts a request's body, of so many bytes as far as it is known. */
+export function holdBody(holder: Holder, bodyBytes: number): void {
+  holdBytes(holder, bodyBytes * bytesPerBodyByte);
+}
+
+/** Counts an answer, as what it is made of and as its bytes, in place of the request that it ends. */
+export function holdAnswer(holder: Holder, answerBytes: number): void {
+  holdBytesAnyway(holder, 2 * answerBytes);
+}
+
+/** A body that now waits to be answered, in the one form in which it was sent on. */
+export function holdSentBody(holder: Holder): void {
+  holdBytes(holder, holder.heldBytes / bytesPerBodyByte);
+}
