@@ -1,9 +1,9 @@
-import { Kysely, type LogEvent, sql } from "kysely";
+import { Kysely, sql } from "kysely";
 import pRetry from "p-retry";
 import { ServiceError } from "../errors.ts";
 import { migrate, NewerSchemaError } from "./migrate.ts";
 import { openSqliteDatabase } from "./open-sqlite-database.ts";
-import type { PostgresLimits } from "./postgres-dialect.ts";
+import type { PostgresLimits, PostgresListeners } from "./postgres-dialect.ts";
 import { sqliteThreadDialect } from "./sqlite-thread-dialect.ts";
 import { startSqliteWorker } from "./start-sqlite-worker.ts";
 import { isLockTimeout } from "./store-failure.ts";
@@ -68,7 +68,7 @@ export interface OpenedDatabase {
 
 /**
  * Opens the database at `url` (`sqlite:PATH`, `sqlite::memory:` or `postgres://…`) and brings its schema up to date.
- * `onConnectionLost` hears of connections that died while nobody used them, `onAnswer` of each statement that was answered.
+ * `onConnectionLost` hears of connections that died while nobody used them, `onAnswer` of statements that were answered.
  */
 export async function openDatabase(
   url: string,
@@ -87,12 +87,9 @@ async function connectAndMigrate(
   onConnectionLost: (error: Error) => void,
   onAnswer: () => void,
 ): Promise<OpenedDatabase> {
-  const log = (event: LogEvent) => {
-    if (event.level === "query") onAnswer();
-  };
   const connected = url.startsWith(sqliteScheme)
-    ? await connectSqlite(url.slice(sqliteScheme.length), log)
-    : await connectPostgres(url, onConnectionLost, log);
+    ? await connectSqlite(url.slice(sqliteScheme.length), onAnswer)
+    : await connectPostgres(url, { onConnectionLost, onAnswer });
   const connections = new Set([connected.reader, connected.briefReader, connected.database]);
   return {
     ...connected,
@@ -105,10 +102,8 @@ async function connectAndMigrate(
 
 type Connected = Omit<OpenedDatabase, "destroy">;
 
-type Logging = (event: LogEvent) => void;
-
-async function connectSqlite(path: string, log: Logging): Promise<Connected> {
-  const database = openSqliteDatabase(path, log);
+async function connectSqlite(path: string, onAnswer: () => void): Promise<Connected> {
+  const database = openSqliteDatabase(path, onAnswer);
   const migrated = await migrate(database);
   // A database in memory is its one connection's own.
   if (path === inMemoryPath) {
@@ -116,34 +111,28 @@ async function connectSqlite(path: string, log: Logging): Promise<Connected> {
   }
   // A thread starts with its first statement.
   const openReader = () =>
-    new Kysely<Tables>({ dialect: sqliteThreadDialect(() => startSqliteWorker(path)), log });
+    new Kysely<Tables>({ dialect: sqliteThreadDialect(() => startSqliteWorker(path)) });
   return { database, reader: openReader(), briefReader: openReader(), sqlitePath: path, migrated };
 }
 
-async function connectPostgres(
-  url: string,
-  onConnectionLost: (error: Error) => void,
-  log: Logging,
-): Promise<Connected> {
+async function connectPostgres(url: string, listeners: PostgresListeners): Promise<Connected> {
   const { postgresDialect } = await import("./postgres-dialect.ts");
   const migrating = new Kysely<Tables>({
-    dialect: postgresDialect(url, { limits: migratingLimits, onConnectionLost }),
+    dialect: postgresDialect(url, { ...listeners, limits: migratingLimits }),
   });
   const migrated = await checkEncoding(migrating)
     .then(() => migrateBetweenReads(migrating))
     .finally(() => migrating.destroy());
   const database = new Kysely<Tables>({
-    dialect: postgresDialect(url, { limits, onConnectionLost }),
-    log,
+    dialect: postgresDialect(url, { ...listeners, limits }),
   });
   const reader = new Kysely<Tables>({
     dialect: postgresDialect(url, {
+      ...listeners,
       maxConnections: maxReaderConnections,
       limits: readerLimits,
       isReadOnly: true,
-      onConnectionLost,
     }),
-    log,
   });
   return { database, reader, briefReader: database, sqlitePath: undefined, migrated };
 }
