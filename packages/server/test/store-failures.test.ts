@@ -28,7 +28,6 @@ async function storeLines(presage: SpawnedPresage): Promise<string[]> {
 /** Asks for changes and for reads, and returns the statuses of both. */
 async function askAll(presage: SpawnedPresage): Promise<{ changes: Set<number>; reads: Set<number> }> {
   const fixtures = {
-    taxonomyId: "",
     revisionId: crypto.randomUUID(),
     profileId: crypto.randomUUID(),
     resultId: "1",
