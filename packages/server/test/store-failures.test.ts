@@ -28,7 +28,6 @@ async function storeLines(presage: SpawnedPresage): Promise<string[]> {
 /** Asks for changes and for reads, and returns the statuses of both. */
 async function askAll(presage: SpawnedPresage): Promise<{ changes: Set<number>; reads: Set<number> }> {
   const fixtures = {
-    taxonomyId: "",
     revisionId: crypto.randomUUID(),
     profileId: crypto.randomUUID(),
     resultId: "1",
@@ -109,7 +108,7 @@ onEachDatabase((database) => {
     const asked = await Promise.all([...kinds, ...kinds, ...kinds, ...kinds].map((kind) => ledger.ask(kind)));
     await release();
     expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([503]));
-    expect(Math.max(...asked.map(({ tookMs }) => tookMs))).toBeLessThan(12_000);
+    expect(Math.max(...asked.map(({ tookMs }) => tookMs))).toBeLessThan(20_000);
     expect(
       (await Promise.all(kinds.map((kind) => ledger.ask(kind)))).map(({ status }) => status < 300),
     ).toEqual(kinds.map(() => true));

@@ -1,10 +1,10 @@
-import { Kysely, type LogEvent, sql } from "kysely";
+import { Kysely, sql } from "kysely";
 import pRetry from "p-retry";
 import { ServiceError } from "../errors.ts";
 import type { FairSlotLimits } from "../fair-slots.ts";
 import { migrate, NewerSchemaError } from "./migrate.ts";
 import { openSqliteDatabase } from "./open-sqlite-database.ts";
-import type { PostgresLimits } from "./postgres-dialect.ts";
+import type { PostgresLimits, PostgresListeners } from "./postgres-dialect.ts";
 import { openReader, type Reader } from "./reader.ts";
 import { sqliteThreadDialect } from "./sqlite-thread-dialect.ts";
 import { startSqliteWorker } from "./start-sqlite-worker.ts";
@@ -79,7 +79,7 @@ export interface OpenedDatabase {
 
 /**
  * Opens the database at `url` (`sqlite:PATH`, `sqlite::memory:` or `postgres://…`) and brings its schema up to date.
- * `onConnectionLost` hears of connections that died while nobody used them, `onAnswer` of each statement that was answered.
+ * `onConnectionLost` hears of connections that died while nobody used them, `onAnswer` of statements that were answered.
  */
 export async function openDatabase(
   url: string,
@@ -98,12 +98,9 @@ async function connectAndMigrate(
   onConnectionLost: (error: Error) => void,
   onAnswer: () => void,
 ): Promise<OpenedDatabase> {
-  const log = (event: LogEvent) => {
-    if (event.level === "query") onAnswer();
-  };
   const connected = url.startsWith(sqliteScheme)
-    ? await connectSqlite(url.slice(sqliteScheme.length), log)
-    : await connectPostgres(url, onConnectionLost, log);
+    ? await connectSqlite(url.slice(sqliteScheme.length), onAnswer)
+    : await connectPostgres(url, { onConnectionLost, onAnswer });
   const { closeReaders, ...opened } = connected;
   return {
     ...opened,
@@ -122,10 +119,8 @@ function refuseRead(): ServiceError {
   return new ServiceError("overloaded", "Too many reads of this account wait already.", { retryAfterS: 1 });
 }
 
-type Logging = (event: LogEvent) => void;
-
-async function connectSqlite(path: string, log: Logging): Promise<Connected> {
-  const database = openSqliteDatabase(path, log);
+async function connectSqlite(path: string, onAnswer: () => void): Promise<Connected> {
+  const database = openSqliteDatabase(path, onAnswer);
   const migrated = await migrate(database);
   // A database in memory is its one connection's own.
   if (path === inMemoryPath) {
@@ -142,13 +137,12 @@ async function connectSqlite(path: string, log: Logging): Promise<Connected> {
   // A thread starts with its first statement.
   const startWorker = () => startSqliteWorker(path);
   const limits: FairSlotLimits = { slots: 1, maxWaitMs: maxReadWaitMs, refuse: refuseRead };
-  const long = openReader(
-    sqliteThreadDialect(startWorker, sqliteReaderTimeoutMs),
-    { ...limits, maxWaitingEach: maxWaitingReads },
-    log,
-  );
+  const long = openReader(sqliteThreadDialect(startWorker, sqliteReaderTimeoutMs), {
+    ...limits,
+    maxWaitingEach: maxWaitingReads,
+  });
   // Evaluations wait for it, and they have a limit of their own.
-  const brief = openReader(sqliteThreadDialect(startWorker, sqliteBriefReaderTimeoutMs), limits, log);
+  const brief = openReader(sqliteThreadDialect(startWorker, sqliteBriefReaderTimeoutMs), limits);
   return {
     database,
     reader: long.reader,
@@ -163,28 +157,23 @@ async function connectSqlite(path: string, log: Logging): Promise<Connected> {
   };
 }
 
-async function connectPostgres(
-  url: string,
-  onConnectionLost: (error: Error) => void,
-  log: Logging,
-): Promise<Connected> {
+async function connectPostgres(url: string, listeners: PostgresListeners): Promise<Connected> {
   const { postgresDialect } = await import("./postgres-dialect.ts");
   const migrating = new Kysely<Tables>({
-    dialect: postgresDialect(url, { limits: migratingLimits, onConnectionLost }),
+    dialect: postgresDialect(url, { ...listeners, limits: migratingLimits }),
   });
   const migrated = await checkEncoding(migrating)
     .then(() => migrateBetweenReads(migrating))
     .finally(() => migrating.destroy());
   const database = new Kysely<Tables>({
-    dialect: postgresDialect(url, { limits, onConnectionLost }),
-    log,
+    dialect: postgresDialect(url, { ...listeners, limits }),
   });
   const { reader, destroy: closeReaders } = openReader(
     postgresDialect(url, {
+      ...listeners,
       maxConnections: readerConnections.slots,
       limits: readerLimits,
       isReadOnly: true,
-      onConnectionLost,
     }),
     {
       ...readerConnections,
@@ -192,7 +181,6 @@ async function connectPostgres(
       maxWaitMs: maxReadWaitMs,
       refuse: refuseRead,
     },
-    log,
   );
   return { database, reader, briefReader: () => database, sqlitePath: undefined, migrated, closeReaders };
 }

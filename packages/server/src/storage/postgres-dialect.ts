@@ -22,12 +22,17 @@ export interface PostgresLimits {
   answerTimeoutMs?: number;
 }
 
-export interface PostgresOptions {
+export interface PostgresListeners {
+  /** Hears of connections that died while nobody used them. */
+  onConnectionLost(error: Error): void;
+  /** Hears of each statement that was answered. */
+  onAnswer?(): void;
+}
+
+export interface PostgresOptions extends PostgresListeners {
   maxConnections?: number;
   limits?: PostgresLimits;
   isReadOnly?: boolean;
-  /** Hears of connections that died while nobody used them. */
-  onConnectionLost(error: Error): void;
 }
 
 export function postgresDialect(url: string, options: PostgresOptions): Dialect {
@@ -50,7 +55,7 @@ export function postgresDialect(url: string, options: PostgresOptions): Dialect 
   pool.on("error", (error) => options.onConnectionLost(Object.assign(error, { client: undefined })));
   return {
     createAdapter: () => new PostgresAdapter(),
-    createDriver: () => postgresDriver(pool),
+    createDriver: () => postgresDriver(pool, options.onAnswer),
     createIntrospector: (database) => new PostgresIntrospector(database),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   };

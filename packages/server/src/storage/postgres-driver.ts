@@ -32,13 +32,13 @@ interface Session extends DatabaseConnection {
  * connection whose state is not known is cut at once, so that the server takes back what was under way, and no statement ever
  * runs on it again.
  */
-export function postgresDriver(pool: pg.Pool): Driver {
+export function postgresDriver(pool: pg.Pool, onAnswer: () => void = () => {}): Driver {
   const sessions = new Map<pg.PoolClient, Session>();
   let inUse = 0;
   let onUnused: (() => void) | undefined;
 
   pool.on("connect", (client) => {
-    const session = openSession(client);
+    const session = openSession(client, onAnswer);
     sessions.set(client, session);
     // The pool listens only to connections that nobody uses. One that dies in use fails the statement that uses it; without
     // a listener of its own it would end the process as well.
@@ -118,7 +118,7 @@ export function postgresDriver(pool: pg.Pool): Driver {
   };
 }
 
-function openSession(client: pg.PoolClient): Session {
+function openSession(client: pg.PoolClient, onAnswer: () => void): Session {
   const session: Session = {
     client,
     openedAtMs: performance.now(),
@@ -128,6 +128,7 @@ function openSession(client: pg.PoolClient): Session {
     async executeQuery<Row>(query: CompiledQuery) {
       const keeps = !session.isInTransaction && !isRead(query);
       const { command, rowCount, rows } = await send(session, query, keeps ? "keeps" : "harmless");
+      onAnswer();
       return {
         rows: rows as Row[],
         ...(changing.has(command) ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}),

@@ -1,5 +1,5 @@
 import type { DatabaseConnection, Dialect, Driver } from "kysely";
-import { Kysely, type Logger } from "kysely";
+import { Kysely } from "kysely";
 import { createFairSlots, type FairSlotLimits } from "../fair-slots.ts";
 import type { Database, Tables } from "./tables.ts";
 
@@ -22,7 +22,7 @@ export interface OpenedReader {
  * A reader whose connections the accounts get in turns. A statement whose asker has gone is not begun; one that runs is
  * left to the time limit of the database.
  */
-export function openReader(dialect: Dialect, limits: FairSlotLimits, log: Logger): OpenedReader {
+export function openReader(dialect: Dialect, limits: FairSlotLimits): OpenedReader {
   const slots = createFairSlots(limits);
   const shared = dialect.createDriver();
   const initialised = shared.init();
@@ -69,7 +69,6 @@ export function openReader(dialect: Dialect, limits: FairSlotLimits, log: Logger
   return {
     reader: (asker) =>
       new Kysely<Tables>({
-        log,
         dialect: {
           createDriver: () => driverFor(asker),
           createQueryCompiler: () => compiler,

@@ -1,20 +1,27 @@
 import type { Database as BunDatabase, SQLQueryBindings } from "bun:sqlite";
-import { type Driver, SqliteAdapter, SqliteDialect, type SqliteStatement } from "kysely";
+import {
+  type Driver,
+  SqliteAdapter,
+  SqliteDialect,
+  type SqliteDialectConfig,
+  type SqliteStatement,
+} from "kysely";
 import { openSqlite } from "./open-sqlite.ts";
 import { isDiskFailure, storeUncertain } from "./store-failure.ts";
 import { waitForLocks } from "./wait-for-locks.ts";
 
 /** Kysely's SQLite dialect over Bun's driver, on the thread that asks. */
-export function sqliteDialect(path: string): SqliteDialect {
+export function sqliteDialect(path: string, onAnswer: () => void = () => {}): SqliteDialect {
   const database = openSqlite(path);
   // While it opened, nothing else ran that could be held up. From here on a lock is waited for outside of SQLite.
   database.run("PRAGMA busy_timeout = 0");
-  return new PresageSqliteDialect({
+  const config = {
     database: {
       close: () => database.close(),
-      prepare: (sql) => toKyselyStatement(database, sql),
+      prepare: (sql: string) => toKyselyStatement(database, sql),
     },
-  });
+  };
+  return new PresageSqliteDialect(config, onAnswer);
 }
 
 /**
@@ -22,8 +29,15 @@ export function sqliteDialect(path: string): SqliteDialect {
  * at all, and of several processes one migrates while the others wait.
  */
 class PresageSqliteDialect extends SqliteDialect {
+  readonly #onAnswer: () => void;
+
+  constructor(config: SqliteDialectConfig, onAnswer: () => void) {
+    super(config);
+    this.#onAnswer = onAnswer;
+  }
+
   override createDriver(): Driver {
-    return waitForLocks(super.createDriver());
+    return waitForLocks(super.createDriver(), this.#onAnswer);
   }
 
   override createAdapter(): SqliteAdapter {

@@ -9,7 +9,7 @@ const longestPauseMs = 100;
  * Waits for a lock of another process between tries of a statement, not inside of SQLite, so that all else goes on. Once one
  * has waited in vain, those who queued behind it meanwhile are tried once each: in turns, the last would wait for minutes.
  */
-export function waitForLocks(driver: Driver): Driver {
+export function waitForLocks(driver: Driver, onAnswer: () => void): Driver {
   const acquireConnection = driver.acquireConnection.bind(driver);
   let patient: DatabaseConnection | undefined;
   let gaveUpAtMs = Number.NEGATIVE_INFINITY;
@@ -30,7 +30,7 @@ export function waitForLocks(driver: Driver): Driver {
     connection.executeQuery = async <Row>(...args: Parameters<typeof executeQuery>) => {
       try {
         // The driver throws where a promise would reject.
-        return await pRetry(async () => await executeQuery<Row>(...args), {
+        const result = await pRetry(async () => await executeQuery<Row>(...args), {
           retries: Number.POSITIVE_INFINITY,
           maxRetryTime: isPatient ? patienceMs : 0,
           minTimeout: 5,
@@ -38,6 +38,8 @@ export function waitForLocks(driver: Driver): Driver {
           randomize: true,
           shouldRetry: ({ error }) => isLocked(error),
         });
+        onAnswer();
+        return result;
       } catch (error) {
         if (isLocked(error)) gaveUpAtMs = performance.now();
         throw error;

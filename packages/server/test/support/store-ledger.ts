@@ -17,7 +17,6 @@ export interface LedgerEntry {
 
 /** What changes need that is there before them. */
 export interface Fixtures {
-  taxonomyId: string;
   revisionId: string;
   profileId: string;
   resultId: string;
@@ -86,7 +85,7 @@ export async function makeFixtures(presage: Caller): Promise<Fixtures> {
     const { path, body } = changes[kind] as Change;
     const response = await presage.call(
       "POST",
-      path({ taxonomyId: "", revisionId: "", profileId: "", resultId: "" }),
+      path({ revisionId: "", profileId: "", resultId: "" }),
       body(name),
     );
     if (!response.ok) throw new Error(`${kind}: ${response.status} ${await response.text()}`);
@@ -96,7 +95,6 @@ export async function makeFixtures(presage: Caller): Promise<Fixtures> {
   const { evaluator_profile: profile } = await create("profile", "of the fixtures");
   const { results } = EvaluateResponse.parse(await create("evaluation", "of the fixtures"));
   return {
-    taxonomyId: revision?.error_taxonomy_id ?? "",
     revisionId: revision?.id ?? "",
     profileId: profile?.public_id ?? "",
     resultId: results[0]?.evaluation_result?.id ?? "",
