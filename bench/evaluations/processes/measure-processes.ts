@@ -29,7 +29,7 @@ export const fullProcessesPlan: ProcessesPlan = {
 export const quickProcessesPlan: ProcessesPlan = {
   ...fullProcessesPlan,
   rounds: 1,
-  warmUpS: 1,
+  warmUpRequests: 1_000,
   durationS: 3,
 };
 
