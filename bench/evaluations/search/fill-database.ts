@@ -21,7 +21,7 @@ const fillSqlite = (path: string): number => {
     for (const statement of insertsOf(numbers, size)) database.run(statement);
     database.run("commit");
   }
-  for (const statement of rollupStatements(size)) database.run(statement);
+  for (const statement of rollupStatements(size, "SQLite")) database.run(statement);
   const { cells } = database.query(countCells).get() as { cells: number };
   database.close();
   return cells;
@@ -49,7 +49,7 @@ const fillPostgres = async (): Promise<number> => {
     for (const statement of insertsOf(numbers, size)) await database.unsafe(statement);
   }
   for (const { definition } of indexes) await database.unsafe(definition);
-  for (const statement of rollupStatements(size)) await database.unsafe(statement);
+  for (const statement of rollupStatements(size, "PostgreSQL")) await database.unsafe(statement);
   // As the autovacuum would have done on the way.
   await database.unsafe("vacuum analyze");
   const [counted] = await database.unsafe(countCells);

@@ -1,3 +1,4 @@
+import { numbersPerStretch, resultNumbers } from "../../../packages/server/src/storage/result-numbers.ts";
 import { endMicros } from "./distribution.ts";
 
 const microsPerDay = 86_400_000_000;
@@ -40,9 +41,13 @@ const statementsOf = (spansRuns: boolean): string[] => {
   ];
 };
 
-/** What the write path would have counted, and where it would have left its clock. */
-export const rollupStatements = (size: number): string[] => [
+/** What the write path would have counted and noted, and which number it would have given last. */
+export const rollupStatements = (size: number, database: "SQLite" | "PostgreSQL"): string[] => [
   ...statementsOf(true),
   ...statementsOf(false),
-  `update evaluation_clock set last_id = ${size}, last_created_at = ${endMicros}`,
+  `insert into evaluation_times (stretch, earliest, latest)
+  select id / ${numbersPerStretch}, min(created_at), max(created_at) from evaluation_results group by 1`,
+  database === "PostgreSQL"
+    ? `select setval('${resultNumbers}', ${size})`
+    : `update evaluation_clock set last_id = ${size}, last_created_at = ${endMicros}`,
 ];

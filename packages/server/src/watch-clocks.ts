@@ -4,12 +4,16 @@ import { findClockSkew } from "./storage/clock-skew.ts";
 import { toIsoInstant } from "./storage/micros.ts";
 import type { Database } from "./storage/tables.ts";
 
-const everyMs = 60_000;
+const usuallyEveryMs = 60_000;
 /** Beyond it nobody cares how many there are. */
 const mostCounted = 10_000;
 
 /** Says in the log when clocks begin to differ, when results are dated in the future, and when that is over. Looks at once, then every minute. */
-export function watchClocks(database: Database, logger: Logger): { stop(): Promise<void> } {
+export function watchClocks(
+  database: Database,
+  logger: Pick<Logger, "warn" | "info">,
+  everyMs = usuallyEveryMs,
+): { stop(): Promise<void> } {
   let isSkewed = false;
   let hasFuture = false;
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { countFutureResults } from "../src/evaluation/results/future-results-store.ts";
 import { selectErrorFindings } from "../src/evaluation/taxonomies/error-findings-store.ts";
 import { numbersPerStretch } from "../src/storage/result-numbers.ts";
+import { watchClocks } from "../src/watch-clocks.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { evaluationResultsClient } from "./support/evaluation-results.ts";
 import { eventually } from "./support/eventually.ts";
@@ -181,6 +182,33 @@ onEachDatabase((database) => {
     } finally {
       setSystemTime();
     }
+  });
+
+  test("A clock that goes wrong while the server runs is said once, and once that it is right again", async () => {
+    await using opened = await openStore(await database.create());
+    const said: string[] = [];
+    const say = (_: unknown, text?: string) => void said.push(String(text ?? _));
+    const watch = watchClocks(opened.database, { warn: say, info: say } as never, 10);
+    try {
+      setSystemTime(new Date(Date.now() + 5 * 60_000));
+      await eventually(
+        () => said.length,
+        (lines) => lines === 1,
+      );
+      await Bun.sleep(100);
+      setSystemTime();
+      await eventually(
+        () => said.length,
+        (lines) => lines === 2,
+      );
+    } finally {
+      setSystemTime();
+      await watch.stop();
+    }
+    expect(said).toEqual([
+      "the clocks of this machine and of the database differ by more than a minute",
+      "the clocks agree again",
+    ]);
   });
 
   test("A result is dated by the database, whatever the clock of the process says", async () => {

@@ -5,6 +5,11 @@ import type { Database, Tables } from "./tables.ts";
 /** SQLite takes 32,766 parameters in a statement, PostgreSQL twice as many. */
 const maxParameters = 32_000;
 
+/** Some rows of one table. */
+export type Insertion = {
+  [Table in keyof Tables]: { table: Table; rows: readonly Tables[Table][] };
+}[keyof Tables];
+
 /**
  * Inserts many rows. The statement is written out here, because Kysely's builder makes several objects for each value,
  * which took longer than the insert itself. `ending` is put behind it as it is; the rows that it returns are the answer.
@@ -17,29 +22,66 @@ export async function insertRows<Table extends keyof Tables>(
 ): Promise<Partial<Tables[Table]>[]> {
   const [first] = rows;
   if (first === undefined) return [];
+  const rowsAtOnce = Math.floor(maxParameters / Object.keys(first).length);
   const returned: Partial<Tables[Table]>[] = [];
-  const columns = Object.keys(first) as (keyof Tables[Table] & string)[];
-  const areNumbered = isPostgres(database);
-  const names = columns.map((column) => `"${column}"`).join(", ");
-  const rowsAtOnce = Math.floor(maxParameters / columns.length);
   for (let at = 0; at < rows.length; at += rowsAtOnce) {
-    const some = rows.slice(at, at + rowsAtOnce);
-    const placeholders = placeholdersOf(some.length, columns.length, areNumbered);
-    const statement = `insert into "${table}" (${names}) values ${placeholders} ${ending}`;
-    const parameters = some.flatMap((row) => columns.map((column) => row[column]));
-    // Kysely would freeze the parameters, and freezing thousands of them takes as long as inserting them.
-    const query = { ...CompiledQuery.raw(statement), parameters };
-    returned.push(...(await database.executeQuery<Partial<Tables[Table]>>(query)).rows);
+    const { statement, parameters } = written(database, table, rows.slice(at, at + rowsAtOnce), 0);
+    const answer = await run<Partial<Tables[Table]>>(database, `${statement} ${ending}`, parameters);
+    returned.push(...answer);
   }
   return returned;
 }
 
-function placeholdersOf(rows: number, columns: number, areNumbered: boolean): string {
-  if (!areNumbered) {
-    const row = `(${Array(columns).fill("?").join(", ")})`;
-    return Array(rows).fill(row).join(", ");
+/** Inserts rows into several tables: on PostgreSQL in one statement where that can be, as each costs a way there and back. */
+export async function insertTogether(database: Database, insertions: readonly Insertion[]): Promise<void> {
+  const some = insertions.filter(({ rows }) => rows.length > 0);
+  const parameters = some.reduce(
+    (sum, { rows: [first, ...others] }) => sum + Object.keys(first ?? {}).length * (1 + others.length),
+    0,
+  );
+  if (!isPostgres(database) || some.length < 2 || parameters > maxParameters) {
+    for (const { table, rows } of some)
+      await insertRows(database, table, rows as readonly Tables[typeof table][]);
+    return;
   }
+  const statements: string[] = [];
+  const all: unknown[] = [];
+  for (const { table, rows } of some) {
+    const insertion = written(database, table, rows as readonly Tables[typeof table][], all.length);
+    statements.push(insertion.statement);
+    for (const parameter of insertion.parameters) all.push(parameter);
+  }
+  const last = statements.pop();
+  const others = statements.map((statement, index) => `part_${index} as (${statement})`);
+  await run(database, `with ${others.join(", ")} ${last}`, all);
+}
+
+function written<Table extends keyof Tables>(
+  database: Database,
+  table: Table,
+  rows: readonly Tables[Table][],
+  parametersBefore: number,
+): { statement: string; parameters: unknown[] } {
+  const columns = Object.keys(rows[0] ?? {}) as (keyof Tables[Table] & string)[];
+  const names = columns.map((column) => `"${column}"`).join(", ");
+  const placeholders = isPostgres(database)
+    ? numberedPlaceholders(rows.length, columns.length, parametersBefore)
+    : Array(rows.length)
+        .fill(`(${Array(columns.length).fill("?").join(", ")})`)
+        .join(", ");
+  return {
+    statement: `insert into "${table}" (${names}) values ${placeholders}`,
+    parameters: rows.flatMap((row) => columns.map((column) => row[column])),
+  };
+}
+
+function numberedPlaceholders(rows: number, columns: number, before: number): string {
   const row = (index: number) =>
-    `(${Array.from({ length: columns }, (_, column) => `$${index * columns + column + 1}`).join(", ")})`;
+    `(${Array.from({ length: columns }, (_, column) => `$${before + index * columns + column + 1}`).join(", ")})`;
   return Array.from({ length: rows }, (_, index) => row(index)).join(", ");
+}
+
+async function run<Row>(database: Database, statement: string, parameters: unknown[]): Promise<Row[]> {
+  // Kysely would freeze the parameters, and freezing thousands of them takes as long as inserting them.
+  return (await database.executeQuery<Row>({ ...CompiledQuery.raw(statement), parameters })).rows;
 }

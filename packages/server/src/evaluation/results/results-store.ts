@@ -1,37 +1,26 @@
-import { insertRows } from "../../storage/insert-rows.ts";
+import { type Insertion, insertRows, insertTogether } from "../../storage/insert-rows.ts";
 import type { Database } from "../../storage/tables.ts";
 import type { KeptResult } from "./evaluation-record.ts";
 import { toPayloadRow, toResultRow, toTagRows } from "./to-rows.ts";
 
-const unlessKeyIsTaken = `on conflict (account_id, request_key) where request_key is not null do nothing returning id`;
+const unlessKeyIsTaken =
+  "on conflict (account_id, request_key) where request_key is not null do nothing returning id";
 
 /**
- * Inserts results but those whose request key another one of the account has, and returns the ones that it inserted. So a twin
- * costs nobody who shares the transaction anything.
+ * Inserts the rows by which results are known under a request key, unless another result of the account has it, and returns all results
+ * but those. So a twin costs nobody who shares the transaction anything.
  */
-export async function insertResults(
+export async function claimRequestKeys(
   transaction: Database,
   results: readonly KeptResult[],
 ): Promise<readonly KeptResult[]> {
-  const inserted = await insertNarrowRows(transaction, results);
-  await insertRows(transaction, "evaluation_payloads", inserted.map(toPayloadRow));
-  await insertRows(transaction, "evaluation_tags", inserted.flatMap(toTagRows));
-  return inserted;
-}
-
-async function insertNarrowRows(
-  transaction: Database,
-  results: readonly KeptResult[],
-): Promise<readonly KeptResult[]> {
-  const { keyed = [], others = [] } = Object.groupBy(results, ({ requestKey }) =>
-    requestKey === undefined ? "others" : "keyed",
-  );
+  const keyed = results.filter(({ requestKey }) => requestKey !== undefined);
+  if (keyed.length === 0) return results;
   // Of two transactions with the same keys the second waits for the first: all in one order, so that none waits in a circle.
   keyed.sort((a, b) => ((a.requestKey ?? "") < (b.requestKey ?? "") ? -1 : 1));
   const rows = await insertRows(transaction, "evaluation_results", keyed.map(toResultRow), unlessKeyIsTaken);
+  if (rows.length === keyed.length) return results;
   const ids = new Set(rows.map(({ id }) => id));
-  await insertRows(transaction, "evaluation_results", others.map(toResultRow));
-  if (ids.size === keyed.length) return results;
   return results.filter(({ id, requestKey }) => requestKey === undefined || ids.has(id));
 }
 
@@ -48,4 +37,19 @@ export async function selectOwnId(
     .where("account_id", "=", accountId)
     .executeTakeFirst();
   return row?.id;
+}
+
+/** Inserts results whose request keys are claimed, and what else there is. */
+export async function insertResults(
+  transaction: Database,
+  results: readonly KeptResult[],
+  others: readonly Insertion[],
+): Promise<void> {
+  const unclaimed = results.filter(({ requestKey }) => requestKey === undefined);
+  await insertTogether(transaction, [
+    { table: "evaluation_results", rows: unclaimed.map(toResultRow) },
+    { table: "evaluation_payloads", rows: results.map(toPayloadRow) },
+    { table: "evaluation_tags", rows: results.flatMap(toTagRows) },
+    ...others,
+  ]);
 }

@@ -7,7 +7,7 @@ import type { EvaluationRecord, KeptResult } from "./evaluation-record.ts";
 import { selectByRequestKeys } from "./kept-results-store.ts";
 import { createKnownSeries } from "./known-series.ts";
 import { type Numbers, takeNumbers } from "./numbers-store.ts";
-import { insertResults } from "./results-store.ts";
+import { claimRequestKeys, insertResults } from "./results-store.ts";
 import { addCounts, addSeries } from "./rollup-writes-store.ts";
 
 /** The numbers of results that were kept together, in their order, and when that was. */
@@ -41,11 +41,20 @@ export async function addResults(
   results: readonly KeptResult[],
   { hasSeries }: { hasSeries: boolean },
 ): Promise<readonly KeptResult[]> {
-  const kept = await insertResults(transaction, results);
+  const kept = await claimRequestKeys(transaction, results);
   const { series, counts } = countResults(kept);
+  const findings = countErrorFindings(kept);
   if (!hasSeries) await addSeries(transaction, series);
-  await addCounts(transaction, counts);
-  await addErrorFindings(transaction, countErrorFindings(kept));
+  if (isPostgres(transaction)) {
+    await insertResults(transaction, kept, [
+      { table: "evaluation_count_deltas", rows: counts },
+      { table: "error_finding_count_deltas", rows: findings },
+    ]);
+  } else {
+    await insertResults(transaction, kept, []);
+    await addCounts(transaction, counts);
+    await addErrorFindings(transaction, findings);
+  }
   return kept;
 }
 

@@ -10,7 +10,7 @@ const headers = z.object({
     .optional()
     .meta({
       description:
-        "The caller's word for this request. Sent again under it, a verdict that was kept is answered again.",
+        "The caller's word for this request. Sent again under it, a verdict that was kept is answered again; at the same moment, the second request waits for the first.",
     }),
 });
 
@@ -21,7 +21,6 @@ export const evaluatePaths: ZodOpenApiPathsObject = {
       requestBody: body(EvaluateRequest),
       responses: withDeprecation({
         "200": answer("What each evaluator found, in the order of the request", EvaluateResponse),
-        "409": answer("Another request with the same Idempotency-Key is under way", ErrorResponse),
         ...unauthenticated,
         ...notValid,
         "413": answer("The body is too large, or its texts for so many evaluators", ErrorResponse),
