@@ -16,9 +16,9 @@ const browser = "sec-fetch-mode: navigate\r\n";
 
 /** Every kind of route that looks at the address it was asked at. */
 const requests = [
-  ["a query", `GET /v1/evaluators?limit=1 HTTP/1.1\r\n${key}`],
+  ["a query", `GET /v1/evaluator-profiles?limit=1 HTTP/1.1\r\n${key}`],
   ["a query of usage", `GET /v1/usage?step=day HTTP/1.1\r\n${key}`],
-  ["a page without a session", `GET /dashboard HTTP/1.1\r\n${browser}`],
+  ["a page without a session", `GET / HTTP/1.1\r\n${browser}`],
   ["an address without a page", `GET /nowhere HTTP/1.1\r\n${browser}`],
 ] as const;
 
@@ -45,7 +45,7 @@ test("a Host that is none is refused with 400 where the address is read, and is 
   expect(wrong).toEqual([]);
   // Load balancers ask like this.
   expect((await ask("GET /health HTTP/1.0\r\n")).status).toBe(200);
-  expect((await ask(`GET /v1/evaluators?limit=1 HTTP/1.1\r\n${key}host: presage_server:8080\r\n`)).status).toBe(
+  expect((await ask(`GET /v1/evaluator-profiles?limit=1 HTTP/1.1\r\n${key}host: presage_server:8080\r\n`)).status).toBe(
     200,
   );
   expect(await presage.stdout()).not.toContain("unexpected fault");

@@ -31,6 +31,7 @@ const upstreamStatus = {
 /** The one place where a refusal of our own becomes a status. */
 const serviceStatus: Record<ServiceErrorCode, { status: number; category?: keyof typeof upstreamStatus }> = {
   unsupported: { status: 400 },
+  malformed_host: { status: 400 },
   unauthenticated: { status: 401 },
   forbidden: { status: 403 },
   not_found: { status: 404 },

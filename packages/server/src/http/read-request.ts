@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { readJsonBody } from "./read-json-body.ts";
+import { requestAddress } from "./request-address.ts";
 import type { Call } from "./route.ts";
 import { usesOldNames } from "./uses-old-names.ts";
 import { validate } from "./validation.ts";
@@ -20,7 +21,7 @@ export function readQuery<Schema extends z.ZodType>(
   { request, exchange }: Call,
   schema: Schema,
 ): z.input<Schema> {
-  const query = Object.fromEntries(new URL(request.url).searchParams);
+  const query = Object.fromEntries(requestAddress(request).searchParams);
   exchange.usesOldNames = usesOldNames(schema, query);
   return validate(schema, query, "query");
 }

@@ -8,6 +8,7 @@ import { idleTimeoutS } from "./keep-open.ts";
 import { type Observers, openExchange, recordExchange } from "./observe.ts";
 import { failurePage } from "./pages/failure-page.ts";
 import { rateHeaders } from "./rate-headers.ts";
+import { requestAddress } from "./request-address.ts";
 import type { Call, Route, RoutedRequest } from "./route.ts";
 import { askToSignIn } from "./sign-in-address.ts";
 
@@ -79,7 +80,7 @@ async function answerCall(route: Route, call: Call, credentials: Credentials): P
     return await route.handle({ ...call, caller });
   }
   const session = await credentials.findSession(request.headers);
-  if (session === undefined) return askToSignIn(request.url);
+  if (session === undefined) return askToSignIn(requestAddress(request));
   exchange.sessionId = session.caller.proof.sessionId;
   return await route.handle({ ...call, ...session });
 }
@@ -100,7 +101,7 @@ function answerError(
     log.logger.warn({ requestId, failure: error.failure, reason: error.reason }, "a sign-in failed");
   }
   if (!isSeenByPeople(route, request)) return Response.json(body, { status, headers });
-  return failurePage({ status, text: String(body.detail), requestId, url: new URL(request.url), headers });
+  return failurePage({ status, text: String(body.detail), requestId, url: URL.parse(request.url), headers });
 }
 
 /** Pages are, and whatever a browser goes to that has no route: an address that somebody typed. */

@@ -2,6 +2,7 @@ import { ServiceError } from "../../errors.ts";
 import { isSameOrigin } from "../check-csrf.ts";
 import { localSignInPage } from "../pages/sign-in-page.ts";
 import { readJsonBody } from "../read-json-body.ts";
+import { requestAddress } from "../request-address.ts";
 import { rotateSession, type SessionKeeper } from "../rotate-session.ts";
 import { open, openPage, type Route } from "../route.ts";
 import { readReturnTo } from "../sign-in-address.ts";
@@ -24,7 +25,7 @@ export function localSignInRoutes({ useToken }: LocalSignIn, sessions: SessionKe
       }
       const token = tokenOf(await readJsonBody(request, maxBodyBytes));
       const userId = token === undefined ? undefined : await useToken(token);
-      const answer = { redirect_to: readReturnTo(new URL(request.url)) };
+      const answer = { redirect_to: readReturnTo(requestAddress(request)) };
       const headers = { "cache-control": "no-store" };
       if (userId !== undefined) {
         const setCookie = await rotateSession(sessions, request, { userId, idToken: null });
