@@ -11,6 +11,7 @@ import { measureAgreement } from "./evaluation/profiles/measure-agreement.ts";
 import { reviseProfile } from "./evaluation/profiles/revise-profile.ts";
 import { systemRevisions } from "./evaluation/profiles/system-revisions.ts";
 import { listApps } from "./evaluation/results/list-apps.ts";
+import { slowestRuleMs } from "./evaluation/run-rule.ts";
 import { createRevision } from "./evaluation/taxonomies/create-revision.ts";
 import { findErrorFindings } from "./evaluation/taxonomies/find-error-findings.ts";
 import { findRevision } from "./evaluation/taxonomies/find-revision.ts";
@@ -121,7 +122,11 @@ export async function compose(config: Config, log: Log, address: string): Promis
       removeLabels: (accountId, revisionId, labels) => removeLabels(database, accountId, revisionId, labels),
     },
     registry,
-    evaluations: { evaluate, findRefusals, timeoutMs: config.upstream.timeoutMs },
+    evaluations: {
+      evaluate,
+      findRefusals,
+      timeoutMs: Math.max(config.upstream.timeoutMs, slowestRuleMs),
+    },
     evaluationResults: composeResults(store, registry, evaluation),
     evaluatorProfiles: {
       findFamily: (name) => registry.find(name)?.family,

@@ -23,7 +23,9 @@ const requests = [
 ] as const;
 
 test("a Host that is none is refused with 400 where the address is read, and is no fault of ours", async () => {
-  await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: `sqlite:${join(directory, "presage.db")}` });
+  await using presage = await spawnPresage({
+    PRESAGE_DATABASE_URL: `sqlite:${join(directory, "presage.db")}`,
+  });
   const ask = async (head: string) => {
     const client = await openRawClient(presage.url);
     client.socket.write(`${head}\r\n`);
@@ -45,9 +47,9 @@ test("a Host that is none is refused with 400 where the address is read, and is 
   expect(wrong).toEqual([]);
   // Load balancers ask like this.
   expect((await ask("GET /health HTTP/1.0\r\n")).status).toBe(200);
-  expect((await ask(`GET /v1/evaluator-profiles?limit=1 HTTP/1.1\r\n${key}host: presage_server:8080\r\n`)).status).toBe(
-    200,
-  );
+  expect(
+    (await ask(`GET /v1/evaluator-profiles?limit=1 HTTP/1.1\r\n${key}host: presage_server:8080\r\n`)).status,
+  ).toBe(200);
   expect(await presage.stdout()).not.toContain("unexpected fault");
   expect(await presage.stderr()).not.toContain("Error");
 }, 30_000);

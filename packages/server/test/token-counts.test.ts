@@ -7,7 +7,18 @@ import { chatRequest, prediction } from "./support/presage-before.ts";
 import { completion, startUpstream } from "./support/upstream.ts";
 
 /** As JSON texts: some of them are no number that JavaScript can write. */
-const nonsense = ["-5", "-1e300", "1e300", "1e400", "0.5", "9007199254740993", "1000000001", '"7"', "null", "{}"];
+const nonsense = [
+  "-5",
+  "-1e300",
+  "1e300",
+  "1e400",
+  "0.5",
+  "9007199254740993",
+  "1000000001",
+  '"7"',
+  "null",
+  "{}",
+];
 
 function answerWith(count: string): string {
   return JSON.stringify(completion("Open.", { usage: "COUNTS" })).replace(
@@ -42,7 +53,9 @@ onEachDatabase((database) => {
 
     const metrics = await presage.call("GET", "/metrics");
     expect(metrics.status).toBe(200);
-    const lines = (await metrics.text()).split("\n").filter((line) => line.startsWith("presage_tokens_total"));
+    const lines = (await metrics.text())
+      .split("\n")
+      .filter((line) => line.startsWith("presage_tokens_total"));
     expect(lines.sort()).toEqual([
       'presage_tokens_total{kind="completion"} 7',
       'presage_tokens_total{kind="prompt"} 11',

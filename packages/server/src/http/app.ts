@@ -52,6 +52,8 @@ export interface App {
   fetch: ServePath;
   /** When the last request came, on the clock of `performance.now()`. */
   lastRequestAtMs(): number;
+  /** Requests that are not recorded yet. */
+  underWay(): number;
 }
 
 /** Every route of the server. */
@@ -78,12 +80,17 @@ export function createApp(parts: AppParts): App {
     ...appRoutes(parts.listApps),
   ];
   let lastRequestAtMs = 0;
+  let underWay = 0;
   const surroundings: Surroundings = {
     credentials: { keys: parts.verifier, findSession: parts.sessions.findSession },
     observers: parts.observers,
     isStopping: () => parts.phase() === "stopping",
     noteRequest: (atMs) => {
       lastRequestAtMs = atMs;
+      underWay += 1;
+    },
+    noteAnswer: () => {
+      underWay -= 1;
     },
   };
   const byPath = Object.entries(Object.groupBy(routes, ({ path }) => path));
@@ -91,5 +98,6 @@ export function createApp(parts: AppParts): App {
     routes: Object.fromEntries(byPath.map(([path, ofPath = []]) => [path, servePath(ofPath, surroundings)])),
     fetch: servePath([], surroundings),
     lastRequestAtMs: () => lastRequestAtMs,
+    underWay: () => underWay,
   };
 }

@@ -18,6 +18,8 @@ export interface Surroundings {
   isStopping(): boolean;
   /** Hears of every request, with the time on the clock of `performance.now()`. */
   noteRequest(atMs: number): void;
+  /** Hears of every one again once it is recorded. */
+  noteAnswer(): void;
 }
 
 export type ServePath = (request: RoutedRequest, server: Bun.Server<undefined>) => Promise<Response>;
@@ -31,7 +33,7 @@ const unmatched = "unmatched";
  */
 export function servePath(
   routes: readonly Route[],
-  { credentials, observers, isStopping, noteRequest }: Surroundings,
+  { credentials, observers, isStopping, noteRequest, noteAnswer }: Surroundings,
 ): ServePath {
   const byMethod = new Map<string, Route>(routes.map((route) => [route.method, route]));
   const path = routes[0]?.path ?? unmatched;
@@ -66,6 +68,7 @@ export function servePath(
       status: response.status,
       totalMs,
     });
+    noteAnswer();
     return response;
   };
 }

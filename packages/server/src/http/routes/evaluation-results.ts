@@ -55,8 +55,10 @@ export interface EvaluationResultsArea {
 
 const path = "/v1/evaluation-results";
 const defaultLimit = 50;
-/** One that no rollup answers reads every result of its filter. The store gives up after this. */
-const longestSummaryMs = 60_000;
+/** What no rollup answers reads every result of its filter, and may wait for others that do. The store gives up after this. */
+const longestReadMs = 60_000;
+/** Results wait for those that came before them. */
+const longestImportMs = 60_000;
 
 export function evaluationResultRoutes(
   area: EvaluationResultsArea,
@@ -82,6 +84,7 @@ export function evaluationResultRoutes(
         limit: body.limit ?? defaultLimit,
         maxTextCharacters: body.text_limit ?? undefined,
       };
+      keepOpen(call, longestReadMs);
       const results = await area.searchResults(call.caller.accountId, filter, page);
       const answer = { results: results.map(toEvaluationResult) };
       return Response.json(answer satisfies EvaluationResultSearchResponse);
@@ -92,6 +95,7 @@ export function evaluationResultRoutes(
       refuseUnknownFilters(EvaluationResultExportQuery, query, "query");
       const { filter: fields, order, format } = readExportQuery(query);
       const filter = await readSearchFilter(fields, resolverOf(call));
+      keepOpen(call, longestReadMs);
       const pieces = area.exportResults(caller.accountId, filter, order);
       const written = await exportFormat(format);
       const stream = await streamExport(pieces, written, (error) =>
@@ -107,6 +111,7 @@ export function evaluationResultRoutes(
     withCaller("POST", `${path}/batch`, async (call) => {
       const body = await readBody(call, EvaluationResultBatchRequest, maxBodyBytes);
       const imported = readImportedResults(body.evaluation_results);
+      keepOpen(call, longestImportMs);
       const kept = await area.importResults(call.caller.accountId, imported);
       return Response.json(toBatchResponse(kept), { status: 201 });
     }),
@@ -120,7 +125,7 @@ export function evaluationResultRoutes(
       refuseUnknownFilters(EvaluationSummaryRequest, body, "body");
       const filter = await readResultFilter(body, resolverOf(call));
       const wanted = { filter, dimensions, tag: body.tag ?? undefined };
-      keepOpen(call, longestSummaryMs);
+      keepOpen(call, longestReadMs);
       const summary = await area.summarise(call.caller.accountId, wanted).catch((error: unknown) => {
         if (!(error instanceof TooManyGroupsError)) throw error;
         throw new ValidationFailure([tooManyGroups(error.message, dimensions)]);
