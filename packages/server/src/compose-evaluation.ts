@@ -25,6 +25,7 @@ import type { OpenedDatabase } from "./storage/open-database.ts";
 import type { Database } from "./storage/tables.ts";
 import { createUpstream } from "./upstream/create-upstream.ts";
 import type { Upstream } from "./upstream/upstream.ts";
+import { type CountUnreachable, watchOutages } from "./upstream/watch-outages.ts";
 
 export interface Evaluation {
   registry: Registry;
@@ -41,8 +42,9 @@ export function composeEvaluation(
   config: Config,
   logger: Logger,
   { database, briefReader, sqlitePath }: Pick<OpenedDatabase, "database" | "briefReader" | "sqlitePath">,
+  countUnreachable?: CountUnreachable,
 ): Evaluation {
-  const completeJudging = composeJudge(config);
+  const completeJudging = composeJudge(config, logger, countUnreachable);
   const askForVerdict = completeJudging === undefined ? undefined : createAskForVerdict(completeJudging);
   const registry = createRegistry([
     ...ruleFamilies,
@@ -119,16 +121,21 @@ function writeInPlace(database: Database): ReturnType<typeof writeInThread> {
 }
 
 /** The model behind judges: the upstream's, unless they have one of their own. The sandbox is no model. */
-function composeJudge({ judge, upstream }: Config): Upstream["complete"] | undefined {
+function composeJudge(
+  { judge, upstream }: Config,
+  logger: Logger,
+  count: CountUnreachable | undefined,
+): Upstream["complete"] | undefined {
   const url = judge.url ?? upstream.url;
   if (url === undefined) return undefined;
   // The upstream's credential and model are for the upstream's address only.
   const defaults = judge.url === undefined ? upstream : undefined;
-  return createUpstream({
+  const sender = createUpstream({
     url,
     apiKey: judge.apiKey ?? defaults?.apiKey,
     model: judge.model ?? defaults?.model,
     timeoutMs: upstream.timeoutMs,
     retries: upstream.retries,
-  }).complete;
+  });
+  return watchOutages(sender, { logger, upstream: "judges", count }).complete;
 }

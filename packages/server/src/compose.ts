@@ -45,6 +45,7 @@ import { type OpenedDatabase, openDatabase } from "./storage/open-database.ts";
 import { sharedSecret } from "./storage/settings-store.ts";
 import { createUpstream } from "./upstream/create-upstream.ts";
 import type { Upstream } from "./upstream/upstream.ts";
+import { type CountUnreachable, watchOutages } from "./upstream/watch-outages.ts";
 import { watchClocks } from "./watch-clocks.ts";
 
 export interface Presage {
@@ -71,7 +72,9 @@ export async function compose(config: Config, log: Log, address: string): Promis
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
   const { signIn, sessions } = await composeSignIn(config, database, publicUrl);
   const signInPath = signIn.kind === "local" ? await createSignInPath(store) : undefined;
-  const { upstream, stopSandbox } = await composeUpstream(config, logger);
+  const { upstream: sender, stopSandbox } = await composeUpstream(config, logger);
+  const countUnreachable: CountUnreachable = (of, reason) => metrics.upstreamUnreachable([of, reason]);
+  const upstream = watchOutages(sender, { logger, upstream: "predictions", count: countUnreachable });
 
   const lastUses = collectLastUses(
     (batch) => writeLastUses(database, batch),
@@ -90,7 +93,12 @@ export async function compose(config: Config, log: Log, address: string): Promis
   const admission = createAdmission(config.prediction);
   metrics.watchInFlight(admission.inFlight);
 
-  const { registry, evaluate, findRefusals, ...evaluation } = composeEvaluation(config, logger, store);
+  const { registry, evaluate, findRefusals, ...evaluation } = composeEvaluation(
+    config,
+    logger,
+    store,
+    countUnreachable,
+  );
   const managed = systemRevisions(registry.families);
 
   const app = createApp({

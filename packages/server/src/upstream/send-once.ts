@@ -1,6 +1,7 @@
 import { UpstreamError } from "../errors.ts";
 import { readBodyWithin } from "../read-body-within.ts";
 import { classifyFailure } from "./classify-failure.ts";
+import { type UnreachableReason, unreachableReason } from "./unreachable-reason.ts";
 import type { UpstreamOptions } from "./upstream.ts";
 
 /** More than any completion needs; an upstream that sends more is at fault. */
@@ -28,8 +29,14 @@ export type Send = (call: UpstreamCall) => Promise<Answer>;
 
 /** The connection failed before anything was answered, so that the request may be sent again. */
 export class NotAnsweredError extends UpstreamError {
+  readonly reason: UnreachableReason;
+  /** The reason in the words of the system or of OpenSSL. */
+  readonly code: string;
+
   constructor(cause: unknown) {
     super("unavailable", "The upstream cannot be reached.", { cause });
+    this.code = codeOf(cause);
+    this.reason = unreachableReason(this.code);
   }
 }
 
