@@ -136,6 +136,7 @@ function composeJudge(
     model: judge.model ?? defaults?.model,
     timeoutMs: upstream.timeoutMs,
     retries: upstream.retries,
+    keepAlive: upstream.keepAlive,
   });
   return watchOutages(sender, { logger, upstream: "judges", count }).complete;
 }

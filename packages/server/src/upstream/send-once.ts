@@ -25,6 +25,8 @@ export interface Answer {
   text(): string;
 }
 
+type UpstreamSending = Pick<UpstreamOptions, "url" | "apiKey" | "keepAlive">;
+
 export type Send = (call: UpstreamCall) => Promise<Answer>;
 
 /** The connection failed before anything was answered, so that the request may be sent again. */
@@ -41,7 +43,7 @@ export class NotAnsweredError extends UpstreamError {
 }
 
 /** Sends one request and reads the answer whole. Throws `UpstreamError` for all that is no 2xx. */
-export function createSendOnce({ url, apiKey }: Pick<UpstreamOptions, "url" | "apiKey">): Send {
+export function createSendOnce({ url, apiKey, keepAlive = true }: UpstreamSending): Send {
   const headers: Record<string, string> = {
     "content-type": "application/json",
     accept: "application/json",
@@ -64,7 +66,7 @@ export function createSendOnce({ url, apiKey }: Pick<UpstreamOptions, "url" | "a
         // Bun ends a silent answer after 300 s by itself; the deadline is ours to set.
         timeout: false,
         ...(body === undefined ? {} : { body }),
-        ...(freshConnection === true ? { keepalive: false } : {}),
+        ...(freshConnection === true || !keepAlive ? { keepalive: false } : {}),
       });
     } catch (error) {
       throw signal.aborted ? signal.reason : toConnectionError(error);

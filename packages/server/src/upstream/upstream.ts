@@ -9,6 +9,8 @@ export interface UpstreamOptions {
   timeoutMs: number;
   /** Further tries after a refused or reset connection or a 503. */
   retries: number;
+  /** Whether a connection is used for more than one call. True where absent. */
+  keepAlive?: boolean;
 }
 
 /** A chat completion as the upstream sent it. */
