@@ -22,11 +22,13 @@ export async function countPayloads(database: Database, ids: readonly number[]):
   return rows;
 }
 
+/** Deletes texts that no result has. */
 export async function deletePayloads(database: Database, ids: readonly number[]): Promise<void> {
   for (let at = 0; at < ids.length; at += idsAtOnce) {
     await database
       .deleteFrom("evaluation_payloads")
       .where("result_id", "in", ids.slice(at, at + idsAtOnce))
+      .where(sql<boolean>`not exists (select 1 from evaluation_results where id = result_id)`)
       .execute();
   }
 }
