@@ -4,7 +4,10 @@ import { smallRecord } from "./small-record.ts";
 import { boundedObject, boundedText, shortText, storableText } from "./text.ts";
 
 const instant = z.iso.datetime({ offset: true });
-const duration = z.string().meta({ format: "duration", description: "ISO 8601, for example PT0.25S." });
+// JSON Schema's format for durations, that of RFC 3339, knows no fractions of a second.
+const duration = z
+  .string()
+  .meta({ pattern: "^PT\\d+(\\.\\d{1,6})?S$", description: "ISO 8601, for example PT0.25S." });
 const score = z.number().min(0).max(1);
 const utf8 = new TextEncoder();
 /** PostgreSQL takes 2,704 bytes in an entry of an index, and a tag does not stand there alone. */
@@ -205,7 +208,17 @@ export const CorrectionResponse = z
   .meta({ id: "EvaluationCorrectionResponse" });
 export type CorrectionResponse = z.infer<typeof CorrectionResponse>;
 
-const importedDuration = z.iso.duration().nullish().meta({ description: "ISO 8601, for example PT0.25S." });
+const seconds = "\\d+([.,]\\d+)?S";
+const timeOfDay = `T(\\d+H(\\d+M)?(${seconds})?|\\d+M(${seconds})?|${seconds})`;
+/** Years and months, which are no lengths of time, are refused where it is read, with words of their own. */
+const importedDuration = z.iso
+  .duration()
+  .meta({
+    format: undefined,
+    pattern: `^P(\\d+W|\\d+D(${timeOfDay})?|${timeOfDay})$`,
+    description: "ISO 8601 in weeks, days, hours, minutes and seconds, for example PT0.25S.",
+  })
+  .nullish();
 
 /** One result that was made elsewhere. */
 export const ImportedEvaluationResult = z

@@ -28,6 +28,7 @@ import { isPostgres } from "./storage/is-postgres.ts";
 import type { OpenedDatabase } from "./storage/open-database.ts";
 import type { Database } from "./storage/tables.ts";
 import { createUpstream } from "./upstream/create-upstream.ts";
+import { type CountUnreachable, watchOutages } from "./upstream/watch-outages.ts";
 
 export interface Evaluation {
   registry: Registry;
@@ -47,9 +48,9 @@ export function composeEvaluation(
   config: Config,
   logger: Logger,
   { database, briefReader, sqlitePath }: Pick<OpenedDatabase, "database" | "briefReader" | "sqlitePath">,
-  memory?: ByteBudget,
+  { memory, countUnreachable }: { memory?: ByteBudget; countUnreachable?: CountUnreachable } = {},
 ): Evaluation {
-  const judgeModel = composeJudge(config, memory);
+  const judgeModel = composeJudge(config, logger, { memory, countUnreachable });
   const askForVerdict = judgeModel === undefined ? undefined : createAskForVerdict(judgeModel);
   const registry = createRegistry([
     ...ruleFamilies,
@@ -128,19 +129,28 @@ function writeInPlace(database: Database): ReturnType<typeof writeInThread> {
 }
 
 /** The model behind judges: the upstream's, unless they have one of their own. The sandbox is no model. */
-function composeJudge({ judge, upstream }: Config, memory: ByteBudget | undefined): JudgeModel | undefined {
+function composeJudge(
+  { judge, upstream }: Config,
+  logger: Logger,
+  {
+    memory,
+    countUnreachable,
+  }: { memory: ByteBudget | undefined; countUnreachable: CountUnreachable | undefined },
+): JudgeModel | undefined {
   const url = judge.url ?? upstream.url;
   if (url === undefined) return undefined;
   // The upstream's credential and model are for the upstream's address only.
   const defaults = judge.url === undefined ? upstream : undefined;
-  const { complete } = createUpstream({
+  const model = createUpstream({
     url,
     apiKey: judge.apiKey ?? defaults?.apiKey,
     model: judge.model ?? defaults?.model,
     timeoutMs: upstream.timeoutMs,
     retries: upstream.retries,
+    keepAlive: upstream.keepAlive,
     ...(memory && { memory }),
   });
+  const { complete } = watchOutages(model, { logger, upstream: "judges", count: countUnreachable });
   // An evaluation's deadline bounds how long its calls wait.
   const slots = createFairSlots({
     slots: judge.maxInFlight,

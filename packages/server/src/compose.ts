@@ -13,6 +13,7 @@ import { measureAgreement } from "./evaluation/profiles/measure-agreement.ts";
 import { reviseProfile } from "./evaluation/profiles/revise-profile.ts";
 import { systemRevisions } from "./evaluation/profiles/system-revisions.ts";
 import { listApps } from "./evaluation/results/list-apps.ts";
+import { slowestRuleMs } from "./evaluation/run-rule.ts";
 import { createRevisionOnce } from "./evaluation/taxonomies/create-revision-once.ts";
 import { findErrorFindings } from "./evaluation/taxonomies/find-error-findings.ts";
 import { findRevision } from "./evaluation/taxonomies/find-revision.ts";
@@ -49,6 +50,7 @@ import { sharedSecret } from "./storage/settings-store.ts";
 import { isStoreUnavailable } from "./storage/store-failure.ts";
 import { createUpstream } from "./upstream/create-upstream.ts";
 import type { Upstream } from "./upstream/upstream.ts";
+import { type CountUnreachable, watchOutages } from "./upstream/watch-outages.ts";
 import { watchClocks } from "./watch-clocks.ts";
 
 export interface Presage {
@@ -76,7 +78,9 @@ export async function compose(config: Config, log: Log, address: string): Promis
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
   const { signIn, sessions, holdOf } = await composeSignIn(config, database, publicUrl, store.briefReader);
   const signInPath = signIn.kind === "local" ? await createSignInPath(store) : undefined;
-  const { upstream, stopSandbox } = await composeUpstream(config, logger, memory);
+  const { upstream: sender, stopSandbox } = await composeUpstream(config, logger, memory);
+  const countUnreachable: CountUnreachable = (of, reason) => metrics.upstreamUnreachable([of, reason]);
+  const upstream = watchOutages(sender, { logger, upstream: "predictions", count: countUnreachable });
 
   const lastUses = collectLastUses(
     (batch) => writeLastUses(database, batch),
@@ -104,7 +108,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
     config,
     logger,
     store,
-    memory,
+    { memory, countUnreachable },
   );
   metrics.watch({
     presage_predictions_in_flight: admission.inFlight,
@@ -152,7 +156,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
       evaluate,
       findRefusals,
       inFlight: evaluationsInFlight,
-      timeoutMs: config.upstream.timeoutMs,
+      timeoutMs: Math.max(config.upstream.timeoutMs, slowestRuleMs),
     },
     evaluationResults: composeResults(store, registry, evaluation),
     evaluatorProfiles: {

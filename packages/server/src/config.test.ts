@@ -25,7 +25,6 @@ describe("An empty environment", () => {
       listen: { host: "127.0.0.1", port: 8080, publicUrl: undefined, maxBodyBytes: 16_777_216 },
       databaseUrl: "sqlite:data/presage.db",
       memoryBudgetBytes: undefined,
-      upstream: { url: undefined, apiKey: undefined, model: undefined, timeoutMs: 120_000, retries: 2 },
       prediction: {
         debugFields: false,
         ratePerMinute: 0,
@@ -34,6 +33,14 @@ describe("An empty environment", () => {
         maxInFlight: 10_000,
       },
       evaluation: { maxInFlight: 10_000 },
+      upstream: {
+        url: undefined,
+        apiKey: undefined,
+        model: undefined,
+        timeoutMs: 120_000,
+        retries: 2,
+        keepAlive: true,
+      },
       identity: {
         bootstrapKey: undefined,
         oidc: undefined,
@@ -67,6 +74,7 @@ describe("Each variable", () => {
       PRESAGE_UPSTREAM_TIMEOUT_MS: "5000",
       PRESAGE_UPSTREAM_RETRIES: "0",
       PRESAGE_DEBUG_FIELDS: "true",
+      PRESAGE_UPSTREAM_KEEP_ALIVE: "false",
       PRESAGE_RATE_LIMIT_RPM: "600",
       PRESAGE_MAX_IN_FLIGHT: "1",
       PRESAGE_MAX_BODY_BYTES: "1000",
@@ -100,6 +108,7 @@ describe("Each variable", () => {
         model: "world-model",
         timeoutMs: 5_000,
         retries: 0,
+        keepAlive: false,
       },
       prediction: {
         debugFields: true,
@@ -281,7 +290,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(33);
+    expect(shown).toHaveLength(34);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

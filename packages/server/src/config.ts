@@ -28,6 +28,7 @@ export type Config = Readonly<{
     model: string | undefined;
     timeoutMs: number;
     retries: number;
+    keepAlive: boolean;
   }>;
   prediction: Readonly<{
     debugFields: boolean;
@@ -95,6 +96,7 @@ export function readConfig(raw: RawEnvironment): Config {
       model: values.PRESAGE_UPSTREAM_MODEL,
       timeoutMs: values.PRESAGE_UPSTREAM_TIMEOUT_MS,
       retries: values.PRESAGE_UPSTREAM_RETRIES,
+      keepAlive: values.PRESAGE_UPSTREAM_KEEP_ALIVE,
     }),
     prediction: Object.freeze({
       debugFields: values.PRESAGE_DEBUG_FIELDS,

@@ -87,6 +87,10 @@ export const environment = z.object({
     description: "further tries after a refused or reset connection or a 503",
     takes: "a whole number from 0 to 20",
   }),
+  PRESAGE_UPSTREAM_KEEP_ALIVE: onOff.default(true).meta({
+    description: "connections to the upstream are used for more than one call",
+    takes: "true or false",
+  }),
   PRESAGE_DEBUG_FIELDS: onOff.default(false).meta({
     description: "/v1/predict answers with the composed prompt",
     takes: "true or false",

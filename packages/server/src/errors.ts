@@ -8,6 +8,7 @@ export type ServiceErrorCode =
   | "conflict"
   | "method_not_allowed"
   | "unsupported"
+  | "malformed_host"
   | "body_too_large"
   | "rate_limited"
   | "overloaded"

@@ -168,3 +168,21 @@ test("the page takes nothing from elsewhere, and every part of it is served", as
     ]);
   }
 });
+
+test("durations with fractions of a second fit the document, as answers and as what is imported", async () => {
+  const text = JSON.stringify(await document());
+  expect(text.includes('"format":"duration"')).toBe(false);
+  const { schemas } = (await document()).components;
+  const patternOf = (schema: string) => {
+    const field = JSON.stringify(schemas[schema]?.properties.evaluation_duration);
+    return new RegExp(JSON.parse(`"${/"pattern":"(.*?[^\\])"/.exec(field)?.[1]}"`));
+  };
+  const written = ["PT0S", "PT0.25S", "PT0.000001S", "PT61.5S"];
+  const accepted = [...written, "PT0,5S", "P1W", "P2D", "P2DT1S", "PT1H", "PT1H30M", "PT1H0.5S", "PT5M1S"];
+  const refused = ["", "P", "PT", "P1", "P1Y", "P1M", "P1W1D", "1S", "fast", "PT-1S", "PT1S1M"];
+  const answered = patternOf("EvaluationResult");
+  const imported = patternOf("ImportedEvaluationResult");
+  expect(written.filter((duration) => !answered.test(duration))).toEqual([]);
+  expect(accepted.filter((duration) => !imported.test(duration))).toEqual([]);
+  expect(refused.filter((duration) => answered.test(duration) || imported.test(duration))).toEqual([]);
+});

@@ -22,7 +22,8 @@ export async function serve(config: Config, unknownVariables: string[]): Promise
   const signal = await nextSignal();
   logger.info({ signal }, "stopping: no new connections; predictions under way finish");
   presage.setPhase("stopping");
-  await server.drain();
+  const cutOff = await server.drain();
+  if (cutOff > 0) logger.warn({ cutOff }, "requests that took longer than the stop waits were cut off");
   await presage.dispose();
   logger.info("stopped");
   log.flush();

@@ -54,6 +54,8 @@ export interface App {
   fetch: ServePath;
   /** When the last request came, on the clock of `performance.now()`. */
   lastRequestAtMs(): number;
+  /** Requests that are not recorded yet. */
+  underWay(): number;
 }
 
 /** Only a prediction's texts and samples are ever longer. */
@@ -88,6 +90,7 @@ export function createApp(parts: AppParts): App {
     ...appRoutes(parts.listApps),
   ];
   let lastRequestAtMs = 0;
+  let underWay = 0;
   const surroundings: Surroundings = {
     credentials: { keys: parts.verifier, findSession: parts.sessions.findSession },
     observers: parts.observers,
@@ -95,6 +98,10 @@ export function createApp(parts: AppParts): App {
     isStopping: () => parts.phase() === "stopping",
     noteRequest: (atMs) => {
       lastRequestAtMs = atMs;
+      underWay += 1;
+    },
+    noteAnswer: () => {
+      underWay -= 1;
     },
   };
   const byPath = Object.entries(Object.groupBy(routes, ({ path }) => path));
@@ -102,5 +109,6 @@ export function createApp(parts: AppParts): App {
     routes: Object.fromEntries(byPath.map(([path, ofPath = []]) => [path, servePath(ofPath, surroundings)])),
     fetch: servePath([], surroundings),
     lastRequestAtMs: () => lastRequestAtMs,
+    underWay: () => underWay,
   };
 }

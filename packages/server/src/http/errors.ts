@@ -39,6 +39,7 @@ interface ServiceAnswer {
 /** The one place where a refusal of our own becomes a status. */
 const serviceStatus: Record<ServiceErrorCode, ServiceAnswer> = {
   unsupported: { status: 400 },
+  malformed_host: { status: 400 },
   unauthenticated: { status: 401 },
   forbidden: { status: 403 },
   not_found: { status: 404 },

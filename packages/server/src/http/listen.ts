@@ -17,8 +17,11 @@ export interface Listening {
   isLoopback: boolean;
   /** Serves this from now on. */
   use(app: App): void;
-  /** Takes no new connections after a second at most, and returns once the requests under way are answered, or after 30 s. */
-  drain(): Promise<void>;
+  /**
+   * Takes no new connections after a second at most, and returns once the requests under way are answered, or after 30 s.
+   * Says how many requests it had to cut off.
+   */
+  drain(): Promise<number>;
 }
 
 export function listenAddress(host: string, port: number): string {
@@ -49,6 +52,12 @@ export function listen({ host, port }: { host: string; port: number }): Listenin
     }
   }
 
+  /** What was cut off is aborted, and still says in the log what became of it. */
+  async function settleCutOff(): Promise<void> {
+    const startedAtMs = performance.now();
+    while (app.underWay() > 0 && performance.now() - startedAtMs < farewellMs) await sleep(10);
+  }
+
   return {
     address: listenAddress(host, server.port ?? port),
     isLoopback: host === "localhost" || host === "::1" || host.startsWith("127."),
@@ -61,8 +70,11 @@ export function listen({ host, port }: { host: string; port: number }): Listenin
       await sayFarewell(startedAtMs);
       const stopped = server.stop(false);
       while (server.pendingRequests > 0 && performance.now() - startedAtMs < drainTimeoutMs) await sleep(10);
+      const cutOff = server.pendingRequests;
       await server.stop(true);
       await stopped;
+      await settleCutOff();
+      return cutOff;
     },
   };
 }

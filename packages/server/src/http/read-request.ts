@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { holdBody } from "./hold-memory.ts";
 import type { JsonReading } from "./parse-json.ts";
 import { readJsonBody } from "./read-json-body.ts";
+import { requestAddress } from "./request-address.ts";
 import type { Call } from "./route.ts";
 import { usesOldNames } from "./uses-old-names.ts";
 import { validate } from "./validation.ts";
@@ -45,7 +46,7 @@ export function readQuery<Schema extends z.ZodType>(
   { request, exchange }: Call,
   schema: Schema,
 ): z.input<Schema> {
-  const query = Object.fromEntries(new URL(request.url).searchParams);
+  const query = Object.fromEntries(requestAddress(request).searchParams);
   exchange.usesOldNames = usesOldNames(schema, query);
   return validate(schema, query, "query");
 }

@@ -8,6 +8,12 @@ import { ValidationFailure } from "./validation.ts";
 export const microsPerHour = 3_600_000_000;
 const microsPerDay = 24 * microsPerHour;
 const defaultDays = 7;
+/** The years that ISO 8601 writes with four digits, as every client reads them. */
+const [earliest, latest] = ["0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"].map(readInstant) as [
+  Micros,
+  Micros,
+];
+const outOfRange = "A period lies within the years 0000 to 9999";
 const steps = {
   hour: { hours: 1, mostDays: 31, limit: "A period by the hour has at most 31 days" },
   day: { hours: 24, mostDays: 400, limit: "A period has at most 400 days" },
@@ -25,6 +31,8 @@ export function readUsagePeriod(query: LatencyQuery): AskedPeriod {
   const { hours, mostDays, limit } = steps[step];
   const until = query.until === undefined ? nowMicros() : readInstant(query.until);
   const since = query.since === undefined ? until - defaultDays * microsPerDay : readInstant(query.since);
+  if (until < earliest || until > latest) refusePeriod(query, outOfRange, "until");
+  if (since < earliest) refusePeriod(query, outOfRange, query.since === undefined ? "until" : "since");
   if (since > until) refusePeriod(query, "since must not be after until");
   if (until - since > mostDays * microsPerDay) refusePeriod(query, limit);
   return {
@@ -36,8 +44,12 @@ export function readUsagePeriod(query: LatencyQuery): AskedPeriod {
   };
 }
 
-/** Refuses a period at its beginning. */
-export function refusePeriod({ since }: LatencyQuery, message: string): never {
+/** Refuses a period, at its beginning if nothing else is said. */
+export function refusePeriod(
+  query: LatencyQuery,
+  message: string,
+  field: "since" | "until" = "since",
+): never {
   const fault = { type: "value_error", msg: `Value error, ${message}`, ctx: { error: message } };
-  throw new ValidationFailure([{ ...fault, loc: ["query", "since"], input: since }]);
+  throw new ValidationFailure([{ ...fault, loc: ["query", field], input: query[field] }]);
 }

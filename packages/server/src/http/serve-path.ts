@@ -11,6 +11,7 @@ import { idleTimeoutS } from "./keep-open.ts";
 import { type Observers, openExchange, recordExchange } from "./observe.ts";
 import { failurePage } from "./pages/failure-page.ts";
 import { rateHeaders } from "./rate-headers.ts";
+import { requestAddress } from "./request-address.ts";
 import type { Call, Route, RoutedRequest } from "./route.ts";
 import { askToSignIn } from "./sign-in-address.ts";
 
@@ -22,6 +23,8 @@ export interface Surroundings {
   isStopping(): boolean;
   /** Hears of every request, with the time on the clock of `performance.now()`. */
   noteRequest(atMs: number): void;
+  /** Hears of every one again once it is recorded. */
+  noteAnswer(): void;
 }
 
 export type ServePath = (request: RoutedRequest, server: Bun.Server<undefined>) => Promise<Response>;
@@ -35,7 +38,7 @@ const unmatched = "unmatched";
  */
 export function servePath(
   routes: readonly Route[],
-  { credentials, observers, memory, isStopping, noteRequest }: Surroundings,
+  { credentials, observers, memory, isStopping, noteRequest, noteAnswer }: Surroundings,
 ): ServePath {
   const byMethod = new Map<string, Route>(routes.map((route) => [route.method, route]));
   const path = routes[0]?.path ?? unmatched;
@@ -79,6 +82,7 @@ export function servePath(
       status: response.status,
       totalMs,
     });
+    noteAnswer();
     return response;
   };
 }
@@ -93,7 +97,7 @@ async function answerCall(route: Route, call: Call, credentials: Credentials): P
     return await route.handle({ ...call, caller });
   }
   const session = await credentials.findSession(request.headers);
-  if (session === undefined) return askToSignIn(request.url);
+  if (session === undefined) return askToSignIn(requestAddress(request));
   exchange.sessionId = session.caller.proof.sessionId;
   return await route.handle({ ...call, ...session });
 }
@@ -114,7 +118,7 @@ function answerError(
     log.logger.warn({ requestId, failure: error.failure, reason: error.reason }, "a sign-in failed");
   }
   if (!isSeenByPeople(route, request)) return Response.json(body, { status, headers });
-  return failurePage({ status, text: String(body.detail), requestId, url: new URL(request.url), headers });
+  return failurePage({ status, text: String(body.detail), requestId, url: URL.parse(request.url), headers });
 }
 
 /** Pages are, and whatever a browser goes to that has no route: an address that somebody typed. */

@@ -17,5 +17,6 @@ export function startingApp(): App {
     },
     fetch: async () => Response.json(refusal, { status: 503, headers }),
     lastRequestAtMs: () => 0,
+    underWay: () => 0,
   };
 }

@@ -50,6 +50,11 @@ export function createMetrics() {
       help: "Requests whose error has a category (context_exceeded, rate_limit, upstream, unavailable, timeout), by it.",
       labelNames: ["category"],
     }),
+    upstreamUnreachable: createTally(registry, {
+      name: "presage_upstream_unreachable_total",
+      help: "Calls that the upstream could not be reached for, by upstream (predictions, judges) and reason (refused, reset, name, certificate, tls, network, other).",
+      labelNames: ["upstream", "reason"],
+    }),
     oldNames: createTally(registry, {
       name: "presage_deprecated_requests_total",
       help: "Requests that use field names which others have replaced, by the id of their API key.",

@@ -73,7 +73,9 @@ describe("content and reasoning", () => {
 test("usage is what the upstream counted, or zeros", () => {
   const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7, details: {} };
   expect(read({}, {}, { usage }).usage).toEqual({ prompt_tokens: 3, completion_tokens: 4 });
-  for (const missing of [undefined, null, {}, "many", { prompt_tokens: "3" }]) {
+  const noCounts = [-1, 0.5, 1e9 + 1, 2 ** 53, Number.MAX_VALUE, Number.POSITIVE_INFINITY, Number.NaN, "3"];
+  const notTrue = noCounts.map((count) => ({ prompt_tokens: count, completion_tokens: count }));
+  for (const missing of [undefined, null, {}, "many", ...notTrue]) {
     expect(read({}, {}, { usage: missing }).usage).toEqual({ prompt_tokens: 0, completion_tokens: 0 });
   }
 });

@@ -3,6 +3,8 @@ import type { CompletionBody, CompletionChoice } from "../upstream/upstream.ts";
 
 const thinkStart = "<think>";
 const thinkEnd = "</think>";
+/** More than any model reads or writes in one call. What claims more is not a count. */
+const mostTokens = 1e9;
 
 /** Reads a completion into a prediction, as leniently as servers differ. */
 export function readPrediction(completion: CompletionBody): WorldModelPrediction {
@@ -45,6 +47,7 @@ function splitThinking(content: string): { content: string; reasoning: string | 
   return { content: answer, reasoning: thought === "" ? null : thought };
 }
 
+/** An upstream may claim anything; a count that cannot be true is read as a missing one. */
 export function readUsage(usage: unknown): Usage {
   const counts = (typeof usage === "object" ? usage : null) as Record<string, unknown> | null;
   return {
@@ -54,7 +57,8 @@ export function readUsage(usage: unknown): Usage {
 }
 
 function readCount(count: unknown): number {
-  return typeof count === "number" && Number.isInteger(count) ? count : 0;
+  const isCount = typeof count === "number" && Number.isInteger(count) && count >= 0 && count <= mostTokens;
+  return isCount ? count : 0;
 }
 
 function firstStop(...stops: unknown[]): number | string | null {

@@ -1,8 +1,13 @@
 import { Kysely } from "kysely";
+import { readBesideWrites } from "./read-beside-writes.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
 import type { Database, Tables } from "./tables.ts";
 
 /** The SQLite database at `path`, as it is. `onAnswer` hears of each statement that was answered. */
 export function openSqliteDatabase(path: string, onAnswer?: () => void): Database {
-  return new Kysely<Tables>({ dialect: sqliteDialect(path, onAnswer) });
+  const dialect = sqliteDialect(path, onAnswer);
+  // A database in memory is its one connection's own.
+  return new Kysely<Tables>({
+    dialect: path === ":memory:" ? dialect : readBesideWrites(dialect, path, onAnswer),
+  });
 }

@@ -3,7 +3,8 @@ import pRetry from "p-retry";
 
 /** How long a statement waits for another process to finish its write. */
 const patienceMs = 5_000;
-const longestPauseMs = 100;
+/** Whoever writes much leaves the file alone for longer than this, again and again. */
+const longestPauseMs = 10;
 
 /**
  * Waits for a lock of another process between tries of a statement, not inside of SQLite, so that all else goes on. Once one

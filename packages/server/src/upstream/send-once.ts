@@ -1,6 +1,7 @@
 import { ServiceError, UpstreamError } from "../errors.ts";
 import { readBodyWithin } from "../read-body-within.ts";
 import { classifyFailure } from "./classify-failure.ts";
+import { type UnreachableReason, unreachableReason } from "./unreachable-reason.ts";
 import type { UpstreamOptions } from "./upstream.ts";
 
 /** More than any completion needs; an upstream that sends more is at fault. */
@@ -26,17 +27,25 @@ export interface Answer {
   text(): string;
 }
 
+type UpstreamSending = Pick<UpstreamOptions, "url" | "apiKey" | "keepAlive">;
+
 export type Send = (call: UpstreamCall) => Promise<Answer>;
 
 /** The connection failed before anything was answered, so that the request may be sent again. */
 export class NotAnsweredError extends UpstreamError {
+  readonly reason: UnreachableReason;
+  /** The reason in the words of the system or of OpenSSL. */
+  readonly code: string;
+
   constructor(cause: unknown) {
     super("unavailable", "The upstream cannot be reached.", { cause });
+    this.code = codeOf(cause);
+    this.reason = unreachableReason(this.code);
   }
 }
 
 /** Sends one request and reads the answer whole. Throws `UpstreamError` for all that is no 2xx. */
-export function createSendOnce({ url, apiKey }: Pick<UpstreamOptions, "url" | "apiKey">): Send {
+export function createSendOnce({ url, apiKey, keepAlive = true }: UpstreamSending): Send {
   const headers: Record<string, string> = {
     "content-type": "application/json",
     accept: "application/json",
@@ -59,7 +68,7 @@ export function createSendOnce({ url, apiKey }: Pick<UpstreamOptions, "url" | "a
         // Bun ends a silent answer after 300 s by itself; the deadline is ours to set.
         timeout: false,
         ...(body === undefined ? {} : { body }),
-        ...(freshConnection === true ? { keepalive: false } : {}),
+        ...(freshConnection === true || !keepAlive ? { keepalive: false } : {}),
       });
     } catch (error) {
       throw signal.aborted ? signal.reason : toConnectionError(error);

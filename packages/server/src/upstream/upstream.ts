@@ -13,6 +13,8 @@ export interface UpstreamOptions {
   retries: number;
   /** What answers count in while they are read. Absent: in nothing. */
   memory?: ByteBudget;
+  /** Whether a connection is used for more than one call. True where absent. */
+  keepAlive?: boolean;
 }
 
 /** A chat completion as the upstream sent it. */

@@ -64,6 +64,12 @@ async function takeFromClock(transaction: Database, results: number): Promise<Nu
   return { ids, createdAt };
 }
 
+/** The last number that was taken, on SQLite. */
+export async function selectLastNumber(transaction: Database): Promise<number> {
+  const clock = await transaction.selectFrom("evaluation_clock").select("last_id").executeTakeFirstOrThrow();
+  return clock.last_id;
+}
+
 /**
  * The number up to which no further result can appear, or undefined where that goes for all of them. Whoever reads upwards and goes
  * on behind the last id must stop there, or would miss a result of a smaller number that is committed later. A search that begins

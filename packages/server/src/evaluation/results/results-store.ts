@@ -39,16 +39,17 @@ export async function selectOwnId(
   return row?.id;
 }
 
-/** Inserts results whose request keys are claimed, and what else there is. */
+/** Inserts results whose request keys are claimed, with their texts unless those are there, and what else there is. */
 export async function insertResults(
   transaction: Database,
   results: readonly KeptResult[],
   others: readonly Insertion[],
+  { hasPayloads }: { hasPayloads: boolean },
 ): Promise<void> {
   const unclaimed = results.filter(({ requestKey }) => requestKey === undefined);
   await insertTogether(transaction, [
     { table: "evaluation_results", rows: unclaimed.map(toResultRow) },
-    { table: "evaluation_payloads", rows: results.map(toPayloadRow) },
+    { table: "evaluation_payloads", rows: hasPayloads ? [] : results.map(toPayloadRow) },
     { table: "evaluation_tags", rows: results.flatMap(toTagRows) },
     ...others,
   ]);

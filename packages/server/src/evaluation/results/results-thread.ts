@@ -3,7 +3,8 @@ import { answerRequests } from "../../storage/answer-requests.ts";
 import { openSqliteDatabase } from "../../storage/open-sqlite-database.ts";
 import type { Database } from "../../storage/tables.ts";
 import type { EvaluationRecord } from "./evaluation-record.ts";
-import { createWriteResults, type WriteResults, type Written } from "./write-results.ts";
+import { createWriteInParts } from "./write-in-parts.ts";
+import type { WriteResults, Written } from "./write-results.ts";
 
 // A worker's own file: it writes results into an SQLite file, so that only this thread waits for the disk.
 // Not opened at the start: a file that cannot be opened fails a write, and does not leave open whether it was kept.
@@ -21,5 +22,5 @@ answerRequests<string, Written>({
 
 function open() {
   const database = openSqliteDatabase(String(workerData));
-  return { database, writeResults: createWriteResults(database) };
+  return { database, writeResults: createWriteInParts(database) };
 }

@@ -106,7 +106,10 @@ describe("what the store refuses", () => {
 
   test("is written on the same thread once the store takes it", async () => {
     const failure = await failureOf(writer.write([ordinaryRecord]));
-    expect(failure).toMatchObject({ code: "SQLITE_ERROR", message: "no such table: evaluation_clock" });
+    expect(failure).toMatchObject({
+      code: "SQLITE_ERROR",
+      message: expect.stringContaining("no such table"),
+    });
     await migrateFile();
     expect((await writer.write([ordinaryRecord])).ids).toEqual([1]);
   });

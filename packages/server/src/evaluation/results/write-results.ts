@@ -7,6 +7,7 @@ import type { EvaluationRecord, KeptResult } from "./evaluation-record.ts";
 import { selectByRequestKeys } from "./kept-results-store.ts";
 import { createKnownSeries } from "./known-series.ts";
 import { type Numbers, takeNumbers } from "./numbers-store.ts";
+import { deletePayloads } from "./payloads-store.ts";
 import { claimRequestKeys, insertResults } from "./results-store.ts";
 import { addCounts, addSeries } from "./rollup-writes-store.ts";
 
@@ -25,37 +26,66 @@ export function createWriteResults(database: Database): WriteResults {
     // SQLite has one writer at a time, who may as well do it inside.
     const isAhead = isPostgres(database);
     if (isAhead) await ensureSeries(seriesOf(records));
-    return await database.transaction().execute(async (transaction) => {
-      const numbers = await takeNumbers(transaction, records.length);
-      const results = records.map((record, index) => ({ ...record, ...numberAt(numbers, index) }));
-      const kept = await addResults(transaction, results, { hasSeries: isAhead });
-      // Before the commit: once that is done, nothing may fail.
-      return { ...numbers, earlier: await findEarlier(transaction, records, numbers, kept) };
-    });
+    return await storeResults(database, records, async (transaction) => ({
+      numbers: await takeNumbers(transaction, records.length),
+      isThere: { hasSeries: isAhead },
+    }));
   };
+}
+
+/** What of some results is in the store before they are. */
+interface IsThere {
+  hasSeries: boolean;
+  hasPayloads?: boolean;
+}
+
+/** Stores results and counts them in one transaction, under the numbers that `prepare` has for them. */
+export async function storeResults(
+  database: Database,
+  records: readonly EvaluationRecord[],
+  prepare: (transaction: Database) => Promise<{ numbers: Numbers; isThere: IsThere }>,
+): Promise<Written> {
+  return await database.transaction().execute(async (transaction) => {
+    const { numbers, isThere } = await prepare(transaction);
+    const kept = await addResults(transaction, numberEach(records, numbers), isThere);
+    // Before the commit: once that is done, nothing may fail.
+    return { ...numbers, earlier: await findEarlier(transaction, records, numbers, kept) };
+  });
 }
 
 /** Stores results and counts them in every rollup, but those whose request key is taken. Returns the ones that it stored. */
 export async function addResults(
   transaction: Database,
   results: readonly KeptResult[],
-  { hasSeries }: { hasSeries: boolean },
+  { hasSeries, hasPayloads = false }: IsThere,
 ): Promise<readonly KeptResult[]> {
   const kept = await claimRequestKeys(transaction, results);
+  if (hasPayloads && kept.length < results.length)
+    await deletePayloads(transaction, idsOfOthers(results, kept));
   const { series, counts } = countResults(kept);
   const findings = countErrorFindings(kept);
   if (!hasSeries) await addSeries(transaction, series);
   if (isPostgres(transaction)) {
-    await insertResults(transaction, kept, [
-      { table: "evaluation_count_deltas", rows: counts },
-      { table: "error_finding_count_deltas", rows: findings },
-    ]);
+    await insertResults(
+      transaction,
+      kept,
+      [
+        { table: "evaluation_count_deltas", rows: counts },
+        { table: "error_finding_count_deltas", rows: findings },
+      ],
+      { hasPayloads },
+    );
   } else {
-    await insertResults(transaction, kept, []);
+    await insertResults(transaction, kept, [], { hasPayloads });
     await addCounts(transaction, counts);
     await addErrorFindings(transaction, findings);
   }
   return kept;
+}
+
+function idsOfOthers(results: readonly KeptResult[], kept: readonly KeptResult[]): number[] {
+  const keptIds = new Set(kept.map(({ id }) => id));
+  return results.map(({ id }) => id).filter((id) => !keptIds.has(id));
 }
 
 /** The results as they are kept. */
@@ -63,6 +93,10 @@ export function numberResults(records: readonly EvaluationRecord[], written: Wri
   return records.map(
     (record, index) => written.earlier.get(index) ?? { ...record, ...numberAt(written, index) },
   );
+}
+
+export function numberEach(records: readonly EvaluationRecord[], numbers: Numbers): KeptResult[] {
+  return records.map((record, index) => ({ ...record, ...numberAt(numbers, index) }));
 }
 
 function numberAt({ ids, createdAt }: Numbers, index: number): Pick<KeptResult, "id" | "createdAt"> {

@@ -13,8 +13,8 @@ export interface Failure {
   status: number;
   text: string;
   requestId: string;
-  /** What was asked for. */
-  url: URL;
+  /** What was asked for; null where that cannot be told. */
+  url: URL | null;
   headers: Record<string, string>;
 }
 
@@ -29,6 +29,8 @@ export function failurePage({ status, text, requestId, url, headers }: Failure):
 }
 
 /** The same address again, but for the provider's answer, which is good for one time. */
-function retryAddress({ pathname, search }: URL): string {
+function retryAddress(url: URL | null): string {
+  if (url === null) return "/";
+  const { pathname, search } = url;
   return pathname === "/auth/callback" ? "/sign-in" : pathname + search;
 }

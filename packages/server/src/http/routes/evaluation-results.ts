@@ -69,8 +69,10 @@ const path = "/v1/evaluation-results";
 const defaultLimit = 50;
 /** An export reads about so much at once, and more only where one result has more. */
 const bytesOfExport = 1_000_000;
-/** One that no rollup answers reads every result of its filter. The store gives up after this. */
-const longestSummaryMs = 60_000;
+/** What no rollup answers reads every result of its filter, and may wait for others that do. The store gives up after this. */
+const longestReadMs = 60_000;
+/** Results wait for those that came before them. */
+const longestImportMs = 60_000;
 
 export function evaluationResultRoutes(
   area: EvaluationResultsArea,
@@ -104,6 +106,7 @@ export function evaluationResultRoutes(
         limit: body.limit ?? defaultLimit,
         maxTextCharacters: body.text_limit ?? undefined,
       };
+      keepOpen(call, longestReadMs);
       const found = await area.searchResults(askerOf(call), filter, page);
       const name: keyof EvaluationResultSearchResponse = "results";
       return await streamList(call, name, found, toResultJson, onBroken(call));
@@ -113,6 +116,7 @@ export function evaluationResultRoutes(
       refuseUnknownFilters(EvaluationResultExportQuery, query, "query");
       const { filter: fields, order, format } = readExportQuery(query);
       const filter = await readSearchFilter(fields, resolverOf(call));
+      keepOpen(call, longestReadMs);
       const pieces = area.exportResults(askerOf(call), filter, order);
       const written = await exportFormat(format);
       holdStored(call.exchange, bytesOfExport);
@@ -127,6 +131,7 @@ export function evaluationResultRoutes(
     withCaller("POST", `${path}/batch`, async (call) => {
       const body = await readExactBody(call, EvaluationResultBatchRequest, maxBatchBytes);
       const imported = readImportedResults(body.evaluation_results);
+      keepOpen(call, longestImportMs);
       const kept = await area.importResults(
         call.caller.accountId,
         imported,
@@ -144,7 +149,7 @@ export function evaluationResultRoutes(
       refuseUnknownFilters(EvaluationSummaryRequest, body, "body");
       const filter = await readResultFilter(body, resolverOf(call));
       const wanted = { filter, dimensions, tag: body.tag ?? undefined };
-      keepOpen(call, longestSummaryMs);
+      keepOpen(call, longestReadMs);
       const summary = await area.summarise(askerOf(call), wanted).catch((error: unknown) => {
         if (!(error instanceof TooManyGroupsError)) throw error;
         throw new ValidationFailure([tooManyGroups(error.message, dimensions)]);

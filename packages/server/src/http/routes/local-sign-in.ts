@@ -3,6 +3,7 @@ import type { SessionBrowser } from "../../identity/sessions/start-session.ts";
 import { isSameOrigin } from "../check-csrf.ts";
 import { localSignInPage } from "../pages/sign-in-page.ts";
 import { readJsonBody } from "../read-json-body.ts";
+import { requestAddress } from "../request-address.ts";
 import { rotateSession, type SessionKeeper } from "../rotate-session.ts";
 import { open, openPage, type Route } from "../route.ts";
 import { readReturnTo } from "../sign-in-address.ts";
@@ -24,7 +25,7 @@ export function localSignInRoutes({ useToken }: LocalSignIn, sessions: SessionKe
         throw new ServiceError("forbidden", "Only the sign-in page may make this call.");
       }
       const token = tokenOf((await readJsonBody(request, maxBodyBytes)).plain) ?? "";
-      const answer = { redirect_to: readReturnTo(new URL(request.url)) };
+      const answer = { redirect_to: readReturnTo(requestAddress(request)) };
       const headers = { "cache-control": "no-store" };
       try {
         const setCookie = await rotateSession(sessions, request, (browser) => useToken(token, browser));

@@ -3,6 +3,7 @@ import type { OpenidProvider } from "../../identity/openid/openid-provider.ts";
 import { SignInError } from "../../identity/openid/sign-in-error.ts";
 import type { AttemptCookie } from "../attempt-cookie.ts";
 import { openidSignInPage } from "../pages/sign-in-page.ts";
+import { requestAddress } from "../request-address.ts";
 import { rotateSession, type SessionKeeper } from "../rotate-session.ts";
 import { openPage, type Route } from "../route.ts";
 import { readReturnTo } from "../sign-in-address.ts";
@@ -24,17 +25,17 @@ export function openidSignInRoutes(
 ): Route[] {
   return [
     openPage("/sign-in", ({ request }) => {
-      const url = new URL(request.url);
+      const url = requestAddress(request);
       // A browser that came by another name of this host would come back without its cookie.
       const href = `${publicUrl}/auth/sign-in?return_to=${encodeURIComponent(readReturnTo(url))}`;
       return openidSignInPage({ issuer, href, isSignedOut: url.searchParams.has("signed_out") });
     }),
     openPage("/auth/sign-in", async ({ request }) => {
-      const { address, attempt } = await provider.begin(readReturnTo(new URL(request.url)));
+      const { address, attempt } = await provider.begin(readReturnTo(requestAddress(request)));
       return redirect(address.href, await attempts.give(request.headers, attempt));
     }),
     openPage("/auth/callback", async ({ request }) => {
-      const { search, searchParams } = new URL(request.url);
+      const { search, searchParams } = requestAddress(request);
       const state = searchParams.get("state") ?? "";
       const attempt = await attempts.read(request.headers, state);
       if (attempt === undefined) {

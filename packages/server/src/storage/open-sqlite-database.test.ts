@@ -1,0 +1,67 @@
+import { Database as BunDatabase } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { migrate } from "./migrate.ts";
+import { openSqliteDatabase } from "./open-sqlite-database.ts";
+import { claimOnce } from "./settings-store.ts";
+import type { Database } from "./tables.ts";
+
+let directory: string;
+let database: Database;
+/** Another process, as far as SQLite can tell. */
+let other: BunDatabase;
+
+const names = async (from: Database) =>
+  (await from.selectFrom("settings").select("name").execute()).map(({ name }) => name);
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "presage-test-"));
+  const path = join(directory, "presage.db");
+  database = openSqliteDatabase(path);
+  await migrate(database);
+  other = new BunDatabase(path);
+});
+
+afterAll(async () => {
+  other.close();
+  await database.destroy();
+  await rm(directory, { recursive: true, force: true });
+});
+
+test("reads go past a write that waits for the file's lock, and see what is committed", async () => {
+  other.run("begin immediate");
+  const writing = claimOnce(database, "written");
+  await Bun.sleep(20);
+  const startedAtMs = performance.now();
+  let reads = 0;
+  for (; reads < 50; reads++) expect(await names(database)).toEqual([]);
+  const tookMs = performance.now() - startedAtMs;
+  other.run("commit");
+  expect(await writing).toBe(true);
+  expect(await names(database)).toEqual(["written"]);
+  expect(tookMs).toBeLessThan(2_000);
+});
+
+test("reads go past a transaction, which alone sees what it has not committed", async () => {
+  await database.transaction().execute(async (transaction) => {
+    expect(await names(transaction)).toEqual(["written"]);
+    expect(await claimOnce(transaction, "in a transaction")).toBe(true);
+    expect(await names(transaction)).toEqual(["in a transaction", "written"]);
+    expect(await names(database)).toEqual(["written"]);
+  });
+  expect(await names(database)).toEqual(["in a transaction", "written"]);
+});
+
+test("writes and transactions still take turns", async () => {
+  const orderly = Array.from({ length: 20 }, (_, index) =>
+    database.transaction().execute(async (transaction) => {
+      const before = (await names(transaction)).length;
+      await Bun.sleep(1);
+      await claimOnce(transaction, `turn ${index}`);
+      return (await names(transaction)).length - before;
+    }),
+  );
+  expect(await Promise.all(orderly)).toEqual(Array.from({ length: 20 }, () => 1));
+});
