@@ -4,6 +4,8 @@ import type { UpstreamKind } from "./target/start-target.ts";
 
 export interface FuzzArguments {
   requests: number;
+  /** The number of the only request that is sent. */
+  only: number | undefined;
   seed: number;
   concurrency: number;
   /** `sqlite`, `postgres` (one of the fuzz's own), or the URL of a PostgreSQL on which a database is made. */
@@ -14,6 +16,7 @@ export interface FuzzArguments {
 export const usage = `npm run fuzz -- [options]
 
   --requests N       how many requests are sent (100000)
+  --only N           sends only the request with this number
   --seed N           makes the same requests again (random)
   --database D       sqlite, postgres, or the URL of a PostgreSQL on which a database is made (sqlite)
   --upstream U       sandbox, faulty, or both: four fifths to the sandbox, then a fifth to one that fails (both)
@@ -26,13 +29,15 @@ export function readArguments(argv: readonly string[]): FuzzArguments {
     options: {
       requests: { type: "string", default: "100000" },
       seed: { type: "string", default: String(randomInt(2 ** 31)) },
+      only: { type: "string" },
       database: { type: "string", default: "sqlite" },
       upstream: { type: "string", default: "both" },
       concurrency: { type: "string", default: "16" },
     },
   });
   return {
-    requests: wholeNumber("--requests", values.requests),
+    requests: values.only === undefined ? wholeNumber("--requests", values.requests) : 1,
+    only: values.only === undefined ? undefined : wholeNumber("--only", values.only),
     seed: wholeNumber("--seed", values.seed),
     concurrency: wholeNumber("--concurrency", values.concurrency),
     database: readDatabase(values.database),

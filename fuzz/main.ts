@@ -14,7 +14,14 @@ const maxMemoryBytes = 1_500e6;
 /** Of the requests, with both upstreams. */
 const shareOfFaulty = 0.2;
 
-async function fuzz({ requests, seed, concurrency, database, upstreams }: FuzzArguments): Promise<boolean> {
+async function fuzz({
+  requests,
+  only,
+  seed,
+  concurrency,
+  database,
+  upstreams,
+}: FuzzArguments): Promise<boolean> {
   process.stdout.write(`Seed ${seed}\n`);
   await using disposables = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "presage-fuzz-"));
@@ -32,7 +39,8 @@ async function fuzz({ requests, seed, concurrency, database, upstreams }: FuzzAr
     await using target = await startTarget(databaseUrl, upstream);
     const report = await runFuzz(target, {
       seed,
-      requests: Math.round(requests * share),
+      firstIndex: only ?? 0,
+      requests: only === undefined ? Math.round(requests * share) : 1,
       concurrency,
       maxHealthMs,
       maxMemoryBytes,

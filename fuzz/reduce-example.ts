@@ -49,7 +49,11 @@ function* simpler(example: Example): Generator<Example> {
     yield { ...example, oddities, plan: applyOddities(example.base, oddities) };
   }
   const { plan } = example;
-  const without = (change: Partial<Plan>): Example => ({ ...example, plan: { ...plan, ...change }, isCut: true });
+  const without = (change: Partial<Plan>): Example => ({
+    ...example,
+    plan: { ...plan, ...change },
+    isCut: true,
+  });
   for (const item of plan.query) yield without({ query: plan.query.filter((other) => other !== item) });
   for (const item of plan.headers) yield without({ headers: plan.headers.filter((other) => other !== item) });
   for (const body of simplerValues(plan.body)) yield without({ body });

@@ -14,6 +14,8 @@ import { watchHealth } from "./target/watch-health.ts";
 
 export interface FuzzPlan {
   seed: number;
+  /** Of the first request; the others follow. */
+  firstIndex: number;
   requests: number;
   concurrency: number;
   /** Of an answer of `/health`. */
@@ -44,7 +46,10 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
   const { presage, upstream } = target;
   const document = await readDocument(presage.url);
   const schemas = compileAnswers(document);
-  const makeRequest = createRequestMaker(plan.seed, document, { schemas: document.schemas, served: target.served });
+  const makeRequest = createRequestMaker(plan.seed, document, {
+    schemas: document.schemas,
+    served: target.served,
+  });
   const secrets = [target.ownerKey, target.strangerKey, ...target.sessions.map(({ token }) => token)];
   const rules = { schemas, isUpstreamFaulty: upstream === "faulty", secrets };
   const findings = createFindings();
@@ -53,7 +58,8 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
   let slowest = { ms: 0, what: "" };
   let isOver = false;
   presage.exited.then((code) => {
-    if (!isOver) findings.add(`the process ended with ${code}`, recent.underWay(Date.now(), Date.now()), undefined);
+    if (!isOver)
+      findings.add(`the process ended with ${code}`, recent.underWay(Date.now(), Date.now()), undefined);
     isOver = true;
   });
 
@@ -63,7 +69,11 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
     if (status !== 200) findings.add(`/health answers ${status || "nothing"}`, during(), undefined);
     // What the asking thread itself was held up for is the machine's doing.
     if (tookMs - latenessMs > plan.maxHealthMs) {
-      findings.add(`/health takes longer than ${plan.maxHealthMs} ms`, `${Math.round(tookMs)} ms\n${during()}`, undefined);
+      findings.add(
+        `/health takes longer than ${plan.maxHealthMs} ms`,
+        `${Math.round(tookMs)} ms\n${during()}`,
+        undefined,
+      );
     }
   });
 
@@ -78,16 +88,25 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
     count(answers, one.operation.id, asked);
     learn(one, asked, target);
     for (const fault of judge(one, asked, rules, target)) {
-      const example: Example = { index, base, oddities, isCut: false, plan: one, written: asked.written, answered: answeredText(asked) };
+      const example: Example = {
+        index,
+        base,
+        oddities,
+        isCut: false,
+        plan: one,
+        written: asked.written,
+        answered: answeredText(asked),
+      };
       findings.add(findingId(one, fault), undefined, example);
     }
   }
 
   const startedAtMs = performance.now();
-  let next = 0;
+  let next = plan.firstIndex;
+  const end = plan.firstIndex + plan.requests;
   async function work(): Promise<void> {
     const connection = openConnection(presage.url, patienceMs);
-    while (next < plan.requests && !isOver) {
+    while (next < end && !isOver) {
       const index = next++;
       await tryOne(index, connection);
       plan.onProgress(index + 1);
@@ -104,12 +123,14 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
     findings.add("the memory grows", `${megabytes(memory.peakBytes)} MB at most`, undefined);
   }
   const me = await presage.call("GET", "/v1/me").catch(() => undefined);
-  if (me?.status !== 200) findings.add("the owner's key does not work at the end", String(me?.status), undefined);
+  if (me?.status !== 200)
+    findings.add("the owner's key does not work at the end", String(me?.status), undefined);
   for (const { what, requestId } of findLoggedErrors(await presage.stdout())) {
     findings.add(what, `request ${requestId ?? "unknown"}`, undefined);
   }
   const reduced: Finding[] = [];
-  for (const finding of findings.all()) reduced.push(isOver ? finding : await reduceExample(finding, target, rules));
+  for (const finding of findings.all())
+    reduced.push(isOver ? finding : await reduceExample(finding, target, rules));
   isOver = true;
   return {
     upstream,

@@ -82,7 +82,8 @@ function bodyFaults(
   } catch {
     return [`${status} with a body that is not JSON`];
   }
-  const findFault = schemas.of(operation, status) ?? (status >= 400 ? schemas.named("ErrorResponse") : undefined);
+  const findFault =
+    schemas.of(operation, status) ?? (status >= 400 ? schemas.named("ErrorResponse") : undefined);
   const fault = findFault?.(value);
   return fault === undefined ? [] : [`${status} breaks its schema: ${fault}`];
 }

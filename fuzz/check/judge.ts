@@ -1,13 +1,16 @@
-import { accountOf, type Asked } from "../send/ask.ts";
-import { decodeBody } from "../send/decode-body.ts";
 import type { Plan } from "../generate/plan.ts";
+import { type Asked, accountOf } from "../send/ask.ts";
+import { decodeBody } from "../send/decode-body.ts";
 import type { Target } from "../target/start-target.ts";
 import { type AnswerRules, checkAnswer, type Fault } from "./check-answer.ts";
 
 /** Everything that is wrong with what came of a request. */
 export function judge(plan: Plan, { outcome, written }: Asked, rules: AnswerRules, target: Target): Fault[] {
   if (outcome.kind === "silent") return [{ what: "no answer within a minute" }];
-  if (outcome.kind === "closed") return plan.isMalformed ? [] : [{ what: `closed without an answer to ${plan.method}`, isOfTransport: true }];
+  if (outcome.kind === "closed")
+    return plan.isMalformed
+      ? []
+      : [{ what: `closed without an answer to ${plan.method}`, isOfTransport: true }];
   const faults = checkAnswer(plan, outcome.answer, rules);
   return isForeign(plan, written.target, outcome.answer.status, target)
     ? [...faults, { what: `${outcome.answer.status} for a thing of another account` }]

@@ -1,5 +1,5 @@
-import addFormats from "ajv-formats";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
 import type { Document, Operation } from "./read-document.ts";
 import type { Schema } from "./schema.ts";
 

@@ -1,8 +1,8 @@
 import type { Operation } from "../document/read-document.ts";
-import { isRawJson } from "./raw-json.ts";
 import type { Draw } from "./draw.ts";
 import { instanceOf, type Source } from "./instance-of.ts";
 import { type Caller, type Plan, usualHost } from "./plan.ts";
+import { isRawJson } from "./raw-json.ts";
 
 const callers: readonly Caller[] = [
   ...Array<Caller>(14).fill("owner"),

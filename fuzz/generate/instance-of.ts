@@ -56,7 +56,10 @@ function integerWithin({ minimum, maximum, exclusiveMinimum }: Schema): fc.Arbit
   const min = minimum ?? (exclusiveMinimum === undefined ? -1_000 : exclusiveMinimum + 1);
   const max = Math.min(maximum ?? Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
   const small = fc.integer({ min, max: Math.max(min, Math.min(max, min + 1_000)) });
-  return fc.oneof({ weight: 4, arbitrary: small }, { weight: 1, arbitrary: fc.maxSafeInteger().map((n) => Math.max(min, Math.min(max, n))) });
+  return fc.oneof(
+    { weight: 4, arbitrary: small },
+    { weight: 1, arbitrary: fc.maxSafeInteger().map((n) => Math.max(min, Math.min(max, n))) },
+  );
 }
 
 function doubleBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Schema) {

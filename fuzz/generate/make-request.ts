@@ -1,8 +1,8 @@
 import type { Document, Operation } from "../document/read-document.ts";
 import { drawBasePlan } from "./base-plan.ts";
+import { collectLimits } from "./collect-limits.ts";
 import { createDraw, type Draw } from "./draw.ts";
 import type { Source } from "./instance-of.ts";
-import { collectLimits } from "./collect-limits.ts";
 import { drawMutation } from "./mutate-value.ts";
 import * as heads from "./odd-head.ts";
 import { drawOddText } from "./odd-text.ts";
@@ -18,7 +18,8 @@ export interface FuzzRequest {
 export type MakeRequest = (index: number) => FuzzRequest;
 
 /** Operations without a body or a parameter have little to be asked about. */
-const weightOf = ({ body, parameters }: Operation) => (body === undefined ? (parameters.length > 0 ? 3 : 1) : 6);
+const weightOf = ({ body, parameters }: Operation) =>
+  body === undefined ? (parameters.length > 0 ? 3 : 1) : 6;
 
 /** Makes the requests of a seed. A request depends on the seed, its index and the document, and on nothing else. */
 export function createRequestMaker(seed: number, document: Document, source: Source): MakeRequest {
@@ -38,7 +39,12 @@ export function applyOddities(base: Plan, oddities: readonly Oddity[]): Plan {
   return oddities.reduce((plan, oddity) => oddity.apply(plan), base);
 }
 
-function drawOddity(draw: Draw, base: Plan, operations: readonly Operation[], limits: readonly number[]): Oddity {
+function drawOddity(
+  draw: Draw,
+  base: Plan,
+  operations: readonly Operation[],
+  limits: readonly number[],
+): Oddity {
   const hasBody = base.operation.body !== undefined;
   const hasPath = Object.keys(base.pathParameters).length > 0;
   const hasQuery = base.operation.parameters.some((parameter) => parameter.in === "query");

@@ -30,7 +30,17 @@ export function drawMutation(draw: Draw, limits: readonly number[]): Mutation {
   const text = hostileText(draw, limits);
   const name = draw.pick(extraNames);
   const copies = draw.pick([2, 20, 21, 50, 51, 101, 1_001]);
-  const kind = draw.pick(["replace", "replace", "replace", "null", "remove", "add", "text", "repeat", "wrap"]);
+  const kind = draw.pick([
+    "replace",
+    "replace",
+    "replace",
+    "null",
+    "remove",
+    "add",
+    "text",
+    "repeat",
+    "wrap",
+  ]);
   const change = (part: unknown): unknown => {
     switch (kind) {
       case "null":

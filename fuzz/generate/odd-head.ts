@@ -162,7 +162,9 @@ export function oddMethod(draw: Draw, operations: readonly Operation[]): Oddity 
     name: `method ${method}`,
     apply(plan) {
       const served = method === "HEAD" ? "GET" : method;
-      const operation = operations.find(({ path, method }) => path === plan.operation.path && method === served);
+      const operation = operations.find(
+        ({ path, method }) => path === plan.operation.path && method === served,
+      );
       if (operation !== undefined) return { ...plan, method, operation };
       return { ...plan, method, allows: [...plan.allows, 405] };
     },
@@ -251,7 +253,10 @@ export function oddQuerySuffix(draw: Draw): Oddity {
 /** One of the operation's own parameters with a value that it hardly takes, or twice. */
 export function oddQueryValue(draw: Draw, limits: readonly number[]): Oddity {
   const place = draw.below(1_000_000);
-  const value = hostileText(draw, limits.filter((limit) => limit < 5_000));
+  const value = hostileText(
+    draw,
+    limits.filter((limit) => limit < 5_000),
+  );
   const isTwice = draw.chance(0.3);
   return {
     name: "query value",
@@ -270,7 +275,18 @@ export function percentEncoded(text: string): string {
 }
 
 export function oddHost(draw: Draw): Oddity {
-  const host = draw.pick([undefined, "", "a b", "[::1", "x:99999", "\u00e9", "a/b", "@", "x".repeat(300), "%00"]);
+  const host = draw.pick([
+    undefined,
+    "",
+    "a b",
+    "[::1",
+    "x:99999",
+    "\u00e9",
+    "a/b",
+    "@",
+    "x".repeat(300),
+    "%00",
+  ]);
   return {
     name: `host ${host}`,
     apply: (plan) => ({ ...plan, host, isMalformed: true }),

@@ -67,8 +67,7 @@ export function drawOddText(draw: Draw): OddText {
     },
     {
       name: "a name twice",
-      encode: (bytes) =>
-        Buffer.from(bytes.toString().replace(/^\{("(?:[^"\\]|\\.)*"):/, `{$1:${twice},$1:`)),
+      encode: (bytes) => Buffer.from(bytes.toString().replace(/^\{("(?:[^"\\]|\\.)*"):/, `{$1:${twice},$1:`)),
     },
     { name: "escaped letters", encode: (bytes) => Buffer.from(escapeNames(bytes.toString())) },
     {

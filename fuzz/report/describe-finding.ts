@@ -1,6 +1,6 @@
-import { Buffer, isUtf8 } from "node:buffer";
-import { type Plan, usualHost } from "../generate/plan.ts";
+import { type Buffer, isUtf8 } from "node:buffer";
 import type { Example, Finding } from "../check/findings.ts";
+import { type Plan, usualHost } from "../generate/plan.ts";
 
 const longestBody = 2_000;
 
@@ -16,7 +16,7 @@ export function describeFinding(finding: Finding, seed: number): string {
 function describeExample({ index, plan, oddities, written, answered }: Example, seed: number): string {
   const odd = oddities.map(({ name }) => name).join(", ") || "nothing";
   return [
-    `request ${index} of seed ${seed}; odd about it: ${odd}`,
+    `--seed ${seed} --only ${index}; odd about it: ${odd}`,
     `asked by: ${plan.caller}`,
     `answered: ${printable(answered).slice(0, 400)}`,
     curlOf(written, plan),
@@ -41,7 +41,7 @@ function isSecret(name: string): boolean {
 
 function dataOf(body: Buffer): string {
   if (body.length > longestBody) {
-    return `${quotedBytes(body.subarray(0, longestBody))} # the first of ${body.length} bytes`;
+    return `BODY (${body.length} bytes, which begin with ${quotedBytes(body.subarray(0, longestBody))})`;
   }
   return quotedBytes(body);
 }
@@ -55,13 +55,18 @@ function octal(byte: number): string {
 }
 
 function quoted(text: string): string {
-  if (/^[\x20-\x7e\u00a0-\ud7ff]*$/.test(text)) return text.includes("$KEY") ? `"${text}"` : `'${text.replaceAll("'", "'\\''")}'`;
+  const isPlain = printable(text) === text;
+  if (isPlain && text.includes("$KEY")) return `"${text}"`;
+  if (isPlain) return `'${text.replaceAll("'", "'\\''")}'`;
   return `$'${printable(text.replaceAll("\\", "\\\\").replaceAll("'", "\\'"))}'`;
 }
 
+/** Nothing that a terminal would act on, written as bash reads it. */
 function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not reach a terminal.
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (one) => {
+    const code = (one.codePointAt(0) ?? 0).toString(16);
+    return code.length > 4 ? `\\U${code.padStart(8, "0")}` : `\\u${code.padStart(4, "0")}`;
+  });
 }
 
 function indented(text: string): string {

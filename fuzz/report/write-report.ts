@@ -4,11 +4,17 @@ import { describeFinding } from "./describe-finding.ts";
 /** What a run found, and how far it came. */
 export function writeReport(report: FuzzReport, seed: number): string {
   const { upstream, findings, answers, tookMs, slowestHealthMs, healthAsked, memory, slowest } = report;
-  const rows = [...answers].sort(([a], [b]) => a.localeCompare(b)).map(([operation, byStatus]) => {
-    const counts = [...byStatus].sort(([a], [b]) => a - b).map(([status, count]) => `${status || "none"} × ${count}`);
-    return `  ${operation.padEnd(30)} ${counts.join(", ")}`;
-  });
-  const total = [...answers.values()].flatMap((byStatus) => [...byStatus.values()]).reduce((a, b) => a + b, 0);
+  const rows = [...answers]
+    .sort(([a], [b]) => a.localeCompare(b))
+    .map(([operation, byStatus]) => {
+      const counts = [...byStatus]
+        .sort(([a], [b]) => a - b)
+        .map(([status, count]) => `${status || "none"} × ${count}`);
+      return `  ${operation.padEnd(30)} ${counts.join(", ")}`;
+    });
+  const total = [...answers.values()]
+    .flatMap((byStatus) => [...byStatus.values()])
+    .reduce((a, b) => a + b, 0);
   const lines = [
     `Upstream: ${upstream}; ${total} requests in ${(tookMs / 1000).toFixed(1)} s`,
     ...rows,

@@ -1,5 +1,5 @@
-import { resolveReferences } from "../generate/references.ts";
 import type { Plan } from "../generate/plan.ts";
+import { resolveReferences } from "../generate/references.ts";
 import type { Target } from "../target/start-target.ts";
 import type { Connection, Outcome } from "./connection.ts";
 import { type WrittenRequest, writeRequest } from "./write-request.ts";

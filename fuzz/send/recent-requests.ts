@@ -21,7 +21,12 @@ export function createRecentRequests(): RecentRequests {
     },
     underWay(from, to) {
       const then = requests.filter((request) => request.from <= to && request.to >= from);
-      return then.map(({ what, from, to }) => `${what}, ${to === Number.POSITIVE_INFINITY ? "not over" : `${to - from} ms`}`).join("\n");
+      return then
+        .map(
+          ({ what, from, to }) =>
+            `${what}, ${to === Number.POSITIVE_INFINITY ? "not over" : `${to - from} ms`}`,
+        )
+        .join("\n");
     },
   };
 }

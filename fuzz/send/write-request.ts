@@ -78,13 +78,15 @@ function targetOf(
 function bodyOf({ body, textOddities, encoding }: Plan, { resolve }: WriteContext): Buffer | undefined {
   if (body === undefined && textOddities.length === 0) return undefined;
   const text = Buffer.from(resolve(writeJson(body)));
-  const bytes = textOddities.reduce((bytes, { encode }) => encode(bytes), text);
+  const bytes = textOddities.reduce<Buffer>((bytes, { encode }) => encode(bytes), text);
   return encoders[encoding](bytes);
 }
 
 function framingOf({ framing, method, version }: Plan, body: Buffer | undefined): [string, string][] {
   if (body === undefined) return method === "GET" || method === "HEAD" ? [] : [["content-length", "0"]];
-  return framing === "length" || version === "1.0" ? [["content-length", String(body.length)]] : [["transfer-encoding", "chunked"]];
+  return framing === "length" || version === "1.0"
+    ? [["content-length", String(body.length)]]
+    : [["transfer-encoding", "chunked"]];
 }
 
 function framed({ framing, version }: Plan, body: Buffer | undefined): Buffer {

@@ -150,5 +150,10 @@ function answer(socket: Socket, turn: number): void {
   const lines = { "content-type": "application/json", "content-length": String(bytes.length), ...headers };
   const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
   const hasBody = status !== 204 && status !== 304;
-  socket.write(Buffer.concat([Buffer.from(`HTTP/1.1 ${status} x\r\n${head.join("")}\r\n`), hasBody ? bytes : Buffer.alloc(0)]));
+  socket.write(
+    Buffer.concat([
+      Buffer.from(`HTTP/1.1 ${status} x\r\n${head.join("")}\r\n`),
+      hasBody ? bytes : Buffer.alloc(0),
+    ]),
+  );
 }

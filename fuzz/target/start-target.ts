@@ -1,7 +1,8 @@
 import { EvaluatorFamilyListResponse, EvaluatorListResponse, WhoAmIResponse } from "@presage/contract";
+import { createSignInPath } from "../../packages/server/src/compose-sign-in.ts";
+import { openStore } from "../../packages/server/test/support/open-store.ts";
 import { keyOfAnotherAccount } from "../../packages/server/test/support/other-account.ts";
 import { testKey } from "../../packages/server/test/support/presage.ts";
-import { runPresage } from "../../packages/server/test/support/run-presage.ts";
 import { sessionOf, signInLocally, type TestSession } from "../../packages/server/test/support/session.ts";
 import { type SpawnedPresage, spawnPresage } from "../../packages/server/test/support/spawn-presage.ts";
 import { createKnownThings, type KnownThings } from "../check/known-things.ts";
@@ -25,7 +26,7 @@ export interface Target extends AsyncDisposable {
   strangerKey: string;
 }
 
-const expendableSessions = 2;
+const sessionCount = 3;
 
 /** Starts a server in a process of its own on an empty database. */
 export async function startTarget(databaseUrl: string, upstream: UpstreamKind): Promise<Target> {
@@ -43,11 +44,8 @@ export async function startTarget(databaseUrl: string, upstream: UpstreamKind): 
   };
   const presage = await spawnPresage(environment);
   const known = createKnownThings();
-  const sessions = [await signIn(presage, await presage.stderr(), databaseUrl)];
-  for (let made = 0; made < expendableSessions; made += 1) {
-    const { stdout, stderr } = await runPresage(["sign-in"], environment);
-    sessions.push(await signIn(presage, stdout + stderr, databaseUrl));
-  }
+  const sessions: TestSession[] = [];
+  for (let made = 0; made < sessionCount; made += 1) sessions.push(await signIn(presage, databaseUrl));
   await protectCallers(presage, sessions, known);
   return {
     presage,
@@ -64,14 +62,18 @@ export async function startTarget(databaseUrl: string, upstream: UpstreamKind): 
   };
 }
 
-async function signIn(presage: SpawnedPresage, printed: string, databaseUrl: string): Promise<TestSession> {
-  const path = /\/sign-in#\S+/.exec(printed)?.[0];
-  if (path === undefined) throw new Error(`No address to sign in with was printed: ${printed}`);
-  return await sessionOf(await signInLocally({ url: presage.url, signInAddress: presage.url + path }), databaseUrl);
+async function signIn({ url }: SpawnedPresage, databaseUrl: string): Promise<TestSession> {
+  await using store = await openStore(databaseUrl);
+  const signInAddress = url + (await createSignInPath(store));
+  return await sessionOf(await signInLocally({ url, signInAddress }), databaseUrl);
 }
 
 /** The first session and the owner's key must outlive the requests that end sessions and revoke keys. */
-async function protectCallers(presage: SpawnedPresage, sessions: TestSession[], known: KnownThings): Promise<void> {
+async function protectCallers(
+  presage: SpawnedPresage,
+  sessions: TestSession[],
+  known: KnownThings,
+): Promise<void> {
   for (const headers of [undefined, sessions[0]?.headers]) {
     const { caller } = WhoAmIResponse.parse(
       await (await presage.call("GET", "/v1/whoami", undefined, headers)).json(),
