@@ -1,18 +1,19 @@
 import type { Plan } from "../generate/plan.ts";
-import { type Asked, accountOf } from "../send/ask.ts";
+import type { Asked } from "../send/ask.ts";
 import { decodeBody } from "../send/decode-body.ts";
 import type { Target } from "../target/start-target.ts";
 import { type AnswerRules, checkAnswer, type Fault } from "./check-answer.ts";
 
 /** Everything that is wrong with what came of a request. */
-export function judge(plan: Plan, { outcome, written }: Asked, rules: AnswerRules, target: Target): Fault[] {
+export function judge(plan: Plan, asked: Asked, rules: AnswerRules, target: Target): Fault[] {
+  const { outcome } = asked;
   if (outcome.kind === "silent") return [{ what: "no answer within a minute" }];
   if (outcome.kind === "closed")
     return plan.isMalformed
       ? []
       : [{ what: `closed without an answer to ${plan.method}`, isOfTransport: true }];
   const faults = checkAnswer(plan, outcome.answer, rules);
-  return isForeign(plan, written.target, outcome.answer.status, target)
+  return isForeign(plan, asked, outcome.answer.status, target)
     ? [...faults, { what: `${outcome.answer.status} for a thing of another account` }]
     : faults;
 }
@@ -23,11 +24,11 @@ export function findingId({ operation }: Plan, { what, isOfTransport = false }: 
 }
 
 /** Whether the request names a thing of another account in its path and was not refused. */
-function isForeign(plan: Plan, target: string, status: number, { known }: Target): boolean {
+function isForeign(plan: Plan, { account, written }: Asked, status: number, { known }: Target): boolean {
   if (status >= 300 || !isKnownCaller(plan)) return false;
-  return target.split(/[/?]/).some((text) => {
+  return written.target.split(/[/?]/).some((text) => {
     const owner = known.ownerOf(text);
-    return owner !== undefined && owner !== accountOf(plan);
+    return owner !== undefined && owner !== account;
   });
 }
 
@@ -36,12 +37,18 @@ function isKnownCaller({ mayBeUnknown, caller }: Plan): boolean {
 }
 
 /** Keeps what a good answer tells, for later requests. */
-export function learn(plan: Plan, { outcome }: Asked, target: Target): void {
-  if (outcome.kind !== "answer" || outcome.answer.status >= 300 || plan.method === "HEAD") return;
+export function learn(plan: Plan, { outcome, account }: Asked, target: Target): void {
+  if (
+    outcome.kind !== "answer" ||
+    outcome.answer.status >= 300 ||
+    plan.mayBeUnknown ||
+    plan.method === "HEAD"
+  )
+    return;
   if (outcome.answer.headers.get("content-type")?.startsWith("application/json") !== true) return;
   const text = decodeBody(outcome.answer);
   try {
-    if (text !== undefined) target.known.learn(plan.operation, JSON.parse(text), accountOf(plan));
+    if (text !== undefined) target.known.learn(plan.operation, JSON.parse(text), account);
   } catch {
     // That it is no JSON is a finding already.
   }

@@ -1,6 +1,12 @@
 import type { Operation } from "../document/read-document.ts";
 import type { ReferenceKind } from "../generate/references.ts";
 
+export interface MadeKey {
+  key: string;
+  /** Whose account asked for it. */
+  owner: string;
+}
+
 /** What answers told so far. */
 export interface KnownThings {
   /** Keeps what an answer tells, for later requests. `owner` is whose account asked. */
@@ -9,13 +15,15 @@ export interface KnownThings {
   /** Whose a thing is; undefined where nobody knows, or everybody may have it. */
   ownerOf(id: string): string | undefined;
   /** A key that a request made. */
-  madeKey(number: number): string | undefined;
+  madeKey(number: number): MadeKey | undefined;
   /** Is never handed out: the fuzz itself needs it. */
   protect(id: string): void;
 }
 
 /** Of each kind the latest. */
 const kept = 500;
+/** Names of taxonomies that come with Presage, and which every account has, begin with it. */
+const builtInPrefix = "system:";
 
 const sources: Record<string, Partial<Record<string, ReferenceKind>>> = {
   listApiKeys: { id: "apiKey" },
@@ -34,7 +42,7 @@ const sources: Record<string, Partial<Record<string, ReferenceKind>>> = {
 export function createKnownThings(): KnownThings {
   const byKind = new Map<ReferenceKind, string[]>();
   const owners = new Map<string, string>();
-  const madeKeys: string[] = [];
+  const madeKeys: MadeKey[] = [];
   const protectedIds = new Set<string>();
 
   function keep(kind: ReferenceKind, id: string, owner: string | undefined): void {
@@ -50,7 +58,8 @@ export function createKnownThings(): KnownThings {
   function learnFrom(value: unknown, fields: Partial<Record<string, ReferenceKind>>, owner: string): void {
     if (typeof value !== "object" || value === null) return;
     const isEverybodys = "is_managed" in value && value.is_managed === true;
-    const isBuiltIn = "account_id" in value && value.account_id === null;
+    const isBuiltIn =
+      "error_taxonomy_name" in value && String(value.error_taxonomy_name).startsWith(builtInPrefix);
     for (const [name, part] of Object.entries(value)) {
       const kind = fields[name];
       if (kind !== undefined && typeof part === "string" && part !== "") {
@@ -64,7 +73,7 @@ export function createKnownThings(): KnownThings {
       const fields = sources[id];
       if (fields !== undefined) learnFrom(answer, fields, owner);
       if (id !== "createApiKey" || typeof answer !== "object" || answer === null) return;
-      if ("key" in answer && typeof answer.key === "string") madeKeys.push(answer.key);
+      if ("key" in answer && typeof answer.key === "string") madeKeys.push({ key: answer.key, owner });
       if (madeKeys.length > kept) madeKeys.shift();
     },
     find(kind, number) {

@@ -44,7 +44,10 @@ interface RawDocument {
 
 /** Reads what a server says of itself at `/openapi.json`. */
 export async function readDocument(url: string): Promise<Document> {
-  const { paths, components } = (await (await fetch(`${url}/openapi.json`)).json()) as RawDocument;
+  return listOperations((await (await fetch(`${url}/openapi.json`)).json()) as RawDocument);
+}
+
+export function listOperations({ paths, components }: RawDocument): Document {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, raw]) => ({
       id: raw.operationId,

@@ -2,7 +2,7 @@ import type { Operation } from "../document/read-document.ts";
 import type { Draw } from "./draw.ts";
 import { instanceOf, type Source } from "./instance-of.ts";
 import { type Caller, type Plan, usualHost } from "./plan.ts";
-import { isRawJson } from "./raw-json.ts";
+import { writeJson } from "./raw-json.ts";
 
 const callers: readonly Caller[] = [
   ...Array<Caller>(14).fill("owner"),
@@ -44,5 +44,5 @@ export function drawBasePlan(draw: Draw, operation: Operation, source: Source): 
 
 function asText(value: unknown): string {
   if (typeof value === "string") return value;
-  return isRawJson(value) || value === undefined ? "" : JSON.stringify(value);
+  return writeJson(value);
 }

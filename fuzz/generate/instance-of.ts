@@ -2,6 +2,8 @@ import * as fc from "fast-check";
 import { resolveSchema, type Schema, type Schemas } from "../document/schema.ts";
 import type { Draw } from "./draw.ts";
 import { makeMeaningful } from "./make-meaningful.ts";
+import { rawJson } from "./raw-json.ts";
+import { reference } from "./references.ts";
 import { meaningfulText, type Served } from "./vocabulary.ts";
 
 export interface Source {
@@ -9,6 +11,8 @@ export interface Source {
   served: Served;
 }
 
+/** Parameters and fields that are the number of a result. */
+const resultIds = new Set(["id", "after_id", "before_id"]);
 const earliest = Date.UTC(2020, 0, 1);
 const dayMs = 86_400_000;
 const patterns = new Map<string, fc.Arbitrary<string>>();
@@ -28,7 +32,9 @@ export function instanceOf(schema: Schema, draw: Draw, source: Source, name = ""
     case "boolean":
       return draw.chance(0.5);
     case "integer":
-      return draw.value(integerWithin(own));
+      return resultIds.has(name) && draw.chance(0.7)
+        ? rawJson(reference(draw, "result"))
+        : draw.value(integerWithin(own));
     case "number":
       return draw.value(fc.double({ ...doubleBounds(own), noNaN: true, noDefaultInfinity: true }));
     case "string":

@@ -255,7 +255,7 @@ export function oddQueryValue(draw: Draw, limits: readonly number[]): Oddity {
   const place = draw.below(1_000_000);
   const value = hostileText(
     draw,
-    limits.filter((limit) => limit < 5_000),
+    limits.filter((limit) => limit < 300),
   );
   const isTwice = draw.chance(0.3);
   return {

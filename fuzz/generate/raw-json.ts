@@ -16,6 +16,7 @@ export function isRawJson(value: unknown): value is RawJson {
 /** Writes a value as JSON, its raw pieces as they are. */
 export function writeJson(value: unknown): string {
   const pieces: string[] = [];
+  if (isRawJson(value)) return value[rawText];
   const text = JSON.stringify(value, (_, part: unknown) => {
     if (isRawJson(part)) return `\u0001${pieces.push(part[rawText]) - 1}\u0001`;
     return Object.is(part, -0) ? `\u0001${pieces.push("-0") - 1}\u0001` : part;

@@ -50,7 +50,6 @@ const told: Record<string, Parameters<typeof reference>[1]> = {
   key_id: "apiKey",
   api_key_id: "apiKey",
   session_id: "session",
-  id: "result",
   public_id: "profile",
   evaluator_profile_public_id: "profile",
   profile_name: "profileName",

@@ -5,6 +5,8 @@ import type { Connection, Outcome } from "./connection.ts";
 import { type WrittenRequest, writeRequest } from "./write-request.ts";
 
 export interface Asked {
+  /** Whose account asked. */
+  account: string;
   written: WrittenRequest;
   outcome: Outcome;
   tookMs: number;
@@ -17,7 +19,7 @@ export async function ask(
   target: Target,
   connection: Connection,
 ): Promise<Asked> {
-  const { credentials, ownKey } = credentialsOf(plan, target);
+  const { account, credentials, ownKey } = credentialsOf(plan, target);
   const written = writeRequest(plan, requestId, {
     credentials,
     ownKey,
@@ -25,26 +27,28 @@ export async function ask(
   });
   const startedAtMs = performance.now();
   const outcome = await connection.send(written.bytes, plan.method);
-  return { written, outcome, tookMs: performance.now() - startedAtMs };
+  return { account, written, outcome, tookMs: performance.now() - startedAtMs };
 }
 
-/** Whose account asks, as far as it decides who may see what. */
-export function accountOf({ caller }: Plan): string {
-  return caller === "stranger" ? "stranger" : "owner";
+interface Credentials {
+  account: string;
+  credentials: [string, string][];
+  ownKey: string;
 }
 
-function credentialsOf(plan: Plan, target: Target): { credentials: [string, string][]; ownKey: string } {
+function credentialsOf(plan: Plan, target: Target): Credentials {
   const { caller, callerNumber, isBearer, operation } = plan;
-  if (caller === "nobody") return { credentials: [], ownKey: "" };
+  if (caller === "nobody") return { account: "nobody", credentials: [], ownKey: "" };
   if (caller === "session") {
     const [lasting, ...expendable] = target.sessions;
     // Whoever signs out ends their session, and a session is needed to the end.
     const session = operation.id === "signOut" ? expendable[callerNumber % expendable.length] : lasting;
-    return { credentials: Object.entries(session?.headers ?? {}), ownKey: "" };
+    return { account: "owner", credentials: Object.entries(session?.headers ?? {}), ownKey: "" };
   }
   const made = caller === "made" ? target.known.madeKey(callerNumber) : undefined;
-  const ownKey = caller === "stranger" ? target.strangerKey : (made ?? target.ownerKey);
+  const ownKey = caller === "stranger" ? target.strangerKey : (made?.key ?? target.ownerKey);
   return {
+    account: caller === "stranger" ? "stranger" : (made?.owner ?? "owner"),
     credentials: [isBearer ? ["authorization", `Bearer ${ownKey}`] : ["x-api-key", ownKey]],
     ownKey,
   };
