@@ -81,6 +81,17 @@ const answers: readonly [status: number, body: unknown, headers?: Record<string,
   [999, ""],
 ];
 
+/** What such a one might list as its models. */
+const modelLists: readonly unknown[] = [
+  { object: "list", data: [{ id: "faulty", object: "model", created: 1, owned_by: "nobody" }] },
+  { object: "list", data: [] },
+  { data: [null, 5, { id: 7 }] },
+  { data: [{ id: "faulty" }], object: null },
+  { data: [[]] },
+  { data: {} },
+  {},
+];
+
 /** Answers that are no HTTP, or not all of it. Undefined ends the connection without a word. */
 const wrecks: readonly (string | undefined)[] = [
   undefined,
@@ -93,6 +104,9 @@ const wrecks: readonly (string | undefined)[] = [
   "HTTP/1.1 200 OK\r\n",
   `HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}\r\ncontent-length: 2\r\n\r\n{}`,
 ];
+
+/** Of the method, where models are asked for. */
+const getInitial = "G".charCodeAt(0);
 
 export interface FaultyUpstream {
   url: string;
@@ -114,7 +128,7 @@ export async function startFaultyUpstream(): Promise<FaultyUpstream> {
       if (!isWhole(bytes)) return;
       chunks = [];
       turn += 1;
-      answer(socket, turn);
+      answer(socket, turn, bytes[0] === getInitial);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -136,7 +150,7 @@ function isWhole(bytes: Buffer): boolean {
   return bytes.length >= headEnd + 4 + Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);
 }
 
-function answer(socket: Socket, turn: number): void {
+function answer(socket: Socket, turn: number, isForModels: boolean): void {
   // Now and then nothing comes at all, until the caller's own deadline.
   if (turn % 97 === 0) return;
   if (turn % 11 === 0) {
@@ -145,7 +159,10 @@ function answer(socket: Socket, turn: number): void {
     else socket.end(wreck, "latin1");
     return;
   }
-  const [status, body, headers = {}] = answers[turn % answers.length] ?? [200, ""];
+  const [status, body, headers = {}] =
+    isForModels && turn % 2 === 0
+      ? [200, modelLists[(turn / 2) % modelLists.length]]
+      : (answers[turn % answers.length] ?? [200, ""]);
   const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
   const lines = { "content-type": "application/json", "content-length": String(bytes.length), ...headers };
   const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
