@@ -1,3 +1,4 @@
+import { METHODS } from "node:http";
 import type { Operation } from "../document/read-document.ts";
 import type { Draw } from "./draw.ts";
 import { hostileText } from "./hostile-values.ts";
@@ -166,6 +167,8 @@ export function oddMethod(draw: Draw, operations: readonly Operation[]): Oddity 
         ({ path, method }) => path === plan.operation.path && method === served,
       );
       if (operation !== undefined) return { ...plan, method, operation };
+      // Bun closes the connection at a method that its parser does not know, before anybody else hears of it.
+      if (!METHODS.includes(method)) return { ...plan, method, isMalformed: true };
       return { ...plan, method, allows: [...plan.allows, 405] };
     },
   };
