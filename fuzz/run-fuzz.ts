@@ -1,4 +1,5 @@
 import { readMemory } from "../bench/host/process-account.ts";
+import { holdsSecret } from "./check/check-answer.ts";
 import { findLoggedErrors } from "./check/check-log.ts";
 import { createFindings, type Example, type Finding } from "./check/findings.ts";
 import { findingId, judge, learn } from "./check/judge.ts";
@@ -39,17 +40,14 @@ export interface FuzzReport {
 
 const patienceMs = 60_000;
 /** After the last request, until the memory is looked at. */
-const settleMs = 1_000;
+const settleMs = 300;
 
 /** Sends the requests of a seed to a server and tells everything that is wrong with what comes back. */
 export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzReport> {
   const { presage, upstream } = target;
   const document = await readDocument(presage.url);
   const schemas = compileAnswers(document);
-  const makeRequest = createRequestMaker(plan.seed, document, {
-    schemas: document.schemas,
-    served: target.served,
-  });
+  const makeRequest = createRequestMaker(plan.seed, document, target.served);
   const secrets = [target.ownerKey, target.strangerKey, ...target.sessions.map(({ token }) => token)];
   const rules = { schemas, isUpstreamFaulty: upstream === "faulty", secrets };
   const findings = createFindings();
@@ -124,7 +122,9 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
   const me = await presage.call("GET", "/v1/me").catch(() => undefined);
   if (me?.status !== 200)
     findings.add("the owner's key does not work at the end", String(me?.status), undefined);
-  for (const { what, requestId } of findLoggedErrors(await presage.stdout())) {
+  const log = await presage.stdout();
+  if (holdsSecret(log, secrets)) findings.add("a secret is in the log", undefined, undefined);
+  for (const { what, requestId } of findLoggedErrors(log)) {
     findings.add(what, `request ${requestId ?? "unknown"}`, undefined);
   }
   const reduced: Finding[] = [];

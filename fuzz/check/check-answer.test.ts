@@ -14,7 +14,7 @@ const served = { evaluators: ["e"], families: [{ name: "f", configSchema: {} }],
 function planOf(id: string): Plan {
   const operation = document.operations.find((candidate) => candidate.id === id);
   if (operation === undefined) throw new Error(`The document has no operation ${id}.`);
-  const source = { schemas: document.schemas, served };
+  const source = { schemas: document.schemas, served, arbitraries: new Map() };
   return { ...drawBasePlan(createDraw(1, 1), operation, source), caller: "owner" };
 }
 

@@ -21,6 +21,11 @@ export interface AnswerRules {
 const upstreamFailures = new Set([413, 429, 502, 503, 504]);
 const keyPattern = /psg_[0-9A-Za-z]{38,}/;
 
+/** Whether a text has a key in it, anybody's, or another secret. */
+export function holdsSecret(text: string, secrets: readonly string[]): boolean {
+  return keyPattern.test(text) || secrets.some((secret) => text.includes(secret));
+}
+
 /** Everything that is wrong with an answer. */
 export function checkAnswer(plan: Plan, answer: Answer, rules: AnswerRules): Fault[] {
   const { status, headers } = answer;
@@ -42,7 +47,7 @@ export function checkAnswer(plan: Plan, answer: Answer, rules: AnswerRules): Fau
     return faults;
   }
   const isNewKey = plan.operation.id === "createApiKey" && status === 201;
-  if ((!isNewKey && keyPattern.test(text)) || rules.secrets.some((secret) => text.includes(secret))) {
+  if (!isNewKey && holdsSecret(text, rules.secrets)) {
     say(`${status} with a secret in its body`);
   }
   for (const what of bodyFaults(plan, status, headers.get("content-type"), text, rules)) say(what);

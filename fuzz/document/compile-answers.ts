@@ -16,7 +16,7 @@ export interface AnswerSchemas {
 const documentId = "presage";
 
 /** Compiles the schemas of all answers. */
-export function compileAnswers({ operations, schemas }: Document): AnswerSchemas {
+export function compileAnswers({ schemas }: Document): AnswerSchemas {
   const ajv = new Ajv2020({ strict: false, allErrors: false });
   addFormats.default(ajv);
   ajv.addSchema({ $id: documentId, components: { schemas } });
@@ -29,22 +29,19 @@ export function compileAnswers({ operations, schemas }: Document): AnswerSchemas
       const place = (fault?.instancePath ?? "").replace(/\/\d+(?=\/|$)/g, "/*");
       return `${place || "/"} ${fault?.message} (${fault?.schemaPath.split("/components/").at(-1)})`;
     };
-  const compile = (schema: Schema) => faultIn(ajv.compile(withAbsoluteReferences(schema)));
-  const named = new Map(Object.keys(schemas).map((name) => [name, compile(referenceTo(name))]));
-  const byAnswer = new Map<string, FindFault>();
-  for (const { id, answers } of operations) {
-    for (const [status, { content }] of Object.entries(answers)) {
-      const schema = content?.["application/json"]?.schema;
-      if (schema !== undefined) byAnswer.set(`${id} ${status}`, compile(schema));
-    }
+  const compiled = new Map<string, FindFault>();
+  // All of them take a second; a short run meets a few.
+  function compileOnce(name: string, schema: Schema): FindFault {
+    const found = compiled.get(name) ?? faultIn(ajv.compile(withAbsoluteReferences(schema)));
+    compiled.set(name, found);
+    return found;
   }
   return {
-    of: ({ id }, status) => byAnswer.get(`${id} ${status}`),
-    named(name) {
-      const found = named.get(name);
-      if (found === undefined) throw new Error(`The document has no schema ${name}.`);
-      return found;
+    of({ id, answers }, status) {
+      const schema = answers[String(status)]?.content?.["application/json"]?.schema;
+      return schema === undefined ? undefined : compileOnce(`${id} ${status}`, schema);
     },
+    named: (name) => compileOnce(name, referenceTo(name)),
   };
 }
 

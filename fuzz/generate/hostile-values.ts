@@ -87,12 +87,14 @@ const numbers = [
   `0.${"3".repeat(400)}`,
 ].map(rawJson);
 
+const anyText = fc.string({ unit: "binary", maxLength: 40 });
+const anyJson = fc.jsonValue();
 const literals = [null, true, false, {}, [], [null], [[]], [{}], { "": "" }] as const;
 
 /** Mostly short, now and then as long as what a limit might be about. */
 export function hostileText(draw: Draw, limits: readonly number[]): string {
   if (draw.chance(0.5)) return draw.pick(texts);
-  if (draw.chance(0.5)) return draw.value(fc.string({ unit: "binary", maxLength: 40 }));
+  if (draw.chance(0.5)) return draw.value(anyText);
   const unit = draw.pick(["a", "\u00e9", "\u{1f600}", "\n", "\ud800", "\u0000"]);
   return unit.repeat(Math.max(0, draw.pick(limits) + draw.below(3) - 1));
 }
@@ -107,7 +109,7 @@ export function hostileValue(draw: Draw, limits: readonly number[]): unknown {
   if (kind < 4) return hostileText(draw, limits);
   if (kind < 7) return hostileNumber(draw, limits);
   if (kind < 9) return draw.pick(literals);
-  if (kind === 9) return draw.value(fc.jsonValue());
+  if (kind === 9) return draw.value(anyJson);
   if (kind === 10) return nested(draw, draw.pick([2, 10, 19, 20, 21, 64, 500, 2_000]));
   return Array.from({ length: draw.pick([2, 21, 51, 101, 1_001]) }, () => draw.pick(literals));
 }

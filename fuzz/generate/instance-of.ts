@@ -9,13 +9,16 @@ import { meaningfulText, type Served } from "./vocabulary.ts";
 export interface Source {
   schemas: Schemas;
   served: Served;
+  /** Made once each, by what they are for: to make one takes longer than to draw from it. */
+  arbitraries: Map<string, fc.Arbitrary<string>>;
 }
 
 /** Parameters and fields that are the number of a result. */
 const resultIds = new Set(["id", "after_id", "before_id"]);
 const earliest = Date.UTC(2020, 0, 1);
 const dayMs = 86_400_000;
-const patterns = new Map<string, fc.Arbitrary<string>>();
+const anyJson = fc.jsonValue({ maxDepth: 3 });
+const uuids = fc.uuid();
 const units = ["grapheme-ascii", "grapheme", "binary-ascii", "binary"] as const;
 
 /** Makes a value that the schema takes. `name` is the field that it is for. */
@@ -44,7 +47,7 @@ export function instanceOf(schema: Schema, draw: Draw, source: Source, name = ""
     case "object":
       return objectOf(own, draw, source);
     default:
-      return draw.value(fc.jsonValue({ maxDepth: 3 }));
+      return draw.value(anyJson);
   }
 }
 
@@ -79,12 +82,12 @@ function doubleBounds({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: 
   };
 }
 
-function textOf(schema: Schema, draw: Draw, { served }: Source, name: string): string {
-  const meaningful = draw.chance(0.8) ? meaningfulText(draw, name, served) : undefined;
+function textOf(schema: Schema, draw: Draw, source: Source, name: string): string {
+  const meaningful = draw.chance(0.8) ? meaningfulText(draw, name, source.served) : undefined;
   if (meaningful !== undefined) return meaningful;
   switch (schema.format) {
     case "uuid":
-      return draw.value(fc.uuid());
+      return draw.value(uuids);
     case "date-time":
       return instantOf(draw);
     case "date":
@@ -92,11 +95,9 @@ function textOf(schema: Schema, draw: Draw, { served }: Source, name: string): s
     case "duration":
       return draw.pick(["PT1S", "PT0.25S", "P1DT2H3M4S", "P3W", "PT0S"]);
   }
-  if (schema.pattern !== undefined) return draw.value(matching(schema.pattern));
+  if (schema.pattern !== undefined) return draw.value(matching(schema.pattern, source));
   const { minLength = 0, maxLength = 40 } = schema;
-  return draw.value(
-    fc.string({ unit: draw.pick(units), minLength, maxLength: Math.max(minLength, Math.min(maxLength, 40)) }),
-  );
+  return draw.value(texts(source, draw.pick(units), minLength, Math.max(minLength, Math.min(maxLength, 40))));
 }
 
 function instantOf(draw: Draw): string {
@@ -104,9 +105,20 @@ function instantOf(draw: Draw): string {
   return draw.pick([instant, instant.replace(/\.\d+/, ""), instant.replace("Z", "+05:30")]);
 }
 
-function matching(pattern: string): fc.Arbitrary<string> {
-  const known = patterns.get(pattern) ?? arbitraryOf(pattern);
-  patterns.set(pattern, known);
+type Unit = (typeof units)[number];
+
+function texts(source: Source, unit: Unit, minLength: number, maxLength: number): fc.Arbitrary<string> {
+  const make = () => fc.string({ unit, minLength, maxLength });
+  return madeOnce(source, `${unit} ${minLength} ${maxLength}`, make);
+}
+
+function matching(pattern: string, source: Source): fc.Arbitrary<string> {
+  return madeOnce(source, pattern, () => arbitraryOf(pattern));
+}
+
+function madeOnce({ arbitraries }: Source, name: string, make: () => fc.Arbitrary<string>) {
+  const known = arbitraries.get(name) ?? make();
+  arbitraries.set(name, known);
   return known;
 }
 

@@ -12,7 +12,7 @@ const served = {
 };
 
 function requestsOf(seed: number, indexes: number[]): string[] {
-  const makeRequest = createRequestMaker(seed, document, { schemas: document.schemas, served });
+  const makeRequest = createRequestMaker(seed, document, served);
   return indexes.map((index) => {
     const { base, oddities } = makeRequest(index);
     const context = { resolve: (text: string) => text, credentials: [], ownKey: "" };
@@ -29,7 +29,7 @@ test("a seed makes the same requests, in whatever order they are made", () => {
 });
 
 test("a few thousand requests ask for every operation of the document", () => {
-  const makeRequest = createRequestMaker(1, document, { schemas: document.schemas, served });
+  const makeRequest = createRequestMaker(1, document, served);
   const asked = new Set(Array.from({ length: 3_000 }, (_, index) => makeRequest(index).base.operation.id));
   expect([...asked].sort()).toEqual(document.operations.map(({ id }) => id).sort());
 });

@@ -2,11 +2,11 @@ import type { Document, Operation } from "../document/read-document.ts";
 import { drawBasePlan } from "./base-plan.ts";
 import { collectLimits } from "./collect-limits.ts";
 import { createDraw, type Draw } from "./draw.ts";
-import type { Source } from "./instance-of.ts";
 import { drawMutation } from "./mutate-value.ts";
 import * as heads from "./odd-head.ts";
 import { drawOddText } from "./odd-text.ts";
 import type { Oddity, Plan } from "./plan.ts";
+import type { Served } from "./vocabulary.ts";
 
 /** A request as the document describes it, and what is odd about it. */
 export interface FuzzRequest {
@@ -22,8 +22,9 @@ const weightOf = ({ body, parameters }: Operation) =>
   body === undefined ? (parameters.length > 0 ? 3 : 1) : 6;
 
 /** Makes the requests of a seed. A request depends on the seed, its index and the document, and on nothing else. */
-export function createRequestMaker(seed: number, document: Document, source: Source): MakeRequest {
-  const { operations } = document;
+export function createRequestMaker(seed: number, document: Document, served: Served): MakeRequest {
+  const { operations, schemas } = document;
+  const source = { schemas, served, arbitraries: new Map() };
   const weighted = operations.flatMap((operation) => Array<Operation>(weightOf(operation)).fill(operation));
   const limits = collectLimits(document);
   return (index) => {
