@@ -3,6 +3,7 @@ import { drawBasePlan } from "./base-plan.ts";
 import { collectLimits } from "./collect-limits.ts";
 import { createDraw, type Draw } from "./draw.ts";
 import { drawMutation } from "./mutate-value.ts";
+import * as addresses from "./odd-address.ts";
 import * as heads from "./odd-head.ts";
 import { drawOddText } from "./odd-text.ts";
 import type { Oddity, Plan } from "./plan.ts";
@@ -53,14 +54,14 @@ function drawOddity(
     [hasBody ? 60 : 0, () => oddBody(draw, limits)],
     [hasBody ? 12 : 0, () => oddText(draw)],
     [hasBody ? 4 : 0, () => oddTransfer(draw)],
-    [hasPath ? 25 : 0, () => heads.oddPathParameter(draw)],
-    [hasQuery ? 60 : 2, () => heads.oddQueryValue(draw, limits)],
-    [hasQuery ? 10 : 2, () => heads.oddQuerySuffix(draw)],
+    [hasPath ? 25 : 0, () => addresses.oddPathParameter(draw)],
+    [hasQuery ? 60 : 2, () => addresses.oddQueryValue(draw, limits)],
+    [hasQuery ? 10 : 2, () => addresses.oddQuerySuffix(draw)],
     [10, () => heads.oddHeader(draw)],
     [4, () => heads.oddCredential(draw)],
     [1, () => heads.credentialTwice()],
     [4, () => heads.oddMethod(draw, operations)],
-    [2, () => heads.oddPathSuffix(draw)],
+    [2, () => addresses.oddPathSuffix(draw)],
     [1, () => heads.manyHeaders(draw)],
     [1, () => heads.malformedHead(draw)],
     [1, () => heads.oddHost(draw)],

@@ -1,5 +1,5 @@
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
-import { percentEncoded } from "../generate/odd-head.ts";
+import { percentEncoded } from "../generate/odd-address.ts";
 import type { Plan } from "../generate/plan.ts";
 import { writeJson } from "../generate/raw-json.ts";
 
