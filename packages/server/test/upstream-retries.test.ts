@@ -12,11 +12,11 @@ test("an upstream that answers 503 twice is asked a third time", async () => {
   expect(server.upstream.received).toHaveLength(3);
 });
 
-test("an upstream that goes on answering 503 is 503 unavailable with what it said", async () => {
+test("an upstream that goes on answering 503 is 503 unavailable with what it said and a Retry-After", async () => {
   await using server = await presageBefore(({ socket }) => socket.write(httpAnswer(503, busy)));
   const response = await server.chat();
   expect(response.status).toBe(503);
-  expect(response.headers.get("retry-after")).toBeNull();
+  expect(response.headers.get("retry-after")).toBe("1");
   expect(await response.json()).toStrictEqual({
     detail: expect.any(String),
     category: "unavailable",

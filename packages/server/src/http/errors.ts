@@ -36,6 +36,9 @@ interface ServiceAnswer {
   retryAfterS?: number;
 }
 
+/** What a caller waits, in seconds, where an unavailable upstream does not say. */
+const unavailablePauseS = "1";
+
 /** The one place where a refusal of our own becomes a status. */
 const serviceStatus: Record<ServiceErrorCode, ServiceAnswer> = {
   unsupported: { status: 400 },
@@ -89,7 +92,9 @@ function answerToUpstream(error: UpstreamError): ErrorAnswer {
     ...(body === undefined ? {} : { upstream_body: body }),
     category,
   };
-  const headers = retryAfter === undefined ? {} : { "retry-after": retryAfter };
+  // A 503 always says when to come back; an upstream that could not be reached says nothing.
+  const pause = retryAfter ?? (category === "unavailable" ? unavailablePauseS : undefined);
+  const headers = pause === undefined ? {} : { "retry-after": pause };
   return { ...plain(upstreamStatus[category], answer), headers, category };
 }
 

@@ -7,6 +7,7 @@ import {
   WorldModelRequest,
   WorldModelResponse,
 } from "@presage/contract";
+import { z } from "zod";
 import type { ZodOpenApiPathsObject, ZodOpenApiResponsesObject } from "zod-openapi";
 import { answer, body, notValid, operation, unauthenticated } from "./describe.ts";
 
@@ -43,7 +44,10 @@ export const predictionPaths: ZodOpenApiPathsObject = {
     post: operation("completeChat", "prediction", "Complete a chat, from an interaction or from messages", {
       requestBody: body(ChatCompletionRequest),
       responses: {
-        "200": answer("The upstream's completion, byte for byte", ChatCompletionResponse),
+        "200": answer(
+          "The upstream's completion, byte for byte, whatever it leaves out beside a choice with a message",
+          ChatCompletionResponse.or(z.looseObject({ choices: z.array(z.unknown()).min(1) })),
+        ),
         "400": answer("The request is not supported, for example `stream: true`", ErrorResponse),
         ...predictionFailures,
       },
@@ -52,7 +56,10 @@ export const predictionPaths: ZodOpenApiPathsObject = {
   "/v1/models": {
     get: operation("listModels", "prediction", "List the upstream's models", {
       responses: {
-        "200": answer("The upstream's list as it came", ModelListResponse),
+        "200": answer(
+          "The upstream's list as it came, whatever it says of each model",
+          ModelListResponse.or(z.looseObject({ data: z.array(z.unknown()) })),
+        ),
         ...unauthenticated,
         "413": answer("The upstream's own 413 (context_exceeded)", ErrorResponse),
         "429": answer("The upstream's rate limit (rate_limit)", ErrorResponse),

@@ -1,0 +1,63 @@
+import type { Schema, Schemas } from "./schema.ts";
+
+export interface Parameter {
+  name: string;
+  in: "path" | "query" | "header";
+  required?: boolean;
+  schema: Schema;
+}
+
+export interface DocumentedAnswer {
+  content?: Record<string, { schema?: Schema }>;
+}
+
+/** One method of one path. */
+export interface Operation {
+  id: string;
+  method: string;
+  /** Parameters stand in it as `{name}`. */
+  path: string;
+  isOpen: boolean;
+  parameters: Parameter[];
+  body: Schema | undefined;
+  /** By status. */
+  answers: Record<string, DocumentedAnswer>;
+}
+
+export interface Document {
+  operations: Operation[];
+  schemas: Schemas;
+}
+
+interface RawOperation {
+  operationId: string;
+  security?: unknown[];
+  parameters?: Parameter[];
+  requestBody?: { content: Record<string, { schema: Schema }> };
+  responses: Record<string, DocumentedAnswer>;
+}
+
+interface RawDocument {
+  paths: Record<string, Record<string, RawOperation>>;
+  components: { schemas: Schemas };
+}
+
+/** Reads what a server says of itself at `/openapi.json`. */
+export async function readDocument(url: string): Promise<Document> {
+  return listOperations((await (await fetch(`${url}/openapi.json`)).json()) as RawDocument);
+}
+
+export function listOperations({ paths, components }: RawDocument): Document {
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, raw]) => ({
+      id: raw.operationId,
+      method: method.toUpperCase(),
+      path,
+      isOpen: raw.security?.length === 0,
+      parameters: raw.parameters ?? [],
+      body: raw.requestBody?.content["application/json"]?.schema,
+      answers: raw.responses,
+    })),
+  );
+  return { operations, schemas: components.schemas };
+}

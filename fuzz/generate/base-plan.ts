@@ -1,0 +1,48 @@
+import type { Operation } from "../document/read-document.ts";
+import type { Draw } from "./draw.ts";
+import { instanceOf, type Source } from "./instance-of.ts";
+import { type Caller, type Plan, usualHost } from "./plan.ts";
+import { writeJson } from "./raw-json.ts";
+
+const callers: readonly Caller[] = [
+  ...Array<Caller>(14).fill("owner"),
+  "session",
+  "session",
+  "made",
+  "stranger",
+  "stranger",
+];
+
+/** A request as the document describes it. */
+export function drawBasePlan(draw: Draw, operation: Operation, source: Source): Plan {
+  const drawn = (place: string): [string, string][] =>
+    operation.parameters
+      .filter((parameter) => parameter.in === place && (parameter.required || draw.chance(0.25)))
+      .map(({ name, schema }) => [name, asText(instanceOf(schema, draw, source, name))]);
+  return {
+    operation,
+    method: operation.method,
+    pathParameters: Object.fromEntries(drawn("path")),
+    pathSuffix: "",
+    query: drawn("query"),
+    querySuffix: "",
+    headers: drawn("header"),
+    caller: draw.pick(callers),
+    callerNumber: draw.below(1_000_000),
+    isBearer: draw.chance(0.2),
+    body: operation.body === undefined ? undefined : instanceOf(operation.body, draw, source),
+    textOddities: [],
+    encoding: "identity",
+    framing: "length",
+    version: "1.1",
+    host: usualHost,
+    allows: [],
+    mayBeUnknown: false,
+    isMalformed: false,
+  };
+}
+
+function asText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return writeJson(value);
+}

@@ -1,0 +1,21 @@
+import type { Document } from "../document/read-document.ts";
+
+const limitNames = /^(exclusive)?(min|max)/i;
+/** Lengths and numbers beyond it would make bodies of megabytes; those are for tests of their own. */
+const largest = 200_000;
+
+/** Every bound that the document states: where faults like to be. */
+export function collectLimits(document: Document): number[] {
+  const limits = new Set([0, 1, 1_000]);
+  const collect = (value: unknown): void => {
+    if (typeof value !== "object" || value === null) return;
+    for (const [name, part] of Object.entries(value)) {
+      if (typeof part === "number" && limitNames.test(name) && Number.isInteger(part)) {
+        if (part <= largest) limits.add(part);
+      } else collect(part);
+    }
+  };
+  collect(document.schemas);
+  collect(document.operations.map(({ parameters }) => parameters));
+  return [...limits];
+}

@@ -1,0 +1,96 @@
+import type { Document, Operation } from "../document/read-document.ts";
+import { drawBasePlan } from "./base-plan.ts";
+import { collectLimits } from "./collect-limits.ts";
+import { createDraw, type Draw } from "./draw.ts";
+import { drawMutation } from "./mutate-value.ts";
+import * as addresses from "./odd-address.ts";
+import * as heads from "./odd-head.ts";
+import { drawOddText } from "./odd-text.ts";
+import type { Oddity, Plan } from "./plan.ts";
+import type { Served } from "./vocabulary.ts";
+
+/** A request as the document describes it, and what is odd about it. */
+export interface FuzzRequest {
+  index: number;
+  base: Plan;
+  oddities: Oddity[];
+}
+
+export type MakeRequest = (index: number) => FuzzRequest;
+
+/** Operations without a body or a parameter have little to be asked about. */
+const weightOf = ({ body, parameters }: Operation) =>
+  body === undefined ? (parameters.length > 0 ? 3 : 1) : 6;
+
+/** Makes the requests of a seed. A request depends on the seed, its index and the document, and on nothing else. */
+export function createRequestMaker(seed: number, document: Document, served: Served): MakeRequest {
+  const { operations, schemas } = document;
+  const source = { schemas, served, arbitraries: new Map() };
+  const weighted = operations.flatMap((operation) => Array<Operation>(weightOf(operation)).fill(operation));
+  const limits = collectLimits(document);
+  return (index) => {
+    const draw = createDraw(seed, index);
+    const base = drawBasePlan(draw, draw.pick(weighted), source);
+    const count = draw.pick([0, 0, 1, 1, 1, 1, 2, 2, 3]);
+    const oddities = Array.from({ length: count }, () => drawOddity(draw, base, operations, limits));
+    return { index, base, oddities };
+  };
+}
+
+export function applyOddities(base: Plan, oddities: readonly Oddity[]): Plan {
+  return oddities.reduce((plan, oddity) => oddity.apply(plan), base);
+}
+
+function drawOddity(
+  draw: Draw,
+  base: Plan,
+  operations: readonly Operation[],
+  limits: readonly number[],
+): Oddity {
+  const hasBody = base.operation.body !== undefined;
+  const hasPath = Object.keys(base.pathParameters).length > 0;
+  const hasQuery = base.operation.parameters.some((parameter) => parameter.in === "query");
+  const choices: [weight: number, make: () => Oddity][] = [
+    [hasBody ? 60 : 0, () => oddBody(draw, limits)],
+    [hasBody ? 12 : 0, () => oddText(draw)],
+    [hasBody ? 4 : 0, () => oddTransfer(draw)],
+    [hasPath ? 25 : 0, () => addresses.oddPathParameter(draw)],
+    [hasQuery ? 60 : 2, () => addresses.oddQueryValue(draw, limits)],
+    [hasQuery ? 10 : 2, () => addresses.oddQuerySuffix(draw)],
+    [10, () => heads.oddHeader(draw)],
+    [4, () => heads.oddCredential(draw)],
+    [1, () => heads.credentialTwice()],
+    [4, () => heads.oddMethod(draw, operations)],
+    [2, () => addresses.oddPathSuffix(draw)],
+    [1, () => heads.manyHeaders(draw)],
+    [1, () => heads.malformedHead(draw)],
+    [1, () => heads.oddHost(draw)],
+    [1, () => ({ name: "HTTP/1.0", apply: (plan) => ({ ...plan, version: "1.0" }) })],
+    [hasBody ? 0 : 2, () => ({ name: "unasked body", apply: (plan) => ({ ...plan, body: { a: 1 } }) })],
+  ];
+  let left = draw.below(choices.reduce((sum, [weight]) => sum + weight, 0));
+  for (const [weight, make] of choices) {
+    if (left < weight) return make();
+    left -= weight;
+  }
+  throw new Error("The weights have no choice for a draw below their sum.");
+}
+
+function oddBody(draw: Draw, limits: readonly number[]): Oddity {
+  const mutate = drawMutation(draw, limits);
+  return { name: "body", apply: (plan) => ({ ...plan, body: mutate(plan.body) }) };
+}
+
+function oddText(draw: Draw): Oddity {
+  const text = drawOddText(draw);
+  return {
+    name: text.name,
+    apply: (plan) => ({ ...plan, textOddities: [...plan.textOddities, text] }),
+  };
+}
+
+function oddTransfer(draw: Draw): Oddity {
+  const framing = draw.pick(["chunks", "small chunks"] as const);
+  const encoding = draw.pick(["identity", "gzip", "deflate", "br", "zstd"] as const);
+  return { name: `${framing}, ${encoding}`, apply: (plan) => ({ ...plan, framing, encoding }) };
+}

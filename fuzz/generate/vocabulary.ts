@@ -1,0 +1,72 @@
+import type { Schema } from "../document/schema.ts";
+import type { Draw } from "./draw.ts";
+import { reference } from "./references.ts";
+
+/** What the server says of itself when it starts, from which requests are made that get past the first check. */
+export interface Served {
+  evaluators: string[];
+  families: { name: string; configSchema: Schema }[];
+  /** Of profiles that come with Presage. */
+  profileNames: string[];
+}
+
+const samples = [
+  "The door is open.",
+  "the door is open",
+  "You move to the kitchen. In it you see: a stove, a sink.",
+  "42",
+  "3.14159 and 2.71828",
+  '{"a":1,"b":[true,null]}',
+  '<tool_response>{"a":1}</tool_response>',
+  "<think>hm</think>yes",
+  "Write to ada@example.com or call +44 20 7946 0958.",
+  "",
+];
+
+/** Texts that mean something, by the field that they are for. */
+const words: Record<string, readonly string[]> = {
+  app: ["default", "app-1", "app-2"],
+  name: [...Array.from({ length: 200 }, (_, number) => `name ${number}`), "system:is-concise"],
+  error_taxonomy_name: [...Array.from({ length: 30 }, (_, number) => `taxonomy ${number}`), "system:unknown"],
+  label: ["production", "staging"],
+  labels: ["production", "staging", "old"],
+  role: ["system", "user", "assistant"],
+  model: ["sandbox"],
+  dataset_id: ["d-1", "d-2"],
+  dataset_sample_id: ["s-1", "s-2"],
+  evaluation_run_id: ["r-1"],
+  "Idempotency-Key": ["again", "once-more"],
+  tags: ['{"a":"1"}', "{}"],
+  evaluated_model_input: samples,
+  evaluated_model_output: samples,
+  evaluated_model_gold_answer: samples,
+  input: samples,
+  output: samples,
+  text: samples,
+};
+
+/** What earlier answers told, by the field that it is for. */
+const told: Record<string, Parameters<typeof reference>[1]> = {
+  key_id: "apiKey",
+  api_key_id: "apiKey",
+  session_id: "session",
+  public_id: "profile",
+  evaluator_profile_public_id: "profile",
+  profile_name: "profileName",
+  criterion_profile_name: "profileName",
+  evaluator_profile_name: "profileName",
+  criteria: "profileName",
+  revision_id: "revision",
+  error_taxonomy_id: "taxonomy",
+};
+
+/** A text that means something where a field of this name is a text; undefined where no such thing is known. */
+export function meaningfulText(draw: Draw, name: string, served: Served): string | undefined {
+  if (name === "evaluator" || name === "evaluator_id") return draw.pick(served.evaluators);
+  if (name === "evaluator_family") return draw.pick(served.families).name;
+  if (name.endsWith("profile_name") && draw.chance(0.3)) return draw.pick(served.profileNames);
+  const kind = told[name];
+  if (kind !== undefined) return reference(draw, kind);
+  const known = words[name];
+  return known === undefined ? undefined : draw.pick(known);
+}

@@ -1,0 +1,20 @@
+import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
+import type { Answer } from "./read-answer.ts";
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+const decoders: Record<string, (bytes: Buffer) => Buffer> = {
+  gzip: gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+  zstd: zstdDecompressSync,
+};
+
+/** An answer's body as text; undefined if it is none. */
+export function decodeBody({ headers, body }: Answer): string | undefined {
+  const encoding = headers.get("content-encoding");
+  try {
+    return utf8.decode(encoding === undefined ? body : decoders[encoding]?.(body));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,104 @@
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+import { percentEncoded } from "../generate/odd-address.ts";
+import type { Plan } from "../generate/plan.ts";
+import { writeJson } from "../generate/raw-json.ts";
+
+/** A request's parts, as they go out. */
+export interface WrittenRequest {
+  method: string;
+  target: string;
+  /** One character is one byte. */
+  headers: [name: string, value: string][];
+  body: Buffer | undefined;
+  bytes: Buffer;
+}
+
+export interface WriteContext {
+  /** Puts in what earlier answers told. */
+  resolve(text: string): string;
+  /** What says who asks. */
+  credentials: [name: string, value: string][];
+  /** Stands in for the caller's own key. */
+  ownKey: string;
+}
+
+const ownKeyMark = "@@own@@";
+const encoders = {
+  identity: (bytes: Buffer) => bytes,
+  gzip: gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+  zstd: zstdCompressSync,
+};
+
+/** Writes a request as bytes. */
+export function writeRequest(plan: Plan, requestId: string, context: WriteContext): WrittenRequest {
+  const { method } = plan;
+  const target = targetOf(plan, (text) => context.resolve(text));
+  const body = bodyOf(plan, context);
+  const headers: [string, string][] = [
+    ...(plan.host === undefined ? [] : [["host", plan.host] as [string, string]]),
+    ["x-request-id", requestId],
+    ...context.credentials,
+    ...(body === undefined ? [] : [["content-type", "application/json"] as [string, string]]),
+    ...(plan.encoding === "identity" || body === undefined
+      ? []
+      : [["content-encoding", plan.encoding] as [string, string]]),
+    ...plan.headers.map(([name, value]): [string, string] => [
+      name,
+      context.resolve(value).replaceAll(ownKeyMark, context.ownKey),
+    ]),
+    ...framingOf(plan, body),
+  ].filter(([name], index, all) => isLast(plan, name as string, index, all as [string, string][])) as [
+    string,
+    string,
+  ][];
+  const head = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
+  const start = Buffer.from(`${method} ${target} HTTP/${plan.version}\r\n${head}\r\n`, "latin1");
+  const bytes = Buffer.concat([start, framed(plan, body)]);
+  return { method, target, headers, body, bytes };
+}
+
+/** An odd value of a header stands for the usual one, not beside it: two would be another oddity. */
+function isLast(plan: Plan, name: string, index: number, headers: [string, string][]): boolean {
+  if (name !== "x-request-id" && name !== "content-type") return true;
+  return plan.headers.length === 0 || headers.findLastIndex((header) => header[0] === name) === index;
+}
+
+function targetOf(
+  { operation, pathParameters, pathSuffix, query, querySuffix }: Plan,
+  resolve: (text: string) => string,
+): string {
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => resolve(pathParameters[name] ?? ""));
+  const pairs = query.map(([name, value]) => `${percentEncoded(name)}=${percentEncoded(resolve(value))}`);
+  const whole = [...pairs, ...(querySuffix === "" ? [] : [querySuffix])].join("&");
+  return `${path}${pathSuffix}${whole === "" ? "" : `?${whole}`}`;
+}
+
+function bodyOf({ body, textOddities, encoding }: Plan, { resolve }: WriteContext): Buffer | undefined {
+  if (body === undefined && textOddities.length === 0) return undefined;
+  const text = Buffer.from(resolve(writeJson(body)));
+  const bytes = textOddities.reduce<Buffer>((bytes, { encode }) => encode(bytes), text);
+  return encoders[encoding](bytes);
+}
+
+function framingOf({ framing, method, version }: Plan, body: Buffer | undefined): [string, string][] {
+  if (body === undefined) return method === "GET" || method === "HEAD" ? [] : [["content-length", "0"]];
+  return framing === "length" || version === "1.0"
+    ? [["content-length", String(body.length)]]
+    : [["transfer-encoding", "chunked"]];
+}
+
+function framed({ framing, version }: Plan, body: Buffer | undefined): Buffer {
+  if (body === undefined) return Buffer.alloc(0);
+  if (framing === "length" || version === "1.0") return body;
+  const size = framing === "chunks" ? 4_096 : 7;
+  const chunks: Buffer[] = [];
+  // Thousands of tiny chunks would test the reader's patience and nothing else.
+  for (let from = 0; from < body.length; ) {
+    const chunk = body.subarray(from, from + (chunks.length < 100 ? size : body.length));
+    chunks.push(Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from("\r\n"));
+    from += chunk.length;
+  }
+  return Buffer.concat([...chunks, Buffer.from("0\r\n\r\n")]);
+}

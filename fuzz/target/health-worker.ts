@@ -1,0 +1,44 @@
+/** Run as a thread of its own, so that what the fuzz itself computes does not pass for a slow answer. */
+import { readFileSync } from "node:fs";
+import type { HealthAnswer, HealthQuestion } from "./watch-health.ts";
+
+declare const self: Worker;
+
+const pauseMs = 20;
+const tickMs = 10;
+let latenessMs = 0;
+let lastTickMs = performance.now();
+setInterval(() => {
+  const nowMs = performance.now();
+  latenessMs = Math.max(latenessMs, nowMs - lastTickMs - tickMs);
+  lastTickMs = nowMs;
+}, tickMs);
+
+self.onmessage = async ({ data: { url, pid } }: MessageEvent<HealthQuestion>) => {
+  for (;;) {
+    latenessMs = 0;
+    const waitedBeforeMs = waitedForProcessorMs(pid);
+    const startedAt = Date.now();
+    const startedAtMs = performance.now();
+    const status = await fetch(`${url}/health`).then(
+      async (response) => {
+        await response.arrayBuffer();
+        return response.status;
+      },
+      () => 0,
+    );
+    const tookMs = performance.now() - startedAtMs;
+    const heldUpMs = Math.min(tookMs, Math.max(latenessMs, waitedForProcessorMs(pid) - waitedBeforeMs));
+    self.postMessage({ startedAt, tookMs, heldUpMs, status } satisfies HealthAnswer);
+    await Bun.sleep(pauseMs);
+  }
+};
+
+/** How long a process's main thread was ready to run and did not, since it began. Only Linux tells. */
+function waitedForProcessorMs(pid: number): number {
+  try {
+    return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[1]) / 1e6;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,101 @@
+import { EvaluatorFamilyListResponse, EvaluatorListResponse, WhoAmIResponse } from "@presage/contract";
+import { createSignInPath } from "../../packages/server/src/compose-sign-in.ts";
+import { openStore } from "../../packages/server/test/support/open-store.ts";
+import { keyOfAnotherAccount } from "../../packages/server/test/support/other-account.ts";
+import { testKey } from "../../packages/server/test/support/presage.ts";
+import { sessionOf, signInLocally, type TestSession } from "../../packages/server/test/support/session.ts";
+import { type SpawnedPresage, spawnPresage } from "../../packages/server/test/support/spawn-presage.ts";
+import { createKnownThings, type KnownThings } from "../check/known-things.ts";
+import type { Schema } from "../document/schema.ts";
+import type { Served } from "../generate/vocabulary.ts";
+import { startFaultyUpstream } from "./faulty-upstream.ts";
+
+export type UpstreamKind = "sandbox" | "faulty";
+
+/** A server to be fuzzed, and those who may call it. */
+export interface Target extends AsyncDisposable {
+  presage: SpawnedPresage;
+  upstream: UpstreamKind;
+  served: Served;
+  known: KnownThings;
+  /** Of the owner, whom local mode has. */
+  ownerKey: string;
+  /** The first one stays; the others may be ended by requests. */
+  sessions: TestSession[];
+  /** Of a user in another account. */
+  strangerKey: string;
+}
+
+const sessionCount = 3;
+
+/** Starts a server in a process of its own on an empty database. */
+export async function startTarget(databaseUrl: string, upstream: UpstreamKind): Promise<Target> {
+  const faulty = upstream === "faulty" ? await startFaultyUpstream() : undefined;
+  const environment: Record<string, string> = {
+    PRESAGE_DATABASE_URL: databaseUrl,
+    ...(faulty === undefined
+      ? {}
+      : {
+          PRESAGE_UPSTREAM_URL: faulty.url,
+          PRESAGE_UPSTREAM_MODEL: "faulty",
+          PRESAGE_UPSTREAM_TIMEOUT_MS: "1000",
+          PRESAGE_UPSTREAM_RETRIES: "1",
+        }),
+  };
+  const presage = await spawnPresage(environment);
+  const known = createKnownThings();
+  const sessions: TestSession[] = [];
+  for (let made = 0; made < sessionCount; made += 1) sessions.push(await signIn(presage, databaseUrl));
+  await protectCallers(presage, sessions, known);
+  return {
+    presage,
+    upstream,
+    served: await readServed(presage),
+    known,
+    ownerKey: testKey,
+    sessions,
+    strangerKey: await keyOfAnotherAccount(databaseUrl),
+    async [Symbol.asyncDispose]() {
+      await presage[Symbol.asyncDispose]();
+      faulty?.stop();
+    },
+  };
+}
+
+async function signIn({ url }: SpawnedPresage, databaseUrl: string): Promise<TestSession> {
+  await using store = await openStore(databaseUrl);
+  const signInAddress = url + (await createSignInPath(store));
+  return await sessionOf(await signInLocally({ url, signInAddress }), databaseUrl);
+}
+
+/** The first session and the owner's key must outlive the requests that end sessions and revoke keys. */
+async function protectCallers(
+  presage: SpawnedPresage,
+  sessions: TestSession[],
+  known: KnownThings,
+): Promise<void> {
+  for (const headers of [undefined, sessions[0]?.headers]) {
+    const { caller } = WhoAmIResponse.parse(
+      await (await presage.call("GET", "/v1/whoami", undefined, headers)).json(),
+    );
+    const id = caller.api_key?.id ?? caller.session?.id;
+    if (id !== undefined) known.protect(id);
+  }
+}
+
+async function readServed(presage: SpawnedPresage): Promise<Served> {
+  const read = async (path: string) => await (await presage.call("GET", path)).json();
+  const { evaluators } = EvaluatorListResponse.parse(await read("/v1/evaluators"));
+  const { evaluator_families } = EvaluatorFamilyListResponse.parse(await read("/v1/evaluator-families"));
+  const { evaluator_profiles } = (await read("/v1/evaluator-profiles?is_managed=true&limit=100")) as {
+    evaluator_profiles: { name: string }[];
+  };
+  return {
+    evaluators: evaluators.flatMap(({ id, aliases }) => [id, ...aliases]),
+    families: evaluator_families.map(({ family_name, profile_config_schema }) => ({
+      name: family_name,
+      configSchema: profile_config_schema as Schema,
+    })),
+    profileNames: evaluator_profiles.map(({ name }) => name),
+  };
+}
