@@ -28,7 +28,12 @@ function faultsOf(plan: Plan, status: number, body: unknown, headers: Record<str
 test("an answer that keeps to the document has no fault", () => {
   expect(faultsOf(planOf("getHealth"), 200, { status: "ok" })).toEqual([]);
   expect(
-    faultsOf(planOf("listApiKeys"), 200, { data: [] }, { "content-type": "application/json; charset=utf-8" }),
+    faultsOf(
+      planOf("listApiKeys"),
+      200,
+      { data: [], next: null },
+      { "content-type": "application/json; charset=utf-8" },
+    ),
   ).toEqual([]);
   expect(
     faultsOf(planOf("predict"), 422, { detail: [{ type: "missing", loc: ["body"], msg: "Field required" }] }),

@@ -297,6 +297,14 @@ onEachDatabase((database) => {
     });
   });
 
+  test("a score whose square is too small for a double is summed up from the results as from the rollup", async () => {
+    await post("/batch", { evaluation_results: [{ evaluator_id: "tiny", pass: false, score_raw: 1e-200 }] });
+    for (const filter of [{}, { after_id: 0 }]) {
+      const { groups } = await summary({ evaluator_id: "tiny", ...filter });
+      expect(groups).toMatchObject([{ count: 1, mean_score: 1e-200 }]);
+    }
+  });
+
   test("the interval of the median covers an evaluator's scores of one revision, in all apps", async () => {
     await using opened = await openStore(databaseUrl);
     const accountId = opened.owner.account_id;

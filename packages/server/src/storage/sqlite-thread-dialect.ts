@@ -10,6 +10,7 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import type { SqliteThreadStatement } from "./sqlite-thread.ts";
+import { storeUnavailable } from "./store-failure.ts";
 import { takeTurns } from "./take-turns.ts";
 import { type ThreadClient, threadClient } from "./thread-client.ts";
 
@@ -101,7 +102,7 @@ function connectionOn(
 }
 
 function statementTimedOut(timeoutMs: number): Error {
-  return Object.assign(new Error(`A statement took longer than ${timeoutMs} ms`), { code: "ETIMEDOUT" });
+  return storeUnavailable(new Error(`A statement took longer than ${timeoutMs} ms`));
 }
 
 async function runBare(connection: DatabaseConnection, sql: string): Promise<void> {

@@ -41,7 +41,9 @@ export function resultCells(
     sql`coalesce(result.score_mille, -1) as score_mille`,
     sql`1 as count`,
     sql`coalesce(result.counted_score, 0) as score_sum`,
-    sql`coalesce(result.counted_score * result.counted_score, 0) as score_sum_of_squares`,
+    // PostgreSQL refuses a product that is too small for a double; a square like that adds nothing.
+    sql`coalesce(case when result.counted_score > 1e-150 then result.counted_score * result.counted_score end, 0)
+      as score_sum_of_squares`,
   ])}
     from evaluation_results as result ${tag === undefined ? sql`` : sql`left join tagged on tagged.result_id = result.id`}
     where ${conditions} and ${status}`;
