@@ -1,3 +1,4 @@
+import { totalmem } from "node:os";
 import { type ByteBudget, createByteBudget } from "./byte-budget.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeResults } from "./compose-results.ts";
@@ -40,7 +41,6 @@ import { readLatency } from "./identity/usage/read-latency.ts";
 import { readUsage } from "./identity/usage/read-usage.ts";
 import { writeUsage } from "./identity/usage/usage-store.ts";
 import { selectUser, type User } from "./identity/users-store.ts";
-import { memoryLimitBytes } from "./memory-limit.ts";
 import type { Log, Logger } from "./observability/logger.ts";
 import { createMetrics } from "./observability/metrics.ts";
 import { openTracing } from "./observability/tracing.ts";
@@ -69,7 +69,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
   const { logger } = log;
   let phase: Phase = "starting";
   const metrics = createMetrics();
-  const memory = createByteBudget(config.memoryBudgetBytes ?? Math.floor(memoryLimitBytes() / 4));
+  const memory = createByteBudget(config.memoryBudgetBytes ?? quarterOfMemory());
   const tracing = config.otlpEndpoint === undefined ? undefined : await openTracing(config.otlpEndpoint);
   const store = await composeStore(config, log);
   const { database, digestOf } = store;
@@ -269,6 +269,13 @@ export async function composeUpstream(
   );
   const upstream = createUpstream({ ...options, url: sandbox.url, apiKey: undefined, model: undefined });
   return { upstream, stopSandbox: sandbox.stop };
+}
+
+/** Of the machine's, or of the container's where that has less. */
+function quarterOfMemory(): number {
+  // 0 where nobody knows of a limit.
+  const limitBytes = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  return Math.floor(Math.min(totalmem(), limitBytes) / 4);
 }
 
 /** Someone must be able to make the first call: the bootstrap key, or in local mode a key that is printed once. */
