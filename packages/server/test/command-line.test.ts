@@ -74,7 +74,7 @@ test("a misspelt command is refused by name, and no server starts", async () => 
   const { code, err } = await run(["evalute"]);
   expect([code, err]).toEqual([
     1,
-    "There is no command evalute; there are serve, config, migrate, keys, users, sign-in, predict, evaluate\n",
+    "There is no command evalute; there are serve, config, migrate, keys, users, results, sign-in, predict, evaluate\n",
   ]);
 });
 

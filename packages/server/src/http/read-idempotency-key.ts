@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Once } from "../storage/idempotency/once.ts";
+import { requestAddress } from "./request-address.ts";
 import type { CallWithCaller } from "./route.ts";
 import { ValidationFailure } from "./validation.ts";
 
@@ -21,7 +22,7 @@ export function readOnce(
   if (key === undefined) return undefined;
   return {
     id: digestOf([accountId, userId, operation, key]),
-    requestDigest: digestOf([new URL(request.url).pathname, body]),
+    requestDigest: digestOf([requestAddress(request).pathname, body]),
   };
 }
 

@@ -14,7 +14,7 @@ export type Reader = (asker: Asker) => Database;
 
 export interface OpenedReader {
   reader: Reader;
-  /** Closes every connection. */
+  /** Closes every connection, once. */
   destroy(): Promise<void>;
 }
 
@@ -28,13 +28,13 @@ export function openReader(dialect: Dialect, limits: FairSlotLimits): OpenedRead
   const initialised = shared.init();
   const compiler = dialect.createQueryCompiler();
   const adapter = dialect.createAdapter();
-  let isDestroyed = false;
+  let destroyed: Promise<void> | undefined;
 
   async function connect(asker: Asker): Promise<HeldConnection> {
     await initialised;
     const release = await slots.take(asker.accountId, asker.signal);
     try {
-      if (isDestroyed) throw new Error("The reader has been destroyed");
+      if (destroyed !== undefined) throw new Error("The reader has been destroyed");
       return holdConnection(await shared.acquireConnection(), asker.signal, release);
     } catch (error) {
       release();
@@ -76,10 +76,9 @@ export function openReader(dialect: Dialect, limits: FairSlotLimits): OpenedRead
           createIntrospector: (database) => dialect.createIntrospector(database),
         },
       }),
-    async destroy() {
-      isDestroyed = true;
-      await initialised;
-      await shared.destroy();
+    destroy() {
+      destroyed ??= initialised.then(() => shared.destroy());
+      return destroyed;
     },
   };
 }
