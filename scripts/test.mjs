@@ -56,8 +56,11 @@ function startPostgres() {
 /** Writes the lines of a test run but for what passed, and names a file only above something that it has to say. */
 function withoutPasses(target) {
   let heading = "";
+  let isInPass = false;
   return (line) => {
-    if (line === "" || line.startsWith("(pass)")) return;
+    // The name of what passed may have several lines, of JSON.
+    isInPass = line.startsWith("(pass)") || (isInPass && /^[\s\]}]/.test(line));
+    if (line === "" || isInPass) return;
     const isFile = /^\S+\.test\.tsx?:$/.test(line);
     if (isFile || /^ *\d+ pass$/.test(line)) heading = isFile ? `${line}\n` : "";
     if (isFile) return;

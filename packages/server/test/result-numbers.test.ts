@@ -114,7 +114,7 @@ onEachDatabase((database) => {
     isOver = true;
     await Promise.all([tail, folds]);
     const ids = answered.flat().sort((a, b) => a - b);
-    expect(ids.length).toBeGreaterThan(100);
+    expect(ids.length).toBeGreaterThan(20);
     expect(seen).toEqual(ids);
     expect((await summary({ app })).groups).toMatchObject([{ count: ids.length, passed: ids.length }]);
   });
@@ -274,7 +274,7 @@ onEachDatabase((database) => {
 /** What the rollup says and what there is, in one statement: runs' series and those of all runs count each result once. */
 async function countTwice(database: Database): Promise<unknown> {
   const { rows } = await sql`
-    select counted - 2 * (select count(*) from evaluation_results) as differ from (
+    select coalesce(counted, 0) - 2 * (select count(*) from evaluation_results) as differ from (
       select sum(count) as counted from (
         select count from evaluation_counts union all select count from evaluation_count_deltas) as every_count) as counts`.execute(
     database,

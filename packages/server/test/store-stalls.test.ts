@@ -110,12 +110,12 @@ test.concurrent("a process that freezes in a transaction holds up the others for
 
   // The peer has its number and waits for the counts, which it gets once it is frozen.
   const [holder, watcher] = [await connectTo(url), await connectTo(url)];
-  await holder.query("begin; lock table evaluation_counts");
+  await holder.query("begin; lock table evaluation_count_deltas");
   const asked = ledgerOfPeer.ask("evaluation");
   const waits = `select count(*)::int as waiting from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`;
   const waiting = async () => (await watcher.query<{ waiting: number }>(waits)).rows[0]?.waiting;
-  expect(await eventually(waiting, (count) => count === 1)).toBe(1);
+  expect(await eventually(waiting, (count = 0) => count > 0)).toBeGreaterThan(0);
   peer.kill("SIGSTOP");
   await holder.query("rollback");
   await Promise.all([holder.end(), watcher.end()]);
@@ -208,8 +208,7 @@ test.concurrent("a change whose answer never comes is said to be uncertain, and 
     PRESAGE_UPSTREAM_URL: upstream.url,
   });
   const ledger = openLedger(presage, await makeFixtures(presage));
-  // A statement by itself, and the end of a transaction.
-  relay.holdAnswersTo('insert into "api_keys"', "commit\0");
+  relay.holdAnswersTo("commit\0");
   const asked = await Promise.all(kinds.map((kind) => ledger.ask(kind)));
   expect(asked.map(({ status, isUncertain }) => [status, isUncertain])).toEqual(kinds.map(() => [503, true]));
   relay.resume();

@@ -188,8 +188,10 @@ async function unequalCounts(client: pg.Client): Promise<string[]> {
     (select count(*) from evaluation_results)::int as results,
     (select count(*) from evaluation_payloads)::int as payloads,
     (select count(*) from evaluation_tags)::int as tags,
-    (select coalesce(sum(count), 0) from evaluation_counts join evaluation_series on id = series_id
-      where spans_runs = 1)::int as counted`);
+    (select coalesce(sum(count), 0)
+      from (select series_id, count from evaluation_counts
+        union all select series_id, count from evaluation_count_deltas) as counts
+      join evaluation_series on id = series_id where spans_runs = 1)::int as counted`);
   const [row] = rows;
   return new Set(Object.values(row ?? {})).size === 1 ? [] : [JSON.stringify(row)];
 }
