@@ -113,9 +113,9 @@ test.concurrent("a process that freezes in a transaction holds up the others for
   await holder.query("begin; lock table evaluation_count_deltas");
   const asked = ledgerOfPeer.ask("evaluation");
   const waits = `select count(*)::int as waiting from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock'`;
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%into "evaluation_results"%'`;
   const waiting = async () => (await watcher.query<{ waiting: number }>(waits)).rows[0]?.waiting;
-  expect(await eventually(waiting, (count = 0) => count > 0)).toBeGreaterThan(0);
+  expect(await eventually(waiting, (count) => count === 1)).toBe(1);
   peer.kill("SIGSTOP");
   await holder.query("rollback");
   await Promise.all([holder.end(), watcher.end()]);

@@ -50,6 +50,7 @@ describe("A period", () => {
     ["until", { until: "0000-01-07T23:00:00Z" }],
     ["until", { until: "0000-01-01T00:00:00+05:00", since: "0000-01-01T00:00:00+05:00" }],
     ["until", { until: "9999-12-31T23:59:59-05:00", since: "9999-12-31T00:00:00Z" }],
+    ["until", { until: "9999-12-31T23:59:59.999999999Z", since: "9999-12-31T00:00:00Z" }],
     ["since", { until: "0000-01-02T00:00:00Z", since: "0000-01-01T00:00:00+00:01" }],
   ])("that an answer could not name in four digits of a year is refused at %s", (field, query) => {
     const error = "A period lies within the years 0000 to 9999";
