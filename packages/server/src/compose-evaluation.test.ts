@@ -10,7 +10,7 @@ test("an order under a key waits for no thread that reads", async () => {
   // Whoever asks it hears that it has no tables.
   const briefReader = openSqliteDatabase(":memory:");
   const store = { database, briefReader: () => briefReader, sqlitePath: undefined };
-  const { evaluate, dispose } = composeEvaluation(readConfig({}), createLog("silent").logger, store);
+  const { evaluate, dispose } = composeEvaluation(readConfig({}), createLog("silent"), store);
   const order = {
     accountId: "account",
     sample: { output: "a", goldAnswer: "a" },

@@ -23,9 +23,10 @@ import { createRuleRunner, type RuleRunner, ruleRunnerDefaults } from "./evaluat
 import { findLabelledRevision } from "./evaluation/taxonomies/find-labelled-revision.ts";
 import { createFairSlots, type FairSlots } from "./fair-slots.ts";
 import type { FindRefusals } from "./http/routes/evaluate.ts";
-import type { Logger } from "./observability/logger.ts";
+import type { Log, Logger } from "./observability/logger.ts";
 import { isPostgres } from "./storage/is-postgres.ts";
 import type { OpenedDatabase } from "./storage/open-database.ts";
+import { isStoreUnavailable } from "./storage/store-failure.ts";
 import type { Database } from "./storage/tables.ts";
 import { createUpstream } from "./upstream/create-upstream.ts";
 import { type CountUnreachable, watchOutages } from "./upstream/watch-outages.ts";
@@ -46,10 +47,11 @@ export interface Evaluation {
 /** Everything that evaluates. */
 export function composeEvaluation(
   config: Config,
-  logger: Logger,
+  log: Log,
   { database, briefReader, sqlitePath }: Pick<OpenedDatabase, "database" | "briefReader" | "sqlitePath">,
   { memory, countUnreachable }: { memory?: ByteBudget; countUnreachable?: CountUnreachable } = {},
 ): Evaluation {
+  const { logger } = log;
   const judgeModel = composeJudge(config, logger, { memory, countUnreachable });
   const askForVerdict = judgeModel === undefined ? undefined : createAskForVerdict(judgeModel);
   const registry = createRegistry([
@@ -67,7 +69,7 @@ export function composeEvaluation(
   ]);
   const rules = createRuleRunner({ ...ruleRunnerDefaults, families: ruleFamilies });
   const writer = sqlitePath === undefined ? writeInPlace(database) : writeInThread(sqlitePath);
-  const folder = composeFolder(database, logger);
+  const folder = composeFolder(database, log);
   const keeper = createResultsKeeper(async (records) => {
     const written = await writer.write(records);
     folder.note();
@@ -81,7 +83,7 @@ export function composeEvaluation(
     runEvaluator: createEvaluatorRunner({
       rules,
       modelTimeoutMs: config.upstream.timeoutMs,
-      onFault: (error) => logger.error({ err: error }, "an evaluator failed for a reason of ours"),
+      onFault: (error) => logger.error({ err: error }, "an evaluator failed"),
     }),
     findConfidenceInterval: createFindConfidenceInterval(briefReader),
     keeper,
@@ -113,11 +115,14 @@ export function composeEvaluation(
 }
 
 /** On SQLite results are counted where they are written. */
-function composeFolder(database: Database, logger: Logger): Folder {
+function composeFolder(database: Database, log: Log): Folder {
   if (!isPostgres(database)) return { note() {}, async stop() {} };
   const folder = foldSoon(
     () => foldDeltas(database),
-    (error) => logger.warn({ err: error }, "counts of results are not folded yet; they are kept, and right"),
+    (error) => {
+      if (isStoreUnavailable(error)) log.storeFailed(error);
+      else log.logger.warn({ err: error }, "counts of results are not folded yet; they are kept, and right");
+    },
   );
   // Of processes that stopped before they could.
   folder.note();

@@ -12,7 +12,7 @@ test("one result is read where no long read is under way", async () => {
   // Whoever asks it hears that it has no tables.
   const reader = openSqliteDatabase(":memory:");
   const store = { database, reader: () => reader, briefReader: () => database, sqlitePath: undefined };
-  const evaluation = composeEvaluation(readConfig({}), createLog("silent").logger, store);
+  const evaluation = composeEvaluation(readConfig({}), createLog("silent"), store);
   const { findResult } = composeResults(store, evaluation.registry, evaluation);
   const asker = { accountId: "account", signal: new AbortController().signal };
   expect(await findResult(asker, 1).catch((error: unknown) => error)).toEqual(

@@ -106,7 +106,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
 
   const { registry, evaluate, findRefusals, judgeCalls, checkInThread, ...evaluation } = composeEvaluation(
     config,
-    logger,
+    log,
     store,
     { memory, countUnreachable },
   );
@@ -241,7 +241,7 @@ export async function composeEvaluator(
   log: Log,
 ): Promise<{ evaluate: Evaluate; accountId: string; stop(): Promise<void> }> {
   const store = await composeStore(config, log);
-  const { evaluate, dispose } = composeEvaluation(config, log.logger, store);
+  const { evaluate, dispose } = composeEvaluation(config, log, store);
   return {
     evaluate,
     accountId: store.owner.account_id,

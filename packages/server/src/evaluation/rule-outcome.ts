@@ -35,7 +35,7 @@ export function verdictOf(outcome: RuleOutcome): TimedVerdict {
 
 /** The cause is for us; what it says may come from the sample, so that it is no part of the message. */
 export function crashed(cause: unknown): EvaluationFailure {
-  return new EvaluationFailure("internal_error", "The evaluator failed for a reason of ours.", { cause });
+  return new EvaluationFailure("internal_error", "Internal error in the evaluator.", { cause });
 }
 
 /** Where it happened. Messages of errors quote what they stumbled over, and samples have no place in a log. */

@@ -118,7 +118,7 @@ export function createEvaluatorRunner({
       return failed(error.code, error.message);
     }
     onFault(error);
-    return failed("internal_error", "The evaluator failed for a reason of ours.");
+    return failed("internal_error", "Internal error in the evaluator.");
   }
 }
 

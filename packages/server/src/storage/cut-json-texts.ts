@@ -1,4 +1,5 @@
-import { type Expression, PostgresAdapter, type RawBuilder, sql } from "kysely";
+import { type Expression, type RawBuilder, sql } from "kysely";
+import { isPostgres } from "./is-postgres.ts";
 import type { Database } from "./tables.ts";
 
 /** A JSON list of texts with each of them cut to so many characters; it is JSON again. */
@@ -7,8 +8,7 @@ export function cutJsonTexts(
   list: Expression<string | null>,
   maxCharacters: number,
 ): RawBuilder<string | null> {
-  const isPostgres = database.getExecutor().adapter instanceof PostgresAdapter;
-  const cut = isPostgres
+  const cut = isPostgres(database)
     ? sql`(select json_agg(substr(text, 1, ${maxCharacters}) order by place)::text
         from json_array_elements_text(${list}::json) with ordinality as texts (text, place))`
     : sql`(select json_group_array(substr(value, 1, ${maxCharacters})) from json_each(${list}))`;

@@ -1,4 +1,5 @@
-import { PostgresAdapter, sql } from "kysely";
+import { sql } from "kysely";
+import { isPostgres } from "../../storage/is-postgres.ts";
 import type { Database } from "../../storage/tables.ts";
 
 /** Some of the apps that an account has results of, in the order of their characters, those that follow `after` if it is given. */
@@ -8,8 +9,7 @@ export async function selectApps(
   { limit, after }: { limit: number; after: string | undefined },
 ): Promise<string[]> {
   // PostgreSQL would order and compare as the database's language does.
-  const isPostgres = reader.getExecutor().adapter instanceof PostgresAdapter;
-  const app = isPostgres ? sql<string>`app collate "C"` : sql<string>`app`;
+  const app = isPostgres(reader) ? sql<string>`app collate "C"` : sql<string>`app`;
   let query = reader
     .selectFrom("evaluation_series")
     .select(app.as("app"))

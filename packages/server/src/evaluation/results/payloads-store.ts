@@ -33,10 +33,43 @@ export async function deletePayloads(database: Database, ids: readonly number[])
   }
 }
 
-/** Deletes texts whose results are not there and cannot follow. */
-export async function sweepPayloads(database: Database): Promise<void> {
-  await database
-    .deleteFrom("evaluation_payloads")
-    .where("result_id", ">", sql<number>`(select coalesce(max(id), 0) from evaluation_results)`)
+const textsAhead = "texts_ahead/";
+
+/** Notes that texts will be stored under these numbers before their results are, so that they are found if those never follow. */
+export async function noteTextsAhead(transaction: Database, ids: readonly number[]): Promise<void> {
+  await transaction
+    .insertInto("settings")
+    .values({ name: `${textsAhead}${ids.at(0)}`, value: String(ids.at(-1)) })
     .execute();
+}
+
+export async function forgetTextsAhead(transaction: Database, ids: readonly number[]): Promise<void> {
+  await transaction
+    .deleteFrom("settings")
+    .where("name", "=", `${textsAhead}${ids.at(0)}`)
+    .execute();
+}
+
+/**
+ * Deletes the texts that a process stored ahead and whose results never followed. One that is still about to store them notices, and
+ * stores them again.
+ */
+export async function sweepPayloads(database: Database): Promise<void> {
+  const left = await database
+    .selectFrom("settings")
+    .selectAll()
+    .where("name", ">=", textsAhead)
+    .where("name", "<", `${textsAhead}~`)
+    .execute();
+  for (const { name, value } of left) {
+    await database.transaction().execute(async (transaction) => {
+      await transaction
+        .deleteFrom("evaluation_payloads")
+        .where("result_id", ">=", Number(name.slice(textsAhead.length)))
+        .where("result_id", "<=", Number(value))
+        .where(sql<boolean>`not exists (select 1 from evaluation_results where id = result_id)`)
+        .execute();
+      await transaction.deleteFrom("settings").where("name", "=", name).execute();
+    });
+  }
 }

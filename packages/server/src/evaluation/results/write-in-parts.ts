@@ -3,7 +3,14 @@ import type { Database } from "../../storage/tables.ts";
 import { charactersOf } from "../sample.ts";
 import type { EvaluationRecord } from "./evaluation-record.ts";
 import { type Numbers, selectLastNumber, takeNumbers } from "./numbers-store.ts";
-import { countPayloads, deletePayloads, insertPayloads, sweepPayloads } from "./payloads-store.ts";
+import {
+  countPayloads,
+  deletePayloads,
+  forgetTextsAhead,
+  insertPayloads,
+  noteTextsAhead,
+  sweepPayloads,
+} from "./payloads-store.ts";
 import { splitByBytes } from "./split-by-bytes.ts";
 import { createWriteResults, numberEach, storeResults, type WriteResults } from "./write-results.ts";
 
@@ -26,9 +33,11 @@ export function createWriteInParts(database: Database): WriteResults {
     isSwept = true;
     const parts = splitTexts(records);
     if (parts.length < 2) return await writeAtOnce(records);
-    const numbers = await database
-      .transaction()
-      .execute((transaction) => takeNumbers(transaction, records.length));
+    const numbers = await database.transaction().execute(async (transaction) => {
+      const taken = await takeNumbers(transaction, records.length);
+      await noteTextsAhead(transaction, taken.ids);
+      return taken;
+    });
     const results = numberEach(records, numbers);
     try {
       for (const part of parts) {
@@ -40,7 +49,10 @@ export function createWriteInParts(database: Database): WriteResults {
       }
       return await storeResults(database, records, (transaction) => settle(transaction, records, numbers));
     } catch (error) {
-      await deletePayloads(database, numbers.ids).catch(() => {});
+      // What cannot be deleted now is swept away at the next start.
+      await deletePayloads(database, numbers.ids)
+        .then(() => forgetTextsAhead(database, numbers.ids))
+        .catch(() => {});
       throw error;
     }
   };
@@ -51,6 +63,7 @@ export function createWriteInParts(database: Database): WriteResults {
  * new numbers, and the texts go along with the results.
  */
 async function settle(transaction: Database, records: readonly EvaluationRecord[], taken: Numbers) {
+  await forgetTextsAhead(transaction, taken.ids);
   const isLast = (await selectLastNumber(transaction)) === taken.ids.at(-1);
   if (isLast && (await countPayloads(transaction, taken.ids)) === records.length) {
     return { numbers: taken, isThere: { hasSeries: false, hasPayloads: true } };

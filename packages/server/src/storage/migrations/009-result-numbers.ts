@@ -1,4 +1,4 @@
-import { type Kysely, type Migration, sql } from "kysely";
+import { type Kysely, type Migration, type RawBuilder, sql } from "kysely";
 import { isPostgres } from "../is-postgres.ts";
 import * as numbers from "../result-numbers.ts";
 import { keptInKey } from "./kept-in-key.ts";
@@ -11,11 +11,21 @@ const firstWriterLock = sql.raw(numbers.firstWriterLock);
 /** Numbers without a row that everybody waits for: docs/decisions/0010-result-numbers.md. */
 export const resultNumbers: Migration = {
   async up(db: Kysely<unknown>) {
-    // Whoever writes results by the old way finishes first and is seen by what follows.
-    if (isPostgres(db)) await sql`lock table evaluation_clock in access exclusive mode`.execute(db);
     await createTimes(db);
+    const last = await lastResultId(db);
+    // All that is there is read before anybody has to wait; results became visible in the order of their numbers.
+    await addTimes(db, sql`id <= ${last}`);
     await createDeltas(db);
     if (isPostgres(db)) {
+      // Whoever writes results by the old way finishes first and is seen by what follows.
+      await sql`lock table evaluation_clock in access exclusive mode`.execute(db);
+      await addTimes(
+        db,
+        sql`id > ${last}`,
+        sql`on conflict (stretch) do update set
+        earliest = least(evaluation_times.earliest, excluded.earliest),
+        latest = greatest(evaluation_times.latest, excluded.latest)`,
+      );
       await createSequence(db);
       await replaceClock(db);
     }
@@ -31,9 +41,19 @@ async function createTimes(db: Kysely<unknown>): Promise<void> {
     .addPrimaryKeyConstraint("evaluation_times_of_a_stretch", ["stretch"])
     .modifyEnd(keptInKey(db))
     .execute();
+}
+
+async function lastResultId(db: Kysely<unknown>): Promise<number> {
+  const { rows } = await sql<{ last: number }>`
+    select coalesce(max(id), 0) as last from evaluation_results`.execute(db);
+  return rows[0]?.last ?? 0;
+}
+
+/** Adds the times of some results. */
+async function addTimes(db: Kysely<unknown>, which: RawBuilder<unknown>, ifThere = sql``): Promise<void> {
   await sql`insert into evaluation_times (stretch, earliest, latest)
     select id / ${perStretch}, min(created_at), max(created_at)
-    from evaluation_results group by 1`.execute(db);
+    from evaluation_results where ${which} group by 1 ${ifThere}`.execute(db);
 }
 
 /** Without keys and indexes, so that adding to them waits for nobody. */
