@@ -4,13 +4,15 @@ import { EvaluateResponse, type EvaluationResult, EvaluationResultSearchResponse
 import { onEachDatabase } from "./support/databases.ts";
 import { type SpawnedPresage, spawnPresage } from "./support/spawn-presage.ts";
 
-const crashes = 20;
+/** More of them prove more: PRESAGE_TEST_CRASHES=100. */
+const crashes = Number(process.env.PRESAGE_TEST_CRASHES ?? 20);
 const callers = 16;
+const callersOfPeer = 4;
 
 /** Evaluates samples with numbers of their own until the server is gone; `answered` has the result of each answer. */
 async function evaluateUntilGone(
   presage: SpawnedPresage,
-  crash: number,
+  crash: number | "peer",
   answered: Map<string, string>,
 ): Promise<void> {
   const caller = async (number: number) => {
@@ -32,7 +34,8 @@ async function evaluateUntilGone(
       answered.set(dataset_sample_id, String(id));
     }
   };
-  await Promise.all(Array.from({ length: callers }, (_, number) => caller(number)));
+  const length = crash === "peer" ? callersOfPeer : callers;
+  await Promise.all(Array.from({ length }, (_, number) => caller(number)));
 }
 
 /** Every result that is kept, oldest first. */
@@ -51,6 +54,10 @@ onEachDatabase((database) => {
   test(`of ${crashes} servers killed under load, every result that was answered is there, and none is there twice`, async () => {
     const url = await database.create();
     const answered = new Map<string, string>();
+    // Several processes share a PostgreSQL: one more goes on while the others are killed, until it is killed as well.
+    const peer =
+      database.name === "PostgreSQL" ? await spawnPresage({ PRESAGE_DATABASE_URL: url }) : undefined;
+    const loadOfPeer = peer === undefined ? undefined : evaluateUntilGone(peer, "peer", answered);
     for (let crash = 0; crash < crashes; crash++) {
       await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url });
       const before = answered.size;
@@ -61,6 +68,8 @@ onEachDatabase((database) => {
       await load;
       expect(await presage.exited).toBe(137);
     }
+    peer?.kill("SIGKILL");
+    await loadOfPeer;
 
     await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url });
     const results = await allResults(presage);
@@ -72,7 +81,7 @@ onEachDatabase((database) => {
     const summary = (await response.json()) as { source: string; groups: { count: number }[] };
     expect(summary).toMatchObject({ source: "rollups", groups: [{ count: results.length }] });
     if (database.name === "SQLite") expect(integrityOf(url.slice("sqlite:".length))).toBe("ok");
-  }, 120_000);
+  }, 600_000);
 });
 
 function integrityOf(path: string): unknown {
