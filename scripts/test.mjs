@@ -10,7 +10,7 @@ buildDashboard();
 
 const tool = (name) => join(root, "node_modules", ".bin", name);
 // Most tests wait for something, so that more of them than processors run at once.
-const workers = ["--parallel=3", "--no-isolate"];
+const workers = ["--parallel=4", "--no-isolate"];
 const postgres = await startPostgres();
 const checks = [
   { name: "format, lint and walls (biome)", command: [tool("biome"), "check", "."] },

@@ -9,7 +9,7 @@ import { chatRequest, prediction } from "./support/presage-before.ts";
 import { type SpawnedPresage, spawnPresage } from "./support/spawn-presage.ts";
 
 const firstRequests = 20_000;
-const allRequests = 200_000;
+const allRequests = 120_000;
 const concurrency = 64;
 const allowedGrowth = 1.2;
 
