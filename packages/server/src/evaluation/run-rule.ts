@@ -62,9 +62,6 @@ export const ruleRunnerDefaults = {
   maxCharactersInPlace: 100_000,
 } satisfies Omit<RuleRunnerOptions, "families">;
 
-/** The longest that a heavy evaluation takes, from when it begins to wait for a thread. */
-export const slowestRuleMs = ruleRunnerDefaults.maxWaitMs + ruleRunnerDefaults.runTimeoutMs;
-
 export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
   const { maxThreads, maxWaitingEach, maxWaitMs, runTimeoutMs } = options;
   const familiesByName = new Map(options.families.map((family) => [family.name, family]));
