@@ -115,9 +115,13 @@ interface Connected extends Omit<OpenedDatabase, "destroy"> {
   closeReaders(): Promise<void>;
 }
 
-function refuseRead(): ServiceError {
-  return new ServiceError("overloaded", "Too many reads of this account wait already.", { retryAfterS: 1 });
-}
+const refuseRead: FairSlotLimits["refuse"] = (why) => {
+  const message =
+    why === "queue full"
+      ? "Too many reads of this account wait already. Try again when some of them are answered."
+      : `Other reads took so long that this one was not begun within ${maxReadWaitMs / 1000} s. Try again later.`;
+  return new ServiceError("overloaded", message, { retryAfterS: 1 });
+};
 
 async function connectSqlite(path: string, onAnswer: () => void): Promise<Connected> {
   const database = openSqliteDatabase(path, onAnswer);
