@@ -115,6 +115,7 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     { accountId, signal: callerGone }: Asker,
     functionName: "runRuleTask" | "checkRuleConfig",
   ): Promise<Outcome> {
+    callerGone.throwIfAborted();
     // A pool that is at its end would start a new thread.
     if (isStopped) throw stopping;
     const stop = new AbortController();
