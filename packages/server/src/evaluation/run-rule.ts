@@ -68,12 +68,14 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
   const evaluateHere = createRuleEvaluator(options.families);
   const slots = createFairSlots({
     slots: maxThreads,
-    maxWaitingEach,
-    maxWaitMs,
-    refuse: (why) =>
-      why === "queue full"
-        ? new EvaluationFailure("overloaded", "Too many heavy evaluations of this account wait already.")
-        : new EvaluationFailure("overloaded", `No thread was free within ${maxWaitMs} ms.`),
+    queue: {
+      maxWaitingEach,
+      maxWaitMs,
+      refuse: (why) =>
+        why === "queue full"
+          ? new EvaluationFailure("overloaded", "Too many heavy evaluations of this account wait already.")
+          : new EvaluationFailure("overloaded", `No thread was free within ${maxWaitMs} ms.`),
+    },
   });
   const underWay = new Set<AbortController>();
   const stopping = new EvaluationFailure("overloaded", "The server stops.");
