@@ -3,7 +3,6 @@ import type { Config } from "./config.ts";
 import { createEvaluate, type Evaluate } from "./evaluation/evaluate.ts";
 import { RefusedOrderError } from "./evaluation/evaluation-order.ts";
 import { createErrorTaxonomyFamily } from "./evaluation/evaluators/error-taxonomy.ts";
-import { EvaluationFailure } from "./evaluation/evaluators/family.ts";
 import { createJudgeFamily } from "./evaluation/evaluators/judge.ts";
 import { createRegistry, type Registry, ruleFamilies } from "./evaluation/evaluators/registry.ts";
 import { createAskForVerdict } from "./evaluation/judge/ask-for-verdict.ts";
@@ -157,9 +156,6 @@ function composeJudge(
   });
   const { complete } = watchOutages(model, { logger, upstream: "judges", count: countUnreachable });
   // An evaluation's deadline bounds how long its calls wait.
-  const slots = createFairSlots({
-    slots: judge.maxInFlight,
-    refuse: () => new EvaluationFailure("overloaded", "Too many evaluations wait for the judge's model."),
-  });
+  const slots = createFairSlots({ slots: judge.maxInFlight });
   return { complete, slots };
 }

@@ -14,7 +14,6 @@ import { measureAgreement } from "./evaluation/profiles/measure-agreement.ts";
 import { reviseProfile } from "./evaluation/profiles/revise-profile.ts";
 import { systemRevisions } from "./evaluation/profiles/system-revisions.ts";
 import { listApps } from "./evaluation/results/list-apps.ts";
-import { slowestRuleMs } from "./evaluation/run-rule.ts";
 import { createRevisionOnce } from "./evaluation/taxonomies/create-revision-once.ts";
 import { findErrorFindings } from "./evaluation/taxonomies/find-error-findings.ts";
 import { findRevision } from "./evaluation/taxonomies/find-revision.ts";
@@ -133,7 +132,6 @@ export async function compose(config: Config, log: Log, address: string): Promis
       admission,
       debugFields: config.prediction.debugFields,
       maxBodyBytes: config.listen.maxBodyBytes,
-      timeoutMs: config.upstream.timeoutMs,
     },
     listModels: upstream.listModels,
     apiKeys: {
@@ -156,7 +154,6 @@ export async function compose(config: Config, log: Log, address: string): Promis
       evaluate,
       findRefusals,
       inFlight: evaluationsInFlight,
-      timeoutMs: Math.max(config.upstream.timeoutMs, slowestRuleMs),
     },
     evaluationResults: composeResults(store, registry, evaluation),
     evaluatorProfiles: {

@@ -3,8 +3,10 @@ import { createFairSlots, type FairSlotLimits } from "./fair-slots.ts";
 
 const patient = new AbortController().signal;
 
+const refuse = (why: string) => new Error(why);
+
 function create(limits: Partial<FairSlotLimits>) {
-  return createFairSlots({ slots: 1, refuse: (why) => new Error(why), ...limits });
+  return createFairSlots({ slots: 1, ...limits });
 }
 
 /** Takes a slot for each name in turn, gives it back at once, and notes the order in which they were let in. */
@@ -61,7 +63,7 @@ test("an account alone has all slots, or as many as one account may have", async
 });
 
 test("more of an account than may wait are turned away at once, and those of another are not", async () => {
-  const slots = create({ maxWaitingEach: 1 });
+  const slots = create({ queue: { maxWaitingEach: 1, refuse } });
   const release = await slots.take("a", patient);
   const { entered, all } = queueUp(slots, ["a", "b"]);
   await expect(slots.take("a", patient)).rejects.toThrow("queue full");
@@ -71,7 +73,7 @@ test("more of an account than may wait are turned away at once, and those of ano
 });
 
 test("who waits too long or hangs up loses the turn, and no slot is lost with it", async () => {
-  const slots = create({ maxWaitMs: 20 });
+  const slots = create({ queue: { maxWaitMs: 20, refuse } });
   const release = await slots.take("a", patient);
   const caller = new AbortController();
   const gone = slots.take("a", caller.signal);

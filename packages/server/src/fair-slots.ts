@@ -3,7 +3,12 @@ export interface FairSlotLimits {
   slots: number;
   /** How many of them one account may hold, however few others want any. Absent: all. */
   slotsEach?: number;
-  /** How many of one account may wait. Absent: as many as come. */
+  /** Absent: everybody may wait until the signal is aborted. */
+  queue?: QueueLimits;
+}
+
+export interface QueueLimits {
+  /** How many of one account may wait. Absent: all. */
   maxWaitingEach?: number;
   /** Absent: until the signal is aborted. */
   maxWaitMs?: number;
@@ -13,8 +18,8 @@ export interface FairSlotLimits {
 
 export interface FairSlots {
   /**
-   * Resolves once the account has a slot, with the function that frees it again, to be called once. Who waits and is no
-   * longer wanted leaves the queue at once, with the signal's reason.
+   * Resolves once the account has a slot, with the function that frees it again, to be called once. Rejects with the signal's
+   * reason as soon as the signal is aborted.
    */
   take(accountId: string, signal: AbortSignal): Promise<() => void>;
   held(): number;
@@ -27,12 +32,11 @@ interface Account {
 }
 
 /**
- * Lets so many in at once; the rest wait. A slot that comes free goes to the account that holds the fewest, in turns among
+ * Lets a limited number in at once; the rest wait. A slot that comes free goes to the account that holds the fewest, in turns among
  * equals, and within an account to whoever came first. So an account alone has all of them, and a newcomer waits for one
  * slot, not for the queue of another.
  */
-export function createFairSlots(limits: FairSlotLimits): FairSlots {
-  const { slots, slotsEach = slots, maxWaitingEach = Number.POSITIVE_INFINITY, maxWaitMs, refuse } = limits;
+export function createFairSlots({ slots, slotsEach = slots, queue: limits }: FairSlotLimits): FairSlots {
   /** Those that hold or wait, whoever gave a slot back last at the end. */
   const accounts = new Map<string, Account>();
   let held = 0;
@@ -83,7 +87,9 @@ export function createFairSlots(limits: FairSlotLimits): FairSlots {
     };
     const onAbort = () => giveUp(signal.reason);
     const tooLong =
-      maxWaitMs === undefined ? undefined : setTimeout(() => giveUp(refuse("waited too long")), maxWaitMs);
+      limits?.maxWaitMs === undefined
+        ? undefined
+        : setTimeout(() => giveUp(limits.refuse("waited too long")), limits.maxWaitMs);
     queue.add(comeIn);
     signal.addEventListener("abort", onAbort, { once: true });
     try {
@@ -103,7 +109,9 @@ export function createFairSlots(limits: FairSlotLimits): FairSlots {
         accounts.set(accountId, account);
       }
       if (held < slots && account.held < slotsEach) return enter(accountId, account);
-      if (account.queue.size >= maxWaitingEach) throw refuse("queue full");
+      if (limits?.maxWaitingEach !== undefined && account.queue.size >= limits.maxWaitingEach) {
+        throw limits.refuse("queue full");
+      }
       return await wait(accountId, account, signal);
     },
     held: () => held,

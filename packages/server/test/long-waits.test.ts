@@ -1,13 +1,17 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { availableParallelism } from "node:os";
+import pg from "pg";
 import { eventually } from "./support/eventually.ts";
 import { readMetric } from "./support/metric.ts";
+import { openStore } from "./support/open-store.ts";
+import { createDatabaseAt, startPostgres } from "./support/postgres.ts";
 import { testKey } from "./support/presage.ts";
 import { prediction } from "./support/presage-before.ts";
 import { openRawClient } from "./support/raw-client.ts";
 import { goodAnswer, httpAnswer, startRawUpstream } from "./support/raw-upstream.ts";
 import { type SpawnedPresage, spawnPresage } from "./support/spawn-presage.ts";
+import { storeResults } from "./support/stored-results.ts";
 
 const ofEachKind = 500;
 /** Longer than the server lets a connection be idle. */
@@ -156,4 +160,68 @@ test.concurrent("predictions that the stop cuts off after half a minute are in t
   const requests = records.filter(({ route }) => route === "/v1/predict");
   expect(requests.map(({ requestId }) => requestId).sort()).toEqual(requestIds);
   await upstream.stop();
+}, 100_000);
+
+/** Searches, and takes nothing of the answer but its beginning until it is told to go on. */
+async function openSlowSearch(presage: SpawnedPresage) {
+  const { hostname, port } = new URL(presage.url);
+  const socket = connect(Number(port), hostname);
+  const body = JSON.stringify({ limit: 40 });
+  const head = `POST /v1/evaluation-results/search HTTP/1.1\r\nhost: a\r\nx-api-key: ${testKey}\r\nconnection: close`;
+  socket.write(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  socket.on("error", () => {});
+  let end = "";
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  await new Promise<void>((resolve) =>
+    socket.on("data", (chunk: Buffer) => {
+      end = (end + chunk.toString("latin1")).slice(-10);
+      socket.pause();
+      resolve();
+    }),
+  );
+  return {
+    async readOn(): Promise<string> {
+      socket.removeAllListeners("data");
+      socket.on("data", (chunk: Buffer) => {
+        end = (end + chunk.toString("latin1")).slice(-10);
+      });
+      socket.resume();
+      await closed;
+      return end;
+    },
+  };
+}
+
+test.concurrent("whoever waits for the store longer than a connection may be idle gets an answer, and the rest of a list", async () => {
+  const { PRESAGE_TEST_POSTGRES: shared } = process.env;
+  const server = shared === undefined ? await startPostgres() : undefined;
+  const databaseUrl = await createDatabaseAt(server?.url ?? shared ?? "");
+  {
+    await using store = await openStore(databaseUrl);
+    const output = "x".repeat(900_000);
+    const results = Array.from({ length: 40 }, () => ({ sample: { output } }));
+    await storeResults(store.database, store.owner.account_id, results);
+  }
+  await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+  const search = await openSlowSearch(presage);
+  const holder = new pg.Client(databaseUrl);
+  await holder.connect();
+  await holder.query("begin; lock table usage_counts in access exclusive mode");
+  const startedAtMs = performance.now();
+  // Four at a time give up after 5 s.
+  const calls = Array.from({ length: 36 }, () =>
+    presage.call("GET", "/v1/usage").then(
+      ({ status }) => status,
+      () => "closed",
+    ),
+  );
+  await Bun.sleep(500);
+  // What comes next of it waits behind them.
+  const end = search.readOn();
+  expect(new Set(await Promise.all(calls))).toEqual(new Set([503]));
+  expect(performance.now() - startedAtMs).toBeGreaterThan(38_000);
+  expect(await end).toEndWith("]}\r\n0\r\n\r\n");
+  await holder.query("rollback");
+  await holder.end();
+  await server?.remove();
 }, 100_000);

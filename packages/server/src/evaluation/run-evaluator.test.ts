@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
+import { ServiceError } from "../errors.ts";
 import { storeUnavailable } from "../storage/store-failure.ts";
 import type { ModelFamily } from "./evaluators/family.ts";
 import { createEvaluatorRunner } from "./run-evaluator.ts";
@@ -43,6 +44,13 @@ test("what goes wrong in an evaluator is its finding", async () => {
   const faults: unknown[] = [];
   expect(await run(() => new Error("a fault"), faults)).toMatchObject({ status: "failed" });
   expect(faults.length).toBe(1);
+});
+
+test("a read for which there is no room fails the request as well, with the word to come back", async () => {
+  const faults: unknown[] = [];
+  const crowded = () => new ServiceError("overloaded", "Too many reads.", { retryAfterS: 1 });
+  await expect(run(crowded, faults)).rejects.toMatchObject({ code: "overloaded", retryAfterS: 1 });
+  expect(faults).toEqual([]);
 });
 
 test("a store that is not available fails the request, and nothing is kept as a failed evaluation", async () => {

@@ -1,5 +1,5 @@
 import type { ExplainStrategy } from "@presage/contract";
-import { CallerGoneError } from "../errors.ts";
+import { CallerGoneError, ServiceError } from "../errors.ts";
 import { isStoreUnavailable } from "../storage/store-failure.ts";
 import {
   EvaluationFailure,
@@ -32,7 +32,7 @@ export interface RequestAllowance extends PlaceAllowance {
   mayRetry(): boolean;
 }
 
-/** Runs one evaluator. Whatever goes wrong in it is its finding; only a caller's hang-up and a store's failure are thrown. */
+/** Runs one evaluator. Whatever goes wrong in it is its finding; only a caller's hang-up, and that the store fails or is too busy, are thrown. */
 export type RunEvaluator = (run: EvaluatorRun, callerGone: AbortSignal) => Promise<Finding>;
 
 export interface EvaluatorRunnerParts {
@@ -79,7 +79,7 @@ export function createEvaluatorRunner({
       return await runModel(family, sample, call, explainStrategy, callerGone);
     } catch (error) {
       if (callerGone.aborted) throw new CallerGoneError();
-      if (isStoreUnavailable(error)) throw error;
+      if (isStoreUnavailable(error) || isCrowded(error)) throw error;
       return toFinding(error);
     }
   }
@@ -120,6 +120,11 @@ export function createEvaluatorRunner({
     onFault(error);
     return failed("internal_error", "Internal error in the evaluator.");
   }
+}
+
+/** Too many others read, and what was to be read is no fault of the evaluator. */
+function isCrowded(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === "overloaded";
 }
 
 function unusable(code: string, message: string): Finding {

@@ -37,6 +37,7 @@ function start(options: Partial<RuleRunnerOptions> = {}) {
       accountId = "account",
       allowance: PlaceAllowance = { msInPlace: Number.POSITIVE_INFINITY },
     ) => runner.run({ familyName, config, sample, explainStrategy }, accountId, signal, allowance),
+    check: runner.check,
     dispose: runner.dispose,
   };
 }
@@ -184,6 +185,13 @@ test("a caller who hangs up ends the evaluation", async () => {
   expect(await errorOf(runner.run("light", {}, {}, caller.signal, "never"))).toMatchObject({
     message: "hung up",
   });
+});
+
+test("nothing is checked for a caller who has hung up", async () => {
+  const runner = start();
+  const gone = AbortSignal.abort(new Error("hung up"));
+  const check = runner.check({ familyName: "heavy", config: {} }, { accountId: "account", signal: gone });
+  expect(await errorOf(check)).toMatchObject({ message: "hung up" });
 });
 
 test("errors keep their meaning on the way out of a thread", async () => {

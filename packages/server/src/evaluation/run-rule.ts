@@ -62,21 +62,20 @@ export const ruleRunnerDefaults = {
   maxCharactersInPlace: 100_000,
 } satisfies Omit<RuleRunnerOptions, "families">;
 
-/** The longest that a heavy evaluation takes, from when it begins to wait for a thread. */
-export const slowestRuleMs = ruleRunnerDefaults.maxWaitMs + ruleRunnerDefaults.runTimeoutMs;
-
 export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
   const { maxThreads, maxWaitingEach, maxWaitMs, runTimeoutMs } = options;
   const familiesByName = new Map(options.families.map((family) => [family.name, family]));
   const evaluateHere = createRuleEvaluator(options.families);
   const slots = createFairSlots({
     slots: maxThreads,
-    maxWaitingEach,
-    maxWaitMs,
-    refuse: (why) =>
-      why === "queue full"
-        ? new EvaluationFailure("overloaded", "Too many heavy evaluations of this account wait already.")
-        : new EvaluationFailure("overloaded", `No thread was free within ${maxWaitMs} ms.`),
+    queue: {
+      maxWaitingEach,
+      maxWaitMs,
+      refuse: (why) =>
+        why === "queue full"
+          ? new EvaluationFailure("overloaded", "Too many heavy evaluations of this account wait already.")
+          : new EvaluationFailure("overloaded", `No thread was free within ${maxWaitMs} ms.`),
+    },
   });
   const underWay = new Set<AbortController>();
   const stopping = new EvaluationFailure("overloaded", "The server stops.");
@@ -118,6 +117,7 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     { accountId, signal: callerGone }: Asker,
     functionName: "runRuleTask" | "checkRuleConfig",
   ): Promise<Outcome> {
+    callerGone.throwIfAborted();
     // A pool that is at its end would start a new thread.
     if (isStopped) throw stopping;
     const stop = new AbortController();

@@ -71,7 +71,7 @@ export function createApp(parts: AppParts): App {
     ...docsRoutes(),
     ...dashboardRoutes(parts.dashboardDirectory),
     ...predictionRoutes(parts.predictions),
-    ...modelRoutes(parts.listModels, parts.predictions.timeoutMs),
+    ...modelRoutes(parts.listModels),
     ...signInRoutes(parts.signIn, parts.sessions),
     ...sessionRoutes(parts.sessions),
     ...meRoutes(parts.findUser),

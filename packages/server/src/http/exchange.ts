@@ -21,8 +21,6 @@ export interface Exchange {
   upstreamMs: number | undefined;
   promptTokens: number | undefined;
   completionTokens: number | undefined;
-  /** Whether its connection has another idle limit than the usual one. */
-  isKeptOpen: boolean;
   /** Called once the request is answered. */
   atEnd: (() => void) | undefined;
   /** Why it failed, if it did. */

@@ -1,19 +1,37 @@
 import type { Call } from "./route.ts";
 
 /**
- * A connection on which nothing moves for so long is closed. So is one whose body comes too slowly: Bun begins this time
+ * A connection on which nothing moves for this long is closed. So is one whose body comes too slowly: Bun begins this time
  * anew only with each 16 KB for every second of it.
  */
 export const idleTimeoutS = 30;
-/** The longest time that Bun takes; beyond it a connection is kept without a limit. */
-const longestBunKnowsS = 255;
 
 /**
- * Keeps the connection of a request that waits for the upstream, a thread or the store open until that one's deadline. Once it is answered the usual
- * limit holds again: Bun remembers the other one for as long as the connection lives.
+ * Keeps the connection of a caller who waits for us, however long: the upstream, threads, the store and the queues before them
+ * have deadlines of their own, one after the other, and end in an answer. Not before its body is there, which has to come in time.
  */
-export function keepOpen({ server, request, exchange }: Call, timeoutMs: number): void {
-  const seconds = Math.ceil(timeoutMs / 1000) + 5;
-  server.timeout(request, seconds > longestBunKnowsS ? 0 : seconds);
-  exchange.isKeptOpen = true;
+export function keepOpen({ server, request }: Pick<Call, "server" | "request">): void {
+  server.timeout(request, 0);
+}
+
+/** The usual limit again, for a caller whose turn it is. Bun remembers the other one for as long as the connection lives. */
+export function closeWhenIdle({ server, request }: Pick<Call, "server" | "request">): void {
+  server.timeout(request, idleTimeoutS);
+}
+
+/** The same texts of an answer. While one is read the caller waits for us, and in between we wait for the caller. */
+export async function* keepOpenForEach(
+  call: Pick<Call, "server" | "request">,
+  texts: AsyncGenerator<string, void>,
+): AsyncGenerator<string, void> {
+  try {
+    for (;;) {
+      keepOpen(call);
+      const { done, value } = await texts.next().finally(() => closeWhenIdle(call));
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await texts.return();
+  }
 }

@@ -35,7 +35,6 @@ export function openExchange(
     upstreamMs: undefined,
     promptTokens: undefined,
     completionTokens: undefined,
-    isKeptOpen: false,
     atEnd: undefined,
     category: undefined,
     usesOldNames: false,

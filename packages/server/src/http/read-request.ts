@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { holdBody } from "./hold-memory.ts";
+import { keepOpen } from "./keep-open.ts";
 import type { JsonReading } from "./parse-json.ts";
 import { readJsonBody } from "./read-json-body.ts";
 import { requestAddress } from "./request-address.ts";
@@ -30,11 +31,13 @@ export function readExactBody<Schema extends z.ZodType>(
 
 async function readBodyAs<Schema extends z.ZodType>(
   wanted: keyof JsonReading,
-  { request, exchange }: Call,
+  call: Call,
   schema: Schema,
   maxBodyBytes: number,
 ): Promise<z.input<Schema>> {
+  const { request, exchange } = call;
   const reading = await readJsonBody(request, maxBodyBytes, (bytes) => holdBody(exchange, bytes));
+  keepOpen(call);
   exchange.usesOldNames = usesOldNames(schema, reading.plain);
   // To the schema a long integer is a number like any other, and never the object that keeps its digits.
   const checked = validate(schema, reading.plain, "body");

@@ -7,7 +7,7 @@ import { deprecationHeader } from "./deprecations.ts";
 import { answerTo, MethodNotAllowedError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { holdUntilTaken } from "./hold-until-taken.ts";
-import { idleTimeoutS } from "./keep-open.ts";
+import { closeWhenIdle, keepOpen } from "./keep-open.ts";
 import { type Observers, openExchange, recordExchange } from "./observe.ts";
 import { failurePage } from "./pages/failure-page.ts";
 import { rateHeaders } from "./rate-headers.ts";
@@ -31,6 +31,7 @@ export type ServePath = (request: RoutedRequest, server: Bun.Server<undefined>) 
 
 /** What a request's log line and metrics call a path that no route has. */
 const unmatched = "unmatched";
+const methodsWithBody: ReadonlySet<Route["method"]> = new Set(["POST", "PATCH"]);
 
 /**
  * Serves the routes of one path, or with none of them every path that no route has. This is the way that each request
@@ -71,7 +72,7 @@ export function servePath(
     }
     exchange.atEnd?.();
     if (exchange.heldBytes > 0) response = holdUntilTaken(response, exchange);
-    if (exchange.isKeptOpen) server.timeout(request, idleTimeoutS);
+    closeWhenIdle({ server, request });
     const totalMs = performance.now() - exchange.startedAtMs;
     setHeaders(response.headers, exchange, totalMs);
     // The caller takes its next request elsewhere.
@@ -89,6 +90,8 @@ export function servePath(
 
 async function answerCall(route: Route, call: Call, credentials: Credentials): Promise<Response> {
   const { request, exchange } = call;
+  // The others' time begins when their body is there.
+  if (!methodsWithBody.has(route.method)) keepOpen(call);
   if (route.access === "open") return await route.handle(call);
   if (route.access === "caller") {
     const caller = await authenticate(credentials, request);

@@ -1,5 +1,6 @@
 import type { Pieces } from "../evaluation/read-in-pieces.ts";
 import { holdStored } from "./hold-memory.ts";
+import { keepOpenForEach } from "./keep-open.ts";
 import { listTexts } from "./list-texts.ts";
 import type { Call } from "./route.ts";
 import { streamTexts } from "./stream-texts.ts";
@@ -11,14 +12,14 @@ const headers = { "content-type": "application/json;charset=utf-8" };
  * as the reader takes them.
  */
 export async function streamList<Item>(
-  { exchange }: Pick<Call, "exchange">,
+  call: Call,
   name: string,
   { count, maxBytes, read }: Pieces<Item>,
   toJson: (item: Item) => string,
   onBroken: (error: unknown) => void,
 ): Promise<Response> {
-  holdStored(exchange, maxBytes);
-  const texts = listTexts(name, read(), toJson);
+  holdStored(call.exchange, maxBytes);
+  const texts = keepOpenForEach(call, listTexts(name, read(), toJson));
   if (count <= 1) return new Response((await Array.fromAsync(texts)).join(""), { headers });
   return new Response(await streamTexts(texts, onBroken), { headers });
 }

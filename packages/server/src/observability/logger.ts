@@ -1,5 +1,5 @@
 import pino, { type Logger } from "pino";
-import { watchOutage } from "./watch-outage.ts";
+import { watchStore } from "./watch-store.ts";
 
 export type { Logger };
 
@@ -61,7 +61,7 @@ export function createLog(level: string): Log {
     return head.text;
   }
 
-  const outage = watchOutage(logger);
+  const store = watchStore(logger);
   setInterval(writeBatch, flushIntervalMs).unref();
   return {
     logger,
@@ -70,8 +70,8 @@ export function createLog(level: string): Log {
       batch += `${lineHead()}"msg":"request",${JSON.stringify(record).slice(1)}\n`;
       if (isReadable || batch.length >= batchCharacters) writeBatch();
     },
-    storeFailed: outage.failed,
-    storeAnswered: outage.answered,
+    storeFailed: store.failed,
+    storeAnswered: store.answered,
     flush() {
       writeBatch();
       file.flushSync();

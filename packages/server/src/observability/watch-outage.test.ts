@@ -1,85 +1,48 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import pino from "pino";
-import { watchOutage } from "./watch-outage.ts";
+import { type OutageWatch, watchOutage } from "./watch-outage.ts";
 
 let lines: Record<string, unknown>[];
 let nowMs: number;
-let watch: ReturnType<typeof watchOutage>;
+let watch: OutageWatch;
 
 beforeEach(() => {
   lines = [];
   nowMs = 1_000;
   jest.spyOn(performance, "now").mockImplementation(() => nowMs);
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
-  watch = watchOutage(pino({ base: null, timestamp: false }, destination));
+  const logger = pino({ base: null, timestamp: false }, destination);
+  watch = watchOutage(logger, { begins: "down", ends: "up", fields: { upstream: "judges" } });
 });
 afterEach(() => {
   jest.restoreAllMocks();
 });
 
-const failure = Object.assign(new Error("terminating connection", { cause: undefined }), {
-  code: "57P01",
-  detail: "a row",
-});
-const begins = {
-  level: 40,
-  msg: "the store is not available",
-  reason: "terminating connection",
-  code: "57P01",
-};
+const fail = (reason: string) => watch.failed(reason, () => ({ reason }));
+const down = (reason: string) => ({ level: 40, msg: "down", upstream: "judges", reason });
 
-test("an outage has a line with its reason, however often and however long all fails", () => {
-  for (let second = 0; second < 3_600; second++) {
-    for (let call = 0; call < 10; call++) watch.failed(failure);
-    nowMs += 1_000;
-  }
-  expect(lines).toEqual([begins]);
+test("each reason has a line, once an outage however they alternate", () => {
+  for (let call = 0; call < 1_000; call++) fail(call % 2 === 0 ? "refused" : "reset");
+  expect(lines).toEqual([down("refused"), down("reset")]);
 });
 
-test("it is over when the store answers and nothing has failed for 10 s", () => {
-  watch.failed(failure);
-  nowMs += 5_000;
-  watch.failed(failure);
-  nowMs += 9_999;
-  watch.answered();
-  expect(lines).toEqual([begins]);
-  nowMs += 1;
-  watch.answered();
-  watch.answered();
-  expect(lines).toEqual([
-    begins,
-    { level: 40, msg: "the store answers again", lastedMs: 5_000, failures: 2 },
-  ]);
-});
-
-test("a store that answers some and fails others is one outage", () => {
+test("what comes and goes is one outage, also where it fails for another reason each time", () => {
   for (let call = 0; call < 100; call++) {
-    watch.failed(failure);
+    fail(call % 2 === 0 ? "refused" : "reset");
     watch.answered();
     nowMs += 5_000;
     watch.answered();
   }
-  expect(lines).toEqual([begins]);
-});
-
-test("the next outage has lines of its own", () => {
-  for (let outage = 0; outage < 2; outage++) {
-    watch.failed(failure);
-    nowMs += 10_000;
-    watch.answered();
-  }
-  expect(lines.map(({ msg }) => msg)).toEqual([
-    "the store is not available",
-    "the store answers again",
-    "the store is not available",
-    "the store answers again",
-  ]);
-});
-
-test("the reason is the store's own, whatever it came wrapped in", () => {
-  const refused = new AggregateError([new Error("connect ECONNREFUSED")], "");
-  watch.failed(
-    new Error("The key cannot be checked", { cause: new Error("not available", { cause: refused }) }),
-  );
-  expect(lines).toMatchObject([{ reason: "connect ECONNREFUSED" }]);
+  expect(lines).toEqual([down("refused"), down("reset")]);
+  nowMs += 5_000;
+  watch.answered();
+  expect(lines.at(-1)).toEqual({
+    level: 40,
+    msg: "up",
+    upstream: "judges",
+    lastedMs: 495_000,
+    failures: 100,
+  });
+  fail("reset");
+  expect(lines.at(-1)).toEqual(down("reset"));
 });

@@ -1,42 +1,39 @@
 import type { Logger } from "pino";
 
-/** A store that still fails some of what it is asked is not back. */
+/** What still fails some of what it is asked is not back. */
 const quietMs = 10_000;
 
 export interface OutageWatch {
-  failed(error: unknown): void;
+  /** Each kind of failure is told of once an outage. There must be few kinds. */
+  failed(kind: string, describe: () => object): void;
   answered(): void;
 }
 
 /**
- * Says of each outage of the store when it begins and when it is over, and no more: in an outage every call fails. It is over
- * when the store answers and nothing has failed for 10 s; one that takes no writes goes on answering reads.
+ * Says of each outage when it begins and when it is over, and no more: in an outage every call fails. It is over when
+ * something is answered and nothing has failed for 10 s.
  */
-export function watchOutage(logger: Logger): OutageWatch {
-  let outage: { sinceMs: number; lastFailureAtMs: number; failures: number } | undefined;
+export function watchOutage(
+  logger: Pick<Logger, "warn">,
+  words: { begins: string; ends: string; fields?: object },
+): OutageWatch {
+  let outage: { sinceMs: number; lastFailureAtMs: number; failures: number; kinds: Set<string> } | undefined;
   return {
-    failed(error) {
+    failed(kind, describe) {
       const nowMs = performance.now();
-      if (outage === undefined) {
-        outage = { sinceMs: nowMs, lastFailureAtMs: nowMs, failures: 0 };
-        logger.warn(reasonOf(error), "the store is not available");
-      }
+      outage ??= { sinceMs: nowMs, lastFailureAtMs: nowMs, failures: 0, kinds: new Set() };
       outage.lastFailureAtMs = nowMs;
       outage.failures += 1;
+      if (outage.kinds.has(kind)) return;
+      outage.kinds.add(kind);
+      logger.warn({ ...words.fields, ...describe() }, words.begins);
     },
     answered() {
       if (outage === undefined || performance.now() - outage.lastFailureAtMs < quietMs) return;
       const { sinceMs, lastFailureAtMs, failures } = outage;
       outage = undefined;
-      logger.warn({ lastedMs: Math.round(lastFailureAtMs - sinceMs), failures }, "the store answers again");
+      const lastedMs = Math.round(lastFailureAtMs - sinceMs);
+      logger.warn({ ...words.fields, lastedMs, failures }, words.ends);
     },
   };
-}
-
-/** What the store itself said, in a line. No more of its error: its details may repeat a row. */
-function reasonOf(error: unknown): { reason: string; code: string | undefined } {
-  if (error instanceof AggregateError && error.message === "") return reasonOf(error.errors[0]);
-  if (!(error instanceof Error)) return { reason: String(error), code: undefined };
-  if (error.cause instanceof Error) return reasonOf(error.cause);
-  return { reason: error.message, code: "code" in error ? String(error.code) : undefined };
 }

@@ -1,7 +1,7 @@
 import { Kysely, sql } from "kysely";
 import pRetry from "p-retry";
 import { ServiceError } from "../errors.ts";
-import type { FairSlotLimits } from "../fair-slots.ts";
+import type { QueueLimits } from "../fair-slots.ts";
 import { migrate, NewerSchemaError } from "./migrate.ts";
 import { openSqliteDatabase } from "./open-sqlite-database.ts";
 import type { PostgresLimits, PostgresListeners } from "./postgres-dialect.ts";
@@ -115,9 +115,13 @@ interface Connected extends Omit<OpenedDatabase, "destroy"> {
   closeReaders(): Promise<void>;
 }
 
-function refuseRead(): ServiceError {
-  return new ServiceError("overloaded", "Too many reads of this account wait already.", { retryAfterS: 1 });
-}
+const refuseRead: QueueLimits["refuse"] = (why) => {
+  const message =
+    why === "queue full"
+      ? "Too many reads of this account wait already. Try again when some of them are answered."
+      : `Other reads took so long that this one was not begun within ${maxReadWaitMs / 1000} s. Try again later.`;
+  return new ServiceError("overloaded", message, { retryAfterS: 1 });
+};
 
 async function connectSqlite(path: string, onAnswer: () => void): Promise<Connected> {
   const database = openSqliteDatabase(path, onAnswer);
@@ -136,13 +140,15 @@ async function connectSqlite(path: string, onAnswer: () => void): Promise<Connec
   }
   // A thread starts with its first statement.
   const startWorker = () => startSqliteWorker(path);
-  const limits: FairSlotLimits = { slots: 1, maxWaitMs: maxReadWaitMs, refuse: refuseRead };
   const long = openReader(sqliteThreadDialect(startWorker, sqliteReaderTimeoutMs), {
-    ...limits,
-    maxWaitingEach: maxWaitingReads,
+    slots: 1,
+    queue: { maxWaitingEach: maxWaitingReads, maxWaitMs: maxReadWaitMs, refuse: refuseRead },
   });
   // Evaluations wait for it, and they have a limit of their own.
-  const brief = openReader(sqliteThreadDialect(startWorker, sqliteBriefReaderTimeoutMs), limits);
+  const brief = openReader(sqliteThreadDialect(startWorker, sqliteBriefReaderTimeoutMs), {
+    slots: 1,
+    queue: { maxWaitMs: maxReadWaitMs, refuse: refuseRead },
+  });
   return {
     database,
     reader: long.reader,
@@ -177,9 +183,7 @@ async function connectPostgres(url: string, listeners: PostgresListeners): Promi
     }),
     {
       ...readerConnections,
-      maxWaitingEach: maxWaitingReads,
-      maxWaitMs: maxReadWaitMs,
-      refuse: refuseRead,
+      queue: { maxWaitingEach: maxWaitingReads, maxWaitMs: maxReadWaitMs, refuse: refuseRead },
     },
   );
   return { database, reader, briefReader: () => database, sqlitePath: undefined, migrated, closeReaders };

@@ -69,7 +69,7 @@ export function createTestAskForVerdict(upstream: TestUpstream): AskForVerdict {
     timeoutMs: 5_000,
     retries: 0,
   });
-  const slots = createFairSlots({ slots: 100, refuse: (why) => new Error(why) });
+  const slots = createFairSlots({ slots: 100 });
   return createAskForVerdict({ complete, slots });
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
-import { CallerGoneError, UpstreamError } from "../../errors.ts";
+import { UpstreamError } from "../../errors.ts";
 import type { FairSlots } from "../../fair-slots.ts";
 import { askedPauseMs } from "../../upstream/asked-pause-ms.ts";
 import type { CompletionRequest, Upstream, UpstreamCompletion } from "../../upstream/upstream.ts";
@@ -28,7 +28,7 @@ export async function askPatiently(
   // A pause takes up no slot, in which others ask meanwhile.
   const ask = async () => {
     const release = await slots.take(accountId, signal).catch(() => {
-      throw limited ?? neverAsked(signal);
+      throw limited ?? neverAsked();
     });
     limited = undefined;
     try {
@@ -57,8 +57,7 @@ export async function askPatiently(
   }
 }
 
-/** Why a call had no turn: its caller left, or the evaluation's deadline came first. */
-function neverAsked({ reason }: AbortSignal): unknown {
-  if (reason instanceof CallerGoneError) return reason;
+/** The evaluation's deadline came before the call's turn, or its caller hung up and hears no more of this. */
+function neverAsked(): EvaluationFailure {
   return new EvaluationFailure("overloaded", "Too many evaluations wait for the judge's model.");
 }

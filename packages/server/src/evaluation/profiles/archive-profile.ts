@@ -5,7 +5,10 @@ import { findOwnProfile } from "./find-own-profile.ts";
 import { markArchived, type ProfileRevision, selectRevisionSizes } from "./profiles-store.ts";
 import { readRevisions } from "./read-revisions.ts";
 
-/** Archives a profile for good, and returns all its revisions. Done again it changes nothing. */
+/**
+ * All revisions of a profile, which is archived for good before the first of them is read: whoever has no room for them refuses
+ * them before that, and nothing has changed. Done again it changes nothing.
+ */
 export async function archiveProfile(
   { database, reader }: { database: Database; reader: Database },
   systemRevisions: readonly ProfileRevision[],
@@ -13,7 +16,13 @@ export async function archiveProfile(
   publicId: string,
 ): Promise<Pieces<ProfileRevision>> {
   await findOwnProfile(database, systemRevisions, accountId, publicId);
-  await markArchived(database, accountId, publicId, nowMicros());
   const own = await selectRevisionSizes(reader, accountId, { publicId, isArchivedToo: true });
-  return readRevisions(reader, accountId, own);
+  const { read, ...pieces } = readRevisions(reader, accountId, own);
+  return {
+    ...pieces,
+    async *read() {
+      await markArchived(database, accountId, publicId, nowMicros());
+      yield* read();
+    },
+  };
 }

@@ -120,12 +120,17 @@ export async function selectRevisionSizes(
     .execute();
 }
 
-/** Revisions by their ids, in the same order. */
-export async function selectRevisions(reader: Database, ids: readonly string[]): Promise<TaxonomyRevision[]> {
+/** An account's revisions by their ids, in the same order. */
+export async function selectRevisions(
+  reader: Database,
+  accountId: string,
+  ids: readonly string[],
+): Promise<TaxonomyRevision[]> {
   if (ids.length === 0) return [];
   const revisions = await reader
     .selectFrom("error_taxonomy_revisions as revision")
     .innerJoin("error_taxonomies as taxonomy", "taxonomy.id", "revision.taxonomy_id")
+    .where("revision.account_id", "=", accountId)
     .where("revision.id", "in", ids)
     .select([
       "revision.id",

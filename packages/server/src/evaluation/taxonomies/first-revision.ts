@@ -15,5 +15,5 @@ export async function firstRevision(
 ): Promise<TaxonomyRevision | undefined> {
   const [own] = await selectRevisionSizes(database, accountId, { ...filter, limit: 1, offset: 0 });
   if (own === undefined) return builtInRevisions(accountId, filter)[0];
-  return (await selectRevisions(database, [own.id]))[0];
+  return (await selectRevisions(database, accountId, [own.id]))[0];
 }

@@ -23,13 +23,14 @@ export async function listRevisions(
   return readInPieces(ids, bytesOf, async (some) => {
     const read = await selectRevisions(
       reader,
+      accountId,
       some.filter((id) => bytesOf.has(id)),
     );
     return [...read, ...builtIn.filter(({ id }) => some.includes(id))];
   });
 }
 
-/** The built-in revisions of a page that has so many of the account's own. */
+/** The built-in revisions of a page, behind the `own` revisions of the account that it has. */
 async function builtInBehind(
   reader: Database,
   accountId: string,

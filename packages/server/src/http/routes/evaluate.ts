@@ -20,7 +20,6 @@ import {
   withOldItemNames,
 } from "../deprecations.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
-import { keepOpen } from "../keep-open.ts";
 import { readFiling } from "../read-filing.ts";
 import { readIdempotencyKey } from "../read-idempotency-key.ts";
 import { readExactBody } from "../read-request.ts";
@@ -31,8 +30,6 @@ export interface EvaluateParts {
   evaluate: Evaluate;
   findRefusals: FindRefusals;
   inFlight: InFlight;
-  /** Milliseconds that the slowest evaluator may take. */
-  timeoutMs: number;
 }
 
 /** What cannot be run of what an account wants, and why. */
@@ -42,7 +39,7 @@ export type FindRefusals = (
 ) => Promise<readonly Refusal[]>;
 
 export function evaluateRoutes(
-  { evaluate, findRefusals, inFlight, timeoutMs }: EvaluateParts,
+  { evaluate, findRefusals, inFlight }: EvaluateParts,
   maxBodyBytes: number,
 ): Route[] {
   return [
@@ -63,8 +60,6 @@ export function evaluateRoutes(
       }
       refuseTooMuch(sample, evaluators.length, maxBodyBytes);
       const idempotencyKey = readIdempotencyKey(request.headers);
-      // With a key it may first wait for another request that has the same.
-      keepOpen(call, idempotencyKey === undefined ? timeoutMs : 2 * timeoutMs);
       const order: EvaluationOrder = {
         accountId,
         sample,

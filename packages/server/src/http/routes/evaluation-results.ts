@@ -30,7 +30,7 @@ import { toSummaryResponse } from "../evaluation-summary.ts";
 import { exportFormat } from "../export-format.ts";
 import { exportTexts } from "../export-texts.ts";
 import { holdStored } from "../hold-memory.ts";
-import { keepOpen } from "../keep-open.ts";
+import { keepOpenForEach } from "../keep-open.ts";
 import { readOnce } from "../read-idempotency-key.ts";
 import { readImportedResults } from "../read-imported-result.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../read-request.ts";
@@ -69,10 +69,6 @@ const path = "/v1/evaluation-results";
 const defaultLimit = 50;
 /** An export reads about so much at once, and more only where one result has more. */
 const bytesOfExport = 1_000_000;
-/** What no rollup answers reads every result of its filter, and may wait for others that do. The store gives up after this. */
-const longestReadMs = 60_000;
-/** Results wait for those that came before them. */
-const longestImportMs = 60_000;
 
 export function evaluationResultRoutes(
   area: EvaluationResultsArea,
@@ -106,7 +102,6 @@ export function evaluationResultRoutes(
         limit: body.limit ?? defaultLimit,
         maxTextCharacters: body.text_limit ?? undefined,
       };
-      keepOpen(call, longestReadMs);
       const found = await area.searchResults(askerOf(call), filter, page);
       const name: keyof EvaluationResultSearchResponse = "results";
       return await streamList(call, name, found, toResultJson, onBroken(call));
@@ -116,11 +111,11 @@ export function evaluationResultRoutes(
       refuseUnknownFilters(EvaluationResultExportQuery, query, "query");
       const { filter: fields, order, format } = readExportQuery(query);
       const filter = await readSearchFilter(fields, resolverOf(call));
-      keepOpen(call, longestReadMs);
       const pieces = area.exportResults(askerOf(call), filter, order);
       const written = await exportFormat(format);
       holdStored(call.exchange, bytesOfExport);
-      const stream = await streamTexts(exportTexts(pieces, written), onBroken(call));
+      const texts = keepOpenForEach(call, exportTexts(pieces, written));
+      const stream = await streamTexts(texts, onBroken(call));
       return new Response(stream, {
         headers: {
           "content-type": written.contentType,
@@ -131,7 +126,6 @@ export function evaluationResultRoutes(
     withCaller("POST", `${path}/batch`, async (call) => {
       const body = await readExactBody(call, EvaluationResultBatchRequest, maxBatchBytes);
       const imported = readImportedResults(body.evaluation_results);
-      keepOpen(call, longestImportMs);
       const kept = await area.importResults(
         call.caller.accountId,
         imported,
@@ -149,7 +143,6 @@ export function evaluationResultRoutes(
       refuseUnknownFilters(EvaluationSummaryRequest, body, "body");
       const filter = await readResultFilter(body, resolverOf(call));
       const wanted = { filter, dimensions, tag: body.tag ?? undefined };
-      keepOpen(call, longestReadMs);
       const summary = await area.summarise(askerOf(call), wanted).catch((error: unknown) => {
         if (!(error instanceof TooManyGroupsError)) throw error;
         throw new ValidationFailure([tooManyGroups(error.message, dimensions)]);

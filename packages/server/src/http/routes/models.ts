@@ -1,12 +1,10 @@
 import type { Upstream } from "../../upstream/upstream.ts";
 import { holdAnswer } from "../hold-memory.ts";
-import { keepOpen } from "../keep-open.ts";
 import { type Route, withCaller } from "../route.ts";
 
-export function modelRoutes(listModels: Upstream["listModels"], timeoutMs: number): Route[] {
+export function modelRoutes(listModels: Upstream["listModels"]): Route[] {
   return [
-    withCaller("GET", "/v1/models", async ({ request, server, exchange }) => {
-      keepOpen({ server, request, exchange }, timeoutMs);
+    withCaller("GET", "/v1/models", async ({ request, exchange }) => {
       const { bytes } = await listModels(request.signal);
       holdAnswer(exchange, bytes.length);
       return new Response(bytes, { headers: { "content-type": "application/json" } });

@@ -7,7 +7,6 @@ import { type Complete, predict } from "../../prediction/predict.ts";
 import { countUsage } from "../count-usage.ts";
 import type { Exchange } from "../exchange.ts";
 import { holdBytesAnyway, holdSentBody } from "../hold-memory.ts";
-import { keepOpen } from "../keep-open.ts";
 import { measureCompletion } from "../measure-completion.ts";
 import { readExactBody } from "../read-request.ts";
 import { type Route, withCaller } from "../route.ts";
@@ -19,8 +18,6 @@ export interface PredictionParts {
   /** Whether `/v1/predict` answers with the prompt. */
   debugFields: boolean;
   maxBodyBytes: number;
-  /** Milliseconds that a prediction may take. */
-  timeoutMs: number;
 }
 
 export function predictionRoutes({
@@ -28,7 +25,6 @@ export function predictionRoutes({
   admission,
   debugFields,
   maxBodyBytes,
-  timeoutMs,
 }: PredictionParts): Route[] {
   return [
     withCaller("POST", "/v1/predict", async (call) => {
@@ -37,7 +33,6 @@ export function predictionRoutes({
       admit(admission, exchange, caller);
       const body = await readExactBody(call, WorldModelRequest, maxBodyBytes);
       refuseStreaming(body.params?.stream);
-      keepOpen(call, timeoutMs);
       const measured = measureCompletion(complete, exchange);
       const { prediction, messages } = predict(measured, body, request.signal);
       if (!debugFields) {
@@ -57,7 +52,6 @@ export function predictionRoutes({
       refuseStreaming(body.stream);
       refuseStreaming(body.params?.stream);
       refuseUnanswerable(body);
-      keepOpen(call, timeoutMs);
       const completion = completeChat(measureCompletion(complete, exchange), body, request.signal);
       holdSentBody(exchange);
       const { bytes } = await completion;

@@ -1,0 +1,38 @@
+import { expect, test } from "bun:test";
+import { onEachDatabase } from "../../../test/support/databases.ts";
+import { openStore } from "../../../test/support/open-store.ts";
+import { exactMatch } from "../evaluators/exact-match.ts";
+import { archiveProfile } from "./archive-profile.ts";
+import { checkConfig } from "./check-config.ts";
+import { createProfile } from "./create-profile.ts";
+
+onEachDatabase(({ create }) => {
+  test("A profile is archived when its revisions are read, and not if they are refused before", async () => {
+    await using store = await openStore(await create());
+    const { database } = store;
+    const { account_id } = store.owner;
+    const config = await checkConfig(
+      exactMatch,
+      {},
+      () => undefined,
+      async () => undefined,
+    );
+    if ("issues" in config) throw new Error("unreachable");
+    const profile = { accountId: account_id, config, name: "archived", description: undefined };
+    const { public_id } = await createProfile(database, profile);
+    const archivedAt = async () =>
+      (
+        await database
+          .selectFrom("evaluator_profiles")
+          .select("archived_at")
+          .where("public_id", "=", public_id)
+          .executeTakeFirstOrThrow()
+      ).archived_at;
+
+    const revisions = await archiveProfile({ database, reader: database }, [], account_id, public_id);
+    expect([revisions.count, revisions.maxBytes > 0, await archivedAt()]).toEqual([1, true, null]);
+    const [[read] = []] = await Array.fromAsync(revisions.read());
+    expect(read?.archived_at).toBeGreaterThan(0);
+    expect(await archivedAt()).toBe(read?.archived_at ?? 0);
+  });
+});
