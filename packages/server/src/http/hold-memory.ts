@@ -9,7 +9,7 @@ const bytesPerBodyByte = 6;
 
 type Holder = Pick<Exchange, "memory" | "heldBytes">;
 
-/** The request holds so many bytes from now on, in place of what it held; refused where there is no room. */
+/** The request holds `bytes` from now on, in place of what it held; refused where there is no room. */
 function holdBytes(holder: Holder, bytes: number): void {
   holder.memory.resize(holder.heldBytes, bytes);
   holder.heldBytes = bytes;
@@ -33,7 +33,7 @@ export function holdStored(holder: Holder, storedBytes: number): void {
   holdBytes(holder, Math.min(heldBytes + storedBytes * bytesPerStoredByte, memory.maxBytesOfOne));
 }
 
-/** Counts a request's body, of so many bytes as far as it is known. */
+/** Counts a request's body, as much of it as has arrived. */
 export function holdBody(holder: Holder, bodyBytes: number): void {
   holdBytes(holder, bodyBytes * bytesPerBodyByte);
 }
@@ -46,4 +46,19 @@ export function holdAnswer(holder: Holder, answerBytes: number): void {
 /** A body that now waits to be answered, in the one form in which it was sent on. */
 export function holdSentBody(holder: Holder): void {
   holdBytes(holder, holder.heldBytes / bytesPerBodyByte);
+}
+
+/** Of a text that is not all Latin-1, a character takes two bytes. */
+const bytesPerCharacter = 2;
+/** A result while it is written, beside its texts. */
+const bytesPerResult = 1_000;
+
+/**
+ * A body that has been read, and now gives way to what is made of it: its texts, and results that take them to the store. Asked
+ * before any of it is done, so that what has no room is refused before the work and not after it.
+ */
+export function holdResults(holder: Holder, results: number, charactersOfAll: number, otherBytes = 0): void {
+  const bodyBytes = holder.heldBytes / bytesPerBodyByte;
+  const resultBytes = results * bytesPerResult + charactersOfAll * bytesPerCharacter;
+  holdBytes(holder, bodyBytes * bytesPerCharacter + resultBytes + otherBytes);
 }

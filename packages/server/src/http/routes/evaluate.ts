@@ -20,6 +20,7 @@ import {
   withOldItemNames,
 } from "../deprecations.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
+import { holdResults } from "../hold-memory.ts";
 import { keepOpen } from "../keep-open.ts";
 import { readFiling } from "../read-filing.ts";
 import { readIdempotencyKey } from "../read-idempotency-key.ts";
@@ -62,6 +63,9 @@ export function evaluateRoutes(
         throw new ValidationFailure([...faults, ...toFaults(refusals, references)]);
       }
       refuseTooMuch(sample, evaluators.length, maxBodyBytes);
+      const capture = body.capture ?? "all";
+      const kept = capture === "none" ? 0 : evaluators.length;
+      holdResults(exchange, kept, kept * charactersOf(sample));
       const idempotencyKey = readIdempotencyKey(request.headers);
       // With a key it may first wait for another request that has the same.
       keepOpen(call, idempotencyKey === undefined ? timeoutMs : 2 * timeoutMs);
@@ -70,7 +74,7 @@ export function evaluateRoutes(
         sample,
         evaluators,
         filing: readFiling(body),
-        capture: body.capture ?? "all",
+        capture,
         hasConfidenceInterval: body.confidence_interval_strategy === "full-history",
         ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       };

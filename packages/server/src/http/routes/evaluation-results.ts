@@ -15,9 +15,11 @@ import {
 import type { Pieces } from "../../evaluation/read-in-pieces.ts";
 import type { NewCorrection } from "../../evaluation/results/correct-result.ts";
 import type { KeptResult } from "../../evaluation/results/evaluation-record.ts";
+import type { ImportedResult } from "../../evaluation/results/import-results.ts";
 import type { ImportReceipt, ImportResultsOnce } from "../../evaluation/results/import-results-once.ts";
 import type { Page, SearchFilter } from "../../evaluation/results/result-filter.ts";
 import { type Summary, TooManyGroupsError, type WantedSummary } from "../../evaluation/results/summarise.ts";
+import { charactersOf } from "../../evaluation/sample.ts";
 import type { Log } from "../../observability/logger.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
@@ -29,7 +31,7 @@ import { toEvaluationResult } from "../evaluation-result.ts";
 import { toSummaryResponse } from "../evaluation-summary.ts";
 import { exportFormat } from "../export-format.ts";
 import { exportTexts } from "../export-texts.ts";
-import { holdStored } from "../hold-memory.ts";
+import { holdResults, holdStored } from "../hold-memory.ts";
 import { keepOpen } from "../keep-open.ts";
 import { readOnce } from "../read-idempotency-key.ts";
 import { readImportedResults } from "../read-imported-result.ts";
@@ -131,6 +133,8 @@ export function evaluationResultRoutes(
     withCaller("POST", `${path}/batch`, async (call) => {
       const body = await readExactBody(call, EvaluationResultBatchRequest, maxBatchBytes);
       const imported = readImportedResults(body.evaluation_results);
+      const characters = imported.reduce((sum, result) => sum + charactersOfImport(result), 0);
+      holdResults(call.exchange, imported.length, characters);
       keepOpen(call, longestImportMs);
       const kept = await area.importResults(
         call.caller.accountId,
@@ -173,6 +177,10 @@ export function evaluationResultRoutes(
       return answerJson(answer, { status: 201 });
     }),
   ];
+}
+
+function charactersOfImport({ sample, finding }: ImportedResult): number {
+  return charactersOf(sample) + (finding.explanation?.length ?? 0);
 }
 
 function toResultJson(result: KeptResult): string {
