@@ -52,13 +52,30 @@ export function holdSentBody(holder: Holder): void {
 const bytesPerCharacter = 2;
 /** A result while it is written, beside its texts. */
 const bytesPerResult = 1_000;
+/** An answer that is written as it is taken: the piece under way, and what the connection has not sent yet. */
+const bytesPerLongAnswer = 1_000_000;
+
+export interface NewResults {
+  /** How many are to be kept. */
+  kept: number;
+  /** Of the texts of all that are to be kept. */
+  keptCharacters: number;
+  isAnswerLong: boolean;
+}
 
 /**
- * A body that has been read, and now gives way to what is made of it: its texts, and results that take them to the store. Asked
- * before any of it is done, so that what has no room is refused before the work and not after it.
+ * Counts what is made of a body that has been read, in its place: its texts, and either results on their way to the store or the
+ * answer that follows. It is asked for before the work, so that nothing is refused after it. Returns how to count the answer alone.
  */
-export function holdResults(holder: Holder, results: number, charactersOfAll: number, otherBytes = 0): void {
+export function holdResults(
+  holder: Holder,
+  { kept, keptCharacters, isAnswerLong }: NewResults,
+): (isAnswerLong: boolean) => void {
   const bodyBytes = holder.heldBytes / bytesPerBodyByte;
-  const resultBytes = results * bytesPerResult + charactersOfAll * bytesPerCharacter;
-  holdBytes(holder, bodyBytes * bytesPerCharacter + resultBytes + otherBytes);
+  const textBytes = bodyBytes * bytesPerCharacter;
+  // Long texts are kept as they were written once.
+  const answerBytes = bodyBytes + bytesPerLongAnswer;
+  const storeBytes = kept * bytesPerResult + keptCharacters * bytesPerCharacter;
+  holdBytes(holder, textBytes + Math.max(storeBytes, isAnswerLong ? answerBytes : 0));
+  return (isLong) => holdBytesAnyway(holder, textBytes + (isLong ? answerBytes : 0));
 }

@@ -97,7 +97,7 @@ export function evaluationResultRoutes(
       await holdResult(call);
       const result = toEvaluationResult(await area.findResult(askerOf(call), idOf(call)));
       const answer = { evaluation_result: result, evaluation_results: [result] };
-      return answerJson(answer satisfies EvaluationResultResponse);
+      return answerJson(answer satisfies EvaluationResultResponse, undefined, onBroken(call));
     }),
     withCaller("POST", `${path}/search`, async (call) => {
       const body = await readBody(call, EvaluationResultSearchRequest, maxBodyBytes);
@@ -133,8 +133,8 @@ export function evaluationResultRoutes(
     withCaller("POST", `${path}/batch`, async (call) => {
       const body = await readExactBody(call, EvaluationResultBatchRequest, maxBatchBytes);
       const imported = readImportedResults(body.evaluation_results);
-      const characters = imported.reduce((sum, result) => sum + charactersOfImport(result), 0);
-      holdResults(call.exchange, imported.length, characters);
+      const keptCharacters = imported.reduce((sum, result) => sum + charactersOfImport(result), 0);
+      holdResults(call.exchange, { kept: imported.length, keptCharacters, isAnswerLong: false });
       keepOpen(call, longestImportMs);
       const kept = await area.importResults(
         call.caller.accountId,
@@ -174,7 +174,7 @@ export function evaluationResultRoutes(
       const once = readOnce(call, "correct result", body);
       const result = await area.correctResult(askerOf(call), correction, once);
       const answer: CorrectionResponse = { evaluation_result: toEvaluationResult(result) };
-      return answerJson(answer, { status: 201 });
+      return answerJson(answer, { status: 201 }, onBroken(call));
     }),
   ];
 }
