@@ -73,7 +73,7 @@ export function composeEvaluation(
     const written = await writer.write(records);
     folder.note();
     return written;
-  }, memory);
+  });
   const findProfile: FindProfile = (accountId, family, name) =>
     findUsableProfile(database, accountId, family, name);
   const evaluate = createEvaluate({

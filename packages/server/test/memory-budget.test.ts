@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { onEachDatabase } from "./support/databases.ts";
 import { eventually } from "./support/eventually.ts";
+import { shapesWithLongAnswers } from "./support/hostile-shapes.ts";
 import { readMetric } from "./support/metric.ts";
 import { openStore } from "./support/open-store.ts";
 import { peakMemory } from "./support/peak-memory.ts";
@@ -208,6 +209,20 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     for (const socket of sockets) socket.destroy();
     await expectNothingHeld(presage);
     await chatty.stop();
+  }, 60_000);
+
+  test("long answers of short evaluations count while their callers take nothing of them", async () => {
+    await using presage = await start({});
+    const [escaped] = shapesWithLongAnswers().filter(({ name }) => name.includes("escaped"));
+    const body = Buffer.from(escaped?.body() ?? []).toString();
+    const sockets = Array.from({ length: 8 }, () => askAndRead(presage, "POST", "/v1/evaluate", body));
+    const isHeld = (held: number) => held > 10 * megabyte;
+    expect(await eventually(() => heldBytes(presage), isHeld)).toSatisfy(isHeld);
+    await Bun.sleep(2_000);
+    expect(await heldBytes(presage)).toSatisfy(isHeld);
+    expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
+    for (const socket of sockets) socket.destroy();
+    await expectNothingHeld(presage);
   }, 60_000);
 });
 

@@ -78,7 +78,7 @@ export function createApp(parts: AppParts): App {
     ...whoAmIRoutes(parts.findAccount),
     ...apiKeyRoutes(parts.apiKeys, parts.sessions.cookie, shortBodyBytes),
     ...errorTaxonomyRoutes(parts.errorTaxonomies, shortBodyBytes, parts.observers.log),
-    ...evaluateRoutes(parts.evaluations, maxBodyBytes),
+    ...evaluateRoutes(parts.evaluations, maxBodyBytes, parts.observers.log),
     ...evaluationResultRoutes(
       parts.evaluationResults,
       { maxBodyBytes: shortBodyBytes, maxBatchBytes: maxBodyBytes },

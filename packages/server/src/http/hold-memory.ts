@@ -9,7 +9,7 @@ const bytesPerBodyByte = 6;
 
 type Holder = Pick<Exchange, "memory" | "heldBytes">;
 
-/** The request holds so many bytes from now on, in place of what it held; refused where there is no room. */
+/** The request holds `bytes` from now on, in place of what it held; refused where there is no room. */
 function holdBytes(holder: Holder, bytes: number): void {
   holder.memory.resize(holder.heldBytes, bytes);
   holder.heldBytes = bytes;
@@ -33,7 +33,7 @@ export function holdStored(holder: Holder, storedBytes: number): void {
   holdBytes(holder, Math.min(heldBytes + storedBytes * bytesPerStoredByte, memory.maxBytesOfOne));
 }
 
-/** Counts a request's body, of so many bytes as far as it is known. */
+/** Counts a request's body, as much of it as has arrived. */
 export function holdBody(holder: Holder, bodyBytes: number): void {
   holdBytes(holder, bodyBytes * bytesPerBodyByte);
 }
@@ -46,4 +46,36 @@ export function holdAnswer(holder: Holder, answerBytes: number): void {
 /** A body that now waits to be answered, in the one form in which it was sent on. */
 export function holdSentBody(holder: Holder): void {
   holdBytes(holder, holder.heldBytes / bytesPerBodyByte);
+}
+
+/** Of a text that is not all Latin-1, a character takes two bytes. */
+const bytesPerCharacter = 2;
+/** A result while it is written, beside its texts. */
+const bytesPerResult = 1_000;
+/** An answer that is written as it is taken: the piece under way, and what the connection has not sent yet. */
+const bytesPerLongAnswer = 1_000_000;
+
+export interface NewResults {
+  /** How many are to be kept. */
+  kept: number;
+  /** Of the texts of all that are to be kept. */
+  keptCharacters: number;
+  isAnswerLong: boolean;
+}
+
+/**
+ * Counts what is made of a body that has been read, in its place: its texts, and either results on their way to the store or the
+ * answer that follows. It is asked for before the work, so that nothing is refused after it. Returns how to count the answer alone.
+ */
+export function holdResults(
+  holder: Holder,
+  { kept, keptCharacters, isAnswerLong }: NewResults,
+): (isAnswerLong: boolean) => void {
+  const bodyBytes = holder.heldBytes / bytesPerBodyByte;
+  const textBytes = bodyBytes * bytesPerCharacter;
+  // Long texts are kept as they were written once.
+  const answerBytes = bodyBytes + bytesPerLongAnswer;
+  const storeBytes = kept * bytesPerResult + keptCharacters * bytesPerCharacter;
+  holdBytes(holder, textBytes + Math.max(storeBytes, isAnswerLong ? answerBytes : 0));
+  return (isLong) => holdBytesAnyway(holder, textBytes + (isLong ? answerBytes : 0));
 }

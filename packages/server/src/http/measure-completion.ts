@@ -1,4 +1,4 @@
-import { UpstreamError } from "../errors.ts";
+import { ServiceError, UpstreamError } from "../errors.ts";
 import type { ChatSpan } from "../observability/tracing.ts";
 import type { Complete } from "../prediction/predict.ts";
 import { readUsage } from "../prediction/read-prediction.ts";
@@ -32,10 +32,15 @@ export function measureCompletion(complete: Complete, exchange: Exchange): Compl
       chat?.end({ model: completion.body.model, finishReason, promptTokens, completionTokens });
       return completion;
     } catch (error) {
-      chat?.fail(error instanceof UpstreamError ? error.category : "caller_gone");
+      chat?.fail(failureOf(error));
       throw error;
     } finally {
       exchange.upstreamMs = performance.now() - askedAtMs;
     }
   }
+}
+
+function failureOf(error: unknown): string {
+  if (error instanceof UpstreamError) return error.category;
+  return error instanceof ServiceError ? error.code : "caller_gone";
 }

@@ -92,7 +92,7 @@ async function readAnswer(
     bytes = await readBodyWithin(response, maxAnswerBytes, onLength);
   } catch (error) {
     if (error instanceof ServiceError) await giveUp(response);
-    throw signal.aborted ? signal.reason : toBrokenAnswer(error);
+    throw signal.aborted ? signal.reason : toBrokenAnswer(error, response.status);
   }
   if (bytes !== undefined) return bytes;
   await giveUp(response);
@@ -119,8 +119,13 @@ function toConnectionError(error: unknown): UpstreamError {
   return new NotAnsweredError(error);
 }
 
-function toBrokenAnswer(error: unknown): UpstreamError | ServiceError {
-  if (error instanceof ServiceError) return error;
+function toBrokenAnswer(error: unknown, status: number): UpstreamError | ServiceError {
+  if (error instanceof ServiceError) {
+    if (error.code !== "body_too_large") return error;
+    const message =
+      "The upstream's answer needs more memory than one request may have (PRESAGE_MEMORY_BUDGET_BYTES).";
+    return new UpstreamError("upstream", message, { status, cause: error });
+  }
   if (codeOf(error) === "ECONNRESET") {
     return new UpstreamError("unavailable", "The upstream broke off its answer.", { cause: error });
   }

@@ -87,6 +87,27 @@ export function shortShapes(bytes: number): HostileShape[] {
   return shapesOf(narrow, bytes);
 }
 
+/** Bodies of a few megabytes whose answers are eighty times their texts. */
+export function shapesWithLongAnswers(): HostileShape[] {
+  const evaluators = Array.from({ length: 20 }, () => ({ evaluator: "exact-match" }));
+  const contexts = { plain: "x", escaped: "\u0001", quoted: '"', wide: "\u4e16" };
+  return Object.entries(contexts).map(([what, character]) => ({
+    name: `POST /v1/evaluate of 20 evaluators and 50 contexts (${what})`,
+    method: "POST",
+    path: "/v1/evaluate",
+    body: () =>
+      new TextEncoder().encode(
+        JSON.stringify({
+          evaluators,
+          capture: "none",
+          evaluated_model_output: "x",
+          evaluated_model_gold_answer: "y",
+          evaluated_model_retrieved_context: Array.from({ length: 50 }, () => character.repeat(16_000)),
+        }),
+      ),
+  }));
+}
+
 function shapesOf(places: readonly Place[], bytes: number): HostileShape[] {
   return places.flatMap(({ method = "POST", path, around }) => {
     const [head = "", tail = ""] = around.split("…");

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { createByteBudget } from "../../byte-budget.ts";
 import { storeUncertain } from "../../storage/store-failure.ts";
 import { ordinaryRecord } from "./evaluation-record.fixture.ts";
 import type { EvaluationRecord } from "./evaluation-record.ts";
@@ -226,21 +225,4 @@ test("long results share no write past 8 MB, and each call comes in one whatever
   }
   expect(await outcomes(calls)).toEqual(calls.map(() => "kept"));
   expect(store.inputs().map(({ length }) => length)).toEqual([3, 1]);
-});
-
-test("results that wait count in the memory budget until they are kept or refused", async () => {
-  const store = scriptedStore();
-  const memory = createByteBudget(8_000_000);
-  const { keep } = createResultsKeeper(store.write, memory);
-  const call = () => keep(named("x".repeat(1_000_000)));
-  const waiting = outcomes([call(), call(), call()]);
-  expect(await outcomes([call()])).toEqual([expect.objectContaining({ code: "overloaded", retryAfterS: 1 })]);
-  await store.answer(0, 1);
-  expect(memory.heldBytes()).toBe(0);
-  expect(await waiting).toEqual(["kept", "kept", "kept"]);
-  const refused = outcomes([call()]);
-  await turn();
-  await store.refuse(1, unavailable);
-  expect(await refused).toEqual([unavailable]);
-  expect(memory.heldBytes()).toBe(0);
 });

@@ -1,13 +1,12 @@
-import type { ByteBudget } from "../../byte-budget.ts";
 import { ServiceError } from "../../errors.ts";
 import { isStoreUnavailable, storeUnavailable } from "../../storage/store-failure.ts";
 import { charactersOf } from "../sample.ts";
 import type { EvaluationRecord, KeptResult } from "./evaluation-record.ts";
 import { numberResults, type WriteResults } from "./write-results.ts";
 
-/** One transaction takes at most so many results, so that nobody waits long for another's. */
+/** The most results of one transaction, so that nobody waits long for another's. */
 const maxResultsAtOnce = 500;
-/** And so many bytes, as all of it is in memory several times on its way to the store. One call may have more. */
+/** The most bytes, as all of it is in memory several times on its way to the store. One call may have more. */
 const maxBytesAtOnce = 8_000_000;
 /** Results that wait for their commit; past it the store is too slow for what is asked. */
 const maxWaiting = 20_000;
@@ -27,7 +26,7 @@ interface Waiting {
 }
 
 /** Keeps results so that many calls share one commit: while one is under way, the next one gathers. */
-export function createResultsKeeper(write: WriteResults, memory?: Pick<ByteBudget, "resize">): ResultsKeeper {
+export function createResultsKeeper(write: WriteResults): ResultsKeeper {
   let waiting: Waiting[] = [];
   let waitingResults = 0;
   let isWriting = false;
@@ -98,16 +97,11 @@ export function createResultsKeeper(write: WriteResults, memory?: Pick<ByteBudge
         throw new ServiceError("overloaded", "Too many results wait to be stored.", { retryAfterS: 1 });
       }
       const bytes = records.reduce((sum, record) => sum + bytesOf(record), 0);
-      memory?.resize(0, bytes);
-      try {
-        const kept = Promise.withResolvers<KeptResult[]>();
-        waiting.push({ records, bytes, kept });
-        waitingResults += records.length;
-        void writeWaiting();
-        return await kept.promise;
-      } finally {
-        memory?.resize(bytes, 0);
-      }
+      const kept = Promise.withResolvers<KeptResult[]>();
+      waiting.push({ records, bytes, kept });
+      waitingResults += records.length;
+      void writeWaiting();
+      return await kept.promise;
     },
   };
 }

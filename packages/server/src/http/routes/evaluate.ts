@@ -9,6 +9,8 @@ import {
 } from "../../evaluation/evaluation-order.ts";
 import { charactersOf, type Sample } from "../../evaluation/sample.ts";
 import type { InFlight } from "../../identity/in-flight.ts";
+import type { Log } from "../../observability/logger.ts";
+import { answerBroke } from "../answer-broke.ts";
 import { answerJson, isLongAnswer } from "../answer-json.ts";
 import { countUsage } from "../count-usage.ts";
 import {
@@ -20,6 +22,7 @@ import {
   withOldItemNames,
 } from "../deprecations.ts";
 import { toEvaluationResult } from "../evaluation-result.ts";
+import { holdResults } from "../hold-memory.ts";
 import { readFiling } from "../read-filing.ts";
 import { readIdempotencyKey } from "../read-idempotency-key.ts";
 import { readExactBody } from "../read-request.ts";
@@ -41,7 +44,9 @@ export type FindRefusals = (
 export function evaluateRoutes(
   { evaluate, findRefusals, inFlight }: EvaluateParts,
   maxBodyBytes: number,
+  log: Log,
 ): Route[] {
+  const onBroken = answerBroke(log);
   return [
     withCaller("POST", "/v1/evaluate", async (call) => {
       const { request, exchange, caller } = call;
@@ -59,13 +64,20 @@ export function evaluateRoutes(
         throw new ValidationFailure([...faults, ...toFaults(refusals, references)]);
       }
       refuseTooMuch(sample, evaluators.length, maxBodyBytes);
+      const capture = body.capture ?? "all";
+      const kept = capture === "none" ? 0 : evaluators.length;
+      const holdAnswer = holdResults(exchange, {
+        kept,
+        keptCharacters: kept * charactersOf(sample),
+        isAnswerLong: isLongAnswer(Array.from({ length: 2 * evaluators.length }, () => sample)),
+      });
       const idempotencyKey = readIdempotencyKey(request.headers);
       const order: EvaluationOrder = {
         accountId,
         sample,
         evaluators,
         filing: readFiling(body),
-        capture: body.capture ?? "all",
+        capture,
         hasConfidenceInterval: body.confidence_interval_strategy === "full-history",
         ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       };
@@ -73,7 +85,12 @@ export function evaluateRoutes(
         if (!(error instanceof RefusedOrderError)) throw error;
         throw new ValidationFailure(toFaults(error.refusals, references));
       });
-      return toAnswer(evaluations);
+      const answer = toAnswerItems(evaluations);
+      const isLong = isLongAnswer(answer);
+      holdAnswer(isLong);
+      if (!isLong) return toShortAnswer(answer);
+      const results = answer.map(([item, result]) => withOldItemNames(item, result));
+      return answerJson({ results }, undefined, onBroken(call));
     }),
   ];
 }
@@ -126,14 +143,16 @@ function missing(loc: (string | number)[], input: unknown): ValidationError {
   return { type: "missing", loc, msg: "Field required", input };
 }
 
-function toAnswer(evaluations: readonly Evaluation[]): Response {
-  const items = evaluations.map((evaluation): [NewItem, EvaluationResult | null] => [
+type AnswerItem = [item: NewItem, result: EvaluationResult | null];
+
+function toAnswerItems(evaluations: readonly Evaluation[]): AnswerItem[] {
+  return evaluations.map((evaluation) => [
     toItem(evaluation),
     evaluation.finding.status === "success" ? toEvaluationResult(evaluation) : null,
   ]);
-  if (isLongAnswer(items)) {
-    return answerJson({ results: items.map(([item, result]) => withOldItemNames(item, result)) });
-  }
+}
+
+function toShortAnswer(items: readonly AnswerItem[]): Response {
   const answer = `{"results":[${items.map(([item, result]) => itemJson(item, result)).join(",")}]}`;
   return new Response(answer, { headers: { "content-type": "application/json;charset=utf-8" } });
 }

@@ -15,9 +15,11 @@ import {
 import type { Pieces } from "../../evaluation/read-in-pieces.ts";
 import type { NewCorrection } from "../../evaluation/results/correct-result.ts";
 import type { KeptResult } from "../../evaluation/results/evaluation-record.ts";
+import type { ImportedResult } from "../../evaluation/results/import-results.ts";
 import type { ImportReceipt, ImportResultsOnce } from "../../evaluation/results/import-results-once.ts";
 import type { Page, SearchFilter } from "../../evaluation/results/result-filter.ts";
 import { type Summary, TooManyGroupsError, type WantedSummary } from "../../evaluation/results/summarise.ts";
+import { charactersOf } from "../../evaluation/sample.ts";
 import type { Log } from "../../observability/logger.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { toIsoInstant } from "../../storage/micros.ts";
@@ -29,7 +31,7 @@ import { toEvaluationResult } from "../evaluation-result.ts";
 import { toSummaryResponse } from "../evaluation-summary.ts";
 import { exportFormat } from "../export-format.ts";
 import { exportTexts } from "../export-texts.ts";
-import { holdStored } from "../hold-memory.ts";
+import { holdResults, holdStored } from "../hold-memory.ts";
 import { keepOpenForEach } from "../keep-open.ts";
 import { readOnce } from "../read-idempotency-key.ts";
 import { readImportedResults } from "../read-imported-result.ts";
@@ -91,7 +93,7 @@ export function evaluationResultRoutes(
       await holdResult(call);
       const result = toEvaluationResult(await area.findResult(askerOf(call), idOf(call)));
       const answer = { evaluation_result: result, evaluation_results: [result] };
-      return answerJson(answer satisfies EvaluationResultResponse);
+      return answerJson(answer satisfies EvaluationResultResponse, undefined, onBroken(call));
     }),
     withCaller("POST", `${path}/search`, async (call) => {
       const body = await readBody(call, EvaluationResultSearchRequest, maxBodyBytes);
@@ -126,6 +128,8 @@ export function evaluationResultRoutes(
     withCaller("POST", `${path}/batch`, async (call) => {
       const body = await readExactBody(call, EvaluationResultBatchRequest, maxBatchBytes);
       const imported = readImportedResults(body.evaluation_results);
+      const keptCharacters = imported.reduce((sum, result) => sum + charactersOfImport(result), 0);
+      holdResults(call.exchange, { kept: imported.length, keptCharacters, isAnswerLong: false });
       const kept = await area.importResults(
         call.caller.accountId,
         imported,
@@ -163,9 +167,13 @@ export function evaluationResultRoutes(
       const once = readOnce(call, "correct result", body);
       const result = await area.correctResult(askerOf(call), correction, once);
       const answer: CorrectionResponse = { evaluation_result: toEvaluationResult(result) };
-      return answerJson(answer, { status: 201 });
+      return answerJson(answer, { status: 201 }, onBroken(call));
     }),
   ];
+}
+
+function charactersOfImport({ sample, finding }: ImportedResult): number {
+  return charactersOf(sample) + (finding.explanation?.length ?? 0);
 }
 
 function toResultJson(result: KeptResult): string {
