@@ -132,11 +132,7 @@ export function evaluationResultRoutes(
       const body = await readExactBody(call, EvaluationResultBatchRequest, maxBatchBytes);
       const imported = readImportedResults(body.evaluation_results);
       keepOpen(call, longestImportMs);
-      const kept = await area.importResults(
-        call.caller.accountId,
-        imported,
-        readOnce(call, "import results", body),
-      );
+      const kept = await area.importResults(askerOf(call), imported, readOnce(call, "import results", body));
       return Response.json(toBatchResponse(kept), { status: 201 });
     }),
     withCaller("POST", `${path}/summary`, async (call) => {
