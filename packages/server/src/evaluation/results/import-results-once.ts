@@ -1,4 +1,4 @@
-import { noteRequest } from "../../storage/idempotency/idempotent-requests-store.ts";
+import { forgetOldRequests, noteRequest } from "../../storage/idempotency/idempotent-requests-store.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import type { Asker, Writer } from "../../storage/reader.ts";
 import type { Database, Micros } from "../../storage/tables.ts";
@@ -38,7 +38,10 @@ export function createImportOnce(
     const earlier = await writer(asker)
       .transaction()
       .execute((transaction) => noteRequest(transaction, once, newName));
-    return earlier ?? newName;
+    if (earlier !== undefined) return earlier;
+    // What cannot be cleared away now is cleared away by a later one.
+    void forgetOldRequests(database).catch(() => {});
+    return newName;
   }
 
   async function importUnder(name: string, accountId: string, results: readonly ImportedResult[]) {
