@@ -11,7 +11,13 @@ test("one result is read where no long read is under way", async () => {
   const { database, destroy } = await openDatabase("sqlite::memory:", () => {});
   // Whoever asks it hears that it has no tables.
   const reader = openSqliteDatabase(":memory:");
-  const store = { database, reader: () => reader, briefReader: () => database, sqlitePath: undefined };
+  const store = {
+    database,
+    writer: () => database,
+    reader: () => reader,
+    briefReader: () => database,
+    sqlitePath: undefined,
+  };
   const evaluation = composeEvaluation(readConfig({}), createLog("silent"), store);
   const { findResult } = composeResults(store, evaluation.registry, evaluation);
   const asker = { accountId: "account", signal: new AbortController().signal };

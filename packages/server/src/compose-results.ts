@@ -13,7 +13,7 @@ import type { OpenedDatabase } from "./storage/open-database.ts";
 
 /** Everything that is done with results once they are there, and the import of others. */
 export function composeResults(
-  { database, reader, briefReader }: Pick<OpenedDatabase, "database" | "reader" | "briefReader">,
+  { database, writer, reader, briefReader }: Omit<OpenedDatabase, "migrated" | "sqlitePath" | "destroy">,
   registry: Registry,
   { keeper, folder }: Pick<Evaluation, "keeper" | "folder">,
 ): EvaluationResultsArea {
@@ -25,12 +25,12 @@ export function composeResults(
     measureResult: (asker, id) => measureResult(briefReader(asker), asker.accountId, id),
     findResult: (asker, id) => findResult(briefReader(asker), asker.accountId, id),
     async correctResult(asker, correction, once) {
-      const stores = { database, reader: briefReader(asker) };
+      const stores = { database: writer(asker), reader: briefReader(asker) };
       const result = await correctResult(stores, asker.accountId, correction, once);
       folder.note();
       return result;
     },
-    importResults: createImportOnce(database, keeper),
+    importResults: createImportOnce({ database, writer }, keeper),
     summarise: (asker, wanted) => summarise(reader(asker), asker.accountId, wanted),
   };
 }

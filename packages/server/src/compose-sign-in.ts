@@ -20,7 +20,8 @@ import { verifySession } from "./identity/sessions/verify-session.ts";
 import { createSignInToken } from "./identity/sign-in-tokens/create-sign-in-token.ts";
 import { useSignInToken } from "./identity/sign-in-tokens/use-sign-in-token.ts";
 import type { User } from "./identity/users-store.ts";
-import type { Reader } from "./storage/reader.ts";
+import type { OpenedDatabase } from "./storage/open-database.ts";
+import type { Asker, Writer } from "./storage/reader.ts";
 import { sharedSecret } from "./storage/settings-store.ts";
 import type { Database } from "./storage/tables.ts";
 
@@ -31,6 +32,8 @@ export interface ComposedSignIn {
   signIn: SignIn;
   sessions: SessionKeeper & SessionsArea;
   holdOf(caller: Caller): Hold;
+  /** For what begins with the hold: one at a time of each user. */
+  writerOf(caller: Caller, signal: AbortSignal): Database;
 }
 
 /** Which sessions count, and for how long. */
@@ -41,9 +44,8 @@ export function sessionRules({ oidc, session }: Config["identity"]): SessionRule
 /** How people sign in and stay so. `publicUrl` is the address that their browsers use. */
 export async function composeSignIn(
   { identity }: Config,
-  database: Database,
+  { database, writer, briefReader }: Pick<OpenedDatabase, "database" | "writer" | "briefReader">,
   publicUrl: string,
-  briefReader: Reader,
 ): Promise<ComposedSignIn> {
   const rules = sessionRules(identity);
   const secret = await sharedSecret(database, "session_digest");
@@ -56,14 +58,17 @@ export async function composeSignIn(
     (caller: Caller): Hold =>
     (transaction) =>
       holdLiveCaller(transaction, rules, caller);
+  // The users are held, and so it is they who take turns, not their accounts.
+  const writerOf = ({ userId }: Caller, signal: AbortSignal) => writer({ accountId: userId, signal });
   const cookie = createSessionCookie({ ...cookies, maxAgeMs: rules.maxMs });
   const { signIn, provider } =
     identity.oidc === undefined
-      ? { signIn: await composeLocalSignIn(database, tokens, rules), provider: undefined }
+      ? { signIn: await composeLocalSignIn(database, writer, tokens, rules), provider: undefined }
       : await composeOpenidSignIn(identity.oidc, database, publicUrl, cookies);
   return {
     signIn,
     holdOf,
+    writerOf,
     sessions: {
       cookie,
       async findSession(headers) {
@@ -71,12 +76,13 @@ export async function composeSignIn(
         return token === undefined ? undefined : await verifySession(database, tokens, rules, token);
       },
       startSession: (signedIn, browser) =>
-        startSession(database, tokens, rules, async () => signedIn, browser),
+        startSession(writer(unhurried(signedIn.userId)), tokens, rules, async () => signedIn, browser),
       listSessions: (asker, userId, page) => listSessions(briefReader(asker), rules, userId, page),
-      endSession: (caller, sessionId) => endSession(database, holdOf(caller), caller.userId, sessionId),
-      async signOut(caller, sessionId) {
+      endSession: (caller, signal, sessionId) =>
+        endSession(writerOf(caller, signal), holdOf(caller), caller.userId, sessionId),
+      async signOut(caller, signal, sessionId) {
         const idToken = provider === undefined ? undefined : await selectIdToken(database, sessionId);
-        await endSession(database, holdOf(caller), caller.userId, sessionId);
+        await endSession(writerOf(caller, signal), holdOf(caller), caller.userId, sessionId);
         return (await provider?.endSessionAddress(idToken))?.href;
       },
     },
@@ -97,6 +103,7 @@ export async function createSignInPath({
 
 async function composeLocalSignIn(
   database: Database,
+  writer: Writer,
   tokens: SessionTokens,
   rules: SessionRules,
 ): Promise<SignIn> {
@@ -108,9 +115,14 @@ async function composeLocalSignIn(
         userId: await useSignInToken(transaction, digestOf, token),
         idToken: null,
       });
-      return startSession(database, tokens, rules, admit, browser);
+      return startSession(writer(unhurried("local sign-in")), tokens, rules, admit, browser);
     },
   };
+}
+
+/** Whoever signs in is waited for: the page that a browser leaves meanwhile is this one. */
+function unhurried(holder: string): Asker {
+  return { accountId: holder, signal: new AbortController().signal };
 }
 
 async function signInDigest(database: Database) {

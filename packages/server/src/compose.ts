@@ -75,7 +75,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
   await refuseWrongClock(store);
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
-  const { signIn, sessions, holdOf } = await composeSignIn(config, database, publicUrl, store.briefReader);
+  const { signIn, sessions, holdOf, writerOf } = await composeSignIn(config, store, publicUrl);
   const signInPath = signIn.kind === "local" ? await createSignInPath(store) : undefined;
   const { upstream: sender, stopSandbox } = await composeUpstream(config, logger, memory);
   const countUnreachable: CountUnreachable = (of, reason) => metrics.upstreamUnreachable([of, reason]);
@@ -135,19 +135,25 @@ export async function compose(config: Config, log: Log, address: string): Promis
     },
     listModels: upstream.listModels,
     apiKeys: {
-      createApiKey: (caller, credential, newKey, once) =>
-        createKeyForCaller(database, digestOf, { credential, hold: holdOf(caller) }, newKey, once),
+      createApiKey: (caller, signal, credential, newKey, once) => {
+        const keyCaller = { credential, hold: holdOf(caller) };
+        return createKeyForCaller(writerOf(caller, signal), digestOf, keyCaller, newKey, once);
+      },
       listApiKeys: (asker, userId, page) => selectApiKeys(store.briefReader(asker), userId, page),
-      revokeApiKey: (caller, keyId) => revokeApiKey(database, verifier, holdOf(caller), caller.userId, keyId),
+      revokeApiKey: (caller, signal, keyId) =>
+        revokeApiKey(writerOf(caller, signal), verifier, holdOf(caller), caller.userId, keyId),
     },
     errorTaxonomies: {
-      createRevision: (newRevision, once) => createRevisionOnce(database, newRevision, once),
+      createRevision: (asker, newRevision, once) =>
+        createRevisionOnce(store.writer(asker), newRevision, once),
       listRevisions: (asker, filter) => listRevisions(store.briefReader(asker), asker.accountId, filter),
       findRevision: (accountId, revisionId) => findRevision(database, accountId, revisionId),
       findErrorFindings: (asker, revisionId, period) =>
         findErrorFindings(store.reader(asker), asker.accountId, revisionId, period),
-      setLabels: (accountId, revisionId, labels) => setLabels(database, accountId, revisionId, labels),
-      removeLabels: (accountId, revisionId, labels) => removeLabels(database, accountId, revisionId, labels),
+      setLabels: (asker, revisionId, labels) =>
+        setLabels(store.writer(asker), asker.accountId, revisionId, labels),
+      removeLabels: (asker, revisionId, labels) =>
+        removeLabels(store.writer(asker), asker.accountId, revisionId, labels),
     },
     registry,
     evaluations: {
@@ -159,17 +165,19 @@ export async function compose(config: Config, log: Log, address: string): Promis
     evaluatorProfiles: {
       findFamily: (name) => registry.find(name)?.family,
       checkInThread,
-      createProfile: (profile, once) =>
-        changeProfileOnce(database, profile.accountId, once, (transaction) =>
+      createProfile: (asker, profile, once) =>
+        changeProfileOnce(store.writer(asker), asker.accountId, once, (transaction) =>
           createProfile(transaction, profile),
         ),
       findOwnProfile: (accountId, publicId) => findOwnProfile(database, managed, accountId, publicId),
-      reviseProfile: (revision, once) =>
-        changeProfileOnce(database, revision.accountId, once, (transaction) =>
+      reviseProfile: (asker, revision, once) =>
+        changeProfileOnce(store.writer(asker), asker.accountId, once, (transaction) =>
           reviseProfile(transaction, revision),
         ),
-      archiveProfile: (asker, publicId) =>
-        archiveProfile({ database, reader: store.briefReader(asker) }, managed, asker.accountId, publicId),
+      archiveProfile: (asker, publicId) => {
+        const stores = { database: store.writer(asker), reader: store.briefReader(asker) };
+        return archiveProfile(stores, managed, asker.accountId, publicId);
+      },
       listProfiles: (asker, filter, page) =>
         listProfiles(store.briefReader(asker), managed, asker.accountId, filter, page),
       measureAgreement: (asker, publicId) =>

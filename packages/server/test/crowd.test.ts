@@ -1,9 +1,12 @@
 import { expect, test } from "bun:test";
+import { EvaluationResultBatchResponse } from "@presage/contract";
+import pg from "pg";
 import { apiKeyClient } from "./support/api-keys.ts";
 import { startCrowd } from "./support/crowd.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { evaluationClient } from "./support/evaluations.ts";
 import { eventually } from "./support/eventually.ts";
+import { testKey } from "./support/presage.ts";
 import { prediction } from "./support/presage-before.ts";
 import { completion } from "./support/upstream.ts";
 
@@ -65,6 +68,44 @@ onEachDatabase((database) => {
     await Promise.all(crowded);
     clearInterval(releasing);
   });
+
+  if (database.name === "PostgreSQL") {
+    test("changes of one account that wait for one row leave the connections to others", async () => {
+      const url = await database.create();
+      await using crowd = await startCrowd(url);
+      const imported = await crowd.mine("POST", "/v1/evaluation-results/batch", {
+        evaluation_results: [{ evaluator_id: "a", pass: true }],
+      });
+      const [result] = EvaluationResultBatchResponse.parse(await imported.json()).evaluation_results;
+      const correction = `/v1/evaluation-results/${result?.id}/correction`;
+      const holder = new pg.Client(url);
+      await holder.connect();
+      const crowdsOf = [
+        { path: "/v1/api-keys", body: { name: "one of many" }, held: "users" },
+        { path: "/v1/api-keys", body: { name: "twin" }, held: "users", idempotencyKey: "twins" },
+        { path: correction, body: { pass: false }, held: "evaluation_results" },
+      ];
+      for (const { path, body, held, idempotencyKey } of crowdsOf) {
+        await holder.query(`begin; select id from ${held} for update`);
+        const headers = {
+          "x-api-key": testKey,
+          ...(idempotencyKey && { "idempotency-key": idempotencyKey }),
+        };
+        const crowded = Array.from({ length: 30 }, () => crowd.presage.call("POST", path, body, headers));
+        await Bun.sleep(300);
+        const theirs = crowd.theirs("POST", "/v1/evaluate", {
+          evaluators: [{ evaluator: "exact-match" }],
+          evaluated_model_output: "a",
+          evaluated_model_gold_answer: "a",
+        });
+        const first = await Promise.race([theirs, Bun.sleep(2_000).then(() => undefined)]);
+        await holder.query("rollback");
+        expect([path, first?.status]).toEqual([path, 200]);
+        expect(new Set((await Promise.all(crowded)).map(({ status }) => status))).toEqual(new Set([201]));
+      }
+      await holder.end();
+    });
+  }
 
   test("long edit distances of one account keep no other from the threads", async () => {
     await using crowd = await startCrowd(await database.create());

@@ -93,6 +93,23 @@ async function lockUnderLoad(tables: string[]): Promise<string[]> {
   return wrong.map((what) => `${tables}: ${what}`);
 }
 
+test.concurrent("a correction that was kept is not answered as if it were not, though its texts cannot be read any more", async () => {
+  const url = await createDatabaseAt(postgres.url);
+  const presage = await startPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_UPSTREAM_URL: upstream.url });
+  const ledger = openLedger(presage, await makeFixtures(presage));
+  const [ofRow, ofTexts] = await Promise.all([connectTo(url), connectTo(url)]);
+  await ofRow.query("begin; select id from evaluation_results for update");
+  const asked = ledger.ask("correction");
+  await Bun.sleep(1_000);
+  await ofTexts.query("begin; lock table evaluation_payloads in access exclusive mode");
+  await ofRow.query("rollback");
+  expect((await asked).status).toBe(201);
+  await ofTexts.query("rollback");
+  expect(await ledger.contradictions(url)).toEqual([]);
+  await Promise.all([ofRow.end(), ofTexts.end()]);
+  await presage.stop();
+});
+
 test.concurrent("a lock on any table, under load, keeps whole what is answered and nothing else", async () => {
   const tables = await tablesOf(postgres);
   expect(tables.length).toBeGreaterThan(20);

@@ -24,9 +24,10 @@ export async function createKey(
   const expiry = expiresAt === undefined ? null : readExpiry(expiresAt);
   await withStore(config, async ({ database, owner, digestOf }) => {
     const newKey = { userId: owner.id, name, expiresAt: expiry };
-    const { key, id } = await inTransaction(database, (transaction) =>
-      createApiKey(transaction, digestOf, newKey),
-    );
+    const { key, id } = await inTransaction(database, async (transaction) => {
+      await holdUsers(transaction, [owner.id]);
+      return await createApiKey(transaction, digestOf, newKey);
+    });
     process.stdout.write(`${key}\n`);
     process.stderr.write(`Its id is ${id}. The key is not shown again.\n`);
   });

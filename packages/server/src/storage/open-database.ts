@@ -1,11 +1,11 @@
-import { Kysely, sql } from "kysely";
+import { type Dialect, Kysely, sql } from "kysely";
 import pRetry from "p-retry";
 import { ServiceError } from "../errors.ts";
 import type { QueueLimits } from "../fair-slots.ts";
 import { migrate, NewerSchemaError } from "./migrate.ts";
 import { openSqliteDatabase } from "./open-sqlite-database.ts";
 import type { PostgresLimits, PostgresListeners } from "./postgres-dialect.ts";
-import { openReader, type Reader } from "./reader.ts";
+import { createWriter, openReader, type Reader, type Writer } from "./reader.ts";
 import { sqliteThreadDialect } from "./sqlite-thread-dialect.ts";
 import { startSqliteWorker } from "./start-sqlite-worker.ts";
 import { isLockTimeout } from "./store-failure.ts";
@@ -47,6 +47,12 @@ const readerConnections = { slots: 5, slotsEach: 4 };
 /** Of one account; whoever hangs up waits no longer. */
 const maxWaitingReads = 1_000;
 const maxReadWaitMs = 60_000;
+/**
+ * Changes that may wait for rows that others hold have less than half of the connections, and those that hold one another up one:
+ * whoever waits for a row waits with a connection in hand.
+ */
+const writerTurns = { slots: 4, slotsEach: 1 };
+const writerQueue = { maxWaitingEach: 100, maxWaitMs: 5_000 };
 
 /** The database cannot be opened, for the reason that the message gives. */
 export class OpenDatabaseError extends Error {
@@ -69,6 +75,8 @@ export interface OpenedDatabase {
   reader: Reader;
   /** For reads of some milliseconds that would hold up the main thread and must not wait for `reader`. */
   briefReader: Reader;
+  /** For changes that may wait for rows that others hold. The asker is whoever holds them up: an account, or one user of it. */
+  writer: Writer;
   /** The SQLite file, where there is one. */
   sqlitePath: string | undefined;
   /** The migrations that this start ran. */
@@ -122,6 +130,10 @@ const refuseRead: QueueLimits["refuse"] = (why) => {
       : `Other reads took so long that this one was not begun within ${maxReadWaitMs / 1000} s. Try again later.`;
   return new ServiceError("overloaded", message, { retryAfterS: 1 });
 };
+function refuseChange(): ServiceError {
+  const message = "Too many changes of this account wait already. Send fewer at once, and try again.";
+  return new ServiceError("overloaded", message, { retryAfterS: 1 });
+}
 
 async function connectSqlite(path: string, onAnswer: () => void): Promise<Connected> {
   const database = openSqliteDatabase(path, onAnswer);
@@ -131,6 +143,7 @@ async function connectSqlite(path: string, onAnswer: () => void): Promise<Connec
     const reader = () => database;
     return {
       database,
+      writer: reader,
       reader,
       briefReader: reader,
       sqlitePath: undefined,
@@ -144,13 +157,14 @@ async function connectSqlite(path: string, onAnswer: () => void): Promise<Connec
     slots: 1,
     queue: { maxWaitingEach: maxWaitingReads, maxWaitMs: maxReadWaitMs, refuse: refuseRead },
   });
-  // Evaluations wait for it, and they have a limit of their own.
   const brief = openReader(sqliteThreadDialect(startWorker, sqliteBriefReaderTimeoutMs), {
     slots: 1,
-    queue: { maxWaitMs: maxReadWaitMs, refuse: refuseRead },
+    queue: { maxWaitingEach: maxWaitingReads, maxWaitMs: maxReadWaitMs, refuse: refuseRead },
   });
   return {
     database,
+    // There is one connection that writes, whose turns are short.
+    writer: () => database,
     reader: long.reader,
     briefReader: brief.reader,
     sqlitePath: path,
@@ -171,8 +185,11 @@ async function connectPostgres(url: string, listeners: PostgresListeners): Promi
   const migrated = await checkEncoding(migrating)
     .then(() => migrateBetweenReads(migrating))
     .finally(() => migrating.destroy());
-  const database = new Kysely<Tables>({
-    dialect: postgresDialect(url, { ...listeners, limits }),
+  const dialect = shareConnections(postgresDialect(url, { ...listeners, limits }));
+  const database = new Kysely<Tables>({ dialect });
+  const writer = createWriter(dialect, {
+    ...writerTurns,
+    queue: { ...writerQueue, refuse: refuseChange },
   });
   const { reader, destroy: closeReaders } = openReader(
     postgresDialect(url, {
@@ -186,7 +203,21 @@ async function connectPostgres(url: string, listeners: PostgresListeners): Promi
       queue: { maxWaitingEach: maxWaitingReads, maxWaitMs: maxReadWaitMs, refuse: refuseRead },
     },
   );
-  return { database, reader, briefReader: () => database, sqlitePath: undefined, migrated, closeReaders };
+  return {
+    database,
+    writer,
+    reader,
+    briefReader: () => database,
+    sqlitePath: undefined,
+    migrated,
+    closeReaders,
+  };
+}
+
+/** Whatever uses the dialect has the same connections. */
+function shareConnections(dialect: Dialect): Dialect {
+  const driver = dialect.createDriver();
+  return { ...dialect, createDriver: () => driver };
 }
 
 /** Whoever uses a table holds up its migration, which takes back what it has done and lets others on before it tries again. */

@@ -12,6 +12,9 @@ export interface Asker {
 /** The database as one asker reads it. */
 export type Reader = (asker: Asker) => Database;
 
+/** The database as one asker changes it. */
+export type Writer = (asker: Asker) => Database;
+
 export interface OpenedReader {
   reader: Reader;
   /** Closes every connection, once. */
@@ -23,6 +26,25 @@ export interface OpenedReader {
  * left to the time limit of the database.
  */
 export function openReader(dialect: Dialect, limits: FairSlotLimits): OpenedReader {
+  const { open, destroy } = openInTurns(dialect, limits, ({ signal }) => signal);
+  return { reader: open, destroy };
+}
+
+/**
+ * A writer whose askers wait for their turn before they have a connection, not with one in hand. One who has gone leaves the
+ * line; what has begun is finished. `dialect` gives its connections to others as well, who close them.
+ */
+export function createWriter(dialect: Dialect, limits: FairSlotLimits): Writer {
+  const never = new AbortController().signal;
+  return openInTurns(dialect, limits, () => never).open;
+}
+
+/** `stopsOn` says what keeps the next statement of an asker from being begun. */
+function openInTurns(
+  dialect: Dialect,
+  limits: FairSlotLimits,
+  stopsOn: (asker: Asker) => AbortSignal,
+): { open(asker: Asker): Database; destroy(): Promise<void> } {
   const slots = createFairSlots(limits);
   const shared = dialect.createDriver();
   const initialised = shared.init();
@@ -35,7 +57,7 @@ export function openReader(dialect: Dialect, limits: FairSlotLimits): OpenedRead
     const release = await slots.take(asker.accountId, asker.signal);
     try {
       if (destroyed !== undefined) throw new Error("The reader has been destroyed");
-      return holdConnection(await shared.acquireConnection(), asker.signal, release);
+      return holdConnection(await shared.acquireConnection(), stopsOn(asker), release);
     } catch (error) {
       release();
       throw error;
@@ -67,7 +89,7 @@ export function openReader(dialect: Dialect, limits: FairSlotLimits): OpenedRead
   }
 
   return {
-    reader: (asker) =>
+    open: (asker) =>
       new Kysely<Tables>({
         dialect: {
           createDriver: () => driverFor(asker),

@@ -4,7 +4,7 @@ import type { Once } from "../../storage/idempotency/once.ts";
 import type { Database, Micros } from "../../storage/tables.ts";
 import { insertCorrection, selectCorrectedAt } from "./corrections-store.ts";
 import { type Countable, type Counted, countResults } from "./count-results.ts";
-import { holdResult, selectStatus } from "./countable-results-store.ts";
+import { holdResult } from "./countable-results-store.ts";
 import type { KeptResult } from "./evaluation-record.ts";
 import { findResult, noSuchResult } from "./find-result.ts";
 import { addCounted } from "./rollup-writes-store.ts";
@@ -30,9 +30,9 @@ export async function correctResult(
   once: Once | undefined,
 ): Promise<KeptResult> {
   const { resultId, pass, score = Number(pass), comment } = correction;
-  const status = await selectStatus(database, accountId, resultId);
-  if (status === undefined) throw noSuchResult();
-  if (status !== "success") {
+  // All that is answered is read before the change: once that is kept, no read may fail the request.
+  const result = await findResult(reader, accountId, resultId);
+  if (result.finding.status !== "success") {
     throw new ServiceError("conflict", "The evaluation has no verdict that could be corrected.");
   }
   // The same request says the same again; what it does not say is when it came first.
@@ -41,7 +41,6 @@ export async function correctResult(
     toReceipt: (appended) => appended,
     recall: async (appended) => appended,
   });
-  const result = await findResult(reader, accountId, resultId);
   return { ...result, correction: { pass, score, comment, createdAt } };
 }
 

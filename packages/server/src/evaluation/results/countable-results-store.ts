@@ -63,18 +63,3 @@ export async function holdResult(
   const row = await (isPostgres(transaction) ? query.forUpdate() : query).executeTakeFirst();
   return row && { counted: toCountable(row), now: row.now };
 }
-
-/** The status of an account's result. */
-export async function selectStatus(
-  database: Database,
-  accountId: string,
-  id: number,
-): Promise<EvaluationStatus | undefined> {
-  const row = await database
-    .selectFrom("evaluation_results")
-    .select("status")
-    .where("id", "=", id)
-    .where("account_id", "=", accountId)
-    .executeTakeFirst();
-  return row?.status as EvaluationStatus | undefined;
-}

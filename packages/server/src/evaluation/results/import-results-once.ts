@@ -1,5 +1,6 @@
-import { noteRequest } from "../../storage/idempotency/idempotent-requests-store.ts";
+import { forgetOldRequests, noteRequest } from "../../storage/idempotency/idempotent-requests-store.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
+import type { Asker, Writer } from "../../storage/reader.ts";
 import type { Database, Micros } from "../../storage/tables.ts";
 import type { KeptResult } from "./evaluation-record.ts";
 import { type ImportedResult, importResults } from "./import-results.ts";
@@ -15,7 +16,7 @@ export interface ImportReceipt {
 }
 
 export type ImportResultsOnce = (
-  accountId: string,
+  asker: Asker,
   results: readonly ImportedResult[],
   once: Once | undefined,
 ) => Promise<ImportReceipt[]>;
@@ -25,16 +26,22 @@ export type ImportResultsOnce = (
  * name of its own before it is done; its results bear the name and their place as request keys, which are unique. So they
  * are committed with what they are known by, on whatever thread and in whatever batch, and nothing is kept twice.
  */
-export function createImportOnce(database: Database, keeper: ResultsKeeper): ImportResultsOnce {
+export function createImportOnce(
+  { database, writer }: { database: Database; writer: Writer },
+  keeper: ResultsKeeper,
+): ImportResultsOnce {
   /** By the names of the imports, so that a twin shares the outcome and meets no conflict. */
   const underWay = new Map<string, Promise<ImportReceipt[]>>();
 
-  async function nameImport(once: Once): Promise<string> {
+  async function nameImport(asker: Asker, once: Once): Promise<string> {
     const newName = crypto.randomUUID();
-    const earlier = await database
+    const earlier = await writer(asker)
       .transaction()
       .execute((transaction) => noteRequest(transaction, once, newName));
-    return earlier ?? newName;
+    if (earlier !== undefined) return earlier;
+    // What cannot be cleared away now is cleared away by a later one.
+    void forgetOldRequests(database).catch(() => {});
+    return newName;
   }
 
   async function importUnder(name: string, accountId: string, results: readonly ImportedResult[]) {
@@ -45,9 +52,10 @@ export function createImportOnce(database: Database, keeper: ResultsKeeper): Imp
     return (await importResults(keeper, accountId, results, keys)).map(toReceipt);
   }
 
-  return async (accountId, results, once) => {
+  return async (asker, results, once) => {
+    const { accountId } = asker;
     if (once === undefined) return (await importResults(keeper, accountId, results)).map(toReceipt);
-    const name = await nameImport(once);
+    const name = await nameImport(asker, once);
     const imported =
       underWay.get(name) ?? importUnder(name, accountId, results).finally(() => underWay.delete(name));
     underWay.set(name, imported);

@@ -26,12 +26,13 @@ import { ValidationFailure } from "../validation.ts";
 export interface ApiKeysArea {
   createApiKey(
     caller: Caller,
+    signal: AbortSignal,
     credential: string,
     newKey: NewApiKey,
     once: Once | undefined,
   ): Promise<NewlyMadeKey>;
   listApiKeys(asker: Asker, userId: string, page: KeysetPage): Promise<ListPart<ApiKey>>;
-  revokeApiKey(caller: Caller, keyId: string): Promise<void>;
+  revokeApiKey(caller: Caller, signal: AbortSignal, keyId: string): Promise<void>;
 }
 
 export function apiKeyRoutes(
@@ -52,12 +53,12 @@ export function apiKeyRoutes(
       const newKey = { userId: caller.userId, name: body.name, expiresAt: readExpiry(body.expires_at) };
       const once = readOnce(call, "create API key", body);
       const credential = credentialOf(request.headers, cookie);
-      const { key, ...apiKey } = await createApiKey(caller, credential, newKey, once);
+      const { key, ...apiKey } = await createApiKey(caller, request.signal, credential, newKey, once);
       return Response.json({ ...toResponse(apiKey), key }, { status: 201 });
     }),
     withCaller("DELETE", "/v1/api-keys/:key_id", async (call) => {
       const { key_id } = readPath(call, ApiKeyPath);
-      await revokeApiKey(call.caller, key_id.toLowerCase());
+      await revokeApiKey(call.caller, call.request.signal, key_id.toLowerCase());
       return new Response(null, { status: 204 });
     }),
   ];

@@ -32,7 +32,7 @@ import { toIsoDay } from "../to-iso-day.ts";
 import { ValidationFailure } from "../validation.ts";
 
 export interface ErrorTaxonomiesArea {
-  createRevision(newRevision: NewRevision, once: Once | undefined): Promise<TaxonomyRevision>;
+  createRevision(asker: Asker, newRevision: NewRevision, once: Once | undefined): Promise<TaxonomyRevision>;
   listRevisions(asker: Asker, filter: RevisionFilter): Promise<Pieces<TaxonomyRevision>>;
   findRevision(accountId: string, revisionId: string): Promise<TaxonomyRevision>;
   findErrorFindings(asker: Asker, revisionId: string, period: Period): Promise<ErrorFindings>;
@@ -40,7 +40,7 @@ export interface ErrorTaxonomiesArea {
   removeLabels: ChangeLabels;
 }
 
-type ChangeLabels = (accountId: string, revisionId: string, labels: string[]) => Promise<TaxonomyRevision>;
+type ChangeLabels = (asker: Asker, revisionId: string, labels: string[]) => Promise<TaxonomyRevision>;
 
 const path = "/v1/error-taxonomy-revision";
 const defaultLimit = 50;
@@ -58,7 +58,7 @@ export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: num
       const body = await readExactBody(call, ErrorTaxonomyRevisionCreateRequest, maxBodyBytes);
       const newRevision = toNewRevision(body, call.caller.accountId);
       const once = readOnce(call, "create error taxonomy revision", body);
-      const revision = await area.createRevision(newRevision, once);
+      const revision = await area.createRevision(askerOf(call), newRevision, once);
       const answer = { error_taxonomy_revision: toResponse(revision) };
       return Response.json(answer satisfies ErrorTaxonomyRevisionCreateResponse, { status: 201 });
     }),
@@ -94,7 +94,7 @@ export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: num
     if ((account_id ?? accountId).toLowerCase() !== accountId) {
       throw new ServiceError("not_found", "There is no such account.");
     }
-    return Response.json(toResponse(await change(accountId, revisionId, labels)));
+    return Response.json(toResponse(await change(askerOf(call), revisionId, labels)));
   }
 }
 

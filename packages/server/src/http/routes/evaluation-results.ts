@@ -130,11 +130,7 @@ export function evaluationResultRoutes(
       const imported = readImportedResults(body.evaluation_results);
       const keptCharacters = imported.reduce((sum, result) => sum + charactersOfImport(result), 0);
       holdResults(call.exchange, { kept: imported.length, keptCharacters, isAnswerLong: false });
-      const kept = await area.importResults(
-        call.caller.accountId,
-        imported,
-        readOnce(call, "import results", body),
-      );
+      const kept = await area.importResults(askerOf(call), imported, readOnce(call, "import results", body));
       return Response.json(toBatchResponse(kept), { status: 201 });
     }),
     withCaller("POST", `${path}/summary`, async (call) => {

@@ -32,10 +32,10 @@ import { streamList } from "../stream-list.ts";
 
 export interface EvaluatorProfilesArea {
   findFamily: FindFamily;
-  createProfile(profile: NewProfile, once: Once | undefined): Promise<ProfileRevision>;
+  createProfile(asker: Asker, profile: NewProfile, once: Once | undefined): Promise<ProfileRevision>;
   checkInThread(task: HeavyCheckTask, asker: Asker): ReturnType<CheckInThread>;
   findOwnProfile(accountId: string, publicId: string): Promise<{ evaluator_family: string }>;
-  reviseProfile(revision: NewRevision, once: Once | undefined): Promise<ProfileRevision>;
+  reviseProfile(asker: Asker, revision: NewRevision, once: Once | undefined): Promise<ProfileRevision>;
   archiveProfile(asker: Asker, publicId: string): Promise<Pieces<ProfileRevision>>;
   listProfiles(asker: Asker, filter: ProfileFilter, page: Page): Promise<Pieces<ProfileRevision>>;
   measureAgreement(asker: Asker, publicId: string): Promise<RevisionAgreement[]>;
@@ -72,7 +72,9 @@ export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes
         name: body.name,
         description: body.description ?? undefined,
       };
-      return toResponse(await area.createProfile(newProfile, readOnce(call, "create profile", body)));
+      return toResponse(
+        await area.createProfile(askerOf(call), newProfile, readOnce(call, "create profile", body)),
+      );
     }),
     withCaller("PATCH", `${path}/:public_id/archive`, async (call) => {
       const body = await readBody(call, optionalArchiveRequest, maxBodyBytes);
@@ -93,7 +95,9 @@ export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes
         config: await readRevisedConfig(body, evaluator_family, area.findFamily, checkerOf(call)),
         description: body.description ?? undefined,
       };
-      return toResponse(await area.reviseProfile(revision, readOnce(call, "revise profile", body)));
+      return toResponse(
+        await area.reviseProfile(askerOf(call), revision, readOnce(call, "revise profile", body)),
+      );
     }),
     withCaller("GET", `${path}/:public_id/agreement`, async (call) => {
       const publicId = publicIdOf(call);

@@ -21,9 +21,9 @@ const signedOutPath = "/sign-in?signed_out";
 export interface SessionsArea {
   cookie: Pick<SessionCookie, "take">;
   listSessions(asker: Asker, userId: string, page: KeysetPage): Promise<ListPart<Session>>;
-  endSession(caller: Caller, sessionId: string): Promise<void>;
+  endSession(caller: Caller, signal: AbortSignal, sessionId: string): Promise<void>;
   /** Ends the session that asks, and says where its browser signs out of the identity provider as well, if there is such a place. */
-  signOut(caller: Caller, sessionId: string): Promise<string | undefined>;
+  signOut(caller: Caller, signal: AbortSignal, sessionId: string): Promise<string | undefined>;
 }
 
 export function sessionRoutes({ cookie, listSessions, endSession, signOut }: SessionsArea): Route[] {
@@ -44,10 +44,10 @@ export function sessionRoutes({ cookie, listSessions, endSession, signOut }: Ses
     }),
     withCaller("DELETE", "/v1/sessions/:session_id", async (call) => {
       const { session_id } = readPath(call, SessionPath);
-      await endSession(call.caller, session_id.toLowerCase());
+      await endSession(call.caller, call.request.signal, session_id.toLowerCase());
       return new Response(null, { status: 204 });
     }),
-    withCaller("POST", "/auth/sign-out", async ({ caller }) => {
+    withCaller("POST", "/auth/sign-out", async ({ caller, request }) => {
       const { proof } = caller;
       if (proof.kind !== "session") {
         throw new ServiceError(
@@ -55,7 +55,7 @@ export function sessionRoutes({ cookie, listSessions, endSession, signOut }: Ses
           "A key cannot sign out. Revoke it, if it is not to be used again.",
         );
       }
-      const redirectTo = await signOut(caller, proof.sessionId);
+      const redirectTo = await signOut(caller, request.signal, proof.sessionId);
       const answer: SignOutResponse = { redirect_to: redirectTo ?? signedOutPath };
       const headers = { "set-cookie": cookie.take(), "clear-site-data": '"cache"' };
       return Response.json(answer, { headers });

@@ -1,7 +1,6 @@
 import { ServiceError } from "../../errors.ts";
 import { nowMicros, toMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/tables.ts";
-import { holdUsers } from "../users-store.ts";
 import { type ApiKey, countActiveKeys, insertApiKey } from "./api-keys-store.ts";
 import type { KeyDigest } from "./key-digest.ts";
 import { generateKey, visibleParts } from "./key-format.ts";
@@ -16,15 +15,14 @@ export interface NewApiKey {
 const maxActiveKeys = 1_000;
 
 /**
- * Makes a key for a user, who has a bounded number of them; it is kept to in a transaction only. The key itself is in the
- * answer and nowhere else.
+ * Makes a key for a user, who has a bounded number of them; the bound is exact where the transaction holds the user. The key
+ * itself is in the answer and nowhere else.
  */
 export async function createApiKey(
   transaction: Database,
   digestOf: KeyDigest,
   { userId, name, expiresAt }: NewApiKey,
 ): Promise<ApiKey & { key: string }> {
-  await holdUsers(transaction, [userId]);
   if ((await countActiveKeys(transaction, userId, nowMicros(), maxActiveKeys)) >= maxActiveKeys) {
     throw new ServiceError(
       "conflict",

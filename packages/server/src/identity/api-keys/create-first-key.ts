@@ -1,5 +1,6 @@
 import { claimOnce } from "../../storage/settings-store.ts";
 import type { Database } from "../../storage/tables.ts";
+import { holdUsers } from "../users-store.ts";
 import { createApiKey } from "./create-api-key.ts";
 import type { KeyDigest } from "./key-digest.ts";
 
@@ -11,6 +12,7 @@ export async function createFirstKey(
 ): Promise<string | undefined> {
   return await database.transaction().execute(async (transaction) => {
     if (!(await claimOnce(transaction, "first_key"))) return undefined;
+    await holdUsers(transaction, [userId]);
     return (await createApiKey(transaction, digestOf, { userId, name: "first key", expiresAt: null })).key;
   });
 }

@@ -29,7 +29,7 @@ export async function doOnce<Answer, Receipt>(
   });
   // It was JSON of this type when it was written.
   if ("receipt" in done) return await recall(JSON.parse(done.receipt) as Receipt);
-  // What cannot be cleared away now is cleared away by a later one.
-  await forgetOldRequests(database).catch(() => {});
+  // Nobody waits for it, and what cannot be cleared away now is cleared away by a later one.
+  void forgetOldRequests(database).catch(() => {});
   return done.answer;
 }
