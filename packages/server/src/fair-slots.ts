@@ -13,8 +13,8 @@ export interface FairSlotLimits {
 
 export interface FairSlots {
   /**
-   * Resolves once the account has a slot, with the function that frees it again, to be called once. Who waits and is no
-   * longer wanted leaves the queue at once, with the signal's reason.
+   * Resolves once the account has a slot, with the function that frees it again, to be called once. Aborting the signal
+   * takes a waiting caller out of the queue at once, and rejects with the signal's reason.
    */
   take(accountId: string, signal: AbortSignal): Promise<() => void>;
   held(): number;
@@ -27,7 +27,7 @@ interface Account {
 }
 
 /**
- * Lets so many in at once; the rest wait. A slot that comes free goes to the account that holds the fewest, in turns among
+ * Lets a limited number in at once; the rest wait. A slot that comes free goes to the account that holds the fewest, in turns among
  * equals, and within an account to whoever came first. So an account alone has all of them, and a newcomer waits for one
  * slot, not for the queue of another.
  */

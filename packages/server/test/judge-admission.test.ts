@@ -126,7 +126,7 @@ onEachDatabase((database) => {
     });
   }
 
-  test("evaluations under way have a limit, of which no account takes all against another", async () => {
+  test("evaluations under way have a limit, and no account can take all of it from another", async () => {
     await using crowd = await startCrowd(await database.create(), {
       PRESAGE_EVALUATIONS_MAX_IN_FLIGHT: "4",
     });
