@@ -2,7 +2,7 @@ import { ServiceError } from "./errors.ts";
 
 /** What a request of 64 KB takes. Holders up to this size are let in to the part that larger ones leave free for them. */
 const smallBytes = 6 * 64 * 1024;
-/** Of all, one part in so many is for small holders alone. */
+/** One part in this many is for small holders alone. */
 const partsForSmall = 8;
 const retryAfterS = 1;
 
@@ -38,6 +38,24 @@ export function createByteBudget(maxBytes: number): ByteBudget {
     },
     heldBytes: () => held,
   };
+}
+
+/** A request, or what is read for one, with what it holds of a budget. */
+export interface Holder {
+  readonly memory: ByteBudget;
+  heldBytes: number;
+}
+
+/** It holds `bytes` from now on, in place of what it held; refused where there is no room. */
+export function holdBytes(holder: Holder, bytes: number): void {
+  holder.memory.resize(holder.heldBytes, bytes);
+  holder.heldBytes = bytes;
+}
+
+/** The same without a question: for what is in memory already. */
+export function holdBytesAnyway(holder: Holder, bytes: number): void {
+  holder.memory.resizeAnyway(holder.heldBytes, bytes);
+  holder.heldBytes = bytes;
 }
 
 function tooLarge(bytes: number, maxBytesOfOne: number): ServiceError {

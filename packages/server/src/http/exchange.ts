@@ -1,17 +1,17 @@
 import type { ErrorCategory, UsageOperation } from "@presage/contract";
-import type { ByteBudget } from "../byte-budget.ts";
+import type { Holder } from "../byte-budget.ts";
 import type { RateStatus } from "../identity/admission.ts";
 import type { RequestSpan } from "../observability/tracing.ts";
 
-/** What is learnt about one request while it is served, for its log line, its metrics and its headers. */
-export interface Exchange {
+/**
+ * What is learnt about one request while it is served, for its log line, its metrics and its headers, and the memory that it
+ * holds until it is answered.
+ */
+export interface Exchange extends Holder {
   readonly requestId: string;
   readonly startedAtMs: number;
   /** Its trace, where traces are made. */
   readonly span: RequestSpan | undefined;
-  readonly memory: ByteBudget;
-  /** What of it the request holds until it is answered. */
-  heldBytes: number;
   keyId: string | undefined;
   sessionId: string | undefined;
   /** In whose usage it is counted, and as what, if it is. */

@@ -1,4 +1,4 @@
-import type { Exchange } from "./exchange.ts";
+import { type Holder, holdBytes, holdBytesAnyway } from "../byte-budget.ts";
 
 /**
  * A body is in memory several times while it is read: as bytes, as text, as the parsed value and as what is made of it, some of
@@ -6,20 +6,6 @@ import type { Exchange } from "./exchange.ts";
  * character that is not; with 40 at once, far less for each.
  */
 const bytesPerBodyByte = 6;
-
-type Holder = Pick<Exchange, "memory" | "heldBytes">;
-
-/** The request holds `bytes` from now on, in place of what it held; refused where there is no room. */
-function holdBytes(holder: Holder, bytes: number): void {
-  holder.memory.resize(holder.heldBytes, bytes);
-  holder.heldBytes = bytes;
-}
-
-/** The same without a question: for what is in memory already. */
-export function holdBytesAnyway(holder: Holder, bytes: number): void {
-  holder.memory.resizeAnyway(holder.heldBytes, bytes);
-  holder.heldBytes = bytes;
-}
 
 /**
  * What is read from the store at once is there several times as well, until it is handed over: in the thread that reads, as

@@ -1,5 +1,5 @@
+import { holdBytesAnyway } from "../byte-budget.ts";
 import type { Exchange } from "./exchange.ts";
-import { holdBytesAnyway } from "./hold-memory.ts";
 
 /** What less than this is counted for is let go of with the answer: the system's own buffers take it. */
 const worthHoldingBytes = 1_000_000;

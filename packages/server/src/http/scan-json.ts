@@ -3,7 +3,7 @@ export const maxDepth = 256;
 /** A thousand imported results with all their fields and tags have fewer, and so do thirty thousand messages. */
 const maxValues = 100_000;
 const maxNumberCharacters = 1_000;
-/** Up to so many, each is searched for; from then on it is faster to go byte by byte. */
+/** Up to this many, each is searched for; from then on it is faster to go byte by byte. */
 const fewEscapedQuotes = 10_000;
 
 export interface JsonScan {

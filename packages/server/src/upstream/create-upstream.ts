@@ -1,3 +1,4 @@
+import { createByteBudget, type Holder, holdBytes } from "../byte-budget.ts";
 import { UpstreamError } from "../errors.ts";
 import { askWithRetries } from "./ask-with-retries.ts";
 import { checkCompletion, checkModelList } from "./check-answer.ts";
@@ -26,25 +27,19 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   // Many callers wait for the one answer, so none of them can call it off.
   const servedModel = createServedModel(options.model, () => listModels(new AbortController().signal));
 
-  /** What an answer takes of the memory budget until it is handed on. */
-  function holdAnswer(): { onAnswerLength: ((bytes: number) => void) | undefined; letGo(): void } {
-    let held = 0;
-    function hold(bytes: number): void {
-      options.memory?.resize(held, bytes);
-      held = bytes;
-    }
-    return { onAnswerLength: (bytes) => hold(bytes * bytesPerAnswerByte), letGo: () => hold(0) };
-  }
+  const memory = options.memory ?? createByteBudget(Number.MAX_SAFE_INTEGER);
+  const newHolder = (): Holder => ({ memory, heldBytes: 0 });
 
   async function listModels(callerGone: AbortSignal): Promise<ModelList> {
     const { signal, end } = startDeadline(timeoutMs, callerGone);
-    const { onAnswerLength, letGo } = holdAnswer();
+    const holder = newHolder();
+    const onAnswerLength = (bytes: number) => holdBytes(holder, bytes * bytesPerAnswerByte);
     try {
       const call = { method: "GET", path: "/models", signal, onAnswerLength } as const;
       return checkModelList(await askWithRetries(send, call, retries));
     } finally {
       end();
-      letGo();
+      holdBytes(holder, 0);
     }
   }
 
@@ -69,7 +64,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     { namesNoModel, mayRetry }: { namesNoModel: boolean; mayRetry: (() => boolean) | undefined },
     { signal, end }: Deadline,
   ): Promise<UpstreamCompletion> {
-    const { onAnswerLength, letGo } = holdAnswer();
+    const holder = newHolder();
+    const onAnswerLength = (bytes: number) => holdBytes(holder, bytes * bytesPerAnswerByte);
     try {
       const body = await written;
       const call = { method: "POST", path: "/chat/completions", body, signal, onAnswerLength } as const;
@@ -80,7 +76,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       throw error;
     } finally {
       end();
-      letGo();
+      holdBytes(holder, 0);
     }
   }
 

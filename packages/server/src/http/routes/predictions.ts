@@ -1,4 +1,5 @@
 import { ChatCompletionRequest, WorldModelRequest } from "@presage/contract";
+import { holdBytesAnyway } from "../../byte-budget.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Admission } from "../../identity/admission.ts";
 import type { Caller } from "../../identity/caller.ts";
@@ -6,7 +7,7 @@ import { completeChat } from "../../prediction/complete-chat.ts";
 import { type Complete, predict } from "../../prediction/predict.ts";
 import { countUsage } from "../count-usage.ts";
 import type { Exchange } from "../exchange.ts";
-import { holdBytesAnyway, holdSentBody } from "../hold-memory.ts";
+import { holdSentBody } from "../hold-memory.ts";
 import { measureCompletion } from "../measure-completion.ts";
 import { readExactBody } from "../read-request.ts";
 import { type Route, withCaller } from "../route.ts";

@@ -5,7 +5,7 @@ export interface ChatRequest {
   maxTokens: number;
 }
 
-/** The sandbox runs in the server's own thread, where a turn over so many characters takes a tenth of a second. */
+/** The sandbox runs in the server's own thread, where a turn over that many characters takes a tenth of a second. */
 const maxPromptCharacters = 500_000;
 
 /** Reads the body leniently, as upstreams do; a text says what is wrong with it. */
