@@ -44,6 +44,8 @@ const sqliteBriefReaderTimeoutMs = 10_000;
  * to other accounts than the one that has the most.
  */
 const readerConnections = { slots: 5, slotsEach: 4 };
+/** Of brief reads, none of which one account may take all of. */
+const briefReaderConnections = { slots: 4, slotsEach: 3 };
 /** Of one account; whoever hangs up waits no longer. */
 const maxWaitingReads = 1_000;
 const maxReadWaitMs = 60_000;
@@ -183,28 +185,23 @@ async function connectPostgres(url: string, listeners: PostgresListeners): Promi
   const dialect = shareConnections(postgresDialect(url, { ...listeners, limits }));
   const database = new Kysely<Tables>({ dialect });
   const writer = createWriter(dialect, { ...writerTurns, refuse: refuseChange });
-  const { reader, destroy: closeReaders } = openReader(
-    postgresDialect(url, {
-      ...listeners,
-      maxConnections: readerConnections.slots,
-      limits: readerLimits,
-      isReadOnly: true,
-    }),
-    {
-      ...readerConnections,
-      maxWaitingEach: maxWaitingReads,
-      maxWaitMs: maxReadWaitMs,
-      refuse: refuseRead,
-    },
-  );
+  const openReaderOf = (connections: { slots: number; slotsEach: number }, limits: PostgresLimits) =>
+    openReader(
+      postgresDialect(url, { ...listeners, maxConnections: connections.slots, limits, isReadOnly: true }),
+      { ...connections, maxWaitingEach: maxWaitingReads, maxWaitMs: maxReadWaitMs, refuse: refuseRead },
+    );
+  const long = openReaderOf(readerConnections, readerLimits);
+  const brief = openReaderOf(briefReaderConnections, limits);
   return {
     database,
     writer,
-    reader,
-    briefReader: () => database,
+    reader: long.reader,
+    briefReader: brief.reader,
     sqlitePath: undefined,
     migrated,
-    closeReaders,
+    async closeReaders() {
+      await Promise.all([long.destroy(), brief.destroy()]);
+    },
   };
 }
 
