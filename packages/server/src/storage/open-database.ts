@@ -151,12 +151,13 @@ async function connectSqlite(path: string, onAnswer: () => void): Promise<Connec
   }
   // A thread starts with its first statement.
   const startWorker = () => startSqliteWorker(path);
-  const limits: FairSlotLimits = { slots: 1, maxWaitMs: maxReadWaitMs, refuse: refuseRead };
-  const long = openReader(sqliteThreadDialect(startWorker, sqliteReaderTimeoutMs), {
-    ...limits,
+  const limits: FairSlotLimits = {
+    slots: 1,
     maxWaitingEach: maxWaitingReads,
-  });
-  // Evaluations wait for it, and they have a limit of their own.
+    maxWaitMs: maxReadWaitMs,
+    refuse: refuseRead,
+  };
+  const long = openReader(sqliteThreadDialect(startWorker, sqliteReaderTimeoutMs), limits);
   const brief = openReader(sqliteThreadDialect(startWorker, sqliteBriefReaderTimeoutMs), limits);
   return {
     database,
