@@ -234,7 +234,10 @@ test("a transaction does not count as kept if it hid a failure", async () => {
       await note("taken", transaction).catch(() => {});
     }),
   );
-  expect(failure).toMatchObject({ message: expect.stringContaining("taken back") });
+  expect(failure).toMatchObject({
+    code: "store_unavailable",
+    cause: { message: expect.stringContaining("taken back") },
+  });
   await note("next");
   expect(await notes()).toEqual(["next", "taken"]);
 });

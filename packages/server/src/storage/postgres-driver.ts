@@ -96,7 +96,7 @@ export function postgresDriver(pool: pg.Pool, onAnswer: () => void = () => {}): 
       session.isInTransaction = false;
       // So the server answers where a statement failed and nobody told of it.
       if (command !== "COMMIT")
-        throw new Error("The transaction was taken back: a statement in it had failed");
+        throw storeUnavailable(new Error("The transaction was taken back: a statement in it had failed"));
     },
 
     async rollbackTransaction(connection) {
