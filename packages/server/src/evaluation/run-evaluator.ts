@@ -79,7 +79,8 @@ export function createEvaluatorRunner({
       return await runModel(family, sample, call, explainStrategy, callerGone);
     } catch (error) {
       if (callerGone.aborted) throw new CallerGoneError();
-      if (isStoreUnavailable(error) || isCrowded(error)) throw error;
+      // The request fails, not the evaluation: a store that is out of order or has too much to do says nothing of a text.
+      if (error instanceof ServiceError || isStoreUnavailable(error)) throw error;
       return toFinding(error);
     }
   }
@@ -120,11 +121,6 @@ export function createEvaluatorRunner({
     onFault(error);
     return failed("internal_error", "Internal error in the evaluator.");
   }
-}
-
-/** Too many others read, and what was to be read is no fault of the evaluator. */
-function isCrowded(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === "overloaded";
 }
 
 function unusable(code: string, message: string): Finding {

@@ -44,6 +44,8 @@ const sqliteBriefReaderTimeoutMs = 10_000;
  * to other accounts than the one that has the most.
  */
 const readerConnections = { slots: 5, slotsEach: 4 };
+/** Of brief reads, none of which one account may take all of. */
+const briefReaderConnections = { slots: 4, slotsEach: 3 };
 /** Of one account; whoever hangs up waits no longer. */
 const maxWaitingReads = 1_000;
 const maxReadWaitMs = 60_000;
@@ -130,10 +132,17 @@ const refuseRead: QueueLimits["refuse"] = (why) => {
       : `Other reads took so long that this one was not begun within ${maxReadWaitMs / 1000} s. Try again later.`;
   return new ServiceError("overloaded", message, { retryAfterS: 1 });
 };
+
 function refuseChange(): ServiceError {
   const message = "Too many changes of this account wait already. Send fewer at once, and try again.";
   return new ServiceError("overloaded", message, { retryAfterS: 1 });
 }
+
+const readerQueue: QueueLimits = {
+  maxWaitingEach: maxWaitingReads,
+  maxWaitMs: maxReadWaitMs,
+  refuse: refuseRead,
+};
 
 async function connectSqlite(path: string, onAnswer: () => void): Promise<Connected> {
   const database = openSqliteDatabase(path, onAnswer);
@@ -155,11 +164,11 @@ async function connectSqlite(path: string, onAnswer: () => void): Promise<Connec
   const startWorker = () => startSqliteWorker(path);
   const long = openReader(sqliteThreadDialect(startWorker, sqliteReaderTimeoutMs), {
     slots: 1,
-    queue: { maxWaitingEach: maxWaitingReads, maxWaitMs: maxReadWaitMs, refuse: refuseRead },
+    queue: readerQueue,
   });
   const brief = openReader(sqliteThreadDialect(startWorker, sqliteBriefReaderTimeoutMs), {
     slots: 1,
-    queue: { maxWaitingEach: maxWaitingReads, maxWaitMs: maxReadWaitMs, refuse: refuseRead },
+    queue: readerQueue,
   });
   return {
     database,
@@ -191,26 +200,23 @@ async function connectPostgres(url: string, listeners: PostgresListeners): Promi
     ...writerTurns,
     queue: { ...writerQueue, refuse: refuseChange },
   });
-  const { reader, destroy: closeReaders } = openReader(
-    postgresDialect(url, {
-      ...listeners,
-      maxConnections: readerConnections.slots,
-      limits: readerLimits,
-      isReadOnly: true,
-    }),
-    {
-      ...readerConnections,
-      queue: { maxWaitingEach: maxWaitingReads, maxWaitMs: maxReadWaitMs, refuse: refuseRead },
-    },
-  );
+  const openReaderOf = (connections: { slots: number; slotsEach: number }, limits: PostgresLimits) =>
+    openReader(
+      postgresDialect(url, { ...listeners, maxConnections: connections.slots, limits, isReadOnly: true }),
+      { ...connections, queue: readerQueue },
+    );
+  const long = openReaderOf(readerConnections, readerLimits);
+  const brief = openReaderOf(briefReaderConnections, limits);
   return {
     database,
     writer,
-    reader,
-    briefReader: () => database,
+    reader: long.reader,
+    briefReader: brief.reader,
     sqlitePath: undefined,
     migrated,
-    closeReaders,
+    async closeReaders() {
+      await Promise.all([long.destroy(), brief.destroy()]);
+    },
   };
 }
 

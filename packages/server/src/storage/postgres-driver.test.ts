@@ -24,12 +24,17 @@ let outside: pg.Client;
 let database: Kysely<Notes>;
 let lost: Error[];
 
-function open(isReadOnly = false): Kysely<Notes> {
+function open(isReadOnly = false, ofSession = limits): Kysely<Notes> {
   const url = new URL(directUrl);
   url.port = String(relay.port);
   const onConnectionLost = (error: Error) => void lost.push(error);
   return new Kysely<Notes>({
-    dialect: postgresDialect(url.href, { maxConnections: 1, limits, isReadOnly, onConnectionLost }),
+    dialect: postgresDialect(url.href, {
+      maxConnections: 1,
+      limits: ofSession,
+      isReadOnly,
+      onConnectionLost,
+    }),
   });
 }
 
@@ -118,6 +123,31 @@ test("a transaction that could not begin leaves nothing open for the next caller
   expect(await notes()).toEqual(["next"]);
 });
 
+test("whoever gets no connection of a server that answers others is told that it is busy, not out of order", async () => {
+  let isOver = false;
+  const busy = database.transaction().execute(async (transaction) => {
+    while (!isOver) await sql`select pg_sleep(0.1)`.execute(transaction);
+  });
+  await Bun.sleep(100);
+  const failure = await failureOf(note("refused"));
+  isOver = true;
+  await busy;
+  expect([(failure as { code?: unknown }).code, isStoreUnavailable(failure)]).toEqual(["overloaded", false]);
+  expect(await notes()).toEqual([]);
+});
+
+test("whoever gets no connection of a server that answers nobody is told that it is out of order", async () => {
+  await database.destroy();
+  database = open(false, { ...limits, answerTimeoutMs: 6_000 });
+  await serversPid();
+  relay.silence();
+  const silent = failureOf(note("unanswered"));
+  await Bun.sleep(100);
+  expect(isStoreUnavailable(await failureOf(note("refused")))).toBe(true);
+  relay.resume();
+  await silent;
+});
+
 test("a commit that is not answered is uncertain", async () => {
   // As the protocol ends a statement: the settings of a session have "committed" in them.
   relay.holdAnswersTo("commit\0");
@@ -204,7 +234,10 @@ test("a transaction does not count as kept if it hid a failure", async () => {
       await note("taken", transaction).catch(() => {});
     }),
   );
-  expect(failure).toMatchObject({ message: expect.stringContaining("taken back") });
+  expect(failure).toMatchObject({
+    code: "store_unavailable",
+    cause: { message: expect.stringContaining("taken back") },
+  });
   await note("next");
   expect(await notes()).toEqual(["next", "taken"]);
 });

@@ -1,6 +1,6 @@
 import { CompiledQuery, type DatabaseConnection, type Driver } from "kysely";
 import pg from "pg";
-import { storeUnavailable, storeUncertain } from "./store-failure.ts";
+import { storeBusy, storeUnavailable, storeUncertain } from "./store-failure.ts";
 
 /** How long connections that are told to end may take before they are cut. */
 const farewellMs = 1_000;
@@ -34,11 +34,15 @@ interface Session extends DatabaseConnection {
  */
 export function postgresDriver(pool: pg.Pool, onAnswer: () => void = () => {}): Driver {
   const sessions = new Map<pg.PoolClient, Session>();
+  let answeredAtMs = Number.NEGATIVE_INFINITY;
   let inUse = 0;
   let onUnused: (() => void) | undefined;
 
   pool.on("connect", (client) => {
-    const session = openSession(client, onAnswer);
+    const session = openSession(client, () => {
+      answeredAtMs = performance.now();
+      onAnswer();
+    });
     sessions.set(client, session);
     // The pool listens only to connections that nobody uses. One that dies in use fails the statement that uses it; without
     // a listener of its own it would end the process as well.
@@ -56,11 +60,18 @@ export function postgresDriver(pool: pg.Pool, onAnswer: () => void = () => {}): 
     if (inUse === 0) onUnused?.();
   }
 
+  /** Whether others had all the connections, and the server answered them meanwhile. One that is silent is out of order. */
+  function isBusy(sinceMs: number): boolean {
+    const sound = sessions.values().reduce((sum, { failure }) => sum + Number(failure === undefined), 0);
+    return sound >= pool.options.max && answeredAtMs > sinceMs;
+  }
+
   return {
     async init() {},
 
     async acquireConnection() {
       inUse += 1;
+      const askedAtMs = performance.now();
       try {
         const client = await pool.connect();
         const session = sessions.get(client);
@@ -69,7 +80,7 @@ export function postgresDriver(pool: pg.Pool, onAnswer: () => void = () => {}): 
         throw new Error("the connection ended");
       } catch (error) {
         leave();
-        throw storeUnavailable(error);
+        throw isBusy(askedAtMs) ? storeBusy(error) : storeUnavailable(error);
       }
     },
 
@@ -85,7 +96,7 @@ export function postgresDriver(pool: pg.Pool, onAnswer: () => void = () => {}): 
       session.isInTransaction = false;
       // So the server answers where a statement failed and nobody told of it.
       if (command !== "COMMIT")
-        throw new Error("The transaction was taken back: a statement in it had failed");
+        throw storeUnavailable(new Error("The transaction was taken back: a statement in it had failed"));
     },
 
     async rollbackTransaction(connection) {

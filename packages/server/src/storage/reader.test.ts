@@ -13,20 +13,23 @@ onEachDatabase(({ name, create }) => {
       : sql`select pg_sleep(0.3)`;
   const read = (database: Database) => sql`select 1`.execute(database);
 
-  test("an account that comes later reads before the statements that another has waiting", async () => {
-    const { reader, destroy } = await openDatabase(await create(), () => {});
-    await read(reader(patientAsker()));
-    const ended: string[] = [];
-    const crowded = Array.from({ length: 8 }, () =>
-      slowStatement.execute(reader(patientAsker("one"))).then(() => ended.push("one")),
-    );
-    await Bun.sleep(10);
-    await read(reader(patientAsker("other"))).then(() => ended.push("other"));
-    // At the most those that were under way came before it: one on SQLite's thread, four of PostgreSQL's connections.
-    expect(ended.length).toBeLessThanOrEqual(5);
-    await Promise.all(crowded);
-    await destroy();
-  });
+  test.each(["reader", "briefReader"] as const)(
+    "an account that comes later reads by the %s before the statements that another has waiting",
+    async (which) => {
+      const { [which]: reader, destroy } = await openDatabase(await create(), () => {});
+      await read(reader(patientAsker()));
+      const ended: string[] = [];
+      const crowded = Array.from({ length: 8 }, () =>
+        slowStatement.execute(reader(patientAsker("one"))).then(() => ended.push("one")),
+      );
+      await Bun.sleep(10);
+      await read(reader(patientAsker("other"))).then(() => ended.push("other"));
+      // At the most those that were under way came before it: one on SQLite's thread, four of PostgreSQL's connections.
+      expect(ended.length).toBeLessThanOrEqual(5);
+      await Promise.all(crowded);
+      await destroy();
+    },
+  );
 
   test("what waits is not begun once its asker has gone, and its account reads on", async () => {
     const { reader, destroy } = await openDatabase(await create(), () => {});
@@ -58,19 +61,22 @@ onEachDatabase(({ name, create }) => {
     await destroy();
   });
 
-  test("more statements of an account than may wait are refused, and those of another are not", async () => {
-    const { reader, destroy } = await openDatabase(await create(), () => {});
-    const caller = new AbortController();
-    const asker = { accountId: "account", signal: caller.signal };
-    const all = Array.from({ length: 1_100 }, () => slowStatement.execute(reader(asker)));
-    const settled = Promise.allSettled(all);
-    await Bun.sleep(10);
-    const refused = reader(asker);
-    await expect(read(refused)).rejects.toMatchObject({ code: "overloaded", retryAfterS: 1 });
-    const other = read(reader(patientAsker("other")));
-    caller.abort(new Error("hung up"));
-    expect((await other).rows).toHaveLength(1);
-    await settled;
-    await destroy();
-  });
+  test.each(["reader", "briefReader"] as const)(
+    "more statements of an account than may wait for the %s are refused, and those of another are not",
+    async (which) => {
+      const { [which]: reader, destroy } = await openDatabase(await create(), () => {});
+      const caller = new AbortController();
+      const asker = { accountId: "account", signal: caller.signal };
+      const all = Array.from({ length: 1_100 }, () => slowStatement.execute(reader(asker)));
+      const settled = Promise.allSettled(all);
+      await Bun.sleep(10);
+      const refused = reader(asker);
+      await expect(read(refused)).rejects.toMatchObject({ code: "overloaded", retryAfterS: 1 });
+      const other = read(reader(patientAsker("other")));
+      caller.abort(new Error("hung up"));
+      expect((await other).rows).toHaveLength(1);
+      await settled;
+      await destroy();
+    },
+  );
 });

@@ -266,13 +266,24 @@ describe("a statement that takes longer than it may", () => {
     expect(workers.map(({ threadId }) => threadId === -1)).toEqual([false, false]);
   });
 
-  test("and another after it leave one thread behind at a time", async () => {
+  test("does not keep the next one from failing in time", async () => {
+    const impatient = open(path, 200);
+    await bodies(impatient);
+    const longer = sql`select * from (${slowStatement}), (${slowStatement}), (${slowStatement}), (${slowStatement})`;
+    for (const before of [0, 1]) {
+      expect(isStoreUnavailable(await failureOf(longer.execute(impatient)))).toBe(true);
+      // The first thread runs all the while.
+      expect(workers.map(({ threadId }) => threadId !== -1)).toEqual(Array(before + 1).fill(true));
+    }
+  });
+
+  test("and another after it leave no third thread to be started while both run", async () => {
     const impatient = open(path, 200);
     await bodies(impatient);
     const slow = sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 3000000) select max(i) from n`;
     const isRunning = ({ threadId }: Worker) => threadId !== -1;
     for (let statement = 0; statement < 3; statement += 1) {
-      // The later ones may be answered while they wait for the first thread to end.
+      // The last one may be answered, by the thread that starts once the first has ended.
       await slow.execute(impatient).catch((error: unknown) => {
         expect(isStoreUnavailable(error)).toBe(true);
       });

@@ -33,30 +33,37 @@ export function sqliteThreadDialect(startWorker: () => Worker, timeoutMs: number
 
 function sqliteThreadDriver(startWorker: () => Worker, timeoutMs: number): Driver {
   const nextTurn = takeTurns();
-  /** Resolves once no thread is left that was given up and still runs: two of them would take the processors from the rest. */
-  let noneLeftBehind: Promise<void> = Promise.resolve();
+  /** Resolves once no thread is left that was given up and still runs. */
+  let noneLeftBehind: Promise<unknown> = Promise.resolve();
+  /** Resolves once one at the most is: with more of them the next thread would take the processors from the rest. */
+  let mayStart: Promise<unknown> = Promise.resolve();
   const releases = new WeakMap<DatabaseConnection, () => void>();
   let thread: SqliteThread | undefined;
 
-  function runningThread(): SqliteThread {
-    if (thread === undefined || thread.hasEnded()) thread = threadClient(startWorker());
+  async function runningThread(): Promise<SqliteThread> {
+    if (thread === undefined || thread.hasEnded()) {
+      await untilMayStart();
+      thread = threadClient(startWorker());
+    }
     return thread;
+  }
+
+  async function untilMayStart(): Promise<void> {
+    const late = Promise.withResolvers<"late">();
+    const overdue = setTimeout(() => late.resolve("late"), timeoutMs);
+    const first = await Promise.race([mayStart, late.promise]);
+    clearTimeout(overdue);
+    if (first === "late") throw statementTimedOut(timeoutMs);
   }
 
   /** Nothing stops a statement from outside, so its thread is left to end by itself, and the next statement has another. */
   async function askInTime(asked: SqliteThread, statement: SqliteThreadStatement): Promise<string> {
     const answer = asked.ask(statement);
-    let isOver = false;
-    const overdue = setTimeout(async () => {
-      await noneLeftBehind;
-      if (!isOver) noneLeftBehind = asked.giveUp(statementTimedOut(timeoutMs));
+    const overdue = setTimeout(() => {
+      mayStart = noneLeftBehind;
+      noneLeftBehind = Promise.all([mayStart, asked.giveUp(statementTimedOut(timeoutMs))]);
     }, timeoutMs);
-    try {
-      return await answer;
-    } finally {
-      isOver = true;
-      clearTimeout(overdue);
-    }
+    return await answer.finally(() => clearTimeout(overdue));
   }
 
   return {
@@ -64,7 +71,7 @@ function sqliteThreadDriver(startWorker: () => Worker, timeoutMs: number): Drive
     async acquireConnection() {
       const release = await nextTurn();
       try {
-        const connection = connectionOn(runningThread(), askInTime);
+        const connection = connectionOn(await runningThread(), askInTime);
         releases.set(connection, release);
         return connection;
       } catch (error) {

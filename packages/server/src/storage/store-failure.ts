@@ -43,6 +43,12 @@ export function storeUnavailable(cause: unknown): ServiceError {
   return new ServiceError("store_unavailable", message, { cause });
 }
 
+/** The store answers, but has more to do than it has connections. Nothing was kept, and nothing is out of order. */
+export function storeBusy(cause: unknown): ServiceError {
+  const message = "Too many requests use the database right now. Try again in a few seconds.";
+  return new ServiceError("overloaded", message, { retryAfterS: 2, cause });
+}
+
 /** The store was asked to keep a change, and did not say whether it has. */
 export function storeUncertain(cause: unknown): ServiceError {
   const message =

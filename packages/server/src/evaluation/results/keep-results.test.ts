@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { storeUncertain } from "../../storage/store-failure.ts";
+import { storeBusy, storeUncertain } from "../../storage/store-failure.ts";
 import { ordinaryRecord } from "./evaluation-record.fixture.ts";
 import type { EvaluationRecord } from "./evaluation-record.ts";
 import { createResultsKeeper } from "./keep-results.ts";
@@ -89,6 +89,20 @@ describe("while a write is under way", () => {
     await store.answer(1, 2);
     await second;
   });
+});
+
+test("with no connection to be had, a batch is refused as one, and those that came after it are tried", async () => {
+  const store = scriptedStore();
+  const { keep } = createResultsKeeper(store.write);
+  const calls = [keep(named("a")), keep(named("b"))];
+  await turn();
+  const later = keep(named("c"));
+  const outcome = outcomes([...calls, later]);
+  const busy = storeBusy(new Error("timeout"));
+  await store.refuse(0, busy);
+  expect(store.inputs()).toEqual([["a", "b"], ["c"]]);
+  await store.answer(1, 10);
+  expect(await outcome).toEqual([busy, busy, "kept"]);
 });
 
 test("calls of one turn of the event loop go together, also the first", async () => {

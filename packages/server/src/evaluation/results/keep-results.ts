@@ -75,7 +75,8 @@ export function createResultsKeeper(write: WriteResults): ResultsKeeper {
         waitingResults = 0;
         return error;
       }
-      if (batch.length === 1) {
+      // With no connection to be had, call by call would be to wait for one each time.
+      if (batch.length === 1 || isOverloaded(error)) {
         refuse(batch, error);
         return undefined;
       }
@@ -104,6 +105,10 @@ export function createResultsKeeper(write: WriteResults): ResultsKeeper {
       return await kept.promise;
     },
   };
+}
+
+function isOverloaded(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === "overloaded";
 }
 
 function refuse(calls: readonly Waiting[], reason: unknown): void {
