@@ -5,7 +5,7 @@ import { onEachDatabase } from "./support/databases.ts";
 import { type SpawnedPresage, spawnPresage } from "./support/spawn-presage.ts";
 
 /** More of them prove more: PRESAGE_TEST_CRASHES=100. */
-const crashes = Number(process.env.PRESAGE_TEST_CRASHES ?? 20);
+const crashes = Number(process.env.PRESAGE_TEST_CRASHES ?? 12);
 const callers = 16;
 const callersOfPeer = 4;
 

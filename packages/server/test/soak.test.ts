@@ -8,8 +8,8 @@ import { testKey } from "./support/presage.ts";
 import { chatRequest, prediction } from "./support/presage-before.ts";
 import { type SpawnedPresage, spawnPresage } from "./support/spawn-presage.ts";
 
-const firstRequests = 20_000;
-const allRequests = 120_000;
+const firstRequests = 10_000;
+const allRequests = 50_000;
 const concurrency = 64;
 const allowedGrowth = 1.2;
 
