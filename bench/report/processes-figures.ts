@@ -1,21 +1,30 @@
 import type { ProcessesResult, ProcessesSample } from "../evaluations/processes/measure-processes.ts";
 import { type Figure, summarise } from "./figures.ts";
 
-const countedOf = ({ samples }: ProcessesResult, processes: number): ProcessesSample[] =>
-  samples.filter((sample) => sample.processes === processes && sample.problem === undefined);
+const countedOf = ({ samples }: ProcessesResult, processes: number, databases: number): ProcessesSample[] =>
+  samples.filter(
+    (sample) =>
+      sample.processes === processes && sample.databases === databases && sample.problem === undefined,
+  );
 
 /** The rounds with so many processes. A failed one counts nowhere. */
 export const figureOf = (
   result: ProcessesResult,
   processes: number,
   read: (sample: ProcessesSample) => number,
-): Figure | undefined => summarise(countedOf(result, processes).map(read));
+  databases = 1,
+): Figure | undefined => summarise(countedOf(result, processes, databases).map(read));
 
 /** Presage's processor time a request with so many processes to that with fewer, within each round. */
-export const cpuRatio = (result: ProcessesResult, processes: number, fewer: number): Figure | undefined => {
-  const others = new Map(countedOf(result, fewer).map((sample) => [sample.round, sample.cpuUsPerRequest]));
+export const cpuRatio = (
+  result: ProcessesResult,
+  processes: number,
+  fewer: number,
+  databases = 1,
+): Figure | undefined => {
+  const others = new Map(countedOf(result, fewer, 1).map((sample) => [sample.round, sample.cpuUsPerRequest]));
   return summarise(
-    countedOf(result, processes).flatMap(({ round, cpuUsPerRequest }) => {
+    countedOf(result, processes, databases).flatMap(({ round, cpuUsPerRequest }) => {
       const other = others.get(round);
       return other === undefined ? [] : [cpuUsPerRequest / other];
     }),

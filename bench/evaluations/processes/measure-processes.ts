@@ -39,6 +39,8 @@ const longestWarmUpMs = 90_000;
 export interface ProcessesSample extends WaitShares {
   readonly round: number;
   readonly processes: number;
+  /** One that they share, or for comparison one for each: what the machine makes of so many processes that share nothing. */
+  readonly databases: number;
   readonly requestsPerSecond: number;
   /** Of Presage's processes together. */
   readonly cpuUsPerRequest: number;
@@ -61,22 +63,25 @@ export const measureProcesses = async (
 ): Promise<ProcessesResult> => {
   const runs = Array.from({ length: plan.rounds }, (_, round) =>
     // In another order in each round: what slows the machine for a while slows now one, now another.
-    (round % 2 === 0 ? plan.counts : plan.counts.toReversed()).map((processes) => ({ round, processes })),
+    inTurn(round, [
+      ...plan.counts.map((processes) => ({ round, processes, databases: 1 })),
+      { round, processes: Math.max(...plan.counts), databases: Math.max(...plan.counts) },
+    ]),
   ).flat();
-  const postgres = await startPostgres(group, runs.length);
+  const postgres = await startPostgres(
+    group,
+    runs.reduce((sum, { databases }) => sum + databases, 0),
+  );
   if (postgres === undefined) return { samples: [], notMeasured: "PostgreSQL does not run on this machine" };
   const samples: ProcessesSample[] = [];
-  for (const [index, run] of runs.entries()) {
-    const sample = await measureRun(
-      group,
-      upstreamOrigin,
-      { ...run, postgres, url: postgres.urls[index] ?? "" },
-      plan,
-    );
+  const fresh = [...postgres.urls];
+  for (const run of runs) {
+    const urls = fresh.splice(0, run.databases);
+    const sample = await measureRun(group, upstreamOrigin, { ...run, postgres, urls }, plan);
     samples.push(sample);
     const problem = sample.problem === undefined ? "" : `  FAILED: ${sample.problem}`;
     process.stdout.write(
-      `processes  round ${run.round + 1}, ${run.processes}: ${sample.requestsPerSecond.toFixed(0)}/s, ` +
+      `processes  round ${run.round + 1}, ${run.processes} on ${run.databases}: ${sample.requestsPerSecond.toFixed(0)}/s, ` +
         `${sample.cpuUsPerRequest.toFixed(0)} µs (PostgreSQL ${sample.postgresCpuUsPerRequest.toFixed(0)} µs) a request, ` +
         `waiting for locks ${(100 * sample.lockShare).toFixed(1)} %, for latches ${(100 * sample.latchShare).toFixed(1)} %${problem}\n`,
     );
@@ -85,24 +90,28 @@ export const measureProcesses = async (
   return { samples, notMeasured: undefined };
 };
 
+const inTurn = <Value>(round: number, values: Value[]): Value[] =>
+  round % 2 === 0 ? values : values.toReversed();
+
 interface Run {
   readonly round: number;
   readonly processes: number;
+  readonly databases: number;
   readonly postgres: Postgres;
-  /** A fresh database. */
-  readonly url: string;
+  /** Fresh databases. */
+  readonly urls: readonly string[];
 }
 
 const measureRun = async (
   group: ProcessGroup,
   upstreamOrigin: string,
-  { round, processes, postgres, url }: Run,
+  { round, processes, databases, postgres, urls }: Run,
   { connectionsOfEach, warmUpRequests, durationS }: ProcessesPlan,
 ): Promise<ProcessesSample> => {
   const started: RunningPresage[] = [];
   for (let number = 0; number < processes; number += 1) {
-    const directory = join(workDirectory, `processes-${round}-${processes}-${number}`);
-    started.push(await startPresage(group, upstreamOrigin, directory, url));
+    const directory = join(workDirectory, `processes-${round}-${processes}-${databases}-${number}`);
+    started.push(await startPresage(group, upstreamOrigin, directory, urls[number % databases] ?? ""));
   }
   const load = (seconds: number) =>
     Promise.all(
@@ -126,7 +135,7 @@ const measureRun = async (
       warmedUp[index] = (warmedUp[index] ?? 0) + requests;
     if (warmedUp.every((requests) => requests >= warmUpRequests)) break;
   }
-  const waits = await watchWaits(url);
+  const waits = await watchWaits(urls[0] ?? "");
   const before = cpuMs();
   const loads = await load(durationS);
   const after = cpuMs();
@@ -139,6 +148,7 @@ const measureRun = async (
   return {
     round,
     processes,
+    databases,
     requestsPerSecond: loads.reduce((sum, wrk) => sum + (wrk.requests / wrk.durationUs) * 1e6, 0),
     cpuUsPerRequest: ((after.presage - before.presage) * 1000) / requests,
     postgresCpuUsPerRequest: ((after.postgres - before.postgres) * 1000) / requests,
