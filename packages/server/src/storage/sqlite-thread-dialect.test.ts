@@ -255,7 +255,7 @@ describe("a thread that dies", () => {
 
 describe("a statement that takes longer than it may", () => {
   test("fails as if the store could not be reached, and the next one is answered meanwhile", async () => {
-    const impatient = open(path, 300);
+    const impatient = open(path, 1_000);
     await bodies(impatient);
     const longer = sql`select * from (${slowStatement}), (${slowStatement}), (${slowStatement})`;
     const overdue = failureOf(longer.execute(impatient));
@@ -267,7 +267,7 @@ describe("a statement that takes longer than it may", () => {
   });
 
   test("does not keep the next one from failing in time", async () => {
-    const impatient = open(path, 200);
+    const impatient = open(path, 1_000);
     await bodies(impatient);
     const longer = sql`select * from (${slowStatement}), (${slowStatement}), (${slowStatement}), (${slowStatement})`;
     for (const before of [0, 1]) {
@@ -278,9 +278,9 @@ describe("a statement that takes longer than it may", () => {
   });
 
   test("and another after it leave no third thread to be started while both run", async () => {
-    const impatient = open(path, 200);
+    const impatient = open(path, 1_000);
     await bodies(impatient);
-    const slow = sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 3000000) select max(i) from n`;
+    const slow = sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 15000000) select max(i) from n`;
     const isRunning = ({ threadId }: Worker) => threadId !== -1;
     for (let statement = 0; statement < 3; statement += 1) {
       // The last one may be answered, by the thread that starts once the first has ended.
