@@ -13,7 +13,7 @@ export interface ProcessesPlan {
   /** How many processes share the database. The first is what the others are compared with. */
   readonly counts: readonly number[];
   readonly connectionsOfEach: number;
-  /** So many requests to each, before the compiler of its runtime is through with the hot paths. */
+  /** Requests to each process before measuring, so that its JIT has compiled the hot paths. */
   readonly warmUpRequests: number;
   readonly durationS: number;
 }
@@ -39,7 +39,7 @@ const longestWarmUpMs = 90_000;
 export interface ProcessesSample extends WaitShares {
   readonly round: number;
   readonly processes: number;
-  /** One that they share, or for comparison one for each: what the machine makes of so many processes that share nothing. */
+  /** 1 if they share it; for comparison as many as processes, which then share nothing but the machine. */
   readonly databases: number;
   readonly requestsPerSecond: number;
   /** Of Presage's processes together. */
