@@ -267,7 +267,7 @@ export async function composeUpstream(
   const options = { ...rest, ...(memory && { memory }) };
   if (url !== undefined)
     return { upstream: createUpstream({ url, ...options }), stopSandbox: async () => {} };
-  const { startSandbox } = await import("./upstream/sandbox/start-sandbox.ts");
+  const { startSandbox } = await import("@presage/sandbox");
   const sandbox = startSandbox();
   logger.warn(
     "PRESAGE_UPSTREAM_URL is not set: predictions come from the built-in sandbox, a rule-based simulator and no language model",
