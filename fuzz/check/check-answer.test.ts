@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { openApiDocument } from "../../packages/server/src/http/openapi/document.ts";
+import { openApiDocument } from "../../packages/server/src/http/resources/docs/document.ts";
 import { compileAnswers } from "../document/compile-answers.ts";
 import { listOperations } from "../document/read-document.ts";
 import { drawBasePlan } from "../generate/base-plan.ts";

@@ -21,7 +21,7 @@ import { createEvaluatorRunner } from "./evaluation/run-evaluator.ts";
 import { createRuleRunner, type RuleRunner, ruleRunnerDefaults } from "./evaluation/run-rule.ts";
 import { findLabelledRevision } from "./evaluation/taxonomies/find-labelled-revision.ts";
 import { createFairSlots, type FairSlots } from "./fair-slots.ts";
-import type { FindRefusals } from "./http/routes/evaluate.ts";
+import type { FindRefusals } from "./http/resources/evaluate/evaluate.ts";
 import type { Log, Logger } from "./observability/logger.ts";
 import { isPostgres } from "./storage/is-postgres.ts";
 import type { OpenedDatabase } from "./storage/open-database.ts";

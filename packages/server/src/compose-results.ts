@@ -8,7 +8,7 @@ import { measureResult } from "./evaluation/results/measure-result.ts";
 import { resolveEvaluatorId } from "./evaluation/results/resolve-evaluator-id.ts";
 import { searchResults } from "./evaluation/results/search-results.ts";
 import { summarise } from "./evaluation/results/summarise.ts";
-import type { EvaluationResultsArea } from "./http/routes/evaluation-results.ts";
+import type { EvaluationResultsArea } from "./http/resources/results/evaluation-results.ts";
 import type { OpenedDatabase } from "./storage/open-database.ts";
 
 /** Everything that is done with results once they are there, and the import of others. */

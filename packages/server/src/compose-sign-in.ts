@@ -1,9 +1,9 @@
 import type { Config, OidcConfig } from "./config.ts";
-import { createAttemptCookie } from "./http/attempt-cookie.ts";
-import type { SessionKeeper } from "./http/rotate-session.ts";
-import type { SessionsArea } from "./http/routes/sessions.ts";
-import type { SignIn } from "./http/routes/sign-in.ts";
-import { type CookieSettings, createSessionCookie } from "./http/session-cookie.ts";
+import { type CookieSettings, createSessionCookie } from "./http/pipeline/session-cookie.ts";
+import type { SessionsArea } from "./http/resources/sessions/sessions.ts";
+import { createAttemptCookie } from "./http/resources/sign-in/attempt-cookie.ts";
+import type { SessionKeeper } from "./http/resources/sign-in/rotate-session.ts";
+import type { SignIn } from "./http/resources/sign-in/sign-in.ts";
 import { createKeyDigest } from "./identity/api-keys/key-digest.ts";
 import type { Caller } from "./identity/caller.ts";
 import { localIssuer } from "./identity/ensure-owner.ts";

@@ -22,7 +22,7 @@ import { removeLabels } from "./evaluation/taxonomies/remove-labels.ts";
 import { setLabels } from "./evaluation/taxonomies/set-labels.ts";
 import { type App, createApp } from "./http/app.ts";
 import { browserAddress } from "./http/browser-address.ts";
-import type { Phase } from "./http/routes/probes.ts";
+import type { Phase } from "./http/resources/probes/probes.ts";
 import { selectAccount } from "./identity/accounts-store.ts";
 import { createAdmission } from "./identity/admission.ts";
 import { selectApiKeys, selectKeyRecord, writeLastUses } from "./identity/api-keys/api-keys-store.ts";

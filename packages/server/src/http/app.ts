@@ -3,27 +3,33 @@ import type { Account } from "../identity/accounts-store.ts";
 import type { KeyVerifier } from "../identity/api-keys/verify-api-key.ts";
 import type { User } from "../identity/users-store.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import type { SessionKeeper } from "./rotate-session.ts";
-import type { Route } from "./route.ts";
-import { type ApiKeysArea, apiKeyRoutes } from "./routes/api-keys.ts";
-import { appRoutes, type ListApps } from "./routes/apps.ts";
-import { dashboardRoutes } from "./routes/dashboard.ts";
-import { docsRoutes } from "./routes/docs.ts";
-import { type ErrorTaxonomiesArea, errorTaxonomyRoutes } from "./routes/error-taxonomies.ts";
-import { type EvaluateParts, evaluateRoutes } from "./routes/evaluate.ts";
-import { type EvaluationResultsArea, evaluationResultRoutes } from "./routes/evaluation-results.ts";
-import { type EvaluatorProfilesArea, evaluatorProfileRoutes } from "./routes/evaluator-profiles.ts";
-import { evaluatorRoutes } from "./routes/evaluators.ts";
-import { meRoutes } from "./routes/me.ts";
-import { metricsRoutes } from "./routes/metrics.ts";
-import { modelRoutes } from "./routes/models.ts";
-import { type PredictionParts, predictionRoutes } from "./routes/predictions.ts";
-import { type Phase, probeRoutes } from "./routes/probes.ts";
-import { type SessionsArea, sessionRoutes } from "./routes/sessions.ts";
-import { type SignIn, signInRoutes } from "./routes/sign-in.ts";
-import { type UsageArea, usageRoutes } from "./routes/usage.ts";
-import { whoAmIRoutes } from "./routes/whoami.ts";
-import { type ServePath, type Surroundings, servePath } from "./serve-path.ts";
+import type { Route } from "./pipeline/route.ts";
+import { type ServePath, type Surroundings, servePath } from "./pipeline/serve-path.ts";
+import { type ApiKeysArea, apiKeyRoutes } from "./resources/api-keys/api-keys.ts";
+import { appRoutes, type ListApps } from "./resources/apps/apps.ts";
+import { dashboardRoutes } from "./resources/dashboard/dashboard.ts";
+import { docsRoutes } from "./resources/docs/docs.ts";
+import { type EvaluateParts, evaluateRoutes } from "./resources/evaluate/evaluate.ts";
+import { evaluatorRoutes } from "./resources/evaluators/evaluators.ts";
+import { meRoutes } from "./resources/me/me.ts";
+import { whoAmIRoutes } from "./resources/me/whoami.ts";
+import { metricsRoutes } from "./resources/metrics/metrics.ts";
+import { modelRoutes } from "./resources/models/models.ts";
+import { type PredictionParts, predictionRoutes } from "./resources/predictions/predictions.ts";
+import { type Phase, probeRoutes } from "./resources/probes/probes.ts";
+import {
+  type EvaluatorProfilesArea,
+  evaluatorProfileRoutes,
+} from "./resources/profiles/evaluator-profiles.ts";
+import {
+  type EvaluationResultsArea,
+  evaluationResultRoutes,
+} from "./resources/results/evaluation-results.ts";
+import { type SessionsArea, sessionRoutes } from "./resources/sessions/sessions.ts";
+import type { SessionKeeper } from "./resources/sign-in/rotate-session.ts";
+import { type SignIn, signInRoutes } from "./resources/sign-in/sign-in.ts";
+import { type ErrorTaxonomiesArea, errorTaxonomyRoutes } from "./resources/taxonomies/error-taxonomies.ts";
+import { type UsageArea, usageRoutes } from "./resources/usage/usage.ts";
 
 export interface AppParts extends Pick<Surroundings, "observers" | "memory"> {
   verifier: KeyVerifier;

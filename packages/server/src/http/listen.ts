@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { App } from "./app.ts";
-import { idleTimeoutS } from "./keep-open.ts";
+import { idleTimeoutS } from "./pipeline/keep-open.ts";
 import { startingApp } from "./starting-app.ts";
 
 /** Bodies are bounded by our own check, which answers in our own words. */

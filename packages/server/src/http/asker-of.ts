@@ -1,7 +1,0 @@
-import type { Asker } from "../storage/reader.ts";
-import type { CallWithCaller } from "./route.ts";
-
-/** For whom a call reads: its account, until its caller hangs up. */
-export function askerOf({ caller, request }: CallWithCaller): Asker {
-  return { accountId: caller.accountId, signal: request.signal };
-}

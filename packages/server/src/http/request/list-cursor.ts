@@ -1,0 +1,22 @@
+import type { Keyset, KeysetPage } from "../../storage/keyset.ts";
+
+const defaultLimit = 1_000;
+
+/** What a query with `limit` and `after` asks for; its schema has checked both. */
+export function readKeysetPage({
+  limit,
+  after,
+}: {
+  limit?: string | undefined;
+  after?: string | undefined;
+}): KeysetPage {
+  const [createdAt, id] = after?.split(".") ?? [];
+  return {
+    limit: Number(limit ?? defaultLimit),
+    after: createdAt === undefined || id === undefined ? undefined : { createdAt: Number(createdAt), id },
+  };
+}
+
+export function toCursor(next: Keyset | undefined): string | null {
+  return next === undefined ? null : `${next.createdAt}.${next.id}`;
+}

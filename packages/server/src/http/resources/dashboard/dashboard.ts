@@ -1,0 +1,87 @@
+import { join } from "node:path";
+import { ServiceError } from "../../../errors.ts";
+import { open, page, type Route } from "../../pipeline/route.ts";
+import { chooseEncoding } from "./choose-encoding.ts";
+
+/** Every address of the dashboard's router; what they show is chosen in the browser. */
+const pages = [
+  "/",
+  "/playground",
+  "/evaluations",
+  "/evaluators",
+  "/evaluators/profiles/:public_id",
+  "/error-taxonomies",
+  "/error-taxonomies/:taxonomy_id",
+  "/usage",
+  "/api-keys",
+  "/account",
+];
+
+/** Scripts and connections are the page's own only. Styles may be set by scripts: dialogs and charts place themselves. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "font-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const contentTypes: Record<string, string> = {
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+  woff2: "font/woff2",
+};
+
+/** A name that changes with its content. */
+const hasDigest = /-[a-z0-9]{8}\.\w+$/;
+
+/** The dashboard as `packages/web/build.ts` left it in `directory`: one page for every address, and its files. */
+export function dashboardRoutes(directory: string): Route[] {
+  return [
+    ...pages.map((path) =>
+      page(path, async ({ csrfToken, caller }) => {
+        const shell = Bun.file(join(directory, "shell.html"));
+        if (!(await shell.exists())) {
+          throw new ServiceError("not_found", "The dashboard is not built: npm start builds it.");
+        }
+        const html = (await shell.text())
+          .replace("{{csrf-token}}", csrfToken)
+          .replace("{{user-id}}", caller.userId);
+        const headers = {
+          "content-type": "text/html; charset=utf-8",
+          "content-security-policy": contentSecurityPolicy,
+        };
+        return new Response(html, { headers });
+      }),
+    ),
+    open("GET", "/assets/:name", async ({ request }) => {
+      const name = request.params?.name ?? "";
+      const contentType = contentTypes[name.split(".").at(-1) ?? ""];
+      // Names of the build have no slash and no second dot, so that none leads out of the folder.
+      if (contentType === undefined || !/^[\w-]+\.\w+$/.test(name)) throw noSuchFile();
+      const encoding = chooseEncoding(request.headers.get("accept-encoding"));
+      const path = join(directory, "assets", name);
+      const encoded = encoding === undefined ? undefined : Bun.file(`${path}.${encoding.extension}`);
+      const isEncoded = encoded !== undefined && (await encoded.exists());
+      const file = isEncoded ? encoded : Bun.file(path);
+      if (!(await file.exists())) throw noSuchFile();
+      const headers = {
+        "content-type": contentType,
+        "cache-control": hasDigest.test(name)
+          ? "public, max-age=31536000, immutable"
+          : "public, max-age=86400",
+        vary: "accept-encoding",
+        ...(isEncoded && encoding !== undefined ? { "content-encoding": encoding.name } : {}),
+      };
+      return new Response(file, { headers });
+    }),
+  ];
+}
+
+function noSuchFile(): ServiceError {
+  return new ServiceError("not_found", "There is no such file.");
+}

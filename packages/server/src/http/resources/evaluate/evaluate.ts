@@ -1,0 +1,169 @@
+import { EvaluateRequest, type EvaluationResult, type ValidationError } from "@presage/contract";
+import { ServiceError } from "../../../errors.ts";
+import type { Evaluate, Evaluation } from "../../../evaluation/evaluate.ts";
+import {
+  type EvaluationOrder,
+  type Refusal,
+  RefusedOrderError,
+  type WantedEvaluator,
+} from "../../../evaluation/evaluation-order.ts";
+import { charactersOf, type Sample } from "../../../evaluation/sample.ts";
+import type { InFlight } from "../../../identity/in-flight.ts";
+import type { Log } from "../../../observability/logger.ts";
+import { countUsage } from "../../pipeline/count-usage.ts";
+import { holdResults } from "../../pipeline/hold-memory.ts";
+import { type Route, withCaller } from "../../pipeline/route.ts";
+import {
+  itemJson,
+  type NamedReference,
+  type NewItem,
+  readReferences,
+  readSample,
+  withOldItemNames,
+} from "../../request/deprecations.ts";
+import { readFiling } from "../../request/read-filing.ts";
+import { readIdempotencyKey } from "../../request/read-idempotency-key.ts";
+import { readExactBody } from "../../request/read-request.ts";
+import { ValidationFailure } from "../../request/validation.ts";
+import { answerBroke } from "../../response/answer-broke.ts";
+import { answerJson, isLongAnswer } from "../../response/answer-json.ts";
+import { toEvaluationResult } from "../results/evaluation-result.ts";
+
+export interface EvaluateParts {
+  evaluate: Evaluate;
+  findRefusals: FindRefusals;
+  inFlight: InFlight;
+}
+
+/** What cannot be run of what an account wants, and why. */
+export type FindRefusals = (
+  accountId: string,
+  evaluators: readonly WantedEvaluator[],
+) => Promise<readonly Refusal[]>;
+
+export function evaluateRoutes(
+  { evaluate, findRefusals, inFlight }: EvaluateParts,
+  maxBodyBytes: number,
+  log: Log,
+): Route[] {
+  const onBroken = answerBroke(log);
+  return [
+    withCaller("POST", "/v1/evaluate", async (call) => {
+      const { request, exchange, caller } = call;
+      const { accountId } = caller;
+      countUsage(call, "evaluate");
+      inFlight.enter(accountId);
+      exchange.atEnd = () => inFlight.leave(accountId);
+      const body = await readExactBody(call, EvaluateRequest, maxBodyBytes);
+      const references = readReferences(body);
+      const evaluators = references.map(toWanted);
+      const sample = readSample(body);
+      const faults = faultsOf(body, references, sample);
+      if (faults.length > 0) {
+        const refusals = await findRefusals(accountId, evaluators);
+        throw new ValidationFailure([...faults, ...toFaults(refusals, references)]);
+      }
+      refuseTooMuch(sample, evaluators.length, maxBodyBytes);
+      const capture = body.capture ?? "all";
+      const kept = capture === "none" ? 0 : evaluators.length;
+      const holdAnswer = holdResults(exchange, {
+        kept,
+        keptCharacters: kept * charactersOf(sample),
+        isAnswerLong: isLongAnswer(Array.from({ length: 2 * evaluators.length }, () => sample)),
+      });
+      const idempotencyKey = readIdempotencyKey(request.headers);
+      const order: EvaluationOrder = {
+        accountId,
+        sample,
+        evaluators,
+        filing: readFiling(body),
+        capture,
+        hasConfidenceInterval: body.confidence_interval_strategy === "full-history",
+        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+      };
+      const evaluations = await evaluate(order, request.signal).catch((error: unknown) => {
+        if (!(error instanceof RefusedOrderError)) throw error;
+        throw new ValidationFailure(toFaults(error.refusals, references));
+      });
+      const answer = toAnswerItems(evaluations);
+      const isLong = isLongAnswer(answer);
+      holdAnswer(isLong);
+      if (!isLong) return toShortAnswer(answer);
+      const results = answer.map(([item, result]) => withOldItemNames(item, result));
+      return answerJson({ results }, undefined, onBroken(call));
+    }),
+  ];
+}
+
+/** What the schema cannot say: there are evaluators, and something to evaluate, by one name or another. */
+function faultsOf(
+  body: EvaluateRequest,
+  references: readonly NamedReference[],
+  { input, output }: Sample,
+): ValidationError[] {
+  return [
+    ...(references.length === 0 ? [missing(["body", "evaluators"], body)] : []),
+    ...(input === undefined && output === undefined
+      ? [missing(["body", "evaluated_model_output"], body)]
+      : []),
+  ];
+}
+
+/** Every evaluator's result holds the texts, in the store once and in the answer four times: under new names and old, twice. */
+function refuseTooMuch(sample: Sample, evaluators: number, maxBodyBytes: number): void {
+  const characters = charactersOf(sample);
+  if (characters * evaluators <= 2 * maxBodyBytes) return;
+  throw new ServiceError(
+    "body_too_large",
+    `Each of the ${evaluators} evaluators would keep all ${characters} characters, and a request may have ${2 * maxBodyBytes} of them in all. Name ${Math.floor((2 * maxBodyBytes) / characters)} evaluators at most, and the others in another request.`,
+  );
+}
+
+/** A reference that names no evaluator is refused with those that name an unknown one. */
+function toWanted({
+  evaluator = "",
+  profileName,
+  explainStrategy = "always",
+}: NamedReference): WantedEvaluator {
+  return { evaluator, ...(profileName === undefined ? {} : { profileName }), explainStrategy };
+}
+
+function toFaults(refusals: readonly Refusal[], references: readonly NamedReference[]): ValidationError[] {
+  return refusals.flatMap(({ index, field, message }) => {
+    const reference = references[index];
+    if (reference === undefined) return [];
+    const loc = reference.places[field];
+    const input = reference[field];
+    if (message === undefined || input === undefined) return [missing(loc, reference.given)];
+    return [{ type: "value_error", loc, msg: `Value error, ${message}`, input, ctx: { error: message } }];
+  });
+}
+
+function missing(loc: (string | number)[], input: unknown): ValidationError {
+  return { type: "missing", loc, msg: "Field required", input };
+}
+
+type AnswerItem = [item: NewItem, result: EvaluationResult | null];
+
+function toAnswerItems(evaluations: readonly Evaluation[]): AnswerItem[] {
+  return evaluations.map((evaluation) => [
+    toItem(evaluation),
+    evaluation.finding.status === "success" ? toEvaluationResult(evaluation) : null,
+  ]);
+}
+
+function toShortAnswer(items: readonly AnswerItem[]): Response {
+  const answer = `{"results":[${items.map(([item, result]) => itemJson(item, result)).join(",")}]}`;
+  return new Response(answer, { headers: { "content-type": "application/json;charset=utf-8" } });
+}
+
+function toItem({ finding, evaluatorId, profile }: Evaluation): NewItem {
+  const profileName = profile?.name ?? "";
+  return {
+    evaluator_id: evaluatorId,
+    profile_name: profileName,
+    criteria: profileName,
+    status: finding.status,
+    error_message: finding.errorMessage ?? null,
+  };
+}

@@ -1,0 +1,16 @@
+import type { MeResponse } from "@presage/contract";
+import { ServiceError } from "../../../errors.ts";
+import type { User } from "../../../identity/users-store.ts";
+import { type Route, withCaller } from "../../pipeline/route.ts";
+
+export function meRoutes(findUser: (userId: string) => Promise<User | undefined>): Route[] {
+  return [
+    withCaller("GET", "/v1/me", async ({ caller }) => {
+      const user = await findUser(caller.userId);
+      if (user === undefined)
+        throw new ServiceError("not_found", "The calling user does not exist any more.");
+      const { id, email, name, oidc_issuer, oidc_subject } = user;
+      return Response.json({ id, email, name, oidc_issuer, oidc_subject } satisfies MeResponse);
+    }),
+  ];
+}

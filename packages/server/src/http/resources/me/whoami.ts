@@ -1,0 +1,24 @@
+import type { WhoAmIResponse } from "@presage/contract";
+import { ServiceError } from "../../../errors.ts";
+import type { Account } from "../../../identity/accounts-store.ts";
+import type { Proof } from "../../../identity/caller.ts";
+import { type Route, withCaller } from "../../pipeline/route.ts";
+
+export function whoAmIRoutes(findAccount: (accountId: string) => Promise<Account | undefined>): Route[] {
+  return [
+    withCaller("GET", "/v1/whoami", async ({ caller }) => {
+      const account = await findAccount(caller.accountId);
+      if (account === undefined) {
+        throw new ServiceError("not_found", "The caller's account does not exist any more.");
+      }
+      const { id, name } = account;
+      return Response.json(answerTo(caller.proof, { id, name }));
+    }),
+  ];
+}
+
+function answerTo(proof: Proof, account: Account): WhoAmIResponse {
+  return proof.kind === "key"
+    ? { caller: { api_key: { id: proof.keyId, account } } }
+    : { caller: { session: { id: proof.sessionId, account } } };
+}

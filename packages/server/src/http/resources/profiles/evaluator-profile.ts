@@ -1,0 +1,27 @@
+import type { EvaluatorProfile } from "@presage/contract";
+import type { ProfileRevision } from "../../../evaluation/profiles/profiles-store.ts";
+import { toIsoInstant } from "../../../storage/micros.ts";
+import { withOldProfileNames } from "../../request/deprecations.ts";
+import { parseJson } from "../../request/parse-json.ts";
+
+/** A revision of a profile as it goes out, in new names and old. */
+export function toEvaluatorProfile({
+  config,
+  created_at,
+  archived_at,
+  ...rest
+}: ProfileRevision): EvaluatorProfile {
+  return withOldProfileNames({
+    ...rest,
+    // It was checked before it was stored.
+    config: parseJson(config) as EvaluatorProfile["config"],
+    created_at: toIsoInstant(created_at),
+    archived_at: archived_at === null ? null : toIsoInstant(archived_at),
+  });
+}
+
+/** The same as JSON. A config is JSON already, and neither read nor written anew. */
+export function evaluatorProfileJson(revision: ProfileRevision): string {
+  const { config: _, ...rest } = toEvaluatorProfile({ ...revision, config: "{}" });
+  return `${JSON.stringify(rest).slice(0, -1)},"config":${revision.config}}`;
+}

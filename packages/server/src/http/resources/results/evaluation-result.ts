@@ -1,0 +1,70 @@
+import type { EvaluationResult } from "@presage/contract";
+import type { EvaluationRecord, KeptResult } from "../../../evaluation/results/evaluation-record.ts";
+import { nowMicros, toIsoInstant } from "../../../storage/micros.ts";
+import { type CurrentResult, withOldResultNames } from "../../request/deprecations.ts";
+
+/** A result as it goes out, in new names and old. One that was not kept has no id. */
+export function toEvaluationResult(record: EvaluationRecord | KeptResult): EvaluationResult {
+  return withOldResultNames(toCurrentResult(record));
+}
+
+/** A result in today's names alone. */
+export function toCurrentResult(record: EvaluationRecord | KeptResult): CurrentResult {
+  const { sample, filing, finding, profile } = record;
+  const kept = "id" in record ? record : undefined;
+  const model = filing.evaluatedModel;
+  return {
+    id: kept === undefined ? null : String(kept.id),
+    app: filing.app,
+    created_at: toIsoInstant(kept?.createdAt ?? nowMicros()),
+    evaluator_id: record.evaluatorId,
+    evaluator_family: record.evaluatorFamily ?? null,
+    profile_name: profile?.name ?? null,
+    criteria: profile?.name ?? null,
+    evaluator_profile_public_id: profile?.publicId ?? null,
+    evaluator_profile_revision: profile?.revision ?? null,
+    evaluated_model_system_prompt: sample.systemPrompt ?? null,
+    evaluated_model_retrieved_context:
+      sample.retrievedContext === undefined ? null : [...sample.retrievedContext],
+    evaluated_model_input: sample.input ?? null,
+    evaluated_model_output: sample.output ?? null,
+    evaluated_model_gold_answer: sample.goldAnswer ?? null,
+    explain_strategy: record.explainStrategy,
+    status: finding.status,
+    error_message: finding.errorMessage ?? null,
+    pass: finding.pass ?? null,
+    score_raw: finding.score ?? null,
+    additional_info: {
+      positions:
+        finding.positions === undefined ? null : finding.positions.map(([start, end]) => [start, end]),
+      extra: finding.extra === undefined ? null : { ...finding.extra },
+      confidence_interval: finding.confidenceInterval ?? null,
+    },
+    explanation: finding.explanation ?? null,
+    evaluation_duration: toDuration(finding.evaluationMicros),
+    explanation_duration: toDuration(finding.explanationMicros),
+    evaluation_run_project_id: filing.runProjectId ?? null,
+    evaluation_run_id: filing.runId ?? null,
+    evaluated_model_id: model?.id ?? null,
+    evaluated_model_name: model?.name ?? null,
+    evaluated_model_provider: model?.provider ?? null,
+    evaluated_model_params: model?.params === undefined ? null : { ...model.params },
+    evaluated_model_selected_model: model?.selectedModel ?? null,
+    dataset_id: filing.datasetId ?? null,
+    dataset_sample_id: filing.datasetSampleId ?? null,
+    tags: filing.tags === undefined ? null : { ...filing.tags },
+    external: record.isExternal,
+    correction: toCorrection(kept?.correction),
+  };
+}
+
+function toCorrection(correction: KeptResult["correction"]): EvaluationResult["correction"] {
+  if (correction === undefined) return null;
+  const { pass, score, comment, createdAt } = correction;
+  return { pass, score_raw: score ?? null, comment: comment ?? null, created_at: toIsoInstant(createdAt) };
+}
+
+/** ISO 8601, to the microsecond. */
+function toDuration(micros: number | undefined): string | null {
+  return micros === undefined ? null : `PT${(micros / 1e6).toFixed(6).replace(/\.?0+$/, "")}S`;
+}

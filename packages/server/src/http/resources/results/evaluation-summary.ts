@@ -1,0 +1,43 @@
+import type { EvaluationSummaryGroup, EvaluationSummaryResponse } from "@presage/contract";
+import type { Summary } from "../../../evaluation/results/summarise.ts";
+import type { SummaryGroup } from "../../../evaluation/results/summary-group.ts";
+import { toIsoDay } from "../../response/to-iso-day.ts";
+
+/** A summary as it goes out. */
+export function toSummaryResponse({ source, groups }: Summary): EvaluationSummaryResponse {
+  return { source, groups: groups.map(toGroup) };
+}
+
+function toGroup({ key, ...figures }: SummaryGroup): EvaluationSummaryGroup {
+  return {
+    key: toKey(key),
+    count: figures.count,
+    scored: figures.scored,
+    passed: figures.passed,
+    not_passed: figures.notPassed,
+    failed: figures.failed,
+    pass_rate: figures.passRate,
+    pass_rate_interval: figures.passRateInterval,
+    mean_score: figures.meanScore,
+    mean_score_interval: figures.meanScoreInterval,
+    p10: figures.p10,
+    p50: figures.p50,
+    p90: figures.p90,
+  };
+}
+
+/** Inside, an empty text or a 0 stands for none; outside it is null. */
+function toKey(key: SummaryGroup["key"]): EvaluationSummaryGroup["key"] {
+  const { evaluator_id, evaluator_family, profile_name, profile_public_id, profile_revision } = key;
+  return {
+    ...(evaluator_id === undefined ? {} : { evaluator_id }),
+    ...(evaluator_family === undefined ? {} : { evaluator_family: evaluator_family || null }),
+    ...(profile_name === undefined ? {} : { profile_name: profile_name || null }),
+    ...(profile_public_id === undefined ? {} : { evaluator_profile_public_id: profile_public_id || null }),
+    ...(profile_revision === undefined ? {} : { evaluator_profile_revision: profile_revision || null }),
+    ...(key.app === undefined ? {} : { app: key.app }),
+    ...(key.tag === undefined ? {} : { tag: key.tag }),
+    ...(key.day === undefined ? {} : { day: toIsoDay(key.day) }),
+    ...(key.run_id === undefined ? {} : { evaluation_run_id: key.run_id || null }),
+  };
+}

@@ -1,0 +1,19 @@
+import type { KeptResult } from "../../../evaluation/results/evaluation-record.ts";
+import { toEvaluationResult } from "./evaluation-result.ts";
+
+/** A way to write results one after the other. */
+export interface ExportFormat {
+  contentType: string;
+  head: string;
+  toLines(results: readonly KeptResult[]): string;
+}
+
+const jsonl: ExportFormat = {
+  contentType: "application/x-ndjson; charset=utf-8",
+  head: "",
+  toLines: (results) => results.map((result) => `${JSON.stringify(toEvaluationResult(result))}\n`).join(""),
+};
+
+export async function exportFormat(name: "jsonl" | "csv"): Promise<ExportFormat> {
+  return name === "jsonl" ? jsonl : (await import("./csv-format.ts")).csv;
+}

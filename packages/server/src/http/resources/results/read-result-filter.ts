@@ -1,0 +1,109 @@
+import {
+  type EvaluationResultExportQuery,
+  EvaluationResultFilter,
+  isTrueWord,
+  maxFaults,
+  readResultId,
+  type ValidationError,
+} from "@presage/contract";
+import type { z } from "zod";
+import type { Page, ResultFilter, SearchFilter } from "../../../evaluation/results/result-filter.ts";
+import { readProfileName } from "../../request/deprecations.ts";
+import { readInstant } from "../../request/read-instant.ts";
+import { ValidationFailure } from "../../request/validation.ts";
+
+/** The id that a filter means by an evaluator's id or alias. */
+export type ResolveEvaluatorId = (idOrAlias: string) => Promise<string>;
+
+/** Which results a request speaks of. Nulls are as good as absent. */
+export async function readResultFilter(
+  fields: EvaluationResultFilter,
+  resolveEvaluatorId: ResolveEvaluatorId,
+): Promise<ResultFilter> {
+  const evaluatorId = given(fields.evaluator_id);
+  return {
+    app: given(fields.app),
+    evaluatorId: evaluatorId === undefined ? undefined : await resolveEvaluatorId(evaluatorId),
+    status: given(fields.status),
+    evaluatorFamily: given(fields.evaluator_family),
+    profileName: readProfileName(fields),
+    profilePublicId: given(fields.evaluator_profile_public_id)?.toLowerCase(),
+    datasetId: given(fields.dataset_id),
+    runId: given(fields.evaluation_run_id),
+    explainStrategy: given(fields.explain_strategy),
+    tags: given(fields.tags),
+    pass: given(fields.pass),
+    minScore: given(fields.score_raw_min),
+    maxScore: given(fields.score_raw_max),
+    createdAfter: instantOf(fields.after_datetime),
+    createdBefore: instantOf(fields.before_datetime),
+    afterId: idOf(fields.after_id),
+    beforeId: idOf(fields.before_id),
+  };
+}
+
+/** Which results a search speaks of: successes, unless it says otherwise. */
+export async function readSearchFilter(
+  fields: EvaluationResultFilter,
+  resolveEvaluatorId: ResolveEvaluatorId,
+): Promise<SearchFilter> {
+  const filter = await readResultFilter(fields, resolveEvaluatorId);
+  return { ...filter, status: filter.status ?? "success" };
+}
+
+/** A filter that nobody knows would find everything, and whoever misspelt it would take that for an answer. */
+export function refuseUnknownFilters(schema: z.ZodObject, given: object, where: "body" | "query"): void {
+  const unknown = Object.entries(given).filter(
+    ([name, value]) => value !== null && !Object.hasOwn(schema.shape, name),
+  );
+  if (unknown.length === 0) return;
+  throw new ValidationFailure(
+    unknown.slice(0, maxFaults).map(([name, input]) => ({
+      type: "extra_forbidden",
+      loc: [where, name],
+      msg: "Extra inputs are not permitted",
+      input,
+    })),
+  );
+}
+
+export function readOrder(order: "-created_at" | "created_at" | null | undefined): Page["order"] {
+  return order === "created_at" ? "oldest-first" : "newest-first";
+}
+
+/** The query of an export, in the types of a search. */
+export function readExportQuery(query: EvaluationResultExportQuery) {
+  const { tags, pass, score_raw_min, score_raw_max, order, format, ...names } = query;
+  const filter: EvaluationResultFilter = {
+    ...names,
+    ...(tags === undefined ? {} : { tags: readTags(tags) }),
+    ...(pass === undefined ? {} : { pass: isTrueWord(pass) }),
+    ...(score_raw_min === undefined ? {} : { score_raw_min: Number(score_raw_min) }),
+    ...(score_raw_max === undefined ? {} : { score_raw_max: Number(score_raw_max) }),
+  };
+  return { filter, order: readOrder(order), format: format ?? "jsonl" };
+}
+
+function readTags(text: string): EvaluationResultFilter["tags"] {
+  try {
+    const parsed = EvaluationResultFilter.shape.tags.safeParse(JSON.parse(text));
+    if (parsed.success) return parsed.data;
+  } catch {
+    // Refused below.
+  }
+  const msg = "Value error, Input should be a JSON object of texts";
+  const fault: ValidationError = { type: "value_error", loc: ["query", "tags"], msg, input: text };
+  throw new ValidationFailure([fault]);
+}
+
+function given<Value>(value: Value | null | undefined): Value | undefined {
+  return value ?? undefined;
+}
+
+function instantOf(text: string | null | undefined): number | undefined {
+  return text ? readInstant(text) : undefined;
+}
+
+function idOf(id: unknown): number | undefined {
+  return id === null || id === undefined ? undefined : readResultId(id);
+}

@@ -1,0 +1,30 @@
+import { pageResponse } from "../../pages/page-response.ts";
+
+/** Where people sign in by the address that the server printed. Its script does the work, as only it can see the token. */
+export function localSignInPage(): Response {
+  const body = `<h1>Sign in</h1>
+<p id="status" role="status">Open the address that the server printed when it started. It works once.</p>
+<div id="help">
+<p>To get a new address, run this where the server runs:</p>
+<pre><code>npx presage sign-in</code></pre>
+</div>
+<noscript><p>Signing in needs JavaScript.</p></noscript>`;
+  return pageResponse({ title: "Sign in", body, hasScript: true });
+}
+
+export interface OpenidSignInPage {
+  /** Of the identity provider. */
+  issuer: string;
+  /** Where the button leads. */
+  href: string;
+  isSignedOut: boolean;
+}
+
+/** Where people set out for their identity provider. */
+export function openidSignInPage({ issuer, href, isSignedOut }: OpenidSignInPage): Response {
+  const title = isSignedOut ? "You are signed out" : "Sign in";
+  const body = `<h1>${title}</h1>
+<p>With your account at <strong>${Bun.escapeHTML(new URL(issuer).host)}</strong>.</p>
+<p><a class="button" href="${Bun.escapeHTML(href)}">${isSignedOut ? "Sign in again" : "Sign in"}</a></p>`;
+  return pageResponse({ title, body });
+}

@@ -1,0 +1,165 @@
+import {
+  ErrorTaxonomyFindingsQuery,
+  type ErrorTaxonomyFindingsResponse,
+  ErrorTaxonomyRemoveLabelsRequest,
+  type ErrorTaxonomyRevision,
+  ErrorTaxonomyRevisionCreateRequest,
+  type ErrorTaxonomyRevisionCreateResponse,
+  ErrorTaxonomyRevisionListQuery,
+  type ErrorTaxonomyRevisionListResponse,
+  ErrorTaxonomyRevisionPath,
+  ErrorTaxonomySetLabelsRequest,
+  isTrueWord,
+} from "@presage/contract";
+import { ServiceError } from "../../../errors.ts";
+import type { Pieces } from "../../../evaluation/read-in-pieces.ts";
+import type { NewRevision } from "../../../evaluation/taxonomies/create-revision.ts";
+import type {
+  RevisionFilter,
+  TaxonomyRevision,
+} from "../../../evaluation/taxonomies/error-taxonomies-store.ts";
+import type { ErrorFindings, Period } from "../../../evaluation/taxonomies/find-error-findings.ts";
+import type { Log } from "../../../observability/logger.ts";
+import type { Once } from "../../../storage/idempotency/once.ts";
+import { toIsoInstant } from "../../../storage/micros.ts";
+import type { Asker } from "../../../storage/reader.ts";
+import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
+import { askerOf } from "../../request/asker-of.ts";
+import { parseJson } from "../../request/parse-json.ts";
+import { readOnce } from "../../request/read-idempotency-key.ts";
+import { readInstant } from "../../request/read-instant.ts";
+import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
+import { ValidationFailure } from "../../request/validation.ts";
+import { answerBroke } from "../../response/answer-broke.ts";
+import { streamList } from "../../response/stream-list.ts";
+import { toIsoDay } from "../../response/to-iso-day.ts";
+
+export interface ErrorTaxonomiesArea {
+  createRevision(asker: Asker, newRevision: NewRevision, once: Once | undefined): Promise<TaxonomyRevision>;
+  listRevisions(asker: Asker, filter: RevisionFilter): Promise<Pieces<TaxonomyRevision>>;
+  findRevision(accountId: string, revisionId: string): Promise<TaxonomyRevision>;
+  findErrorFindings(asker: Asker, revisionId: string, period: Period): Promise<ErrorFindings>;
+  setLabels: ChangeLabels;
+  removeLabels: ChangeLabels;
+}
+
+type ChangeLabels = (asker: Asker, revisionId: string, labels: string[]) => Promise<TaxonomyRevision>;
+
+const path = "/v1/error-taxonomy-revision";
+const defaultLimit = 50;
+
+export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: number, log: Log): Route[] {
+  const onBroken = answerBroke(log);
+  return [
+    withCaller("GET", path, async (call) => {
+      const query = readQuery(call, ErrorTaxonomyRevisionListQuery);
+      const revisions = await area.listRevisions(askerOf(call), toFilter(query));
+      const name: keyof ErrorTaxonomyRevisionListResponse = "data";
+      return await streamList(call, name, revisions, toJson, onBroken(call));
+    }),
+    withCaller("POST", path, async (call) => {
+      const body = await readExactBody(call, ErrorTaxonomyRevisionCreateRequest, maxBodyBytes);
+      const newRevision = toNewRevision(body, call.caller.accountId);
+      const once = readOnce(call, "create error taxonomy revision", body);
+      const revision = await area.createRevision(askerOf(call), newRevision, once);
+      const answer = { error_taxonomy_revision: toResponse(revision) };
+      return Response.json(answer satisfies ErrorTaxonomyRevisionCreateResponse, { status: 201 });
+    }),
+    withCaller("GET", `${path}/:revision_id`, async (call) => {
+      const revision = await area.findRevision(call.caller.accountId, revisionIdOf(call));
+      return Response.json(toResponse(revision));
+    }),
+    withCaller("GET", `${path}/:revision_id/findings`, async (call) => {
+      const { since, until } = readQuery(call, ErrorTaxonomyFindingsQuery);
+      const period = {
+        since: since === undefined ? undefined : readInstant(since),
+        until: until === undefined ? undefined : readInstant(until),
+      };
+      const found = await area.findErrorFindings(askerOf(call), revisionIdOf(call), period);
+      return Response.json(toFindingsResponse(found));
+    }),
+    withCaller("POST", `${path}/:revision_id/set-labels`, (call) =>
+      changeLabels(call, ErrorTaxonomySetLabelsRequest, area.setLabels),
+    ),
+    withCaller("POST", `${path}/:revision_id/remove-labels`, (call) =>
+      changeLabels(call, ErrorTaxonomyRemoveLabelsRequest, area.removeLabels),
+    ),
+  ];
+
+  async function changeLabels(
+    call: CallWithCaller,
+    schema: typeof ErrorTaxonomyRemoveLabelsRequest,
+    change: ChangeLabels,
+  ): Promise<Response> {
+    const revisionId = revisionIdOf(call);
+    const { account_id, labels } = await readBody(call, schema, maxBodyBytes);
+    const { accountId } = call.caller;
+    if ((account_id ?? accountId).toLowerCase() !== accountId) {
+      throw new ServiceError("not_found", "There is no such account.");
+    }
+    return Response.json(toResponse(await change(askerOf(call), revisionId, labels)));
+  }
+}
+
+function revisionIdOf(call: CallWithCaller): string {
+  return readPath(call, ErrorTaxonomyRevisionPath).revision_id.toLowerCase();
+}
+
+function toFilter(query: ErrorTaxonomyRevisionListQuery): RevisionFilter {
+  return {
+    taxonomyId: query.error_taxonomy_id?.toLowerCase(),
+    taxonomyName: query.name,
+    label: query.label,
+    isLatestOnly: isTrueWord(query.latest_revision_only ?? "false"),
+    limit: Number(query.limit ?? defaultLimit),
+    offset: Number(query.offset ?? 0),
+  };
+}
+
+function toNewRevision(request: ErrorTaxonomyRevisionCreateRequest, accountId: string): NewRevision {
+  return {
+    accountId,
+    taxonomy: taxonomyOf(request),
+    description: request.error_taxonomy_description ?? undefined,
+    body: request.body,
+    metadata: request.metadata ?? undefined,
+    labels: request.labels ?? [],
+  };
+}
+
+/** What the schema cannot say: a revision is of some taxonomy. */
+function taxonomyOf(request: ErrorTaxonomyRevisionCreateRequest): NewRevision["taxonomy"] {
+  const { error_taxonomy_id: id, error_taxonomy_name: name, create_only_if_not_exists } = request;
+  if (typeof id === "string") return { id: id.toLowerCase() };
+  if (typeof name === "string") return { name, isNewOnly: create_only_if_not_exists ?? false };
+  const loc = ["body", "error_taxonomy_name"];
+  throw new ValidationFailure([{ type: "missing", loc, msg: "Field required", input: request }]);
+}
+
+function toResponse({ body, metadata, created_at, ...rest }: TaxonomyRevision): ErrorTaxonomyRevision {
+  return {
+    ...rest,
+    // Both were checked before they were stored.
+    body: parseJson(body) as ErrorTaxonomyRevision["body"],
+    metadata: metadata === null ? null : (parseJson(metadata) as ErrorTaxonomyRevision["metadata"]),
+    created_at: toIsoInstant(created_at),
+  };
+}
+
+/** What is long is JSON already, and neither read nor written anew. */
+function toJson(revision: TaxonomyRevision): string {
+  const {
+    body: _body,
+    metadata: _metadata,
+    ...rest
+  } = toResponse({ ...revision, body: "[]", metadata: null });
+  const metadata = revision.metadata ?? "null";
+  return `${JSON.stringify(rest).slice(0, -1)},"body":${revision.body},"metadata":${metadata}}`;
+}
+
+function toFindingsResponse({ evaluated, findings }: ErrorFindings): ErrorTaxonomyFindingsResponse {
+  return {
+    evaluated,
+    findings: findings.map(({ path, count, lastDay }) => ({ path, count, last_found_on: toIsoDay(lastDay) })),
+  };
+}

@@ -1,0 +1,85 @@
+import { LatencyQuery, type LatencyResponse, UsageQuery, type UsageResponse } from "@presage/contract";
+import type { LatencyFigures, LatencyReport } from "../../../identity/usage/read-latency.ts";
+import type { UsageReport } from "../../../identity/usage/read-usage.ts";
+import type { UsagePeriod } from "../../../identity/usage/usage-period.ts";
+import { toIsoInstant } from "../../../storage/micros.ts";
+import type { Asker } from "../../../storage/reader.ts";
+import { holdAnswer } from "../../pipeline/hold-memory.ts";
+import { type Route, withCaller } from "../../pipeline/route.ts";
+import { askerOf } from "../../request/asker-of.ts";
+import { readQuery } from "../../request/read-request.ts";
+import { refuseUnknownFilters } from "../results/read-result-filter.ts";
+import { type AskedPeriod, microsPerHour, readUsagePeriod, refusePeriod } from "./read-usage-period.ts";
+
+/** Of an answer, about. */
+const bytesPerRow = 200;
+const tooMuch =
+  "So many keys were used that this is too much for one answer. Ask for a shorter period, by the day, or for one key";
+
+export interface UsageArea {
+  /** Undefined where it is too much for one answer. */
+  readUsage(asker: Asker, period: UsagePeriod, keyId: string | undefined): Promise<UsageReport | undefined>;
+  readLatency(asker: Asker, period: UsagePeriod): Promise<LatencyReport>;
+}
+
+export function usageRoutes({ readUsage, readLatency }: UsageArea): Route[] {
+  return [
+    withCaller("GET", "/v1/usage", async (call) => {
+      const query = readQuery(call, UsageQuery);
+      refuseUnknownFilters(UsageQuery, query, "query");
+      const period = readUsagePeriod(query);
+      const report = await readUsage(askerOf(call), period, query.api_key_id?.toLowerCase());
+      if (report === undefined) refusePeriod(query, tooMuch);
+      holdAnswer(call.exchange, report.steps.length * bytesPerRow);
+      return Response.json(toUsageResponse(period, report));
+    }),
+    withCaller("GET", "/v1/usage/latency", async (call) => {
+      const query = readQuery(call, LatencyQuery);
+      refuseUnknownFilters(LatencyQuery, query, "query");
+      const period = readUsagePeriod(query);
+      const report = await readLatency(askerOf(call), period);
+      return Response.json(toLatencyResponse(period, report));
+    }),
+  ];
+}
+
+function toUsageResponse(period: AskedPeriod, { steps, keys }: UsageReport): UsageResponse {
+  return {
+    ...toPeriod(period),
+    data: steps.map(
+      ({ startHour, keyId, operation, requests, failures, promptTokens, completionTokens }) => ({
+        start: toIsoHour(startHour),
+        api_key_id: keyId ?? null,
+        operation,
+        requests,
+        failures,
+        prompt_tokens: promptTokens,
+        completion_tokens: completionTokens,
+      }),
+    ),
+    api_keys: keys.map(({ revoked_at, ...key }) => ({
+      ...key,
+      revoked_at: revoked_at === null ? null : toIsoInstant(revoked_at),
+    })),
+  };
+}
+
+function toLatencyResponse(period: AskedPeriod, { overall, steps }: LatencyReport): LatencyResponse {
+  return {
+    ...toPeriod(period),
+    overall: toLatency(overall),
+    data: steps.map(({ startHour, ...figures }) => ({ start: toIsoHour(startHour), ...toLatency(figures) })),
+  };
+}
+
+function toPeriod({ fromHour, until, step }: AskedPeriod) {
+  return { since: toIsoHour(fromHour), until: toIsoInstant(until), step };
+}
+
+function toLatency({ count, totalMs, overheadMs }: LatencyFigures) {
+  return { count, total_ms: totalMs ?? null, overhead_ms: overheadMs ?? null };
+}
+
+function toIsoHour(hour: number): string {
+  return toIsoInstant(hour * microsPerHour);
+}
