@@ -1,5 +1,5 @@
 import { EvaluatorFamilyListResponse, EvaluatorListResponse, WhoAmIResponse } from "@presage/contract";
-import { createSignInPath } from "../../packages/server/src/compose-sign-in.ts";
+import { createSignInPath } from "../../packages/server/src/compose/compose-sign-in.ts";
 import { openStore } from "../../packages/server/test/support/open-store.ts";
 import { keyOfAnotherAccount } from "../../packages/server/test/support/other-account.ts";
 import { testKey } from "../../packages/server/test/support/presage.ts";

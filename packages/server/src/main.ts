@@ -4,8 +4,8 @@ import packageJson from "../package.json" with { type: "json" };
 import { CommandError } from "./cli/command-error.ts";
 import { environmentHelp } from "./cli/environment-help.ts";
 import { explainFailure } from "./cli/explain-failure.ts";
+import { settleRuntime } from "./cli/settle-runtime.ts";
 import { readConfig, unknownVariables } from "./config.ts";
-import { settleRuntime } from "./settle-runtime.ts";
 
 settleRuntime();
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MeResponse } from "@presage/contract";
-import { compose } from "../src/compose.ts";
+import { compose } from "../src/compose/compose-server.ts";
 import { readConfig } from "../src/config.ts";
 import { generateKey } from "../src/identity/api-keys/key-format.ts";
 import { createLog } from "../src/observability/logger.ts";

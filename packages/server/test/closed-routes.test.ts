@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { createSignInPath } from "../src/compose-sign-in.ts";
+import { createSignInPath } from "../src/compose/compose-sign-in.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { openStore } from "./support/open-store.ts";
 import { startPresage, type TestPresage } from "./support/presage.ts";

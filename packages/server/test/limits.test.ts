@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { ErrorResponse } from "@presage/contract";
-import { createSignInPath } from "../src/compose-sign-in.ts";
+import { createSignInPath } from "../src/compose/compose-sign-in.ts";
 import type { RawEnvironment } from "../src/config.ts";
 import { apiKeyClient } from "./support/api-keys.ts";
 import { onEachDatabase } from "./support/databases.ts";

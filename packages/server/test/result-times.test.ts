@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
 import { countFutureResults } from "../src/evaluation/results/future-results-store.ts";
+import { watchClocks } from "../src/evaluation/results/times/watch-clocks.ts";
 import { selectErrorFindings } from "../src/evaluation/taxonomies/error-findings-store.ts";
 import { numbersPerStretch } from "../src/storage/result-numbers.ts";
-import { watchClocks } from "../src/watch-clocks.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { evaluationResultsClient } from "./support/evaluation-results.ts";
 import { eventually } from "./support/eventually.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ApiKeyCreateResponse, type ApiKeyResponse } from "@presage/contract";
-import { createSignInPath } from "../src/compose-sign-in.ts";
+import { createSignInPath } from "../src/compose/compose-sign-in.ts";
 import { createApiKey } from "../src/identity/api-keys/create-api-key.ts";
 import { endUser } from "../src/identity/users/end-user.ts";
 import { insertUserWithAccount } from "../src/identity/users-store.ts";

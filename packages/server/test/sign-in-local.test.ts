@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { createSignInPath } from "../src/compose-sign-in.ts";
+import { createSignInPath } from "../src/compose/compose-sign-in.ts";
 import { toMicros } from "../src/storage/micros.ts";
 import { openBrowser } from "./support/browser.ts";
 import { onEachDatabase } from "./support/databases.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ApiKeyCreateResponse, MeResponse } from "@presage/contract";
-import { createSignInPath } from "../src/compose-sign-in.ts";
+import { createSignInPath } from "../src/compose/compose-sign-in.ts";
 import { type Browser, openBrowser } from "./support/browser.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { eventually } from "./support/eventually.ts";

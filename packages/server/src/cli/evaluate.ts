@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { composeEvaluator } from "../compose.ts";
+import { composeEvaluator } from "../compose/compose-server.ts";
 import type { Config } from "../config.ts";
 import type { WantedEvaluator } from "../evaluation/evaluation-order.ts";
 import type { Filing } from "../evaluation/results/evaluation-record.ts";

@@ -1,4 +1,4 @@
-import { compose } from "../compose.ts";
+import { compose } from "../compose/compose-server.ts";
 import type { Config } from "../config.ts";
 import { listen } from "../http/listen.ts";
 import { createLog } from "../observability/logger.ts";

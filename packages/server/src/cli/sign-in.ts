@@ -1,4 +1,4 @@
-import { createSignInPath } from "../compose-sign-in.ts";
+import { createSignInPath } from "../compose/compose-sign-in.ts";
 import type { Config } from "../config.ts";
 import { browserAddress } from "../http/browser-address.ts";
 import { listenAddress } from "../http/listen.ts";

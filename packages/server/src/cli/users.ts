@@ -1,4 +1,4 @@
-import { sessionRules } from "../compose-sign-in.ts";
+import { sessionRules } from "../compose/compose-sign-in.ts";
 import type { Config } from "../config.ts";
 import { endUser } from "../identity/users/end-user.ts";
 import { findUserId } from "../identity/users/find-user-id.ts";

@@ -1,4 +1,4 @@
-import { composeStore, type Store } from "../compose.ts";
+import { composeStore, type Store } from "../compose/compose-server.ts";
 import type { Config } from "../config.ts";
 import { createLog } from "../observability/logger.ts";
 import { isInMemory } from "../storage/open-database.ts";

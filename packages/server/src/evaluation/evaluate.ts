@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { CallerGoneError } from "../errors.ts";
+import { createRetryBudget } from "../limits/retry-budget.ts";
 import type { EvaluationOrder } from "./evaluation-order.ts";
 import type { Registry } from "./evaluators/registry.ts";
 import { createKeysUnderWay } from "./keys-under-way.ts";
@@ -7,7 +8,6 @@ import { type FindProfile, type ResolvedEvaluator, resolveEvaluators } from "./r
 import type { EvaluationRecord, KeptResult } from "./results/evaluation-record.ts";
 import type { FindConfidenceInterval } from "./results/find-confidence-interval.ts";
 import type { ResultsKeeper } from "./results/keep-results.ts";
-import { createRetryBudget } from "./retry-budget.ts";
 import type { RequestAllowance, RunEvaluator } from "./run-evaluator.ts";
 
 /** How long the evaluators of one request may hold up the main thread, all of them together. */

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import type { Tinypool } from "tinypool";
-import { createFairSlots } from "../fair-slots.ts";
+import { createFairSlots } from "../limits/fair-slots.ts";
 import type { Asker } from "../storage/reader.ts";
 import type { HeavyCheckTask } from "./check-heavily.ts";
 import { createRuleEvaluator, type RuleTask, type TimedVerdict } from "./evaluate-by-rule.ts";

@@ -1,7 +1,7 @@
 import { type Dialect, Kysely, sql } from "kysely";
 import pRetry from "p-retry";
 import { ServiceError } from "../errors.ts";
-import type { QueueLimits } from "../fair-slots.ts";
+import type { QueueLimits } from "../limits/fair-slots.ts";
 import { migrate, NewerSchemaError } from "./migrate.ts";
 import { openSqliteDatabase } from "./open-sqlite-database.ts";
 import type { PostgresLimits, PostgresListeners } from "./postgres-dialect.ts";

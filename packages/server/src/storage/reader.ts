@@ -1,6 +1,6 @@
 import type { DatabaseConnection, Dialect, Driver } from "kysely";
 import { Kysely } from "kysely";
-import { createFairSlots, type FairSlotLimits } from "../fair-slots.ts";
+import { createFairSlots, type FairSlotLimits } from "../limits/fair-slots.ts";
 import type { Database, Tables } from "./tables.ts";
 
 /** On whose behalf the database is read, and until when anybody wants the answer. */

@@ -1,5 +1,5 @@
-import { createByteBudget, type Holder, holdBytes } from "../byte-budget.ts";
 import { UpstreamError } from "../errors.ts";
+import { createByteBudget, type Holder, holdBytes } from "../limits/byte-budget.ts";
 import { askWithRetries } from "./ask-with-retries.ts";
 import { checkCompletion, checkModelList } from "./check-answer.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";

@@ -1,5 +1,5 @@
 import { ServiceError, UpstreamError } from "../errors.ts";
-import { readBodyWithin } from "../read-body-within.ts";
+import { readBodyWithin } from "../limits/read-body-within.ts";
 import { classifyFailure } from "./classify-failure.ts";
 import { type UnreachableReason, unreachableReason } from "./unreachable-reason.ts";
 import type { UpstreamOptions } from "./upstream.ts";

@@ -1,4 +1,4 @@
-import type { ByteBudget } from "../byte-budget.ts";
+import type { ByteBudget } from "../limits/byte-budget.ts";
 
 /** Where the deployment is and what it takes. */
 export interface UpstreamOptions {

@@ -6,9 +6,9 @@ import {
   type JudgeParts,
 } from "../../src/evaluation/evaluators/judge.ts";
 import { type AskForVerdict, createAskForVerdict } from "../../src/evaluation/judge/ask-for-verdict.ts";
-import { createRetryBudget } from "../../src/evaluation/retry-budget.ts";
 import type { Sample } from "../../src/evaluation/sample.ts";
-import { createFairSlots } from "../../src/fair-slots.ts";
+import { createFairSlots } from "../../src/limits/fair-slots.ts";
+import { createRetryBudget } from "../../src/limits/retry-budget.ts";
 import { createUpstream } from "../../src/upstream/create-upstream.ts";
 import { completion, type ReceivedRequest, type TestUpstream } from "./upstream.ts";
 

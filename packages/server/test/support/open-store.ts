@@ -1,4 +1,4 @@
-import { composeStore, type Store } from "../../src/compose.ts";
+import { composeStore, type Store } from "../../src/compose/compose-server.ts";
 import { readConfig } from "../../src/config.ts";
 import { createLog } from "../../src/observability/logger.ts";
 

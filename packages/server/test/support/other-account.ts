@@ -1,4 +1,4 @@
-import { composeStore } from "../../src/compose.ts";
+import { composeStore } from "../../src/compose/compose-server.ts";
 import { readConfig } from "../../src/config.ts";
 import { createApiKey } from "../../src/identity/api-keys/create-api-key.ts";
 import { insertUserWithAccount } from "../../src/identity/users-store.ts";

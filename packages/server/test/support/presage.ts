@@ -1,4 +1,4 @@
-import { compose } from "../../src/compose.ts";
+import { compose } from "../../src/compose/compose-server.ts";
 import { type RawEnvironment, readConfig } from "../../src/config.ts";
 import { listen } from "../../src/http/listen.ts";
 import { createLog } from "../../src/observability/logger.ts";

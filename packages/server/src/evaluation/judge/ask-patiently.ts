@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
 import { UpstreamError } from "../../errors.ts";
-import type { FairSlots } from "../../fair-slots.ts";
+import type { FairSlots } from "../../limits/fair-slots.ts";
 import { askedPauseMs } from "../../upstream/asked-pause-ms.ts";
 import type { CompletionRequest, Upstream, UpstreamCompletion } from "../../upstream/upstream.ts";
 import { EvaluationFailure } from "../evaluators/family.ts";

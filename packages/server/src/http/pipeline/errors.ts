@@ -1,7 +1,7 @@
 import type { ErrorCategory, ErrorResponse, HTTPValidationError, ValidationError } from "@presage/contract";
 import { CallerGoneError, ServiceError, type ServiceErrorCode, UpstreamError } from "../../errors.ts";
-import { RateLimitError } from "../../identity/admission.ts";
 import { SignInError, type SignInFailure } from "../../identity/openid/sign-in-error.ts";
+import { RateLimitError } from "../../prediction/admission.ts";
 import { ReusedKeyError } from "../../storage/idempotency/once.ts";
 import { isStoreUnavailable, storeUnavailable } from "../../storage/store-failure.ts";
 import { ValidationFailure } from "../request/validation.ts";

@@ -1,7 +1,7 @@
 import type { ErrorCategory, UsageOperation } from "@presage/contract";
-import type { Holder } from "../../byte-budget.ts";
-import type { RateStatus } from "../../identity/admission.ts";
+import type { Holder } from "../../limits/byte-budget.ts";
 import type { RequestSpan } from "../../observability/tracing.ts";
+import type { RateStatus } from "../../prediction/admission.ts";
 
 /**
  * What is learnt about one request while it is served, for its log line, its metrics and its headers, and the memory that it

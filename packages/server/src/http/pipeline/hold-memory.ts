@@ -1,4 +1,4 @@
-import { type Holder, holdBytes, holdBytesAnyway } from "../../byte-budget.ts";
+import { type Holder, holdBytes, holdBytesAnyway } from "../../limits/byte-budget.ts";
 
 /**
  * A body is in memory several times while it is read: as bytes, as text, as the parsed value and as what is made of it, some of

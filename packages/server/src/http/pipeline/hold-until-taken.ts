@@ -1,4 +1,4 @@
-import { holdBytesAnyway } from "../../byte-budget.ts";
+import { holdBytesAnyway } from "../../limits/byte-budget.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** What less than this is counted for is let go of with the answer: the system's own buffers take it. */

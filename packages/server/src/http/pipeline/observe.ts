@@ -1,5 +1,5 @@
-import type { ByteBudget } from "../../byte-budget.ts";
 import type { Use } from "../../identity/usage/usage-tally.ts";
+import type { ByteBudget } from "../../limits/byte-budget.ts";
 import type { Log } from "../../observability/logger.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import type { Tracing } from "../../observability/tracing.ts";

@@ -1,4 +1,4 @@
-import type { RateStatus } from "../../identity/admission.ts";
+import type { RateStatus } from "../../prediction/admission.ts";
 
 /** OpenAI's names for what a key has left. */
 export function rateHeaders({ limit, remaining }: RateStatus): [name: string, value: string][] {

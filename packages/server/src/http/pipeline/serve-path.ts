@@ -1,6 +1,6 @@
-import type { ByteBudget } from "../../byte-budget.ts";
 import { CallerGoneError, ServiceError } from "../../errors.ts";
 import { SignInError } from "../../identity/openid/sign-in-error.ts";
+import type { ByteBudget } from "../../limits/byte-budget.ts";
 import { isStoreUnavailable } from "../../storage/store-failure.ts";
 import { failurePage } from "../pages/failure-page.ts";
 import { deprecationHeader } from "../request/deprecations.ts";

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { CallerGoneError, ServiceError } from "../../errors.ts";
-import { readBodyWithin } from "../../read-body-within.ts";
+import { readBodyWithin } from "../../limits/read-body-within.ts";
 import { type JsonReading, parseExactly, readJson } from "./parse-json.ts";
 import { scanJson } from "./scan-json.ts";
 import { ValidationFailure } from "./validation.ts";

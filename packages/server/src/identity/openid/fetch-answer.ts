@@ -1,5 +1,5 @@
 import type { CustomFetch } from "openid-client";
-import { readBodyWithin } from "../../read-body-within.ts";
+import { readBodyWithin } from "../../limits/read-body-within.ts";
 
 /** Many times what providers say of themselves, of their keys and of a person. */
 const maxAnswerBytes = 1_000_000;

@@ -8,7 +8,7 @@ import {
   type WantedEvaluator,
 } from "../../../evaluation/evaluation-order.ts";
 import { charactersOf, type Sample } from "../../../evaluation/sample.ts";
-import type { InFlight } from "../../../identity/in-flight.ts";
+import type { InFlight } from "../../../limits/in-flight.ts";
 import type { Log } from "../../../observability/logger.ts";
 import { countUsage } from "../../pipeline/count-usage.ts";
 import { holdResults } from "../../pipeline/hold-memory.ts";

@@ -1,8 +1,8 @@
 import { ChatCompletionRequest, WorldModelRequest } from "@presage/contract";
-import { holdBytesAnyway } from "../../../byte-budget.ts";
 import { ServiceError } from "../../../errors.ts";
-import type { Admission } from "../../../identity/admission.ts";
-import type { Caller } from "../../../identity/caller.ts";
+import { type Caller, rateHolder } from "../../../identity/caller.ts";
+import { holdBytesAnyway } from "../../../limits/byte-budget.ts";
+import type { Admission } from "../../../prediction/admission.ts";
 import { completeChat } from "../../../prediction/complete-chat.ts";
 import { type Complete, predict } from "../../../prediction/predict.ts";
 import { countUsage } from "../../pipeline/count-usage.ts";
@@ -63,7 +63,7 @@ export function predictionRoutes({
 
 /** Lets a prediction in within the limits, and counts it as under way until it is answered. */
 function admit(admission: Admission, exchange: Exchange, caller: Caller): void {
-  exchange.rate = admission.admit(caller);
+  exchange.rate = admission.admit({ ...caller, keyOrUserId: rateHolder(caller) });
   exchange.atEnd = () => admission.leave(caller.accountId);
 }
 

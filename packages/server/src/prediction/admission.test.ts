@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from "bun:test";
 import { ServiceError } from "../errors.ts";
-import { type Admission, type AdmissionLimits, createAdmission, RateLimitError } from "./admission.ts";
-import type { Caller } from "./caller.ts";
+import {
+  type Admission,
+  type AdmissionLimits,
+  createAdmission,
+  type RateHolders,
+  RateLimitError,
+} from "./admission.ts";
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -11,8 +16,8 @@ afterEach(() => {
 });
 
 /** A key of the one user, unless it is said otherwise. */
-function caller(keyId: string, userId = "user", accountId = "account"): Caller {
-  return { userId, accountId, proof: { kind: "key", keyId } };
+function holders(keyOrUserId: string, userId = "user", accountId = "account"): RateHolders {
+  return { keyOrUserId, userId, accountId };
 }
 
 /** Without any limit that is not named. */
@@ -21,9 +26,9 @@ function admissionWith(limits: Partial<AdmissionLimits>): Admission {
   return createAdmission({ ...unlimited, ...limits });
 }
 
-function refusalOf(admission: Admission, who: string | Caller): ServiceError | undefined {
+function refusalOf(admission: Admission, who: string | RateHolders): ServiceError | undefined {
   try {
-    admission.admit(typeof who === "string" ? caller(who) : who);
+    admission.admit(typeof who === "string" ? holders(who) : who);
     return undefined;
   } catch (error) {
     if (error instanceof ServiceError) return error;
@@ -32,7 +37,7 @@ function refusalOf(admission: Admission, who: string | Caller): ServiceError | u
 }
 
 /** How many are let in before the first refusal. */
-function takeAll(admission: Admission, who: string | Caller): number {
+function takeAll(admission: Admission, who: string | RateHolders): number {
   let count = 0;
   while (refusalOf(admission, who) === undefined) count += 1;
   return count;
@@ -60,7 +65,7 @@ describe("A key's rate", () => {
 
   test("tells what is left, and after how many whole seconds a refused call may come again", () => {
     const admission = admissionWith({ ratePerMinute: 4 });
-    expect([3, 2, 1, 0].map(() => admission.admit(caller("key")))).toEqual(
+    expect([3, 2, 1, 0].map(() => admission.admit(holders("key")))).toEqual(
       [3, 2, 1, 0].map((remaining) => ({ limit: 4, remaining })),
     );
     const refusal = refusalOf(admission, "key");
@@ -70,7 +75,7 @@ describe("A key's rate", () => {
     jest.advanceTimersByTime(14_000);
     expect(refusalOf(admission, "key")?.retryAfterS).toBe(1);
     jest.advanceTimersByTime(1_000);
-    expect(admission.admit(caller("key"))).toEqual({ limit: 4, remaining: 0 });
+    expect(admission.admit(holders("key"))).toEqual({ limit: 4, remaining: 0 });
   });
 
   test("is never told to be tried again at once, however fast it fills", () => {
@@ -88,14 +93,14 @@ describe("A key's rate", () => {
 
   test("is not limited where the limit is 0", () => {
     const admission = admissionWith({ maxInFlight: 1_000 });
-    for (let call = 0; call < 1_000; call++) expect(admission.admit(caller("key"))).toBeUndefined();
+    for (let call = 0; call < 1_000; call++) expect(admission.admit(holders("key"))).toBeUndefined();
   });
 });
 
 describe("The predictions under way", () => {
   test("are no more than allowed, of all keys together", () => {
     const admission = admissionWith({ maxInFlight: 3 });
-    for (const key of ["a", "b", "c"]) admission.admit(caller(key));
+    for (const key of ["a", "b", "c"]) admission.admit(holders(key));
     const refusal = refusalOf(admission, "d");
     expect([refusal?.code, refusal?.retryAfterS]).toEqual(["overloaded", 1]);
     expect(admission.inFlight()).toBe(3);
@@ -106,15 +111,15 @@ describe("The predictions under way", () => {
 
   test("when they are too many, cost a refused key nothing of its rate", () => {
     const admission = admissionWith({ ratePerMinute: 5, maxInFlight: 1 });
-    expect(admission.admit(caller("key"))).toEqual({ limit: 5, remaining: 4 });
+    expect(admission.admit(holders("key"))).toEqual({ limit: 5, remaining: 4 });
     for (let call = 0; call < 20; call++) expect(refusalOf(admission, "key")?.code).toBe("overloaded");
     admission.leave("account");
-    expect(admission.admit(caller("key"))).toEqual({ limit: 5, remaining: 3 });
+    expect(admission.admit(holders("key"))).toEqual({ limit: 5, remaining: 3 });
   });
 
   test("are not counted up by a call that the rate refuses", () => {
     const admission = admissionWith({ ratePerMinute: 1, maxInFlight: 2 });
-    admission.admit(caller("key"));
+    admission.admit(holders("key"));
     for (let call = 0; call < 20; call++) expect(refusalOf(admission, "key")?.code).toBe("rate_limited");
     expect(admission.inFlight()).toBe(1);
     expect(refusalOf(admission, "another")).toBeUndefined();
@@ -129,16 +134,16 @@ describe("Beside the rate of keys", () => {
     const refusal = refusalOf(admission, "key 2");
     expect([refusal?.code, refusal?.retryAfterS]).toEqual(["rate_limited", 5]);
     expect(refusal).toMatchObject({ rate: { limit: 5, remaining: 3 } });
-    expect(takeAll(admission, caller("another", "another user"))).toBe(5);
+    expect(takeAll(admission, holders("another", "another user"))).toBe(5);
     jest.advanceTimersByTime(60_000);
     expect(takeAll(admission, "key 2")).toBe(5);
   });
 
   test("an account has one, whose refusals cost neither keys nor users anything", () => {
     const admission = admissionWith({ ratePerMinute: 4, userRatePerMinute: 6, accountRatePerMinute: 8 });
-    const of = (user: string, key: string) => takeAll(admission, caller(`${user}/${key}`, user));
+    const of = (user: string, key: string) => takeAll(admission, holders(`${user}/${key}`, user));
     expect([of("one", "a"), of("one", "b"), of("two", "a"), of("three", "a")]).toEqual([4, 2, 2, 0]);
-    expect(takeAll(admission, caller("four/a", "four", "another account"))).toBe(4);
+    expect(takeAll(admission, holders("four/a", "four", "another account"))).toBe(4);
     jest.advanceTimersByTime(30_000);
     // Half of the account's is back; the user's would allow more.
     expect(of("two", "a")).toBe(4);
@@ -146,7 +151,7 @@ describe("Beside the rate of keys", () => {
 
   test("one of users alone tells nothing of keys", () => {
     const admission = admissionWith({ userRatePerMinute: 1 });
-    expect(admission.admit(caller("key"))).toBeUndefined();
+    expect(admission.admit(holders("key"))).toBeUndefined();
     expect(refusalOf(admission, "another")).toMatchObject({ rate: undefined, retryAfterS: 60 });
   });
 });

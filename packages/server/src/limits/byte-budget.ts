@@ -1,4 +1,4 @@
-import { ServiceError } from "./errors.ts";
+import { ServiceError } from "../errors.ts";
 
 /** What a request of 64 KB takes. Holders up to this size are let in to the part that larger ones leave free for them. */
 const smallBytes = 6 * 64 * 1024;

@@ -1,7 +1,6 @@
 import { ServiceError } from "../errors.ts";
-import { type Caller, rateHolder } from "./caller.ts";
-import { createInFlight } from "./in-flight.ts";
-import { createRateLimit, type RateLimit } from "./rate-limit.ts";
+import { createInFlight } from "../limits/in-flight.ts";
+import { createRateLimit, type RateLimit } from "../limits/rate-limit.ts";
 
 export interface AdmissionLimits {
   /** Prediction requests a minute for each key, and for all sessions of a user together; 0 sets no limit. */
@@ -14,6 +13,14 @@ export interface AdmissionLimits {
   maxInFlight: number;
 }
 
+/** Whose rates a prediction counts against. */
+export interface RateHolders {
+  /** A key has a rate of its own; the sessions of a user share one. */
+  keyOrUserId: string;
+  userId: string;
+  accountId: string;
+}
+
 /** What is left of a rate, in whole requests. */
 export interface RateStatus {
   limit: number;
@@ -22,7 +29,7 @@ export interface RateStatus {
 
 export interface Admission {
   /** Lets a prediction in or throws; all limits are checked in one step, and a refusal uses up none of them. */
-  admit(caller: Caller): RateStatus | undefined;
+  admit(holders: RateHolders): RateStatus | undefined;
   /** A prediction that was let in has ended. */
   leave(accountId: string): void;
   inFlight(): number;
@@ -41,14 +48,18 @@ export class RateLimitError extends ServiceError {
 
 interface Level {
   limit: RateLimit;
-  holderOf(caller: Caller): string;
+  holderOf(holders: RateHolders): string;
   /** Whose rate it is, for a refusal. */
   whose: string;
 }
 
 /** Rates of keys, of users and of accounts, since keys cost nothing; and one count of predictions under way, with a share for each account. */
 export function createAdmission(limits: AdmissionLimits): Admission {
-  const keys = levelOf(limits.ratePerMinute, rateHolder, "a key, or for a user in the dashboard");
+  const keys = levelOf(
+    limits.ratePerMinute,
+    ({ keyOrUserId }) => keyOrUserId,
+    "a key, or for a user in the dashboard",
+  );
   const levels = [
     keys,
     levelOf(limits.userRatePerMinute, ({ userId }) => userId, "all keys and sessions of a user together"),
@@ -59,9 +70,9 @@ export function createAdmission(limits: AdmissionLimits): Admission {
     `${limits.maxInFlight} predictions are allowed under way at once, and none is left for this account right now.`,
   );
 
-  function takeTokens(caller: Caller): RateStatus | undefined {
+  function takeTokens(holders: RateHolders): RateStatus | undefined {
     const nowMs = performance.now();
-    const buckets = levels.map(({ limit, holderOf }) => limit.bucketOf(holderOf(caller), nowMs));
+    const buckets = levels.map(({ limit, holderOf }) => limit.bucketOf(holderOf(holders), nowMs));
     const [ofKey] = buckets;
     const status = (): RateStatus | undefined =>
       keys === undefined || ofKey === undefined
@@ -74,13 +85,13 @@ export function createAdmission(limits: AdmissionLimits): Admission {
   }
 
   return {
-    admit(caller) {
-      inFlight.enter(caller.accountId);
+    admit(holders) {
+      inFlight.enter(holders.accountId);
       if (levels.length === 0) return undefined;
       try {
-        return takeTokens(caller);
+        return takeTokens(holders);
       } catch (error) {
-        inFlight.leave(caller.accountId);
+        inFlight.leave(holders.accountId);
         throw error;
       }
     },

@@ -1,56 +1,56 @@
 import { totalmem } from "node:os";
-import { type ByteBudget, createByteBudget } from "./byte-budget.ts";
+import type { Config } from "../config.ts";
+import type { Evaluate } from "../evaluation/evaluate.ts";
+import { archiveProfile } from "../evaluation/profiles/archive-profile.ts";
+import { changeProfileOnce } from "../evaluation/profiles/change-profile-once.ts";
+import { createProfile } from "../evaluation/profiles/create-profile.ts";
+import { findOwnProfile } from "../evaluation/profiles/find-own-profile.ts";
+import { listProfiles } from "../evaluation/profiles/list-profiles.ts";
+import { measureAgreement } from "../evaluation/profiles/measure-agreement.ts";
+import { reviseProfile } from "../evaluation/profiles/revise-profile.ts";
+import { systemRevisions } from "../evaluation/profiles/system-revisions.ts";
+import { listApps } from "../evaluation/results/list-apps.ts";
+import { watchClocks } from "../evaluation/results/times/watch-clocks.ts";
+import { createRevisionOnce } from "../evaluation/taxonomies/create-revision-once.ts";
+import { findErrorFindings } from "../evaluation/taxonomies/find-error-findings.ts";
+import { findRevision } from "../evaluation/taxonomies/find-revision.ts";
+import { listRevisions } from "../evaluation/taxonomies/list-revisions.ts";
+import { removeLabels } from "../evaluation/taxonomies/remove-labels.ts";
+import { setLabels } from "../evaluation/taxonomies/set-labels.ts";
+import { type App, createApp } from "../http/app.ts";
+import { browserAddress } from "../http/browser-address.ts";
+import type { Phase } from "../http/resources/probes/probes.ts";
+import { selectAccount } from "../identity/accounts-store.ts";
+import { selectApiKeys, selectKeyRecord, writeLastUses } from "../identity/api-keys/api-keys-store.ts";
+import { createFirstKey } from "../identity/api-keys/create-first-key.ts";
+import { createKeyForCaller } from "../identity/api-keys/create-key-for-caller.ts";
+import { ensureBootstrapKey } from "../identity/api-keys/ensure-bootstrap-key.ts";
+import { createKeyDigest, type KeyDigest } from "../identity/api-keys/key-digest.ts";
+import { collectLastUses } from "../identity/api-keys/last-uses.ts";
+import { revokeApiKey } from "../identity/api-keys/revoke-api-key.ts";
+import { createKeyVerifier } from "../identity/api-keys/verify-api-key.ts";
+import { ensureOwner } from "../identity/ensure-owner.ts";
+import { collectUsage } from "../identity/usage/note-usage.ts";
+import { readLatency } from "../identity/usage/read-latency.ts";
+import { readUsage } from "../identity/usage/read-usage.ts";
+import { writeUsage } from "../identity/usage/usage-store.ts";
+import { selectUser, type User } from "../identity/users-store.ts";
+import { type ByteBudget, createByteBudget } from "../limits/byte-budget.ts";
+import { createInFlight } from "../limits/in-flight.ts";
+import type { Log, Logger } from "../observability/logger.ts";
+import { createMetrics } from "../observability/metrics.ts";
+import { openTracing } from "../observability/tracing.ts";
+import { createAdmission } from "../prediction/admission.ts";
+import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
+import { type OpenedDatabase, openDatabase } from "../storage/open-database.ts";
+import { sharedSecret } from "../storage/settings-store.ts";
+import { isStoreUnavailable } from "../storage/store-failure.ts";
+import { createUpstream } from "../upstream/create-upstream.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeResults } from "./compose-results.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
-import type { Config } from "./config.ts";
-import type { Evaluate } from "./evaluation/evaluate.ts";
-import { archiveProfile } from "./evaluation/profiles/archive-profile.ts";
-import { changeProfileOnce } from "./evaluation/profiles/change-profile-once.ts";
-import { createProfile } from "./evaluation/profiles/create-profile.ts";
-import { findOwnProfile } from "./evaluation/profiles/find-own-profile.ts";
-import { listProfiles } from "./evaluation/profiles/list-profiles.ts";
-import { measureAgreement } from "./evaluation/profiles/measure-agreement.ts";
-import { reviseProfile } from "./evaluation/profiles/revise-profile.ts";
-import { systemRevisions } from "./evaluation/profiles/system-revisions.ts";
-import { listApps } from "./evaluation/results/list-apps.ts";
-import { createRevisionOnce } from "./evaluation/taxonomies/create-revision-once.ts";
-import { findErrorFindings } from "./evaluation/taxonomies/find-error-findings.ts";
-import { findRevision } from "./evaluation/taxonomies/find-revision.ts";
-import { listRevisions } from "./evaluation/taxonomies/list-revisions.ts";
-import { removeLabels } from "./evaluation/taxonomies/remove-labels.ts";
-import { setLabels } from "./evaluation/taxonomies/set-labels.ts";
-import { type App, createApp } from "./http/app.ts";
-import { browserAddress } from "./http/browser-address.ts";
-import type { Phase } from "./http/resources/probes/probes.ts";
-import { selectAccount } from "./identity/accounts-store.ts";
-import { createAdmission } from "./identity/admission.ts";
-import { selectApiKeys, selectKeyRecord, writeLastUses } from "./identity/api-keys/api-keys-store.ts";
-import { createFirstKey } from "./identity/api-keys/create-first-key.ts";
-import { createKeyForCaller } from "./identity/api-keys/create-key-for-caller.ts";
-import { ensureBootstrapKey } from "./identity/api-keys/ensure-bootstrap-key.ts";
-import { createKeyDigest, type KeyDigest } from "./identity/api-keys/key-digest.ts";
-import { collectLastUses } from "./identity/api-keys/last-uses.ts";
-import { revokeApiKey } from "./identity/api-keys/revoke-api-key.ts";
-import { createKeyVerifier } from "./identity/api-keys/verify-api-key.ts";
-import { ensureOwner } from "./identity/ensure-owner.ts";
-import { createInFlight } from "./identity/in-flight.ts";
-import { collectUsage } from "./identity/usage/note-usage.ts";
-import { readLatency } from "./identity/usage/read-latency.ts";
-import { readUsage } from "./identity/usage/read-usage.ts";
-import { writeUsage } from "./identity/usage/usage-store.ts";
-import { selectUser, type User } from "./identity/users-store.ts";
-import type { Log, Logger } from "./observability/logger.ts";
-import { createMetrics } from "./observability/metrics.ts";
-import { openTracing } from "./observability/tracing.ts";
-import { ClockSkewError, findClockSkew } from "./storage/clock-skew.ts";
-import { type OpenedDatabase, openDatabase } from "./storage/open-database.ts";
-import { sharedSecret } from "./storage/settings-store.ts";
-import { isStoreUnavailable } from "./storage/store-failure.ts";
-import { createUpstream } from "./upstream/create-upstream.ts";
-import type { Upstream } from "./upstream/upstream.ts";
-import { type CountUnreachable, watchOutages } from "./upstream/watch-outages.ts";
-import { watchClocks } from "./watch-clocks.ts";
 
 export interface Presage {
   app: App;
@@ -123,7 +123,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
     phase: () => phase,
     metricsToken: config.metricsToken,
     memory,
-    dashboardDirectory: Bun.fileURLToPath(new URL("../../web/dist/", import.meta.url)),
+    dashboardDirectory: Bun.fileURLToPath(new URL("../../../web/dist/", import.meta.url)),
     verifier,
     signIn,
     sessions,

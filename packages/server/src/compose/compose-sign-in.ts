@@ -1,29 +1,29 @@
-import type { Config, OidcConfig } from "./config.ts";
-import { type CookieSettings, createSessionCookie } from "./http/pipeline/session-cookie.ts";
-import type { SessionsArea } from "./http/resources/sessions/sessions.ts";
-import { createAttemptCookie } from "./http/resources/sign-in/attempt-cookie.ts";
-import type { SessionKeeper } from "./http/resources/sign-in/rotate-session.ts";
-import type { SignIn } from "./http/resources/sign-in/sign-in.ts";
-import { createKeyDigest } from "./identity/api-keys/key-digest.ts";
-import type { Caller } from "./identity/caller.ts";
-import { localIssuer } from "./identity/ensure-owner.ts";
-import { type Hold, holdLiveCaller } from "./identity/hold-live-caller.ts";
-import type { OpenidProvider } from "./identity/openid/openid-provider.ts";
-import { rememberUser } from "./identity/openid/remember-user.ts";
-import { endSession } from "./identity/sessions/end-session.ts";
-import { listSessions } from "./identity/sessions/list-sessions.ts";
-import type { SessionRules } from "./identity/sessions/session-rules.ts";
-import { createSessionTokens, type SessionTokens } from "./identity/sessions/session-tokens.ts";
-import { selectIdToken } from "./identity/sessions/sessions-store.ts";
-import { startSession } from "./identity/sessions/start-session.ts";
-import { verifySession } from "./identity/sessions/verify-session.ts";
-import { createSignInToken } from "./identity/sign-in-tokens/create-sign-in-token.ts";
-import { useSignInToken } from "./identity/sign-in-tokens/use-sign-in-token.ts";
-import type { User } from "./identity/users-store.ts";
-import type { OpenedDatabase } from "./storage/open-database.ts";
-import type { Asker, Writer } from "./storage/reader.ts";
-import { sharedSecret } from "./storage/settings-store.ts";
-import type { Database } from "./storage/tables.ts";
+import type { Config, OidcConfig } from "../config.ts";
+import { type CookieSettings, createSessionCookie } from "../http/pipeline/session-cookie.ts";
+import type { SessionsArea } from "../http/resources/sessions/sessions.ts";
+import { createAttemptCookie } from "../http/resources/sign-in/attempt-cookie.ts";
+import type { SessionKeeper } from "../http/resources/sign-in/rotate-session.ts";
+import type { SignIn } from "../http/resources/sign-in/sign-in.ts";
+import { createKeyDigest } from "../identity/api-keys/key-digest.ts";
+import type { Caller } from "../identity/caller.ts";
+import { localIssuer } from "../identity/ensure-owner.ts";
+import { type Hold, holdLiveCaller } from "../identity/hold-live-caller.ts";
+import type { OpenidProvider } from "../identity/openid/openid-provider.ts";
+import { rememberUser } from "../identity/openid/remember-user.ts";
+import { endSession } from "../identity/sessions/end-session.ts";
+import { listSessions } from "../identity/sessions/list-sessions.ts";
+import type { SessionRules } from "../identity/sessions/session-rules.ts";
+import { createSessionTokens, type SessionTokens } from "../identity/sessions/session-tokens.ts";
+import { selectIdToken } from "../identity/sessions/sessions-store.ts";
+import { startSession } from "../identity/sessions/start-session.ts";
+import { verifySession } from "../identity/sessions/verify-session.ts";
+import { createSignInToken } from "../identity/sign-in-tokens/create-sign-in-token.ts";
+import { useSignInToken } from "../identity/sign-in-tokens/use-sign-in-token.ts";
+import type { User } from "../identity/users-store.ts";
+import type { OpenedDatabase } from "../storage/open-database.ts";
+import type { Asker, Writer } from "../storage/reader.ts";
+import { sharedSecret } from "../storage/settings-store.ts";
+import type { Database } from "../storage/tables.ts";
 
 /** Tells the databases of one host apart, and nothing more. */
 const suffixLength = 8;
@@ -137,8 +137,8 @@ async function composeOpenidSignIn(
 ): Promise<{ signIn: SignIn; provider: OpenidProvider }> {
   // What only this mode needs is loaded only here.
   const [{ createOpenidProvider }, { createAttemptSeal }] = await Promise.all([
-    import("./identity/openid/openid-provider.ts"),
-    import("./identity/openid/seal-attempt.ts"),
+    import("../identity/openid/openid-provider.ts"),
+    import("../identity/openid/seal-attempt.ts"),
   ]);
   const provider = createOpenidProvider({
     ...oidc,

@@ -1,8 +1,8 @@
-import { countFutureResults } from "./evaluation/results/future-results-store.ts";
-import type { Logger } from "./observability/logger.ts";
-import { findClockSkew } from "./storage/clock-skew.ts";
-import { toIsoInstant } from "./storage/micros.ts";
-import type { Database } from "./storage/tables.ts";
+import type { Logger } from "../../../observability/logger.ts";
+import { findClockSkew } from "../../../storage/clock-skew.ts";
+import { toIsoInstant } from "../../../storage/micros.ts";
+import type { Database } from "../../../storage/tables.ts";
+import { countFutureResults } from "../future-results-store.ts";
 
 const usuallyEveryMs = 60_000;
 /** Beyond it nobody cares how many there are. */

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
+import { readConfig } from "../config.ts";
+import { ServiceError } from "../errors.ts";
+import { createLog } from "../observability/logger.ts";
+import { openDatabase } from "../storage/open-database.ts";
+import { openSqliteDatabase } from "../storage/open-sqlite-database.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeResults } from "./compose-results.ts";
-import { readConfig } from "./config.ts";
-import { ServiceError } from "./errors.ts";
-import { createLog } from "./observability/logger.ts";
-import { openDatabase } from "./storage/open-database.ts";
-import { openSqliteDatabase } from "./storage/open-sqlite-database.ts";
 
 test("one result is read where no long read is under way", async () => {
   const { database, destroy } = await openDatabase("sqlite::memory:", () => {});

@@ -1,15 +1,15 @@
+import type { Registry } from "../evaluation/evaluators/registry.ts";
+import { correctResult } from "../evaluation/results/correct-result.ts";
+import { exportResults } from "../evaluation/results/export-results.ts";
+import { findResult } from "../evaluation/results/find-result.ts";
+import { createImportOnce } from "../evaluation/results/import-results-once.ts";
+import { measureResult } from "../evaluation/results/measure-result.ts";
+import { resolveEvaluatorId } from "../evaluation/results/resolve-evaluator-id.ts";
+import { searchResults } from "../evaluation/results/search-results.ts";
+import { summarise } from "../evaluation/results/summarise.ts";
+import type { EvaluationResultsArea } from "../http/resources/results/evaluation-results.ts";
+import type { OpenedDatabase } from "../storage/open-database.ts";
 import type { Evaluation } from "./compose-evaluation.ts";
-import type { Registry } from "./evaluation/evaluators/registry.ts";
-import { correctResult } from "./evaluation/results/correct-result.ts";
-import { exportResults } from "./evaluation/results/export-results.ts";
-import { findResult } from "./evaluation/results/find-result.ts";
-import { createImportOnce } from "./evaluation/results/import-results-once.ts";
-import { measureResult } from "./evaluation/results/measure-result.ts";
-import { resolveEvaluatorId } from "./evaluation/results/resolve-evaluator-id.ts";
-import { searchResults } from "./evaluation/results/search-results.ts";
-import { summarise } from "./evaluation/results/summarise.ts";
-import type { EvaluationResultsArea } from "./http/resources/results/evaluation-results.ts";
-import type { OpenedDatabase } from "./storage/open-database.ts";
 
 /** Everything that is done with results once they are there, and the import of others. */
 export function composeResults(
