@@ -1,7 +1,7 @@
 // bun fill-database.ts URL SIZE: fills a database that Presage has made with so many results of its one account, by SQL.
 // Writes to standard output how many cells the rollup then has.
 import { SQL } from "bun";
-import { openSqlite } from "../../../packages/server/src/storage/open-sqlite.ts";
+import { openSqlite } from "../../../packages/server/src/storage/sqlite/open-sqlite.ts";
 import { insertsOf } from "./distribution.ts";
 import { rollupStatements } from "./rollup-statements.ts";
 

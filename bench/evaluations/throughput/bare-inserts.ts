@@ -2,7 +2,7 @@
 // Same schema, same durability, prepared statements, transactions of 500. It counts nothing and answers nobody.
 import type { SQLQueryBindings } from "bun:sqlite";
 import { openDatabase } from "../../../packages/server/src/storage/open-database.ts";
-import { openSqlite } from "../../../packages/server/src/storage/open-sqlite.ts";
+import { openSqlite } from "../../../packages/server/src/storage/sqlite/open-sqlite.ts";
 
 const resultsAtOnce = 500;
 const [sourcePath = "", destinationPath = ""] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { SessionListResponse } from "@presage/contract";
-import { writeUsage } from "../src/identity/usage/usage-store.ts";
+import { writeUsage } from "../src/usage/usage-store.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { openStore } from "./support/open-store.ts";
 import { keyOfAnotherAccount } from "./support/other-account.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { Kysely, sql } from "kysely";
 import { migrations } from "../src/storage/migrations/index.ts";
-import { postgresDialect } from "../src/storage/postgres-dialect.ts";
-import { sqliteDialect } from "../src/storage/sqlite-dialect.ts";
+import { postgresDialect } from "../src/storage/postgres/postgres-dialect.ts";
+import { sqliteDialect } from "../src/storage/sqlite/sqlite-dialect.ts";
 import { onEachDatabase, type TestDatabase } from "./support/databases.ts";
 import { openStore } from "./support/open-store.ts";
 import { runPresage } from "./support/run-presage.ts";

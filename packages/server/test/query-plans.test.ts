@@ -9,12 +9,12 @@ import { selectScoreCounts } from "../src/evaluation/results/rollup-store.ts";
 import { searchResults } from "../src/evaluation/results/search-results.ts";
 import { summarise } from "../src/evaluation/results/summarise.ts";
 import { selectErrorFindings } from "../src/evaluation/taxonomies/error-findings-store.ts";
-import type { UsagePeriod } from "../src/identity/usage/usage-period.ts";
-import { selectCounts, selectLatencies } from "../src/identity/usage/usage-store.ts";
-import { postgresDialect } from "../src/storage/postgres-dialect.ts";
+import { postgresDialect } from "../src/storage/postgres/postgres-dialect.ts";
 import { numbersPerStretch } from "../src/storage/result-numbers.ts";
-import { sqliteDialect } from "../src/storage/sqlite-dialect.ts";
-import type { Tables } from "../src/storage/tables.ts";
+import type { Tables } from "../src/storage/schema/tables.ts";
+import { sqliteDialect } from "../src/storage/sqlite/sqlite-dialect.ts";
+import type { UsagePeriod } from "../src/usage/usage-period.ts";
+import { selectCounts, selectLatencies } from "../src/usage/usage-store.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { openStore } from "./support/open-store.ts";
 

@@ -6,7 +6,7 @@ import { foldDeltas } from "../src/evaluation/results/fold-store.ts";
 import { takeNumbers } from "../src/evaluation/results/numbers-store.ts";
 import { addSeries } from "../src/evaluation/results/rollup-writes-store.ts";
 import { addResults } from "../src/evaluation/results/write-results.ts";
-import type { Database, Tables } from "../src/storage/tables.ts";
+import type { Database, Tables } from "../src/storage/schema/tables.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { evaluationResultsClient } from "./support/evaluation-results.ts";
 import { eventually } from "./support/eventually.ts";

@@ -3,7 +3,7 @@ import { ApiKeyCreateResponse, type ApiKeyResponse } from "@presage/contract";
 import { createSignInPath } from "../src/compose/compose-sign-in.ts";
 import { createApiKey } from "../src/identity/api-keys/create-api-key.ts";
 import { endUser } from "../src/identity/users/end-user.ts";
-import { insertUserWithAccount } from "../src/identity/users-store.ts";
+import { insertUserWithAccount } from "../src/identity/users/users-store.ts";
 import { nowMicros } from "../src/storage/micros.ts";
 import { apiKeyClient } from "./support/api-keys.ts";
 import { openBrowser } from "./support/browser.ts";

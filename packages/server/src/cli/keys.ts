@@ -4,11 +4,11 @@ import { type ApiKey, selectApiKeys } from "../identity/api-keys/api-keys-store.
 import { createApiKey } from "../identity/api-keys/create-api-key.ts";
 import { ExpiryError, parseExpiry } from "../identity/api-keys/parse-expiry.ts";
 import { revokeApiKey } from "../identity/api-keys/revoke-api-key.ts";
-import { holdUsers } from "../identity/users-store.ts";
+import { holdUsers } from "../identity/users/users-store.ts";
 import { inTransaction } from "../storage/in-transaction.ts";
 import type { Keyset } from "../storage/keyset.ts";
 import { nowMicros, toIsoInstant } from "../storage/micros.ts";
-import type { Database } from "../storage/tables.ts";
+import type { Database } from "../storage/schema/tables.ts";
 import { CommandError } from "./command-error.ts";
 import { withStore } from "./with-store.ts";
 

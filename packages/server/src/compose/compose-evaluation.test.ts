@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readConfig } from "../config.ts";
 import { createLog } from "../observability/logger.ts";
 import { openDatabase } from "../storage/open-database.ts";
-import { openSqliteDatabase } from "../storage/open-sqlite-database.ts";
+import { openSqliteDatabase } from "../storage/sqlite/open-sqlite-database.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 
 test("an order under a key waits for no thread that reads", async () => {

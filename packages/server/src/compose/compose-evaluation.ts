@@ -25,8 +25,8 @@ import { createFairSlots, type FairSlots } from "../limits/fair-slots.ts";
 import type { Log, Logger } from "../observability/logger.ts";
 import { isPostgres } from "../storage/is-postgres.ts";
 import type { OpenedDatabase } from "../storage/open-database.ts";
+import type { Database } from "../storage/schema/tables.ts";
 import { isStoreUnavailable } from "../storage/store-failure.ts";
-import type { Database } from "../storage/tables.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
 import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
 

@@ -3,7 +3,7 @@ import { readConfig } from "../config.ts";
 import { ServiceError } from "../errors.ts";
 import { createLog } from "../observability/logger.ts";
 import { openDatabase } from "../storage/open-database.ts";
-import { openSqliteDatabase } from "../storage/open-sqlite-database.ts";
+import { openSqliteDatabase } from "../storage/sqlite/open-sqlite-database.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeResults } from "./compose-results.ts";
 

@@ -6,7 +6,6 @@ import type { SessionKeeper } from "../http/resources/sign-in/rotate-session.ts"
 import type { SignIn } from "../http/resources/sign-in/sign-in.ts";
 import { createKeyDigest } from "../identity/api-keys/key-digest.ts";
 import type { Caller } from "../identity/caller.ts";
-import { localIssuer } from "../identity/ensure-owner.ts";
 import { type Hold, holdLiveCaller } from "../identity/hold-live-caller.ts";
 import type { OpenidProvider } from "../identity/openid/openid-provider.ts";
 import { rememberUser } from "../identity/openid/remember-user.ts";
@@ -19,11 +18,12 @@ import { startSession } from "../identity/sessions/start-session.ts";
 import { verifySession } from "../identity/sessions/verify-session.ts";
 import { createSignInToken } from "../identity/sign-in-tokens/create-sign-in-token.ts";
 import { useSignInToken } from "../identity/sign-in-tokens/use-sign-in-token.ts";
-import type { User } from "../identity/users-store.ts";
+import { localIssuer } from "../identity/users/ensure-owner.ts";
+import type { User } from "../identity/users/users-store.ts";
 import type { OpenedDatabase } from "../storage/open-database.ts";
 import type { Asker, Writer } from "../storage/reader.ts";
+import type { Database } from "../storage/schema/tables.ts";
 import { sharedSecret } from "../storage/settings-store.ts";
-import type { Database } from "../storage/tables.ts";
 
 /** Tells the databases of one host apart, and nothing more. */
 const suffixLength = 8;

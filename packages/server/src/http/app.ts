@@ -1,7 +1,7 @@
 import type { Registry } from "../evaluation/evaluators/registry.ts";
-import type { Account } from "../identity/accounts-store.ts";
 import type { KeyVerifier } from "../identity/api-keys/verify-api-key.ts";
-import type { User } from "../identity/users-store.ts";
+import type { Account } from "../identity/users/accounts-store.ts";
+import type { User } from "../identity/users/users-store.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { Route } from "./pipeline/route.ts";
 import { type ServePath, type Surroundings, servePath } from "./pipeline/serve-path.ts";

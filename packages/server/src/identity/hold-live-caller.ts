@@ -1,10 +1,10 @@
-import type { Database } from "../storage/tables.ts";
+import type { Database } from "../storage/schema/tables.ts";
 import { isKeyLive } from "./api-keys/api-keys-store.ts";
 import type { Caller } from "./caller.ts";
 import { notAuthenticated } from "./not-authenticated.ts";
 import { livenessNow, type SessionRules } from "./sessions/session-rules.ts";
 import { isSessionLive } from "./sessions/sessions-store.ts";
-import { holdUsers } from "./users-store.ts";
+import { holdUsers } from "./users/users-store.ts";
 
 /** Makes sure, in the transaction that changes a user's access, that whoever asks still may. Rejects if not. */
 export type Hold = (transaction: Database) => Promise<void>;

@@ -1,6 +1,6 @@
 import { type Expression, type RawBuilder, sql } from "kysely";
 import { isPostgres } from "./is-postgres.ts";
-import type { Database } from "./tables.ts";
+import type { Database } from "./schema/tables.ts";
 
 /** A JSON list of texts with each of them cut to so many characters; it is JSON again. */
 export function cutJsonTexts(

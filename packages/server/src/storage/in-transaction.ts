@@ -1,4 +1,4 @@
-import type { Database } from "./tables.ts";
+import type { Database } from "./schema/tables.ts";
 
 /** Does some work in the transaction that is under way, or else in one of its own. */
 export async function inTransaction<Done>(

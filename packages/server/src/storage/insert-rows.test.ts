@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { onEachDatabase } from "../../test/support/databases.ts";
 import { insertRows } from "./insert-rows.ts";
 import { openDatabase } from "./open-database.ts";
-import type { EvaluationResultsTable, EvaluationTagsTable } from "./tables.ts";
+import type { EvaluationResultsTable, EvaluationTagsTable } from "./schema/tables.ts";
 
 /** A row with every nullable column empty. */
 const emptyRow: EvaluationResultsTable = {

@@ -1,6 +1,6 @@
 import { CompiledQuery } from "kysely";
 import { isPostgres } from "./is-postgres.ts";
-import type { Database, Tables } from "./tables.ts";
+import type { Database, Tables } from "./schema/tables.ts";
 
 /** SQLite takes 32,766 parameters in a statement, PostgreSQL twice as many. */
 const maxParameters = 32_000;

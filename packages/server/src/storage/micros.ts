@@ -1,4 +1,4 @@
-import type { Micros } from "./tables.ts";
+import type { Micros } from "./schema/tables.ts";
 
 export const microsPerMs = 1000;
 

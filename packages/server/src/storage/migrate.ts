@@ -1,6 +1,6 @@
 import { Migrator, sql } from "kysely";
 import { migrations } from "./migrations/index.ts";
-import type { Database } from "./tables.ts";
+import type { Database } from "./schema/tables.ts";
 
 /** The database was made by a newer Presage than this one. */
 export class NewerSchemaError extends Error {

@@ -3,13 +3,13 @@ import pRetry from "p-retry";
 import { ServiceError } from "../errors.ts";
 import type { QueueLimits } from "../limits/fair-slots.ts";
 import { migrate, NewerSchemaError } from "./migrate.ts";
-import { openSqliteDatabase } from "./open-sqlite-database.ts";
-import type { PostgresLimits, PostgresListeners } from "./postgres-dialect.ts";
+import type { PostgresLimits, PostgresListeners } from "./postgres/postgres-dialect.ts";
 import { createWriter, openReader, type Reader, type Writer } from "./reader.ts";
-import { sqliteThreadDialect } from "./sqlite-thread-dialect.ts";
-import { startSqliteWorker } from "./start-sqlite-worker.ts";
+import type { Database, Tables } from "./schema/tables.ts";
+import { openSqliteDatabase } from "./sqlite/open-sqlite-database.ts";
+import { sqliteThreadDialect } from "./sqlite/sqlite-thread-dialect.ts";
+import { startSqliteWorker } from "./sqlite/start-sqlite-worker.ts";
 import { isLockTimeout } from "./store-failure.ts";
-import type { Database, Tables } from "./tables.ts";
 
 const sqliteScheme = "sqlite:";
 const inMemoryPath = ":memory:";
@@ -187,7 +187,7 @@ async function connectSqlite(path: string, onAnswer: () => void): Promise<Connec
 }
 
 async function connectPostgres(url: string, listeners: PostgresListeners): Promise<Connected> {
-  const { postgresDialect } = await import("./postgres-dialect.ts");
+  const { postgresDialect } = await import("./postgres/postgres-dialect.ts");
   const migrating = new Kysely<Tables>({
     dialect: postgresDialect(url, { ...listeners, limits: migratingLimits }),
   });

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { patientAsker } from "../../test/support/asker.ts";
 import { onEachDatabase } from "../../test/support/databases.ts";
 import { openDatabase } from "./open-database.ts";
-import type { Database } from "./tables.ts";
+import type { Database } from "./schema/tables.ts";
 
 onEachDatabase(({ name, create }) => {
   /** Takes some tenths of a second. */

@@ -1,7 +1,7 @@
 import type { DatabaseConnection, Dialect, Driver } from "kysely";
 import { Kysely } from "kysely";
 import { createFairSlots, type FairSlotLimits } from "../limits/fair-slots.ts";
-import type { Database, Tables } from "./tables.ts";
+import type { Database, Tables } from "./schema/tables.ts";
 
 /** On whose behalf the database is read, and until when anybody wants the answer. */
 export interface Asker {

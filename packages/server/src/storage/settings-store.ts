@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import type { Database } from "./tables.ts";
+import type { Database } from "./schema/tables.ts";
 
 /** A random secret of this database, the same for every process on it; made the first time it is asked for. */
 export async function sharedSecret(database: Database, name: string): Promise<string> {

@@ -1,7 +1,7 @@
 import { composeStore } from "../../src/compose/compose-server.ts";
 import { readConfig } from "../../src/config.ts";
 import { createApiKey } from "../../src/identity/api-keys/create-api-key.ts";
-import { insertUserWithAccount } from "../../src/identity/users-store.ts";
+import { insertUserWithAccount } from "../../src/identity/users/users-store.ts";
 import { createLog } from "../../src/observability/logger.ts";
 import { nowMicros } from "../../src/storage/micros.ts";
 

@@ -2,7 +2,7 @@ import type { EvaluationRecord, KeptResult } from "../../src/evaluation/results/
 import { takeNumbers } from "../../src/evaluation/results/numbers-store.ts";
 import { addTimes } from "../../src/evaluation/results/times-store.ts";
 import { addResults } from "../../src/evaluation/results/write-results.ts";
-import type { Database, Micros } from "../../src/storage/tables.ts";
+import type { Database, Micros } from "../../src/storage/schema/tables.ts";
 
 /** A result to be stored: an ordinary one, but for what is said otherwise. */
 export type StoredFields = Partial<Omit<EvaluationRecord, "accountId">> & { createdAt?: Micros };

@@ -1,4 +1,4 @@
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 
 /** How many results of a revision have the same verdict of the evaluator and the same of a person. */
 export interface AgreementCell {

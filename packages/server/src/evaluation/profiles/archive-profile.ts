@@ -1,5 +1,5 @@
 import { nowMicros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { Pieces } from "../read-in-pieces.ts";
 import { findOwnProfile } from "./find-own-profile.ts";
 import { markArchived, type ProfileRevision, selectRevisionSizes } from "./profiles-store.ts";

@@ -1,6 +1,6 @@
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { noSuchProfile } from "./no-such-profile.ts";
 import { type ProfileRevision, selectRevisionsByKeys } from "./profiles-store.ts";
 

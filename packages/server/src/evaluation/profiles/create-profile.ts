@@ -1,7 +1,7 @@
 import { ServiceError } from "../../errors.ts";
 import { inTransaction } from "../../storage/in-transaction.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { CheckedConfig } from "./check-config.ts";
 import { insertProfile, insertRevision, type ProfileRevision } from "./profiles-store.ts";
 

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../errors.ts";
-import type { Database, EvaluatorProfilesTable } from "../../storage/tables.ts";
+import type { Database, EvaluatorProfilesTable } from "../../storage/schema/tables.ts";
 import { noSuchProfile } from "./no-such-profile.ts";
 import { type ProfileRevision, selectProfile } from "./profiles-store.ts";
 

@@ -1,4 +1,4 @@
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { UsableProfile } from "../resolve-evaluators.ts";
 import { selectLastRevision } from "./profiles-store.ts";
 

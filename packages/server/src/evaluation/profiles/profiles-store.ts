@@ -4,7 +4,7 @@ import type {
   EvaluatorProfileRevisionsTable,
   EvaluatorProfilesTable,
   Micros,
-} from "../../storage/tables.ts";
+} from "../../storage/schema/tables.ts";
 
 export interface ProfileRevision {
   public_id: string;

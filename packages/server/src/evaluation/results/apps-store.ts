@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { isPostgres } from "../../storage/is-postgres.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 
 /** Some of the apps that an account has results of, in the order of their characters, those that follow `after` if it is given. */
 export async function selectApps(

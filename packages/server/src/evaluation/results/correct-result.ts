@@ -1,7 +1,7 @@
 import { ServiceError } from "../../errors.ts";
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
-import type { Database, Micros } from "../../storage/tables.ts";
+import type { Database, Micros } from "../../storage/schema/tables.ts";
 import { insertCorrection, selectCorrectedAt } from "./corrections-store.ts";
 import { type Countable, type Counted, countResults } from "./count-results.ts";
 import { holdResult } from "./countable-results-store.ts";

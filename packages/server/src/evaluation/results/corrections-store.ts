@@ -1,4 +1,4 @@
-import type { Database, EvaluationCorrectionsTable, Micros } from "../../storage/tables.ts";
+import type { Database, EvaluationCorrectionsTable, Micros } from "../../storage/schema/tables.ts";
 import type { KeptResult } from "./evaluation-record.ts";
 import { selectResults } from "./kept-results-store.ts";
 import { toMille } from "./score-mille.ts";

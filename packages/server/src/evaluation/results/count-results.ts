@@ -1,4 +1,4 @@
-import type { EvaluationCountsTable, EvaluationSeriesTable } from "../../storage/tables.ts";
+import type { EvaluationCountsTable, EvaluationSeriesTable } from "../../storage/schema/tables.ts";
 import type { EvaluationRecord, KeptResult } from "./evaluation-record.ts";
 import { toMille } from "./score-mille.ts";
 

@@ -1,5 +1,5 @@
 import type { ConfidenceInterval, EvaluationStatus, ExplainStrategy } from "@presage/contract";
-import type { Micros } from "../../storage/tables.ts";
+import type { Micros } from "../../storage/schema/tables.ts";
 import type { Position } from "../evaluators/family.ts";
 import type { Sample } from "../sample.ts";
 

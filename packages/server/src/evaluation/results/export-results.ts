@@ -1,4 +1,4 @@
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { readInPieces } from "../read-in-pieces.ts";
 import type { KeptResult } from "./evaluation-record.ts";
 import { selectResults } from "./kept-results-store.ts";

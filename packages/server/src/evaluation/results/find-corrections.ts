@@ -1,4 +1,4 @@
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { CorrectedExample } from "../judge/corrected-example.ts";
 import { selectCorrectedResults } from "./corrections-store.ts";
 

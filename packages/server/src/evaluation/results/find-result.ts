@@ -1,5 +1,5 @@
 import { ServiceError } from "../../errors.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { KeptResult } from "./evaluation-record.ts";
 import { selectResult } from "./kept-results-store.ts";
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { firstWriterLock } from "../../storage/result-numbers.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 
 /** So many that a statement takes some tens of milliseconds. */
 const rowsAtOnce = 5_000;

@@ -1,5 +1,5 @@
 import type { EvaluationStatus, ExplainStrategy } from "@presage/contract";
-import type { EvaluationPayloadsTable, EvaluationResultsTable } from "../../storage/tables.ts";
+import type { EvaluationPayloadsTable, EvaluationResultsTable } from "../../storage/schema/tables.ts";
 import type { EvaluatedModel, Finding, KeptResult } from "./evaluation-record.ts";
 
 /** A result's two rows, read back. */

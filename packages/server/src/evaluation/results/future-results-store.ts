@@ -4,7 +4,7 @@ import { databaseNow } from "../../storage/database-clock.ts";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import { microsPerMs } from "../../storage/micros.ts";
 import { numbersPerStretch } from "../../storage/result-numbers.ts";
-import type { Database, Micros } from "../../storage/tables.ts";
+import type { Database, Micros } from "../../storage/schema/tables.ts";
 import { countableColumns } from "./countable-results-store.ts";
 
 /** The latest time that is no future yet. */

@@ -1,5 +1,5 @@
 import { type Expression, sql } from "kysely";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { GroupKey } from "./summary-dimensions.ts";
 
 /** What the results of a group add up to. */

@@ -1,7 +1,7 @@
 import { forgetOldRequests, noteRequest } from "../../storage/idempotency/idempotent-requests-store.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import type { Asker, Writer } from "../../storage/reader.ts";
-import type { Database, Micros } from "../../storage/tables.ts";
+import type { Database, Micros } from "../../storage/schema/tables.ts";
 import type { KeptResult } from "./evaluation-record.ts";
 import { type ImportedResult, importResults } from "./import-results.ts";
 import { selectImported } from "./imported-results-store.ts";

@@ -1,4 +1,4 @@
-import type { Database, EvaluationResultsTable } from "../../storage/tables.ts";
+import type { Database, EvaluationResultsTable } from "../../storage/schema/tables.ts";
 
 type ImportedRow = Pick<EvaluationResultsTable, "id" | "app" | "evaluator_id" | "created_at" | "request_key">;
 

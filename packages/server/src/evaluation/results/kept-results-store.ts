@@ -1,4 +1,4 @@
-import type { Database, EvaluationCorrectionsTable } from "../../storage/tables.ts";
+import type { Database, EvaluationCorrectionsTable } from "../../storage/schema/tables.ts";
 import type { Correction, KeptResult } from "./evaluation-record.ts";
 import { fromRow } from "./from-row.ts";
 import { otherPayloadColumns, payloadTexts } from "./payload-columns-store.ts";

@@ -1,4 +1,4 @@
-import type { Database, EvaluationSeriesTable } from "../../storage/tables.ts";
+import type { Database, EvaluationSeriesTable } from "../../storage/schema/tables.ts";
 import { addSeries } from "./rollup-writes-store.ts";
 
 /** Runs have series of their own, so there is no end to them. */

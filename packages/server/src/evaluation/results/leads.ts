@@ -1,5 +1,5 @@
 import type { EvaluationStatus } from "@presage/contract";
-import type { EvaluationResultsTable } from "../../storage/tables.ts";
+import type { EvaluationResultsTable } from "../../storage/schema/tables.ts";
 import type { SearchFilter } from "./result-filter.ts";
 import { type ScoreRun, scoreRuns } from "./score-runs.ts";
 

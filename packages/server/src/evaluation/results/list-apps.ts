@@ -1,4 +1,4 @@
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { selectApps } from "./apps-store.ts";
 
 /** A page of the names of all apps that an account has results of. */

@@ -1,4 +1,4 @@
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { selectPayloadBytes } from "./payload-bytes-store.ts";
 import { selectOwnId } from "./results-store.ts";
 

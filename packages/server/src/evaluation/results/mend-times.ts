@@ -1,5 +1,5 @@
 import { isPostgres } from "../../storage/is-postgres.ts";
-import type { Database, Micros } from "../../storage/tables.ts";
+import type { Database, Micros } from "../../storage/schema/tables.ts";
 import { countErrorFindings } from "../taxonomies/count-error-findings.ts";
 import { addErrorFindings } from "../taxonomies/error-findings-store.ts";
 import { moved } from "./correct-result.ts";

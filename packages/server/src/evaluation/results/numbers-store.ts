@@ -8,7 +8,7 @@ import {
   resultNumbers,
   writerLocks,
 } from "../../storage/result-numbers.ts";
-import type { Database, Micros } from "../../storage/tables.ts";
+import type { Database, Micros } from "../../storage/schema/tables.ts";
 import { addTimes } from "./times-store.ts";
 
 /** The numbers of results that are kept together, ascending, and when that is. */

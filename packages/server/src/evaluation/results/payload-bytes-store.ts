@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { textColumns } from "./payload-columns-store.ts";
 
 /** As many as a result has at most. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { cutJsonTexts } from "../../storage/cut-json-texts.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 
 /** What a limit of texts cuts, beside the retrieved contexts. */
 export const textColumns = ["system_prompt", "input", "output", "gold_answer", "explanation"] as const;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { insertRows } from "../../storage/insert-rows.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { KeptResult } from "./evaluation-record.ts";
 import { toPayloadRow } from "./to-rows.ts";
 

@@ -1,4 +1,4 @@
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import { hasResultsOf } from "./rollup-store.ts";
 

@@ -1,5 +1,5 @@
 import { type Insertion, insertRows, insertTogether } from "../../storage/insert-rows.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { KeptResult } from "./evaluation-record.ts";
 import { toPayloadRow, toResultRow, toTagRows } from "./to-rows.ts";
 

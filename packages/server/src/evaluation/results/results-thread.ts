@@ -1,7 +1,7 @@
 import { workerData } from "node:worker_threads";
 import { answerRequests } from "../../storage/answer-requests.ts";
-import { openSqliteDatabase } from "../../storage/open-sqlite-database.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
+import { openSqliteDatabase } from "../../storage/sqlite/open-sqlite-database.ts";
 import type { EvaluationRecord } from "./evaluation-record.ts";
 import { createWriteInParts } from "./write-in-parts.ts";
 import type { WriteResults, Written } from "./write-results.ts";

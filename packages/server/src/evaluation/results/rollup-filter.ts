@@ -1,5 +1,5 @@
 import { microsPerMs } from "../../storage/micros.ts";
-import type { Micros } from "../../storage/tables.ts";
+import type { Micros } from "../../storage/schema/tables.ts";
 import { microsPerDay } from "./count-results.ts";
 import type { ResultFilter } from "./result-filter.ts";
 import type { Dimension } from "./summary-dimensions.ts";

@@ -1,5 +1,5 @@
 import { type Expression, sql } from "kysely";
-import type { Database, Micros } from "../../storage/tables.ts";
+import type { Database, Micros } from "../../storage/schema/tables.ts";
 import type { SummaryCell } from "./group-totals-store.ts";
 import type { RollupFilter } from "./rollup-filter.ts";
 import type { GroupKey } from "./summary-dimensions.ts";

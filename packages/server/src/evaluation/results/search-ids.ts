@@ -1,4 +1,4 @@
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { selectLastSettled } from "./numbers-store.ts";
 import type { Page, ResultFilter, SearchFilter } from "./result-filter.ts";
 import { selectResultIds } from "./search-store.ts";

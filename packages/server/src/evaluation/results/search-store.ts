@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { type Lead, possibleLeads } from "./leads.ts";
 import { endOf, heldAgainst, type Id, type Search, unionOf, walksOf } from "./search-walks-store.ts";
 

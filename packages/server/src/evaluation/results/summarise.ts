@@ -1,4 +1,4 @@
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { selectGroupTotals } from "./group-totals-store.ts";
 import { resultCells } from "./result-cells-store.ts";
 import type { ResultFilter } from "./result-filter.ts";

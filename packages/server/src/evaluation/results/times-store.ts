@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { isPostgres } from "../../storage/is-postgres.ts";
 import { numbersPerStretch } from "../../storage/result-numbers.ts";
-import type { Database, EvaluationTimesTable, Micros } from "../../storage/tables.ts";
+import type { Database, EvaluationTimesTable, Micros } from "../../storage/schema/tables.ts";
 import type { KeptResult } from "./evaluation-record.ts";
 
 type Timed = Pick<KeptResult, "id" | "createdAt">;

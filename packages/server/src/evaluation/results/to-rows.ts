@@ -2,7 +2,7 @@ import type {
   EvaluationPayloadsTable,
   EvaluationResultsTable,
   EvaluationTagsTable,
-} from "../../storage/tables.ts";
+} from "../../storage/schema/tables.ts";
 import type { KeptResult } from "./evaluation-record.ts";
 import { toMille } from "./score-mille.ts";
 

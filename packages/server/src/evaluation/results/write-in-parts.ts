@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { charactersOf } from "../sample.ts";
 import type { EvaluationRecord } from "./evaluation-record.ts";
 import { type Numbers, selectLastNumber, takeNumbers } from "./numbers-store.ts";

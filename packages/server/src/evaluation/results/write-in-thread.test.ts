@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { openDatabase } from "../../storage/open-database.ts";
-import { openSqliteDatabase } from "../../storage/open-sqlite-database.ts";
+import { openSqliteDatabase } from "../../storage/sqlite/open-sqlite-database.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../../storage/store-failure.ts";
 import { ordinaryRecord } from "./evaluation-record.fixture.ts";
 import { selectResults } from "./kept-results-store.ts";

@@ -1,5 +1,5 @@
 import { isPostgres } from "../../storage/is-postgres.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { countErrorFindings } from "../taxonomies/count-error-findings.ts";
 import { addErrorFindings } from "../taxonomies/error-findings-store.ts";
 import { countResults, seriesOf } from "./count-results.ts";

@@ -1,4 +1,4 @@
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { holdTaxonomyOf, type TaxonomyRevision } from "./error-taxonomies-store.ts";
 import { findRevision } from "./find-revision.ts";
 import { noSuchRevision } from "./no-such-revision.ts";

@@ -1,4 +1,4 @@
-import type { ErrorFindingCountsTable } from "../../storage/tables.ts";
+import type { ErrorFindingCountsTable } from "../../storage/schema/tables.ts";
 import { microsPerDay } from "../results/count-results.ts";
 import type { KeptResult } from "../results/evaluation-record.ts";
 

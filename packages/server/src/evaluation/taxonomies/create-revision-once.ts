@@ -1,6 +1,6 @@
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { createRevision, type NewRevision } from "./create-revision.ts";
 import type { TaxonomyRevision } from "./error-taxonomies-store.ts";
 import { findRevision } from "./find-revision.ts";

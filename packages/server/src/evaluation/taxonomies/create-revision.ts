@@ -1,7 +1,7 @@
 import { ServiceError } from "../../errors.ts";
 import { inTransaction } from "../../storage/in-transaction.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { systemPrefix } from "../profiles/system-profiles.ts";
 import { builtInIsFixed } from "./built-in/built-in-is-fixed.ts";
 import { isBuiltInTaxonomy } from "./built-in/built-in-revisions.ts";

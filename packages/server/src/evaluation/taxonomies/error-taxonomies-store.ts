@@ -4,7 +4,7 @@ import type {
   ErrorTaxonomiesTable,
   ErrorTaxonomyRevisionsTable,
   Micros,
-} from "../../storage/tables.ts";
+} from "../../storage/schema/tables.ts";
 import { selectLabels } from "./error-taxonomy-labels-store.ts";
 
 export interface TaxonomyRevision {

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../errors.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 
 /** Labels are listed with the revision that bears them. */
 const maxLabels = 1_000;

@@ -1,4 +1,4 @@
-import type { Database, Micros } from "../../storage/tables.ts";
+import type { Database, Micros } from "../../storage/schema/tables.ts";
 import { microsPerDay } from "../results/count-results.ts";
 import { selectErrorFindings } from "./error-findings-store.ts";
 import { findRevision } from "./find-revision.ts";

@@ -1,4 +1,4 @@
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { TaxonomyRevision } from "./error-taxonomies-store.ts";
 import { firstRevision } from "./first-revision.ts";
 import { noSuchRevision } from "./no-such-revision.ts";

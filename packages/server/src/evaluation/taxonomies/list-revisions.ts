@@ -1,4 +1,4 @@
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { type Pieces, readInPieces, refuseLargePage } from "../read-in-pieces.ts";
 import { builtInRevisions } from "./built-in/built-in-revisions.ts";
 import {

@@ -1,4 +1,4 @@
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { builtInIsFixed } from "./built-in/built-in-is-fixed.ts";
 import { isBuiltInRevision } from "./built-in/built-in-revisions.ts";
 import { changeLabels } from "./change-labels.ts";

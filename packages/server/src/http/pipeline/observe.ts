@@ -1,8 +1,8 @@
-import type { Use } from "../../identity/usage/usage-tally.ts";
 import type { ByteBudget } from "../../limits/byte-budget.ts";
 import type { Log } from "../../observability/logger.ts";
 import type { Metrics } from "../../observability/metrics.ts";
 import type { Tracing } from "../../observability/tracing.ts";
+import type { Use } from "../../usage/usage-tally.ts";
 import type { Exchange } from "./exchange.ts";
 import { usageFailureOf } from "./usage-failure.ts";
 

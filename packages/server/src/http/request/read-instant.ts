@@ -1,5 +1,5 @@
 import { microsPerMs } from "../../storage/micros.ts";
-import type { Micros } from "../../storage/tables.ts";
+import type { Micros } from "../../storage/schema/tables.ts";
 
 /** Reads a date-time of ISO 8601 to the microsecond; one without an offset is UTC. */
 export function readInstant(text: string): Micros {

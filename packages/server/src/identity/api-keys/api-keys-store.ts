@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
-import type { ApiKeysTable, Database, Micros } from "../../storage/tables.ts";
+import type { ApiKeysTable, Database, Micros } from "../../storage/schema/tables.ts";
 
 export type ApiKey = Omit<Selectable<ApiKeysTable>, "digest" | "user_id">;
 

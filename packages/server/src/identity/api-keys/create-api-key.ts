@@ -1,6 +1,6 @@
 import { ServiceError } from "../../errors.ts";
 import { nowMicros, toMicros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { type ApiKey, countActiveKeys, insertApiKey } from "./api-keys-store.ts";
 import type { KeyDigest } from "./key-digest.ts";
 import { generateKey, visibleParts } from "./key-format.ts";

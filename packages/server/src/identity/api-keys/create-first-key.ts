@@ -1,6 +1,6 @@
+import type { Database } from "../../storage/schema/tables.ts";
 import { claimOnce } from "../../storage/settings-store.ts";
-import type { Database } from "../../storage/tables.ts";
-import { holdUsers } from "../users-store.ts";
+import { holdUsers } from "../users/users-store.ts";
 import { createApiKey } from "./create-api-key.ts";
 import type { KeyDigest } from "./key-digest.ts";
 

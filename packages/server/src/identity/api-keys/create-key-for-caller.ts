@@ -1,7 +1,7 @@
 import { ServiceError } from "../../errors.ts";
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { Hold } from "../hold-live-caller.ts";
 import { createApiKey, type NewApiKey } from "./create-api-key.ts";
 import type { KeyDigest } from "./key-digest.ts";

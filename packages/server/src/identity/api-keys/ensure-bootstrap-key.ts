@@ -1,5 +1,5 @@
 import { nowMicros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { insertApiKey } from "./api-keys-store.ts";
 import type { KeyDigest } from "./key-digest.ts";
 import { visibleParts } from "./key-format.ts";

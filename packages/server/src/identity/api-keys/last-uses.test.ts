@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
-import type { Micros } from "../../storage/tables.ts";
+import type { Micros } from "../../storage/schema/tables.ts";
 import { collectLastUses } from "./last-uses.ts";
 
 type Batch = ReadonlyMap<string, Micros>;

@@ -1,6 +1,6 @@
 import { nowMicros } from "../../storage/micros.ts";
-import type { Micros } from "../../storage/tables.ts";
-import { writeInBatches } from "../write-in-batches.ts";
+import type { Micros } from "../../storage/schema/tables.ts";
+import { writeInBatches } from "../../storage/write-in-batches.ts";
 
 export interface LastUses {
   /** Notes that a key was used now. `isFirst` writes it at once, so that a new key's first use is seen. */

@@ -1,6 +1,6 @@
 import { ServiceError } from "../../errors.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { Hold } from "../hold-live-caller.ts";
 import { markRevoked } from "./api-keys-store.ts";
 import type { KeyVerifier } from "./verify-api-key.ts";

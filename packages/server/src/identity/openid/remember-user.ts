@@ -1,6 +1,6 @@
 import { nowMicros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/tables.ts";
-import { upsertUserWithAccount } from "../users-store.ts";
+import type { Database } from "../../storage/schema/tables.ts";
+import { upsertUserWithAccount } from "../users/users-store.ts";
 import type { Identity } from "./identity-of.ts";
 
 /** Makes the user at their first sign-in, brings them up to date at later ones, and returns their id. */

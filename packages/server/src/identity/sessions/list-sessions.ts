@@ -1,5 +1,5 @@
 import type { KeysetPage, ListPart } from "../../storage/keyset.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { livenessNow, type SessionRules } from "./session-rules.ts";
 import { type Session, selectLiveSessions } from "./sessions-store.ts";
 

@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
-import type { Database, Micros, SessionsTable } from "../../storage/tables.ts";
+import type { Database, Micros, SessionsTable } from "../../storage/schema/tables.ts";
 
 export type Session = Omit<
   Selectable<SessionsTable>,

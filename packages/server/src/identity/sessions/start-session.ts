@@ -1,6 +1,6 @@
 import { microsPerMs, nowMicros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/tables.ts";
-import { holdUsers } from "../users-store.ts";
+import type { Database } from "../../storage/schema/tables.ts";
+import { holdUsers } from "../users/users-store.ts";
 import type { SessionRules } from "./session-rules.ts";
 import type { SessionTokens } from "./session-tokens.ts";
 import { deleteExpiredSessions, insertSession, markEnded } from "./sessions-store.ts";

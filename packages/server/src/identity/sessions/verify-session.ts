@@ -1,5 +1,5 @@
 import { microsPerMs } from "../../storage/micros.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { Caller, Proof } from "../caller.ts";
 import { livenessNow, type SessionRules } from "./session-rules.ts";
 import type { SessionTokens } from "./session-tokens.ts";

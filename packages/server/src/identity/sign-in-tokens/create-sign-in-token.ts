@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { microsPerMs, nowMicros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { KeyDigest } from "../api-keys/key-digest.ts";
 import { deleteExpiredTokens, insertSignInToken } from "./sign-in-tokens-store.ts";
 

@@ -1,4 +1,4 @@
-import type { Database, Micros, SignInTokensTable } from "../../storage/tables.ts";
+import type { Database, Micros, SignInTokensTable } from "../../storage/schema/tables.ts";
 
 export async function insertSignInToken(database: Database, row: SignInTokensTable): Promise<void> {
   await database.insertInto("sign_in_tokens").values(row).execute();

@@ -1,6 +1,6 @@
 import { ServiceError } from "../../errors.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { KeyDigest } from "../api-keys/key-digest.ts";
 import { markUsed } from "./sign-in-tokens-store.ts";
 

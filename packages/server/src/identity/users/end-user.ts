@@ -1,9 +1,9 @@
 import { nowMicros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { markAllRevoked } from "../api-keys/api-keys-store.ts";
 import { markAllEnded } from "../sessions/sessions-store.ts";
 import { markAllUsed } from "../sign-in-tokens/sign-in-tokens-store.ts";
-import { holdUsers } from "../users-store.ts";
+import { holdUsers } from "./users-store.ts";
 
 /**
  * Ends all access that a user has now: their sessions are refused at once by every process, their keys within 5 s. The user

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../errors.ts";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { selectUserIds } from "./users-access-store.ts";
 
 /** The one user that an id or an e-mail address names. Providers may say the same address of several. */

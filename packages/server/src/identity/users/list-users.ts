@@ -1,4 +1,4 @@
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { livenessNow, type SessionRules } from "../sessions/session-rules.ts";
 import { selectUsersAccess, type UserAccess } from "./users-access-store.ts";
 

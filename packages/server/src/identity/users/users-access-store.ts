@@ -1,4 +1,4 @@
-import type { Database, Micros } from "../../storage/tables.ts";
+import type { Database, Micros } from "../../storage/schema/tables.ts";
 import type { Liveness } from "../sessions/sessions-store.ts";
 
 /** A user, and how many ways in they have now. */

@@ -1,4 +1,4 @@
-import type { Database } from "../tables.ts";
+import type { Database } from "../schema/tables.ts";
 import { forgetOldRequests, noteRequest, writeReceipt } from "./idempotent-requests-store.ts";
 import type { Once } from "./once.ts";
 

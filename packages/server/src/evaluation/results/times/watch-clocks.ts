@@ -1,7 +1,7 @@
 import type { Logger } from "../../../observability/logger.ts";
 import { findClockSkew } from "../../../storage/clock-skew.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
-import type { Database } from "../../../storage/tables.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import { countFutureResults } from "../future-results-store.ts";
 
 const usuallyEveryMs = 60_000;

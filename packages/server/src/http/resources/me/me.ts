@@ -1,6 +1,6 @@
 import type { MeResponse } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
-import type { User } from "../../../identity/users-store.ts";
+import type { User } from "../../../identity/users/users-store.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 
 export function meRoutes(findUser: (userId: string) => Promise<User | undefined>): Route[] {

@@ -1,7 +1,7 @@
 import type { WhoAmIResponse } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
-import type { Account } from "../../../identity/accounts-store.ts";
 import type { Proof } from "../../../identity/caller.ts";
+import type { Account } from "../../../identity/users/accounts-store.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 
 export function whoAmIRoutes(findAccount: (accountId: string) => Promise<Account | undefined>): Route[] {

@@ -1,7 +1,7 @@
 import type { LatencyQuery } from "@presage/contract";
-import type { UsagePeriod } from "../../../identity/usage/usage-period.ts";
 import { nowMicros } from "../../../storage/micros.ts";
-import type { Micros } from "../../../storage/tables.ts";
+import type { Micros } from "../../../storage/schema/tables.ts";
+import type { UsagePeriod } from "../../../usage/usage-period.ts";
 import { readInstant } from "../../request/read-instant.ts";
 import { ValidationFailure } from "../../request/validation.ts";
 

@@ -1,9 +1,9 @@
 import { LatencyQuery, type LatencyResponse, UsageQuery, type UsageResponse } from "@presage/contract";
-import type { LatencyFigures, LatencyReport } from "../../../identity/usage/read-latency.ts";
-import type { UsageReport } from "../../../identity/usage/read-usage.ts";
-import type { UsagePeriod } from "../../../identity/usage/usage-period.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 import type { Asker } from "../../../storage/reader.ts";
+import type { LatencyFigures, LatencyReport } from "../../../usage/read-latency.ts";
+import type { UsageReport } from "../../../usage/read-usage.ts";
+import type { UsagePeriod } from "../../../usage/usage-period.ts";
 import { holdAnswer } from "../../pipeline/hold-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";

@@ -1,4 +1,4 @@
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../storage/schema/tables.ts";
 import { middleOf } from "./latency-buckets.ts";
 import type { UsagePeriod } from "./usage-period.ts";
 import type { Measure } from "./usage-rows.ts";

@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { setInterval, setTimeout } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { Kysely, sql } from "kysely";
+import { isStoreUnavailable } from "../store-failure.ts";
 import { openSqlite } from "./open-sqlite.ts";
 import { sqliteThreadDialect } from "./sqlite-thread-dialect.ts";
 import { startSqliteWorker } from "./start-sqlite-worker.ts";
-import { isStoreUnavailable } from "./store-failure.ts";
 
 interface Notes {
   notes: { id: number; body: string };

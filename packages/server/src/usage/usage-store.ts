@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { Database, UsageCountsTable, UsageLatenciesTable } from "../../storage/tables.ts";
+import type { Database, UsageCountsTable, UsageLatenciesTable } from "../storage/schema/tables.ts";
 import type { UsagePeriod } from "./usage-period.ts";
 import { toUsageRows } from "./usage-rows.ts";
 import type { UsageTally } from "./usage-tally.ts";

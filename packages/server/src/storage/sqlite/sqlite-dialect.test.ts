@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Kysely, sql } from "kysely";
+import { isStoreUnavailable } from "../store-failure.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
-import { isStoreUnavailable } from "./store-failure.ts";
 
 /** A program that writes until its file may not grow any more, which is to SQLite as a disk that breaks. */
 const writeUntilBroken = `

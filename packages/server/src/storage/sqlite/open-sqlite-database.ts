@@ -1,7 +1,7 @@
 import { Kysely } from "kysely";
+import type { Database, Tables } from "../schema/tables.ts";
 import { readBesideWrites } from "./read-beside-writes.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
-import type { Database, Tables } from "./tables.ts";
 
 /** The SQLite database at `path`, as it is. `onAnswer` hears of each statement that was answered. */
 export function openSqliteDatabase(path: string, onAnswer?: () => void): Database {

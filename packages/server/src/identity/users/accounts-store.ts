@@ -1,4 +1,4 @@
-import type { AccountsTable, Database } from "../storage/tables.ts";
+import type { AccountsTable, Database } from "../../storage/schema/tables.ts";
 
 export type Account = Pick<AccountsTable, "id" | "name">;
 

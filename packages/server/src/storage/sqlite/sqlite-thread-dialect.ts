@@ -9,9 +9,9 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import { storeUnavailable } from "../store-failure.ts";
+import { takeTurns } from "../take-turns.ts";
 import type { SqliteThreadStatement } from "./sqlite-thread.ts";
-import { storeUnavailable } from "./store-failure.ts";
-import { takeTurns } from "./take-turns.ts";
 import { type ThreadClient, threadClient } from "./thread-client.ts";
 
 /** Its answers are rows as JSON. */

@@ -1,5 +1,5 @@
-import { nowMicros } from "../storage/micros.ts";
-import type { Database } from "../storage/tables.ts";
+import { nowMicros } from "../../storage/micros.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { insertUserWithAccount, selectUserByIdentity, type User } from "./users-store.ts";
 
 /** What stands for an identity provider where people sign in by a printed address. */

@@ -1,4 +1,4 @@
-import { writeInBatches } from "../write-in-batches.ts";
+import { writeInBatches } from "../storage/write-in-batches.ts";
 import { addTally, addUse, emptyTally, type UsageTally, type Use } from "./usage-tally.ts";
 
 /** Past it, usage that cannot be added to what is noted already is lost: the store has been away for long. */

@@ -6,8 +6,8 @@ import {
   type SqliteDialectConfig,
   type SqliteStatement,
 } from "kysely";
+import { isDiskFailure, storeUncertain } from "../store-failure.ts";
 import { openSqlite } from "./open-sqlite.ts";
-import { isDiskFailure, storeUncertain } from "./store-failure.ts";
 import { waitForLocks } from "./wait-for-locks.ts";
 
 /** Kysely's SQLite dialect over Bun's driver, on the thread that asks. */

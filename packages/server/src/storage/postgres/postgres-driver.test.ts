@@ -1,11 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import { Kysely, sql } from "kysely";
 import pg from "pg";
-import { eventually } from "../../test/support/eventually.ts";
-import { createDatabaseAt, type PostgresServer, startPostgres } from "../../test/support/postgres.ts";
-import { type Relay, startRelay } from "../../test/support/relay.ts";
+import { eventually } from "../../../test/support/eventually.ts";
+import { createDatabaseAt, type PostgresServer, startPostgres } from "../../../test/support/postgres.ts";
+import { type Relay, startRelay } from "../../../test/support/relay.ts";
+import { isStoreUnavailable, isStoreUncertain } from "../store-failure.ts";
 import { type PostgresLimits, postgresDialect } from "./postgres-dialect.ts";
-import { isStoreUnavailable, isStoreUncertain } from "./store-failure.ts";
 
 interface Notes {
   notes: { body: string };

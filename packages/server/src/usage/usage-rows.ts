@@ -1,4 +1,4 @@
-import type { UsageCountsTable, UsageLatenciesTable } from "../../storage/tables.ts";
+import type { UsageCountsTable, UsageLatenciesTable } from "../storage/schema/tables.ts";
 import type { BucketCounts, UsageTally } from "./usage-tally.ts";
 
 export type Measure = "total" | "overhead";

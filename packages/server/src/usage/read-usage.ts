@@ -1,5 +1,5 @@
 import type { UsageFailure, UsageOperation } from "@presage/contract";
-import type { Database } from "../../storage/tables.ts";
+import type { Database } from "../storage/schema/tables.ts";
 import type { UsagePeriod } from "./usage-period.ts";
 import { type NamedKey, selectCounts, selectNamedKeys } from "./usage-store.ts";
 

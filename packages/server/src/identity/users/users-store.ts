@@ -1,6 +1,6 @@
 import type { Selectable } from "kysely";
-import { isPostgres } from "../storage/is-postgres.ts";
-import type { Database, UsersTable } from "../storage/tables.ts";
+import { isPostgres } from "../../storage/is-postgres.ts";
+import type { Database, UsersTable } from "../../storage/schema/tables.ts";
 
 export type User = Selectable<UsersTable>;
 
