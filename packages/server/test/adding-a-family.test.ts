@@ -3,10 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { createEvaluatorRunner } from "../src/evaluation/evaluate/run-evaluator.ts";
 import type { RuleFamily } from "../src/evaluation/evaluators/family.ts";
 import { createRegistry, ruleFamilies } from "../src/evaluation/evaluators/registry.ts";
-import { createEvaluatorRunner } from "../src/evaluation/run-evaluator.ts";
-import { createRuleRunner, ruleRunnerDefaults } from "../src/evaluation/run-rule.ts";
+import { createRuleRunner, ruleRunnerDefaults } from "../src/evaluation/rules/run-rule.ts";
 
 const page = join(import.meta.dir, "../../../docs/adding-a-family.md");
 const evaluators = pathToFileURL(join(import.meta.dir, "../src/evaluation/evaluators/"));

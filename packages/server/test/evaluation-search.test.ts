@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { KeptResult } from "../src/evaluation/results/evaluation-record.ts";
+import type { KeptResult } from "../src/evaluation/results/record/evaluation-record.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { evaluationResultsClient, resultsPath } from "./support/evaluation-results.ts";
 import { faultsOf, placesOf } from "./support/faults.ts";

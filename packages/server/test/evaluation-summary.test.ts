@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { EvaluationSummaryGroup } from "@presage/contract";
-import { createFindConfidenceInterval } from "../src/evaluation/results/find-confidence-interval.ts";
+import { createFindConfidenceInterval } from "../src/evaluation/results/summary/find-confidence-interval.ts";
 import { patientAsker } from "./support/asker.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { evaluationResultsClient } from "./support/evaluation-results.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { KyselyPlugin } from "kysely";
-import { exportResults } from "../src/evaluation/results/export-results.ts";
+import { exportResults } from "../src/evaluation/results/search/export-results.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { evaluationResultsClient } from "./support/evaluation-results.ts";
 import { openStore } from "./support/open-store.ts";

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EvaluateResponse } from "@presage/contract";
 import { type ControlledTransaction, sql } from "kysely";
-import { seriesOf } from "../src/evaluation/results/count-results.ts";
-import { foldDeltas } from "../src/evaluation/results/fold-store.ts";
-import { takeNumbers } from "../src/evaluation/results/numbers-store.ts";
-import { addSeries } from "../src/evaluation/results/rollup-writes-store.ts";
-import { addResults } from "../src/evaluation/results/write-results.ts";
+import { seriesOf } from "../src/evaluation/results/keep/count-results.ts";
+import { foldDeltas } from "../src/evaluation/results/keep/fold-store.ts";
+import { takeNumbers } from "../src/evaluation/results/keep/numbers-store.ts";
+import { addSeries } from "../src/evaluation/results/keep/rollup-writes-store.ts";
+import { addResults } from "../src/evaluation/results/keep/write-results.ts";
 import type { Database, Tables } from "../src/storage/schema/tables.ts";
 import { onEachDatabase } from "./support/databases.ts";
 import { evaluationResultsClient } from "./support/evaluation-results.ts";

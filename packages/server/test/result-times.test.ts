@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
-import { countFutureResults } from "../src/evaluation/results/future-results-store.ts";
+import { countFutureResults } from "../src/evaluation/results/times/future-results-store.ts";
 import { watchClocks } from "../src/evaluation/results/times/watch-clocks.ts";
 import { selectErrorFindings } from "../src/evaluation/taxonomies/error-findings-store.ts";
 import { numbersPerStretch } from "../src/storage/result-numbers.ts";

@@ -1,6 +1,6 @@
-import type { Evaluate } from "../evaluation/evaluate.ts";
-import { RefusedOrderError, type WantedEvaluator } from "../evaluation/evaluation-order.ts";
-import type { Filing } from "../evaluation/results/evaluation-record.ts";
+import type { Evaluate } from "../evaluation/evaluate/evaluate.ts";
+import { RefusedOrderError, type WantedEvaluator } from "../evaluation/evaluate/evaluation-order.ts";
+import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
 import { CommandError } from "./command-error.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
 

@@ -4,8 +4,8 @@ import {
   EvaluateResponse,
   HTTPValidationError,
 } from "@presage/contract";
-import type { WantedEvaluator } from "../evaluation/evaluation-order.ts";
-import type { Filing } from "../evaluation/results/evaluation-record.ts";
+import type { WantedEvaluator } from "../evaluation/evaluate/evaluation-order.ts";
+import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
 import { baseOf } from "./base-of.ts";
 import { CommandError } from "./command-error.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { composeEvaluator } from "../compose/compose-server.ts";
 import type { Config } from "../config.ts";
-import type { WantedEvaluator } from "../evaluation/evaluation-order.ts";
-import type { Filing } from "../evaluation/results/evaluation-record.ts";
+import type { WantedEvaluator } from "../evaluation/evaluate/evaluation-order.ts";
+import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
 import { createLog } from "../observability/logger.ts";
 import { CommandError } from "./command-error.ts";
 import { evaluateFile, runIdOf } from "./evaluate-file.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
-import { describeFuture, lastSoundTime } from "../evaluation/results/future-results-store.ts";
-import { mendCorrections, mendTimes, NoSoundTimeError } from "../evaluation/results/mend-times.ts";
+import { describeFuture, lastSoundTime } from "../evaluation/results/times/future-results-store.ts";
+import { mendCorrections, mendTimes, NoSoundTimeError } from "../evaluation/results/times/mend-times.ts";
 import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
 import { readDatabaseClock } from "../storage/database-clock.ts";
 import { toIsoInstant } from "../storage/micros.ts";

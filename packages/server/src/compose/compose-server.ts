@@ -1,6 +1,6 @@
 import { totalmem } from "node:os";
 import type { Config } from "../config.ts";
-import type { Evaluate } from "../evaluation/evaluate.ts";
+import type { Evaluate } from "../evaluation/evaluate/evaluate.ts";
 import { archiveProfile } from "../evaluation/profiles/archive-profile.ts";
 import { changeProfileOnce } from "../evaluation/profiles/change-profile-once.ts";
 import { createProfile } from "../evaluation/profiles/create-profile.ts";
@@ -9,7 +9,7 @@ import { listProfiles } from "../evaluation/profiles/list-profiles.ts";
 import { measureAgreement } from "../evaluation/profiles/measure-agreement.ts";
 import { reviseProfile } from "../evaluation/profiles/revise-profile.ts";
 import { systemRevisions } from "../evaluation/profiles/system-revisions.ts";
-import { listApps } from "../evaluation/results/list-apps.ts";
+import { listApps } from "../evaluation/results/search/list-apps.ts";
 import { watchClocks } from "../evaluation/results/times/watch-clocks.ts";
 import { createRevisionOnce } from "../evaluation/taxonomies/create-revision-once.ts";
 import { findErrorFindings } from "../evaluation/taxonomies/find-error-findings.ts";

@@ -1,4 +1,5 @@
 import { expect } from "bun:test";
+import type { Sample } from "../../src/evaluation/evaluate/sample.ts";
 import { EvaluationFailure, type Verdict } from "../../src/evaluation/evaluators/family.ts";
 import {
   createJudgeFamily,
@@ -6,7 +7,6 @@ import {
   type JudgeParts,
 } from "../../src/evaluation/evaluators/judge.ts";
 import { type AskForVerdict, createAskForVerdict } from "../../src/evaluation/judge/ask-for-verdict.ts";
-import type { Sample } from "../../src/evaluation/sample.ts";
 import { createFairSlots } from "../../src/limits/fair-slots.ts";
 import { createRetryBudget } from "../../src/limits/retry-budget.ts";
 import { createUpstream } from "../../src/upstream/create-upstream.ts";

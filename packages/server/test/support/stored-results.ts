@@ -1,7 +1,7 @@
-import type { EvaluationRecord, KeptResult } from "../../src/evaluation/results/evaluation-record.ts";
-import { takeNumbers } from "../../src/evaluation/results/numbers-store.ts";
-import { addTimes } from "../../src/evaluation/results/times-store.ts";
-import { addResults } from "../../src/evaluation/results/write-results.ts";
+import { takeNumbers } from "../../src/evaluation/results/keep/numbers-store.ts";
+import { addResults } from "../../src/evaluation/results/keep/write-results.ts";
+import type { EvaluationRecord, KeptResult } from "../../src/evaluation/results/record/evaluation-record.ts";
+import { addTimes } from "../../src/evaluation/results/times/times-store.ts";
 import type { Database, Micros } from "../../src/storage/schema/tables.ts";
 
 /** A result to be stored: an ordinary one, but for what is said otherwise. */

@@ -1,6 +1,6 @@
 import type { CountryCode } from "libphonenumber-js/max";
 import { z } from "zod";
-import { phoneLibrary } from "../heavy-libraries.ts";
+import { phoneLibrary } from "../rules/heavy-libraries.ts";
 import type { RuleFamily } from "./family.ts";
 import { findCards } from "./pii/find-cards.ts";
 import { findEmails } from "./pii/find-emails.ts";

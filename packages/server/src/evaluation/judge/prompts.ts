@@ -1,4 +1,4 @@
-import type { Sample, SampleField } from "../sample.ts";
+import type { Sample, SampleField } from "../evaluate/sample.ts";
 import type { CorrectedExample } from "./corrected-example.ts";
 import { createFence, type Fence } from "./fence.ts";
 import type { Complaint, Question, Turn } from "./question.ts";

@@ -1,6 +1,6 @@
 import { nowMicros } from "../../storage/micros.ts";
+import type { Pieces } from "../../storage/read-in-pieces.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import type { Pieces } from "../read-in-pieces.ts";
 import { findOwnProfile } from "./find-own-profile.ts";
 import { markArchived, type ProfileRevision, selectRevisionSizes } from "./profiles-store.ts";
 import { readRevisions } from "./read-revisions.ts";

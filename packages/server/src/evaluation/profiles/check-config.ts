@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { ServiceError } from "../../errors.ts";
-import type { HeavyCheckTask } from "../check-heavily.ts";
 import { EvaluationFailure, type Family } from "../evaluators/family.ts";
+import type { HeavyCheckTask } from "../rules/check-heavily.ts";
 
 const mark = Symbol("checked");
 

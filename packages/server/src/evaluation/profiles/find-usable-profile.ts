@@ -1,5 +1,5 @@
 import type { Database } from "../../storage/schema/tables.ts";
-import type { UsableProfile } from "../resolve-evaluators.ts";
+import type { UsableProfile } from "../evaluate/resolve-evaluators.ts";
 import { selectLastRevision } from "./profiles-store.ts";
 
 /** The last revision of an account's profile, unless there is none or it is archived. */

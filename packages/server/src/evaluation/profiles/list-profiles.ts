@@ -1,5 +1,5 @@
+import { type Pieces, refuseLargePage } from "../../storage/read-in-pieces.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import { type Pieces, refuseLargePage } from "../read-in-pieces.ts";
 import {
   countRevisions,
   type Page,

@@ -1,5 +1,5 @@
 import type { Database } from "../../storage/schema/tables.ts";
-import { wilsonInterval } from "../results/wilson-interval.ts";
+import { wilsonInterval } from "../statistics/wilson-interval.ts";
 import { type AgreementCell, selectAgreementCells } from "./agreement-store.ts";
 import { noSuchProfile } from "./no-such-profile.ts";
 import { type ProfileRevision, selectProfile } from "./profiles-store.ts";

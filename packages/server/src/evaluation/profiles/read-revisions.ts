@@ -1,5 +1,5 @@
+import { type Pieces, readInPieces } from "../../storage/read-in-pieces.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import { type Pieces, readInPieces } from "../read-in-pieces.ts";
 import { type ProfileRevision, type RevisionKey, selectRevisionsByKeys } from "./profiles-store.ts";
 
 /** An account's own revisions of these keys, in their order, and behind them those that come with Presage. */

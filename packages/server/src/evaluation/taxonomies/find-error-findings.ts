@@ -1,5 +1,5 @@
 import type { Database, Micros } from "../../storage/schema/tables.ts";
-import { microsPerDay } from "../results/count-results.ts";
+import { microsPerDay } from "../results/keep/count-results.ts";
 import { selectErrorFindings } from "./error-findings-store.ts";
 import { findRevision } from "./find-revision.ts";
 

@@ -1,5 +1,5 @@
+import { type Pieces, readInPieces, refuseLargePage } from "../../storage/read-in-pieces.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import { type Pieces, readInPieces, refuseLargePage } from "../read-in-pieces.ts";
 import { builtInRevisions } from "./built-in/built-in-revisions.ts";
 import {
   countRevisions,

@@ -1,4 +1,4 @@
-import type { Pieces } from "../../evaluation/read-in-pieces.ts";
+import type { Pieces } from "../../storage/read-in-pieces.ts";
 import { holdStored } from "../pipeline/hold-memory.ts";
 import { keepOpenForEach } from "../pipeline/keep-open.ts";
 import type { Call } from "../pipeline/route.ts";

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { KeptResult } from "../../evaluation/results/evaluation-record.ts";
+import type { KeptResult } from "../../evaluation/results/record/evaluation-record.ts";
 import { exportFormat } from "../resources/results/export-format.ts";
 import { exportTexts } from "../resources/results/export-texts.ts";
 import { streamTexts } from "./stream-texts.ts";

@@ -10,7 +10,7 @@ import { sqliteDialect } from "./sqlite-dialect.ts";
 const writeUntilBroken = `
   import { Kysely } from "kysely";
   import { sqliteDialect } from ${JSON.stringify(join(import.meta.dir, "sqlite-dialect.ts"))};
-  import { isStoreUncertain, isStoreUnavailable } from ${JSON.stringify(join(import.meta.dir, "store-failure.ts"))};
+  import { isStoreUncertain, isStoreUnavailable } from ${JSON.stringify(join(import.meta.dir, "../store-failure.ts"))};
   const database = new Kysely({ dialect: sqliteDialect(process.argv.at(-1)) });
   await database.schema.createTable("notes").addColumn("body", "text").execute();
   const write = (on) => on.insertInto("notes").values({ body: "x".repeat(10_000) }).execute();

@@ -1,5 +1,5 @@
 import type { CountryCode } from "libphonenumber-js/max";
-import { phoneLibrary } from "../../heavy-libraries.ts";
+import { phoneLibrary } from "../../rules/heavy-libraries.ts";
 import type { Finding } from "./finding.ts";
 
 /** Numbers with their country's code; without it only where a country is assumed. */

@@ -2,7 +2,7 @@ import type { Logger } from "../../../observability/logger.ts";
 import { findClockSkew } from "../../../storage/clock-skew.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { countFutureResults } from "../future-results-store.ts";
+import { countFutureResults } from "./future-results-store.ts";
 
 const usuallyEveryMs = 60_000;
 /** Beyond it nobody cares how many there are. */

@@ -1,5 +1,5 @@
 import { AppListQuery, type AppListResponse } from "@presage/contract";
-import type { AppNames } from "../../../evaluation/results/list-apps.ts";
+import type { AppNames } from "../../../evaluation/results/search/list-apps.ts";
 import type { Asker } from "../../../storage/reader.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";

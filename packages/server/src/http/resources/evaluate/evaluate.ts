@@ -1,13 +1,13 @@
 import { EvaluateRequest, type EvaluationResult, type ValidationError } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
-import type { Evaluate, Evaluation } from "../../../evaluation/evaluate.ts";
+import type { Evaluate, Evaluation } from "../../../evaluation/evaluate/evaluate.ts";
 import {
   type EvaluationOrder,
   type Refusal,
   RefusedOrderError,
   type WantedEvaluator,
-} from "../../../evaluation/evaluation-order.ts";
-import { charactersOf, type Sample } from "../../../evaluation/sample.ts";
+} from "../../../evaluation/evaluate/evaluation-order.ts";
+import { charactersOf, type Sample } from "../../../evaluation/evaluate/sample.ts";
 import type { InFlight } from "../../../limits/in-flight.ts";
 import type { Log } from "../../../observability/logger.ts";
 import { countUsage } from "../../pipeline/count-usage.ts";

@@ -8,16 +8,16 @@ import {
   EvaluatorProfileRevisionRequest,
   isTrueWord,
 } from "@presage/contract";
-import type { HeavyCheckTask } from "../../../evaluation/check-heavily.ts";
 import type { CheckInThread } from "../../../evaluation/profiles/check-config.ts";
 import type { NewProfile } from "../../../evaluation/profiles/create-profile.ts";
 import type { ProfileFilter } from "../../../evaluation/profiles/list-profiles.ts";
 import type { RevisionAgreement } from "../../../evaluation/profiles/measure-agreement.ts";
 import type { Page, ProfileRevision } from "../../../evaluation/profiles/profiles-store.ts";
 import type { NewRevision } from "../../../evaluation/profiles/revise-profile.ts";
-import type { Pieces } from "../../../evaluation/read-in-pieces.ts";
+import type { HeavyCheckTask } from "../../../evaluation/rules/check-heavily.ts";
 import type { Log } from "../../../observability/logger.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
+import type { Pieces } from "../../../storage/read-in-pieces.ts";
 import type { Asker } from "../../../storage/reader.ts";
 import { type Call, type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";

@@ -1,5 +1,5 @@
 import type { EvaluationResult } from "@presage/contract";
-import type { EvaluationRecord, KeptResult } from "../../../evaluation/results/evaluation-record.ts";
+import type { EvaluationRecord, KeptResult } from "../../../evaluation/results/record/evaluation-record.ts";
 import { nowMicros, toIsoInstant } from "../../../storage/micros.ts";
 import { type CurrentResult, withOldResultNames } from "../../request/deprecations.ts";
 

@@ -12,21 +12,24 @@ import {
   readResultId,
   type ValidationError,
 } from "@presage/contract";
-import type { Pieces } from "../../../evaluation/read-in-pieces.ts";
-import type { NewCorrection } from "../../../evaluation/results/correct-result.ts";
-import type { KeptResult } from "../../../evaluation/results/evaluation-record.ts";
-import type { ImportedResult } from "../../../evaluation/results/import-results.ts";
-import type { ImportReceipt, ImportResultsOnce } from "../../../evaluation/results/import-results-once.ts";
-import type { Page, SearchFilter } from "../../../evaluation/results/result-filter.ts";
+import { charactersOf } from "../../../evaluation/evaluate/sample.ts";
+import type { NewCorrection } from "../../../evaluation/results/corrections/correct-result.ts";
+import type { ImportedResult } from "../../../evaluation/results/keep/import-results.ts";
+import type {
+  ImportReceipt,
+  ImportResultsOnce,
+} from "../../../evaluation/results/keep/import-results-once.ts";
+import type { KeptResult } from "../../../evaluation/results/record/evaluation-record.ts";
+import type { Page, SearchFilter } from "../../../evaluation/results/search/result-filter.ts";
 import {
   type Summary,
   TooManyGroupsError,
   type WantedSummary,
-} from "../../../evaluation/results/summarise.ts";
-import { charactersOf } from "../../../evaluation/sample.ts";
+} from "../../../evaluation/results/summary/summarise.ts";
 import type { Log } from "../../../observability/logger.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
+import type { Pieces } from "../../../storage/read-in-pieces.ts";
 import type { Asker } from "../../../storage/reader.ts";
 import { holdResults, holdStored } from "../../pipeline/hold-memory.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";

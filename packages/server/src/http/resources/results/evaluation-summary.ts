@@ -1,6 +1,6 @@
 import type { EvaluationSummaryGroup, EvaluationSummaryResponse } from "@presage/contract";
-import type { Summary } from "../../../evaluation/results/summarise.ts";
-import type { SummaryGroup } from "../../../evaluation/results/summary-group.ts";
+import type { Summary } from "../../../evaluation/results/summary/summarise.ts";
+import type { SummaryGroup } from "../../../evaluation/results/summary/summary-group.ts";
 import { toIsoDay } from "../../response/to-iso-day.ts";
 
 /** A summary as it goes out. */

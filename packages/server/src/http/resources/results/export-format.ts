@@ -1,4 +1,4 @@
-import type { KeptResult } from "../../../evaluation/results/evaluation-record.ts";
+import type { KeptResult } from "../../../evaluation/results/record/evaluation-record.ts";
 import { toEvaluationResult } from "./evaluation-result.ts";
 
 /** A way to write results one after the other. */

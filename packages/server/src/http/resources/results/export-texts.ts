@@ -1,4 +1,4 @@
-import type { KeptResult } from "../../../evaluation/results/evaluation-record.ts";
+import type { KeptResult } from "../../../evaluation/results/record/evaluation-record.ts";
 import type { ExportFormat } from "./export-format.ts";
 
 /** The texts of an export, one for each piece. */

@@ -1,6 +1,6 @@
 import type { ImportedEvaluationResult, ValidationError } from "@presage/contract";
 import { parse } from "tinyduration";
-import type { ImportedResult } from "../../../evaluation/results/import-results.ts";
+import type { ImportedResult } from "../../../evaluation/results/keep/import-results.ts";
 import type { Micros } from "../../../storage/schema/tables.ts";
 import { readSample } from "../../request/deprecations.ts";
 import { readFiling } from "../../request/read-filing.ts";

@@ -7,7 +7,7 @@ import {
   type ValidationError,
 } from "@presage/contract";
 import type { z } from "zod";
-import type { Page, ResultFilter, SearchFilter } from "../../../evaluation/results/result-filter.ts";
+import type { Page, ResultFilter, SearchFilter } from "../../../evaluation/results/search/result-filter.ts";
 import { readProfileName } from "../../request/deprecations.ts";
 import { readInstant } from "../../request/read-instant.ts";
 import { ValidationFailure } from "../../request/validation.ts";

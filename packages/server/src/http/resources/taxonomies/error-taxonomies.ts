@@ -12,7 +12,6 @@ import {
   isTrueWord,
 } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
-import type { Pieces } from "../../../evaluation/read-in-pieces.ts";
 import type { NewRevision } from "../../../evaluation/taxonomies/create-revision.ts";
 import type {
   RevisionFilter,
@@ -22,6 +21,7 @@ import type { ErrorFindings, Period } from "../../../evaluation/taxonomies/find-
 import type { Log } from "../../../observability/logger.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
+import type { Pieces } from "../../../storage/read-in-pieces.ts";
 import type { Asker } from "../../../storage/reader.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";

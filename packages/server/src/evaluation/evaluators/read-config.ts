@@ -1,0 +1,32 @@
+import { LRUCache } from "lru-cache";
+import type { UsableProfile } from "../evaluate/resolve-evaluators.ts";
+import { EvaluationFailure, type Family } from "./family.ts";
+
+const maxConfigs = 500;
+const maxConfigCharacters = 4_000_000;
+
+/** A profile's config as its family's schema gives it, or an `EvaluationFailure`. */
+export type ReadConfig = (family: Family, profile: UsableProfile) => unknown;
+
+/** A revision never changes, and to check the config of one, a JSON Schema for example, can take a tenth of a second. */
+export function createConfigReader(): ReadConfig {
+  const checked = new LRUCache<string, { config: unknown }>({
+    max: maxConfigs,
+    maxSize: maxConfigCharacters,
+    sizeCalculation: ({ config }) => JSON.stringify(config).length,
+  });
+  return (family, { publicId, revision, config: given }) => {
+    const key = `${publicId}/${revision}`;
+    const known = checked.get(key);
+    if (known !== undefined) return known.config;
+    const { success, data: config } = family.config.safeParse(given);
+    if (!success) {
+      throw new EvaluationFailure(
+        "invalid_profile",
+        "The profile's config is no longer valid for its family.",
+      );
+    }
+    checked.set(key, { config });
+    return config;
+  };
+}

@@ -1,0 +1,85 @@
+import { ServiceError } from "../../../errors.ts";
+import { doOnce } from "../../../storage/idempotency/do-once.ts";
+import type { Once } from "../../../storage/idempotency/once.ts";
+import type { Database, Micros } from "../../../storage/schema/tables.ts";
+import { type Countable, type Counted, countResults } from "../keep/count-results.ts";
+import { addCounted } from "../keep/rollup-writes-store.ts";
+import type { KeptResult } from "../record/evaluation-record.ts";
+import { findResult, noSuchResult } from "../record/find-result.ts";
+import { holdResult } from "../summary/countable-results-store.ts";
+import { insertCorrection, selectCorrectedAt } from "./corrections-store.ts";
+
+/** What a person says about the verdict of a result. */
+export interface NewCorrection {
+  userId: string;
+  resultId: number;
+  pass: boolean;
+  /** Absent: 1 for a pass, 0 for a fail. */
+  score: number | undefined;
+  comment: string | undefined;
+}
+
+/**
+ * Appends a correction, which counts from then on in searches and summaries, and returns the result with it. Whether there is
+ * such a result to be corrected is found out first, as whoever writes holds up others.
+ */
+export async function correctResult(
+  { database, reader }: { database: Database; reader: Database },
+  accountId: string,
+  correction: NewCorrection,
+  once: Once | undefined,
+): Promise<KeptResult> {
+  const { resultId, pass, score = Number(pass), comment } = correction;
+  // All that is answered is read before the change: once that is kept, no read may fail the request.
+  const result = await findResult(reader, accountId, resultId);
+  if (result.finding.status !== "success") {
+    throw new ServiceError("conflict", "The evaluation has no verdict that could be corrected.");
+  }
+  // The same request says the same again; what it does not say is when it came first.
+  const { createdAt } = await doOnce(database, once, {
+    work: (transaction) => appendCorrection(transaction, accountId, { ...correction, score }),
+    toReceipt: (appended) => appended,
+    recall: async (appended) => appended,
+  });
+  return { ...result, correction: { pass, score, comment, createdAt } };
+}
+
+/** Of two corrections of one result the second waits for the first, so that it sees what that has counted. */
+async function appendCorrection(
+  transaction: Database,
+  accountId: string,
+  { userId, resultId, pass, score, comment }: NewCorrection & { score: number },
+): Promise<{ createdAt: Micros }> {
+  const held = await holdResult(transaction, accountId, resultId);
+  if (held === undefined) throw noSuchResult();
+  const { counted, now } = held;
+  const createdAt = Math.max(now, ((await selectCorrectedAt(transaction, resultId)) ?? 0) + 1);
+  await insertCorrection(transaction, {
+    id: Bun.randomUUIDv7(),
+    result_id: resultId,
+    account_id: accountId,
+    profile_public_id: counted.profile?.publicId ?? null,
+    user_id: userId,
+    pass: Number(pass),
+    score,
+    comment: comment ?? null,
+    created_at: createdAt,
+  });
+  await addCounted(
+    transaction,
+    moved([counted], [{ ...counted, finding: { status: "success", pass, score } }]),
+  );
+  return { createdAt };
+}
+
+/** What the rollup gains and loses where results count otherwise than before. */
+export function moved(from: readonly Countable[], to: readonly Countable[]): Counted {
+  const [lost, gained] = [countResults(from), countResults(to)];
+  const takenAway = lost.counts.map((cell) => ({
+    ...cell,
+    count: -cell.count,
+    score_sum: -cell.score_sum,
+    score_sum_of_squares: -cell.score_sum_of_squares,
+  }));
+  return { series: gained.series, counts: [...takenAway, ...gained.counts] };
+}

@@ -1,0 +1,90 @@
+import type { EvaluationCountsTable, EvaluationSeriesTable } from "../../../storage/schema/tables.ts";
+import type { EvaluationRecord, KeptResult } from "../record/evaluation-record.ts";
+import { toMille } from "../summary/score-mille.ts";
+
+export const microsPerDay = 86_400_000_000;
+/** Of the names of series; any fixed UUID serves. */
+const seriesNamespace = "5d0cf7a4-3c4b-4d5e-9b0a-6a4f6f1f2c11";
+
+export interface Counted {
+  series: EvaluationSeriesTable[];
+  counts: EvaluationCountsTable[];
+}
+
+/** The verdict of a result as the rollup spells it. */
+function verdictOf(status: string, pass: boolean | undefined): string {
+  if (status !== "success") return status;
+  if (pass === undefined) return "none";
+  return pass ? "pass" : "fail";
+}
+
+/** What of a result the rollup counts it by. */
+export type Countable = Pick<
+  KeptResult,
+  "accountId" | "evaluatorId" | "evaluatorFamily" | "profile" | "createdAt"
+> & {
+  filing: Pick<KeptResult["filing"], "app" | "runId">;
+  finding: Pick<KeptResult["finding"], "status" | "pass" | "score">;
+};
+
+/** The series that some results will be counted in. */
+export function seriesOf(records: readonly EvaluationRecord[]): EvaluationSeriesTable[] {
+  const series = new Map<string, EvaluationSeriesTable>();
+  for (const record of records) {
+    for (const spansRuns of [true, false]) noteSeries(series, record, spansRuns);
+  }
+  return [...series.values()];
+}
+
+/** What some results add to the rollup. */
+export function countResults(results: readonly Countable[]): Counted {
+  const series = new Map<string, EvaluationSeriesTable>();
+  const counts = new Map<string, EvaluationCountsTable>();
+  for (const result of results) {
+    for (const spansRuns of [true, false]) addOne(counts, noteSeries(series, result, spansRuns).id, result);
+  }
+  return { series: [...series.values()], counts: [...counts.values()] };
+}
+
+function addOne(
+  counts: Map<string, EvaluationCountsTable>,
+  seriesId: string,
+  { finding, createdAt }: Countable,
+): void {
+  const cell = {
+    series_id: seriesId,
+    day: Math.floor(createdAt / microsPerDay),
+    verdict: verdictOf(finding.status, finding.pass),
+    score_mille: finding.score === undefined ? -1 : toMille(finding.score),
+  };
+  const key = `${cell.series_id} ${cell.day} ${cell.verdict} ${cell.score_mille}`;
+  const count = counts.get(key) ?? { ...cell, count: 0, score_sum: 0, score_sum_of_squares: 0 };
+  const score = finding.score ?? 0;
+  count.count += 1;
+  count.score_sum += score;
+  count.score_sum_of_squares += score * score;
+  counts.set(key, count);
+}
+
+function noteSeries(
+  known: Map<string, EvaluationSeriesTable>,
+  result: Omit<Countable, "createdAt">,
+  spansRuns: boolean,
+): EvaluationSeriesTable {
+  const dimensions = {
+    account_id: result.accountId,
+    app: result.filing.app,
+    evaluator_id: result.evaluatorId,
+    evaluator_family: result.evaluatorFamily ?? "",
+    profile_name: result.profile?.name ?? "",
+    profile_public_id: result.profile?.publicId ?? "",
+    profile_revision: result.profile?.revision ?? 0,
+    spans_runs: Number(spansRuns),
+    run_id: spansRuns ? "" : (result.filing.runId ?? ""),
+  };
+  const key = JSON.stringify(Object.values(dimensions));
+  // Named after what it counts, so that no process has to ask another for its id.
+  const series = known.get(key) ?? { id: Bun.randomUUIDv5(key, seriesNamespace), ...dimensions };
+  known.set(key, series);
+  return series;
+}

@@ -1,0 +1,26 @@
+import { workerData } from "node:worker_threads";
+import { answerRequests } from "../../../storage/answer-requests.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import { openSqliteDatabase } from "../../../storage/sqlite/open-sqlite-database.ts";
+import type { EvaluationRecord } from "../record/evaluation-record.ts";
+import { createWriteInParts } from "./write-in-parts.ts";
+import type { WriteResults, Written } from "./write-results.ts";
+
+// A worker's own file: it writes results into an SQLite file, so that only this thread waits for the disk.
+// Not opened at the start: a file that cannot be opened fails a write, and does not leave open whether it was kept.
+let opened: { database: Database; writeResults: WriteResults } | undefined;
+
+answerRequests<string, Written>({
+  answer(records) {
+    opened ??= open();
+    return opened.writeResults(JSON.parse(records) as EvaluationRecord[]);
+  },
+  async close() {
+    await opened?.database.destroy();
+  },
+});
+
+function open() {
+  const database = openSqliteDatabase(String(workerData));
+  return { database, writeResults: createWriteInParts(database) };
+}

@@ -1,0 +1,70 @@
+import type {
+  EvaluationPayloadsTable,
+  EvaluationResultsTable,
+  EvaluationTagsTable,
+} from "../../../storage/schema/tables.ts";
+import { toMille } from "../summary/score-mille.ts";
+import type { KeptResult } from "./evaluation-record.ts";
+
+export function toResultRow({ id, createdAt, ...record }: KeptResult): EvaluationResultsTable {
+  const { filing, finding, profile } = record;
+  const pass = finding.pass === undefined ? null : Number(finding.pass);
+  const score = finding.score ?? null;
+  return {
+    id,
+    account_id: record.accountId,
+    created_at: createdAt,
+    app: filing.app,
+    evaluator_id: record.evaluatorId,
+    evaluator_family: record.evaluatorFamily ?? null,
+    profile_name: profile?.name ?? null,
+    profile_public_id: profile?.publicId ?? null,
+    profile_revision: profile?.revision ?? null,
+    status: finding.status,
+    explain_strategy: record.explainStrategy,
+    dataset_id: filing.datasetId ?? null,
+    run_id: filing.runId ?? null,
+    is_external: Number(record.isExternal),
+    pass,
+    score,
+    counted_pass: pass,
+    counted_score: score,
+    score_mille: score === null ? null : toMille(score),
+    request_key: record.requestKey ?? null,
+  };
+}
+
+export function toPayloadRow({ id, sample, filing, finding }: KeptResult): EvaluationPayloadsTable {
+  const { positions, extra, confidenceInterval } = finding;
+  const hasInfo = positions !== undefined || extra !== undefined || confidenceInterval !== undefined;
+  return {
+    result_id: id,
+    system_prompt: sample.systemPrompt ?? null,
+    retrieved_context: toJson(sample.retrievedContext),
+    input: sample.input ?? null,
+    output: sample.output ?? null,
+    gold_answer: sample.goldAnswer ?? null,
+    error_message: finding.errorMessage ?? null,
+    explanation: finding.explanation ?? null,
+    evaluation_micros: finding.evaluationMicros ?? null,
+    explanation_micros: finding.explanationMicros ?? null,
+    additional_info: hasInfo ? toJson({ positions, extra, confidenceInterval }) : null,
+    dataset_sample_id: toJson(filing.datasetSampleId),
+    run_project_id: filing.runProjectId ?? null,
+    evaluated_model: toJson(filing.evaluatedModel),
+    tags: toJson(filing.tags),
+  };
+}
+
+export function toTagRows({ id, accountId, filing }: KeptResult): EvaluationTagsTable[] {
+  return Object.entries(filing.tags ?? {}).map(([name, value]) => ({
+    account_id: accountId,
+    name,
+    value,
+    result_id: id,
+  }));
+}
+
+function toJson(value: unknown): string | null {
+  return value === undefined ? null : JSON.stringify(value);
+}

@@ -1,0 +1,19 @@
+import type { Database } from "../../../storage/schema/tables.ts";
+import { selectApps } from "./apps-store.ts";
+
+/** A page of the names of all apps that an account has results of. */
+export interface AppNames {
+  names: string[];
+  /** The last of them, if others follow. */
+  next: string | undefined;
+}
+
+/** The apps that follow a name, or the first ones, in the order of their characters on every database. */
+export async function listApps(
+  reader: Database,
+  accountId: string,
+  { limit, after }: { limit: number; after: string | undefined },
+): Promise<AppNames> {
+  const names = await selectApps(reader, accountId, { limit: limit + 1, after });
+  return { names: names.slice(0, limit), next: names.length > limit ? names[limit - 1] : undefined };
+}

@@ -1,0 +1,24 @@
+import { type Pieces, readInPieces, refuseLargePage } from "../../../storage/read-in-pieces.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import { selectResults } from "../keep/kept-results-store.ts";
+import type { KeptResult } from "../record/evaluation-record.ts";
+import { selectPayloadBytes } from "../record/payload-bytes-store.ts";
+import type { Page, SearchFilter } from "./result-filter.ts";
+import { searchIds } from "./search-ids.ts";
+
+/** An account's results of a filter, which have yet to be read. The next page goes on from the last id of this one. */
+export async function searchResults(
+  reader: Database,
+  accountId: string,
+  filter: SearchFilter,
+  page: Page,
+): Promise<Pieces<KeptResult>> {
+  const ids = await searchIds(reader, accountId, filter, page);
+  const bytesOf = await selectPayloadBytes(reader, ids, page.maxTextCharacters);
+  refuseLargePage(
+    [...bytesOf.values()],
+    "results",
+    "Cut the texts with text_limit, or ask for fewer results with limit.",
+  );
+  return readInPieces(ids, bytesOf, (some) => selectResults(reader, accountId, some, page.maxTextCharacters));
+}

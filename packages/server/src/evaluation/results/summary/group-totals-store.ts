@@ -1,0 +1,72 @@
+import { type Expression, sql } from "kysely";
+import type { Database } from "../../../storage/schema/tables.ts";
+import type { GroupKey } from "./summary-dimensions.ts";
+
+/** What the results of a group add up to. */
+export interface GroupTotals extends GroupKey {
+  count: number;
+  passed: number;
+  not_passed: number;
+  failed: number;
+  /** How many have a score; then the sums over these, and the nearest ranks of their quantiles in thousandths. */
+  scored: number;
+  score_sum: number;
+  score_sum_of_squares: number;
+  p10: number | null;
+  p50: number | null;
+  p90: number | null;
+}
+
+/** Results with the same verdict and, in thousandths, the same score: -1 where there is none. */
+export interface SummaryCell extends GroupKey {
+  /** As the rollup spells it. */
+  verdict: string;
+  score_mille: number;
+  count: number;
+  score_sum: number;
+  score_sum_of_squares: number;
+}
+
+/**
+ * The totals of the groups that cells fall into, of so many groups at most. The database adds up: there may be millions of
+ * cells, and on the main thread everybody would wait for them.
+ */
+export async function selectGroupTotals(
+  reader: Database,
+  cells: Expression<SummaryCell>,
+  columns: readonly (keyof GroupKey)[],
+  limit: number,
+): Promise<GroupTotals[]> {
+  const keys = columns.map((column) => sql.ref(column));
+  const groupBy = keys.length === 0 ? sql`` : sql`group by ${sql.join(keys)}`;
+  const partitionBy = keys.length === 0 ? sql`` : sql`partition by ${sql.join(keys)}`;
+  const counted = (name: string, condition: ReturnType<typeof sql>) =>
+    sql`sum(case when ${condition} then count else 0 end) as ${sql.ref(name)}`;
+  /** The lowest score that at least so many tenths of all do not exceed: the nearest rank. */
+  const rankAt = (tenths: number) =>
+    sql`min(case when scored > 0 and 10 * up_to >= ${sql.lit(tenths)} * scored_in_all then score_mille end)
+      as ${sql.ref(`p${tenths}0`)}`;
+  const { rows } = await sql<GroupTotals>`
+    with scores as (
+      select ${sql.join([...keys, sql`score_mille`, sql`sum(count) as count`])},
+        ${counted("passed", sql`verdict = 'pass'`)},
+        ${counted("not_passed", sql`verdict = 'fail'`)},
+        ${counted("failed", sql`verdict not in ('pass', 'fail', 'none')`)},
+        ${counted("scored", sql`score_mille >= 0`)},
+        sum(score_sum) as score_sum, sum(score_sum_of_squares) as score_sum_of_squares
+      from ${cells} as cells
+      group by ${sql.join([...keys, sql`score_mille`])}
+      -- A correction leaves nothing of what it moved elsewhere.
+      having sum(count) > 0
+    ), ranked as (
+      select scores.*, sum(scored) over (${partitionBy} order by score_mille) as up_to,
+        sum(scored) over (${partitionBy}) as scored_in_all
+      from scores
+    )
+    select ${sql.join([...keys, sql`sum(count) as count`])},
+      sum(passed) as passed, sum(not_passed) as not_passed, sum(failed) as failed, sum(scored) as scored,
+      sum(score_sum) as score_sum, sum(score_sum_of_squares) as score_sum_of_squares,
+      ${sql.join([1, 5, 9].map(rankAt))}
+    from ranked ${groupBy} having count(*) > 0 limit ${limit}`.execute(reader);
+  return rows;
+}

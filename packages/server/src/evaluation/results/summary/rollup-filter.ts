@@ -1,0 +1,54 @@
+import { microsPerMs } from "../../../storage/micros.ts";
+import type { Micros } from "../../../storage/schema/tables.ts";
+import { microsPerDay } from "../keep/count-results.ts";
+import type { ResultFilter } from "../search/result-filter.ts";
+import type { Dimension } from "./summary-dimensions.ts";
+
+/** A filter that the rollup can answer. */
+export interface RollupFilter
+  extends Pick<
+    ResultFilter,
+    | "app"
+    | "evaluatorId"
+    | "evaluatorFamily"
+    | "profileName"
+    | "profilePublicId"
+    | "runId"
+    | "pass"
+    | "status"
+  > {
+  /** The first day, in days since 1970-01-01 UTC. */
+  fromDay?: number;
+  /** The day after the last. */
+  untilDay?: number;
+  /** The rollup is right only if nothing was kept at this very time. */
+  exceptAt?: Micros;
+}
+
+/** The filter as the rollup knows it, or undefined if it speaks of what the rollup does not hold. */
+export function toRollupFilter(
+  filter: ResultFilter,
+  dimensions: readonly Dimension[],
+): RollupFilter | undefined {
+  const { tags, datasetId, explainStrategy, minScore, maxScore, afterId, beforeId, ...held } = filter;
+  const others = [datasetId, explainStrategy, minScore, maxScore, afterId, beforeId];
+  if (others.some((value) => value !== undefined) || Object.keys(tags ?? {}).length > 0) return undefined;
+  if (dimensions.includes("tag")) return undefined;
+  const { createdAfter, createdBefore, ...rest } = held;
+  const from = createdAfter === undefined ? {} : daysAfter(createdAfter);
+  const until = createdBefore === undefined ? {} : daysBefore(createdBefore);
+  return from === undefined || until === undefined ? undefined : { ...rest, ...from, ...until };
+}
+
+/** Results are kept at whole milliseconds. */
+function daysAfter(time: Micros): Pick<RollupFilter, "fromDay" | "exceptAt"> | undefined {
+  const firstTime = (Math.floor(time / microsPerMs) + 1) * microsPerMs;
+  if (firstTime % microsPerDay === 0) return { fromDay: firstTime / microsPerDay };
+  // Whoever says midnight means the day; strictly, a result of that very instant is not after it.
+  return time % microsPerDay === 0 ? { fromDay: time / microsPerDay, exceptAt: time } : undefined;
+}
+
+function daysBefore(time: Micros): Pick<RollupFilter, "untilDay"> | undefined {
+  const endTime = Math.ceil(time / microsPerMs) * microsPerMs;
+  return endTime % microsPerDay === 0 ? { untilDay: endTime / microsPerDay } : undefined;
+}

@@ -1,0 +1,100 @@
+import { type Expression, sql } from "kysely";
+import type { Database, Micros } from "../../../storage/schema/tables.ts";
+import type { SummaryCell } from "./group-totals-store.ts";
+import type { RollupFilter } from "./rollup-filter.ts";
+import type { GroupKey } from "./summary-dimensions.ts";
+
+/** What was counted a moment ago, and is still to be folded in, counts as well. One statement sees both as of the same moment. */
+type CountsTable = "evaluation_counts" | "evaluation_count_deltas";
+
+/** An account's counts, as a statement that has yet to be run. */
+export function rollupCells(
+  reader: Database,
+  accountId: string,
+  filter: RollupFilter,
+  columns: readonly Exclude<keyof GroupKey, "tag">[],
+): Expression<SummaryCell> {
+  const equalities = [
+    ["app", filter.app],
+    ["evaluator_id", filter.evaluatorId],
+    ["evaluator_family", filter.evaluatorFamily],
+    ["profile_name", filter.profileName],
+    ["profile_public_id", filter.profilePublicId],
+    ["run_id", filter.runId],
+  ] as const;
+  const verdicts = verdictsOf(filter);
+  const cellsOf = (table: CountsTable) => {
+    let query = reader
+      .selectFrom("evaluation_series as series")
+      .innerJoin(`${table} as counts`, "counts.series_id", "series.id")
+      .select([...columns, "verdict", "score_mille", "count", "score_sum", "score_sum_of_squares"])
+      .where("series.account_id", "=", accountId)
+      .where("spans_runs", "=", Number(filter.runId === undefined && !columns.includes("run_id")));
+    for (const [column, value] of equalities) {
+      if (value !== undefined) query = query.where(column, "=", value);
+    }
+    // PostgreSQL takes no empty list.
+    if (verdicts?.length === 0) query = query.where(sql<boolean>`1 = 0`);
+    else if (verdicts !== undefined) query = query.where("verdict", "in", verdicts);
+    if (filter.fromDay !== undefined) query = query.where("day", ">=", filter.fromDay);
+    if (filter.untilDay !== undefined) query = query.where("day", "<", filter.untilDay);
+    return query;
+  };
+  return cellsOf("evaluation_counts").unionAll(cellsOf("evaluation_count_deltas"));
+}
+
+/** The verdicts that a filter lets through, as the rollup spells them; undefined for all of them. */
+function verdictsOf({ pass, status }: RollupFilter): string[] | undefined {
+  const ofStatus =
+    status === "success" ? ["pass", "fail", "none"] : status === undefined ? undefined : [status];
+  if (pass === undefined) return ofStatus;
+  const verdict = pass ? "pass" : "fail";
+  return ofStatus === undefined || ofStatus.includes(verdict) ? [verdict] : [];
+}
+
+/** How often an evaluator has given scores with a revision of a profile, in thousandths. A score may come twice, for its counts to be added up. */
+export async function selectScoreCounts(
+  reader: Database,
+  accountId: string,
+  evaluatorId: string,
+  profile: { publicId: string; revision: number },
+): Promise<{ score_mille: number; count: number }[]> {
+  const countsOf = (table: CountsTable) =>
+    reader
+      .selectFrom("evaluation_series as series")
+      .innerJoin(`${table} as counts`, "counts.series_id", "series.id")
+      .select("score_mille")
+      .select((cells) => cells.fn.sum<number>("count").as("count"))
+      .where("account_id", "=", accountId)
+      .where("evaluator_id", "=", evaluatorId)
+      .where("profile_public_id", "=", profile.publicId)
+      .where("profile_revision", "=", profile.revision)
+      .where("spans_runs", "=", 1)
+      .where("score_mille", ">=", 0)
+      .groupBy("score_mille");
+  return await countsOf("evaluation_counts").unionAll(countsOf("evaluation_count_deltas")).execute();
+}
+
+/** Whether any result was kept at this very time. */
+export async function hasResultAt(reader: Database, time: Micros): Promise<boolean> {
+  const { rows } = await sql`select id from evaluation_results where created_at = ${time} limit 1`.execute(
+    reader,
+  );
+  return rows.length > 0;
+}
+
+/** Whether the account has results of an evaluator of just this name. */
+export async function hasResultsOf(
+  reader: Database,
+  accountId: string,
+  evaluatorId: string,
+): Promise<boolean> {
+  const series = await reader
+    .selectFrom("evaluation_series")
+    .select("id")
+    .where("account_id", "=", accountId)
+    .where("evaluator_id", "=", evaluatorId)
+    .limit(1)
+    .executeTakeFirst();
+  return series !== undefined;
+}

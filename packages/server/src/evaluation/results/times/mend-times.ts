@@ -1,0 +1,93 @@
+import { isPostgres } from "../../../storage/is-postgres.ts";
+import type { Database, Micros } from "../../../storage/schema/tables.ts";
+import { countErrorFindings } from "../../taxonomies/count-error-findings.ts";
+import { addErrorFindings } from "../../taxonomies/error-findings-store.ts";
+import { moved } from "../corrections/correct-result.ts";
+import { foldDeltas, holdFolding } from "../keep/fold-store.ts";
+import { addCounted } from "../keep/rollup-writes-store.ts";
+import { toCountable } from "../summary/countable-results-store.ts";
+import * as future from "./future-results-store.ts";
+
+/** So many that nobody waits long for the transaction. */
+const resultsAtOnce = 200;
+
+/** There is no result whose time could be given to those that are dated in the future. */
+export class NoSoundTimeError extends Error {
+  constructor() {
+    super(
+      "All results are dated in the future. It is more likely that the clock is wrong by which they are.",
+    );
+    this.name = "NoSoundTimeError";
+  }
+}
+
+/**
+ * Gives results that are dated later than `lastSound` the time of their nearest earlier neighbour that is not, and counts them in its
+ * day. Some at a time, each lot in a transaction of its own; run again it goes on. Returns how many there were.
+ */
+export async function mendTimes(database: Database, lastSound: Micros): Promise<number> {
+  if (isPostgres(database)) await foldDeltas(database);
+  let mended = 0;
+  for (;;) {
+    const some = await database.transaction().execute((transaction) => mendSome(transaction, lastSound));
+    mended += some;
+    if (some < resultsAtOnce) return mended;
+  }
+}
+
+/** The same for corrections; those of a result keep their order. */
+export async function mendCorrections(database: Database, lastSound: Micros): Promise<number> {
+  let mended = 0;
+  for (;;) {
+    const some = await future.selectFutureCorrections(database, lastSound, resultsAtOnce);
+    for (const { id, result_id, created_at } of some) {
+      const last = await future.selectSoundCorrectionTime(database, result_id, lastSound);
+      await future.setCorrectionTime(database, id, Math.max(created_at, last ?? 0) + 1);
+    }
+    mended += some.length;
+    if (some.length < resultsAtOnce) return mended;
+  }
+}
+
+async function mendSome(transaction: Database, lastSound: Micros): Promise<number> {
+  if (isPostgres(transaction)) await holdFolding(transaction);
+  const rows = await future.holdFutureResults(transaction, lastSound, resultsAtOnce);
+  const ids = rows.map(({ id }) => id);
+  const info = await future.selectAdditionalInfo(
+    transaction,
+    rows.flatMap((row) => (row.evaluator_family === "error-taxonomy" ? [row.id] : [])),
+  );
+  const changes: { id: number; createdAt: Micros; from: Dated; to: Dated }[] = [];
+  for (const row of rows) {
+    const last = changes.at(-1);
+    const createdAt =
+      last?.id === row.id - 1
+        ? last.createdAt
+        : await future.selectSoundTimeNear(transaction, row.id, lastSound);
+    if (createdAt === undefined) throw new NoSoundTimeError();
+    const from = withFindings(toCountable(row), info.get(row.id));
+    changes.push({ id: row.id, createdAt, from, to: { ...from, createdAt } });
+  }
+  for (const [createdAt, same] of Map.groupBy(changes, (change) => change.createdAt)) {
+    await future.setTime(
+      transaction,
+      same.map(({ id }) => id),
+      createdAt,
+    );
+  }
+  const [before, after] = [changes.map(({ from }) => from), changes.map(({ to }) => to)];
+  await addCounted(transaction, moved(before, after));
+  await addErrorFindings(transaction, [
+    ...countErrorFindings(before).map((cell) => ({ ...cell, count: -cell.count })),
+    ...countErrorFindings(after),
+  ]);
+  await future.readTimesAnew(transaction, ids);
+  return rows.length;
+}
+
+type Dated = Parameters<typeof countErrorFindings>[0][number] & ReturnType<typeof toCountable>;
+
+function withFindings(countable: ReturnType<typeof toCountable>, info: string | null | undefined): Dated {
+  const { extra } = info ? (JSON.parse(info) as Pick<Dated["finding"], "extra">) : {};
+  return { ...countable, finding: { ...countable.finding, ...(extra === undefined ? {} : { extra }) } };
+}

@@ -1,0 +1,85 @@
+import { z } from "zod";
+import type { Sample } from "../evaluate/sample.ts";
+import {
+  EvaluationFailure,
+  type RuleFamily,
+  UnusableSampleError,
+  type Verdict,
+} from "../evaluators/family.ts";
+import { createRuleEvaluator, type RuleTask } from "./evaluate-by-rule.ts";
+import { type RuleOutcome, settleRule } from "./rule-outcome.ts";
+
+// A thread that runs families made to misbehave.
+
+/** Counts up while it spins, so that a test sees whether it still does. */
+export interface SpinConfig {
+  beats: Int32Array<SharedArrayBuffer>;
+}
+
+export const fixtureFamilies: readonly RuleFamily<unknown>[] = [
+  family("light", () => passing, false),
+  family("heavy", () => passing),
+  family("spin", (config) => {
+    const { beats } = config as SpinConfig;
+    for (;;) Atomics.add(beats, 0, 1);
+  }),
+  family("unusable", () => {
+    throw new UnusableSampleError("No number in the gold answer.");
+  }),
+  family("failing", () => {
+    throw new EvaluationFailure("overloaded", "Come back later.");
+  }),
+  family("crash", () => {
+    throw new TypeError("secret of the sample");
+  }),
+  family(
+    "light-crash",
+    () => {
+      throw new TypeError("secret of the sample");
+    },
+    false,
+  ),
+  family("nan", () => ({ ...passing, score: Number.NaN })),
+  // What cannot leave the thread ends it.
+  family("uncloneable", () => ({ ...passing, extra: { callback: () => 1 } })),
+  family("busy", () => spend(500)),
+  family("light-busy", () => spend(20), false),
+];
+
+function spend(ms: number): Verdict {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+  return passing;
+}
+
+const passing: Verdict = {
+  pass: true,
+  score: 0.75,
+  positions: [[0, 2]],
+  extra: { found: ["a"] },
+  explain: () => "It passes.",
+};
+
+function family(
+  name: string,
+  evaluate: (config: unknown, sample: Sample) => Verdict,
+  isHeavy = true,
+): RuleFamily<unknown> {
+  return {
+    kind: "rule",
+    name,
+    description: name,
+    versions: ["2026-11-21"],
+    needs: [],
+    config: z.unknown(),
+    systemProfiles: [],
+    isHeavy: () => isHeavy,
+    prepare: (config) => (sample) => evaluate(config, sample),
+  };
+}
+
+const evaluate = createRuleEvaluator(fixtureFamilies);
+
+export function runRuleTask(task: RuleTask): RuleOutcome {
+  return settleRule(() => evaluate(task));
+}

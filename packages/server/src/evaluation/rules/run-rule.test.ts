@@ -1,0 +1,245 @@
+import { afterEach, expect, test } from "bun:test";
+import type { ExplainStrategy } from "@presage/contract";
+import type { Sample } from "../evaluate/sample.ts";
+import { ruleFamilies } from "../evaluators/registry.ts";
+import { fixtureFamilies } from "./run-rule.fixture.ts";
+import {
+  createRuleRunner,
+  type PlaceAllowance,
+  type RuleRunner,
+  type RuleRunnerOptions,
+  ruleRunnerDefaults,
+} from "./run-rule.ts";
+
+const patient = new AbortController().signal;
+const started: RuleRunner[] = [];
+
+afterEach(async () => {
+  for (const runner of started.splice(0)) await runner.dispose();
+});
+
+/** Runs for one account, on the main thread for as long as it takes, unless it is said otherwise. */
+function start(options: Partial<RuleRunnerOptions> = {}) {
+  const runner = createRuleRunner({
+    ...ruleRunnerDefaults,
+    families: fixtureFamilies,
+    threadModule: new URL("./run-rule.fixture.ts", import.meta.url),
+    ...options,
+  });
+  started.push(runner);
+  return {
+    run: (
+      familyName: string,
+      config: unknown,
+      sample: Sample,
+      signal: AbortSignal,
+      explainStrategy: ExplainStrategy,
+      accountId = "account",
+      allowance: PlaceAllowance = { msInPlace: Number.POSITIVE_INFINITY },
+    ) => runner.run({ familyName, config, sample, explainStrategy }, accountId, signal, allowance),
+    check: runner.check,
+    dispose: runner.dispose,
+  };
+}
+
+const errorOf = (run: Promise<unknown>) =>
+  run.then(
+    () => "no error",
+    (error: unknown) => error,
+  );
+
+function spinning() {
+  const beats = new Int32Array(new SharedArrayBuffer(4));
+  const untilItSpins = async () => {
+    while (Atomics.load(beats, 0) === 0) await Bun.sleep(5);
+  };
+  const hasStopped = async () => {
+    // A thread that was told to end may take a moment.
+    for (let attempt = 0; attempt < 100; attempt += 1) {
+      const before = Atomics.load(beats, 0);
+      await Bun.sleep(50);
+      if (Atomics.load(beats, 0) === before) return true;
+    }
+    return false;
+  };
+  return { config: { beats }, untilItSpins, hasStopped };
+}
+
+test.each(["light", "heavy"])(
+  "a %s evaluation gives its verdict, its explanation and its times",
+  async (name) => {
+    const verdict = await start().run(name, {}, { output: "ab" }, patient, "always");
+    expect(verdict).toMatchObject({
+      pass: true,
+      score: 0.75,
+      positions: [[0, 2]],
+      extra: { found: ["a"] },
+      explanation: "It passes.",
+    });
+    expect(verdict.evaluationMicros).toBeGreaterThanOrEqual(0);
+    expect(verdict.explanationMicros).toBeGreaterThanOrEqual(0);
+    expect("explain" in verdict).toBe(false);
+  },
+);
+
+test("an explanation is made only if it is asked for", async () => {
+  const runner = start();
+  for (const name of ["light", "heavy"]) {
+    expect(await runner.run(name, {}, {}, patient, "on-fail")).not.toHaveProperty("explanation");
+    expect(await runner.run(name, {}, {}, patient, "never")).not.toHaveProperty("explanationMicros");
+    expect(await runner.run(name, {}, {}, patient, "on-success")).toHaveProperty("explanation");
+  }
+});
+
+test("the real threads know the real families", async () => {
+  const runner = start({ families: ruleFamilies, threadModule: ruleRunnerDefaults.threadModule });
+  const text = "x".repeat(ruleRunnerDefaults.maxCharactersInPlace);
+  const config = { trim: true, ignore_case: false, strip_tags: false };
+  const sample = { output: text, goldAnswer: text };
+  expect(await runner.run("exact-match", config, sample, patient, "never")).toMatchObject({ score: 1 });
+});
+
+test("a sample that is longer than its family takes is unusable, and one just as long is not", async () => {
+  const runner = start({ families: ruleFamilies, threadModule: ruleRunnerDefaults.threadModule });
+  for (const { name, needs, maxCharacters, systemProfiles } of ruleFamilies) {
+    if (maxCharacters === undefined) continue;
+    const run = (characters: number) => {
+      const text = " ".repeat(Math.ceil(characters / needs.length));
+      const sample = { input: text, output: text, goldAnswer: text, systemPrompt: text };
+      return errorOf(runner.run(name, systemProfiles[0]?.config, sample, patient, "never"));
+    };
+    const tooLong = `UnusableSampleError: ${name} takes texts of ${maxCharacters} characters`;
+    expect(String(await run(maxCharacters + needs.length))).toContain(tooLong);
+    expect(String(await run(maxCharacters - needs.length))).not.toContain(tooLong);
+  }
+});
+
+test("an evaluation that does not end is killed at its deadline, and those after it run", async () => {
+  const runner = start({ maxThreads: 1, runTimeoutMs: 1000 });
+  const spin = spinning();
+  const killed = errorOf(runner.run("spin", spin.config, {}, patient, "never"));
+  const after = runner.run("heavy", {}, {}, patient, "never");
+  expect(await killed).toMatchObject({ name: "EvaluationFailure", code: "timeout" });
+  expect(await after).toMatchObject({ pass: true });
+  expect(await spin.hasStopped()).toBe(true);
+});
+
+test("time in the queue does not count towards the deadline", async () => {
+  const runner = start({ maxThreads: 1, runTimeoutMs: 1500 });
+  // Together they take longer than one may.
+  const runs = Array.from({ length: 4 }, () => runner.run("busy", {}, {}, patient, "never"));
+  for (const run of runs) expect(await run).toMatchObject({ pass: true });
+});
+
+test("the queue has an end, and so has the patience in it", async () => {
+  const runner = start({ maxThreads: 1, maxWaitingEach: 1, maxWaitMs: 50 });
+  const spin = spinning();
+  const first = errorOf(runner.run("spin", spin.config, {}, patient, "never"));
+  const second = errorOf(runner.run("heavy", {}, {}, patient, "never"));
+  const third = await errorOf(runner.run("heavy", {}, {}, patient, "never"));
+  expect(third).toMatchObject({ code: "overloaded" });
+  expect(await second).toMatchObject({ code: "overloaded" });
+  expect(await runner.run("light", {}, {}, patient, "never")).toMatchObject({ pass: true });
+  await runner.dispose();
+  expect(await first).toMatchObject({ code: "overloaded" });
+});
+
+test("an account whose evaluations fill the queue keeps no other from the next thread", async () => {
+  const runner = start({ maxThreads: 1, maxWaitingEach: 3 });
+  const ended: string[] = [];
+  const run = async (accountId: string) => {
+    await runner.run("busy", {}, {}, patient, "never", accountId);
+    ended.push(accountId);
+  };
+  const crowded = Array.from({ length: 4 }, () => run("a"));
+  expect(await errorOf(run("a"))).toMatchObject({ code: "overloaded" });
+  await Promise.all([...crowded, run("b")]);
+  expect(ended).toEqual(["a", "b", "a", "a", "a"]);
+});
+
+test("light evaluations that add up leave the main thread", async () => {
+  const runner = start({ maxCharactersInPlace: 1_000 });
+  await runner.run("heavy", {}, {}, patient, "never");
+  const allowance = { msInPlace: 10 };
+  const runs = Array.from({ length: 20 }, () =>
+    runner.run("light-busy", {}, { output: "x" }, patient, "never", "account", allowance),
+  );
+  const startedAtMs = performance.now();
+  await Bun.sleep(0);
+  // Each takes 20 ms: one is started within the allowance.
+  expect(performance.now() - startedAtMs).toBeLessThan(200);
+  expect(allowance.msInPlace).toBeLessThanOrEqual(-10);
+  for (const run of runs) expect(await run).toMatchObject({ pass: true });
+  expect(allowance.msInPlace).toBeGreaterThan(-200);
+});
+
+test("a caller who hangs up ends the evaluation", async () => {
+  const runner = start();
+  const spin = spinning();
+  const caller = new AbortController();
+  const run = errorOf(runner.run("spin", spin.config, {}, caller.signal, "never"));
+  await spin.untilItSpins();
+  caller.abort(new Error("hung up"));
+  expect(await run).toMatchObject({ message: "hung up" });
+  expect(await spin.hasStopped()).toBe(true);
+  expect(await errorOf(runner.run("light", {}, {}, caller.signal, "never"))).toMatchObject({
+    message: "hung up",
+  });
+});
+
+test("nothing is checked for a caller who has hung up", async () => {
+  const runner = start();
+  const gone = AbortSignal.abort(new Error("hung up"));
+  const check = runner.check({ familyName: "heavy", config: {} }, { accountId: "account", signal: gone });
+  expect(await errorOf(check)).toMatchObject({ message: "hung up" });
+});
+
+test("errors keep their meaning on the way out of a thread", async () => {
+  const runner = start();
+  const run = (name: string) => errorOf(runner.run(name, {}, {}, patient, "never"));
+  expect(await run("unusable")).toMatchObject({
+    name: "UnusableSampleError",
+    message: "No number in the gold answer.",
+  });
+  expect(await run("failing")).toMatchObject({ code: "overloaded", message: "Come back later." });
+});
+
+test.each(["crash", "light-crash", "nan", "uncloneable"])(
+  "what goes wrong in %s is told without its text",
+  async (name) => {
+    const runner = start();
+    const error = await errorOf(runner.run(name, {}, {}, patient, "never"));
+    expect(error).toMatchObject({ name: "EvaluationFailure", code: "internal_error" });
+    expect(String(error)).not.toContain("secret");
+    expect(await runner.run("heavy", {}, {}, patient, "never")).toMatchObject({ pass: true });
+  },
+);
+
+test("the main thread goes on while a heavy evaluation runs", async () => {
+  const runner = start();
+  await runner.run("heavy", {}, {}, patient, "never");
+  const run = runner.run("busy", {}, {}, patient, "never");
+  let longestPauseMs = 0;
+  let isOver = false;
+  const over = run.finally(() => {
+    isOver = true;
+  });
+  for (let last = performance.now(); !isOver; last = performance.now()) {
+    await Bun.sleep(1);
+    longestPauseMs = Math.max(longestPauseMs, performance.now() - last);
+  }
+  await over;
+  // On the main thread it would have been 500.
+  expect(longestPauseMs).toBeLessThan(300);
+});
+
+test("disposal ends what runs", async () => {
+  const runner = start();
+  const spin = spinning();
+  const run = errorOf(runner.run("spin", spin.config, {}, patient, "never"));
+  await spin.untilItSpins();
+  await runner.dispose();
+  expect(await run).toMatchObject({ code: "overloaded" });
+  expect(await spin.hasStopped()).toBe(true);
+  expect(await errorOf(runner.run("heavy", {}, {}, patient, "never"))).toMatchObject({ code: "overloaded" });
+});

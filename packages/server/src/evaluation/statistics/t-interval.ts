@@ -1,0 +1,22 @@
+import { statisticsLibrary } from "../rules/heavy-libraries.ts";
+
+/** Sums of some values: enough for their mean and its interval. */
+export interface Moments {
+  count: number;
+  sum: number;
+  sumOfSquares: number;
+}
+
+/** Student's t interval of the mean, at 95 %. One value alone says nothing of how far others lie. */
+export function tInterval({
+  count,
+  sum,
+  sumOfSquares,
+}: Moments): { level: number; lower: number; upper: number } | null {
+  if (count < 2) return null;
+  const mean = sum / count;
+  // Values that are all the same can come out a hair below nothing.
+  const variance = Math.max(0, (sumOfSquares - sum * mean) / (count - 1));
+  const margin = statisticsLibrary().studentt.inv(0.975, count - 1) * Math.sqrt(variance / count);
+  return { level: 0.95, lower: mean - margin, upper: mean + margin };
+}
