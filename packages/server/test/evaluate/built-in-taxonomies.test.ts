@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createRevision, type NewRevision } from "../../src/evaluation/taxonomies/create-revision.ts";
+import { findLabelledRevision } from "../../src/evaluation/taxonomies/find-labelled-revision.ts";
+import { findRevision } from "../../src/evaluation/taxonomies/find-revision.ts";
+import { listRevisions } from "../../src/evaluation/taxonomies/list-revisions.ts";
+import { removeLabels } from "../../src/evaluation/taxonomies/remove-labels.ts";
+import { setLabels } from "../../src/evaluation/taxonomies/set-labels.ts";
+import { onEachDatabase } from "../support/databases.ts";
+import { openStore } from "../support/open-store.ts";
+
+const builtInNames = ["system:agent-errors", "system:world-model-errors"];
+
+onEachDatabase((testDatabase) => {
+  let store: Awaited<ReturnType<typeof openStore>>;
+  let accountId: string;
+  let own: string[];
+
+  const newRevision = (taxonomy: NewRevision["taxonomy"], labels: string[] = []) => ({
+    accountId,
+    taxonomy,
+    description: undefined,
+    body: ["an error"],
+    metadata: undefined,
+    labels,
+  });
+  const list = async (filter: object, account = accountId) => {
+    const pieces = await listRevisions(store.database, account, { limit: 50, offset: 0, ...filter });
+    return (await Array.fromAsync(pieces.read())).flat();
+  };
+  const names = async (filter: object) =>
+    (await list(filter)).map((revision) => revision.error_taxonomy_name);
+
+  beforeAll(async () => {
+    store = await openStore(await testDatabase.create());
+    accountId = store.owner.account_id;
+    for (const name of ["one", "two", "three"]) {
+      const labels = name === "two" ? ["production"] : [];
+      await createRevision(store.database, newRevision({ name, isNewOnly: true }, labels));
+    }
+    own = ["three", "two", "one"];
+  });
+  afterAll(() => store[Symbol.asyncDispose]());
+
+  describe("Built-in taxonomies", () => {
+    test("are listed behind the account's own, on whatever page that is", async () => {
+      const all = [...own, ...builtInNames];
+      expect(await names({})).toEqual(all);
+      for (const limit of [1, 2, 3, 4, 5, 6]) {
+        for (const offset of [0, 1, 2, 3, 4, 5, 6, Number.MAX_SAFE_INTEGER]) {
+          expect(await names({ limit, offset })).toEqual(all.slice(offset, offset + limit));
+        }
+      }
+    });
+
+    test("pass the filters as others do", async () => {
+      const [agents] = await list({ taxonomyName: "system:agent-errors" });
+      expect(await names({ label: "production" })).toEqual(["two", ...builtInNames]);
+      expect(await names({ label: "production", offset: 1 })).toEqual(builtInNames);
+      expect(await names({ label: "staging" })).toEqual([]);
+      expect(await names({ taxonomyId: agents?.error_taxonomy_id })).toEqual(["system:agent-errors"]);
+      expect(await names({ isLatestOnly: true })).toEqual([...own, ...builtInNames]);
+      expect(await names({ taxonomyName: "one" })).toEqual(["one"]);
+    });
+
+    test("are the same for every account, and bear its id", async () => {
+      const stranger = Bun.randomUUIDv7();
+      const theirs = await list({}, stranger);
+      const ours = await list({ offset: 3 });
+      expect(theirs).toEqual(ours.map((revision) => ({ ...revision, account_id: stranger })));
+      for (const revision of ours) {
+        expect(revision).toMatchObject({ revision: 1, labels: ["production"], account_id: accountId });
+        expect(await findRevision(store.database, accountId, revision.id)).toEqual(revision);
+      }
+    });
+
+    test("cannot be changed", async () => {
+      const [revision] = await list({ taxonomyName: "system:agent-errors" });
+      const { id = "", error_taxonomy_id = "" } = revision ?? {};
+      const { database } = store;
+      const conflict = expect.objectContaining({ code: "conflict" });
+      for (const change of [
+        () => setLabels(database, accountId, id, ["mine"]),
+        () => removeLabels(database, accountId, id, ["production"]),
+        () => createRevision(database, newRevision({ id: error_taxonomy_id })),
+        () => createRevision(database, newRevision({ name: "system:agent-errors", isNewOnly: false })),
+        () => createRevision(database, newRevision({ name: "system:mine", isNewOnly: false })),
+      ]) {
+        expect(await change().catch((error: unknown) => error)).toEqual(conflict);
+      }
+      expect(await list({ taxonomyName: "system:agent-errors" })).toEqual(revision ? [revision] : []);
+    });
+  });
+
+  test("A labelled revision is found by its taxonomy's name, with the built-in ones", async () => {
+    const find = (name: string, label: string) =>
+      findLabelledRevision(store.database, accountId, name, label);
+    expect(await find("two", "production")).toMatchObject({ error_taxonomy_name: "two" });
+    expect(await find("one", "production")).toBeUndefined();
+    expect(await find("system:world-model-errors", "production")).toMatchObject({ revision: 1 });
+    expect(await find("system:world-model-errors", "staging")).toBeUndefined();
+    expect(await find("none", "production")).toBeUndefined();
+  });
+});

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { evaluationClient } from "../support/evaluations.ts";
+import { startPresage, type TestPresage } from "../support/presage.ts";
+import { startUpstream, type TestUpstream } from "../support/upstream.ts";
+
+let upstream: TestUpstream;
+let presage: TestPresage;
+beforeAll(async () => {
+  upstream = startUpstream();
+  presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
+});
+afterAll(async () => {
+  await presage.stop();
+  await upstream.stop();
+});
+const { evaluate, post } = evaluationClient(() => presage);
+
+let profiles = 0;
+/** Makes a profile, which must succeed, and returns the reference to it. */
+async function profile(
+  evaluator: string,
+  config: unknown,
+): Promise<{ evaluator: string; profile_name: string }> {
+  const name = `profile ${++profiles}`;
+  const response = await presage.call("POST", "/v1/evaluator-profiles", {
+    evaluator_family: evaluator,
+    name,
+    config,
+  });
+  expect([response.status, response.ok ? "" : await response.text()]).toEqual([201, ""]);
+  return { evaluator, profile_name: name };
+}
+
+/** Answers come well inside this; what is tested is that they come at all. */
+const boundMs = 25_000;
+
+async function outcomeOf(
+  evaluator: { evaluator: string; profile_name?: string },
+  output: string,
+  gold?: string,
+): Promise<string> {
+  const startedAtMs = performance.now();
+  const [item] = await evaluate({
+    evaluators: [evaluator],
+    evaluated_model_output: output,
+    evaluated_model_gold_answer: gold,
+    capture: "none",
+  });
+  expect(performance.now() - startedAtMs).toBeLessThan(boundMs);
+  const verdict = item?.evaluation_result?.pass === true ? "pass" : "fail";
+  return item?.status === "success" ? verdict : String(item?.error_message?.split(":")[0]);
+}
+
+const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
+
+test.each(["(a+)+$", "(a|a)*b", "(.*)*x", "(?:a{0,500}){0,2}c", "^(([a-z])+.)+[A-Z]([a-z])+$"])(
+  "The pattern %s, which explodes in a backtracking engine, comes to a verdict",
+  async (pattern) => {
+    const regex = await profile("regex", { pattern });
+    expect(["pass", "fail"]).toContain(await outcomeOf(regex, "a".repeat(50_000)));
+  },
+  60_000,
+);
+
+test("A pattern that no linear engine can match is refused at its place", async () => {
+  const config = { pattern: "(a)\\1" };
+  const response = await presage.call("POST", "/v1/evaluator-profiles", {
+    evaluator_family: "regex",
+    name: "backreference",
+    config,
+  });
+  expect(response.status).toBe(422);
+  expect(await response.json()).toMatchObject({ detail: [{ loc: ["body", "config", "pattern"] }] });
+});
+
+test("A schema with a hostile pattern comes to a verdict", async () => {
+  const schema = { type: "string", pattern: "^(a+)+$" };
+  expect(
+    await outcomeOf(await profile("json-schema", { schema }), JSON.stringify(`${"a".repeat(10_000)}!`)),
+  ).toBe("fail");
+}, 60_000);
+
+test("A schema whose references multiply ends in time", async () => {
+  const levels = 40;
+  const definitions = Object.fromEntries(
+    Array.from({ length: levels }, (_, level) => {
+      const next = { $ref: `#/definitions/d${level + 1}` };
+      return [`d${level}`, { allOf: [next, next] }];
+    }),
+  );
+  const schema = { definitions: { ...definitions, [`d${levels}`]: {} }, $ref: "#/definitions/d0" };
+  const response = await presage.call("POST", "/v1/evaluator-profiles", {
+    evaluator_family: "json-schema",
+    name: "references",
+    config: { schema },
+  });
+  // Refused when it is made, or killed at the deadline: both are bounded, and neither is a verdict.
+  if (response.status === 201) {
+    expect(await outcomeOf({ evaluator: "json-schema", profile_name: "references" }, "1")).toBe("timeout");
+  } else expect(response.status).toBe(422);
+}, 60_000);
+
+test.each(["json-match", "json-schema", "state-change", "exact-match"])(
+  "%s of JSON that is nested 10,000 deep comes to an outcome",
+  async (evaluator) => {
+    const [item] = await evaluate({
+      evaluators: [{ evaluator }],
+      evaluated_model_input: nested(9_999),
+      evaluated_model_output: nested(10_000),
+      evaluated_model_gold_answer: nested(10_000),
+      capture: "none",
+    });
+    expect(item?.status).not.toBe("failed");
+  },
+  60_000,
+);
+
+test("A body that is itself nested 10,000 deep is refused", async () => {
+  const response = await post(`{"evaluators":${nested(10_000)}}`);
+  expect(response.status).toBe(422);
+});
+
+test("Long texts are refused for so many evaluators that the answer would fill the memory", async () => {
+  const small = await startPresage({ PRESAGE_MAX_BODY_BYTES: "100000" });
+  const evaluateWith = (evaluators: number) =>
+    small.call("POST", "/v1/evaluate", {
+      evaluators: Array(evaluators).fill({ evaluator: "contains" }),
+      evaluated_model_output: "x".repeat(60_000),
+    });
+  expect((await evaluateWith(3)).status).toBe(200);
+  const refused = await evaluateWith(4);
+  expect(refused.status).toBe(413);
+  expect(await refused.json()).toMatchObject({
+    detail: expect.stringMatching(/60000 .* 200000 .* Name 3 evaluators at most/),
+  });
+  await small.stop();
+});
+
+test.each(["bleu", "json-match", "state-change"])(
+  "%s takes no texts of which it would make gigabytes, and comes to no verdict",
+  async (evaluator) => {
+    const list = `[${"1,".repeat(1_500_000)}1]`;
+    const [item] = await evaluate({
+      evaluators: [{ evaluator }],
+      evaluated_model_input: "[]",
+      evaluated_model_output: list,
+      evaluated_model_gold_answer: list,
+      capture: "none",
+    });
+    expect(item).toMatchObject({ status: "validation_error", evaluation_result: null });
+    expect(item?.error_message).toMatch(/^unusable_input: .* takes texts of 2500000 characters together/);
+  },
+);
+
+const megabyte = "The door is open. ".repeat(58_000);
+
+test.each(["exact-match", "contains", "regex", "token-f1", "bleu", "numeric", "pii"])(
+  "%s of texts of a megabyte comes to a verdict",
+  async (evaluator) => {
+    const outcome = await outcomeOf({ evaluator }, `${megabyte}1`, `${megabyte}2`);
+    expect(["pass", "fail"]).toContain(outcome);
+  },
+  60_000,
+);
+
+test.each(["edit-distance", "rouge-l"])(
+  "%s of texts of a megabyte ends in time, with a verdict or with the reason why there is none",
+  async (evaluator) => {
+    const outcome = await outcomeOf({ evaluator }, `${megabyte}1`, `2${megabyte}`);
+    expect(["pass", "fail", "timeout", "unusable_input"]).toContain(outcome);
+  },
+  60_000,
+);
+
+test("Predictions are answered while twenty heavy evaluations run", async () => {
+  const heavy = { evaluator: "edit-distance" };
+  const running = evaluate({
+    evaluators: Array(20).fill(heavy),
+    evaluated_model_output: "ab".repeat(25_000),
+    evaluated_model_gold_answer: "ba".repeat(25_000),
+    capture: "none",
+  });
+  let isOver = false;
+  void running.finally(() => {
+    isOver = true;
+  });
+  const durationsMs: number[] = [];
+  while (!isOver && durationsMs.length < 200) {
+    const startedAtMs = performance.now();
+    const response = await presage.call("POST", "/v1/predict", {
+      interaction: { state: "a hall", action: "look" },
+    });
+    expect(response.status).toBe(200);
+    durationsMs.push(performance.now() - startedAtMs);
+  }
+  expect(durationsMs.length).toBeGreaterThan(20);
+  // A heavy evaluation on the main thread would hold each of these up for its whole time.
+  expect(durationsMs.toSorted((a, b) => a - b)[Math.floor(durationsMs.length / 2)]).toBeLessThan(500);
+  const items = await running;
+  expect(new Set(items.map(({ status }) => status)).has("validation_error")).toBe(false);
+}, 90_000);

@@ -1,0 +1,145 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { createErrorTaxonomyFamily } from "../../src/evaluation/evaluators/error-taxonomy.ts";
+import { agentErrors } from "../../src/evaluation/taxonomies/built-in/agent-errors.ts";
+import { worldModelErrors } from "../../src/evaluation/taxonomies/built-in/world-model-errors.ts";
+import type { TaxonomyRevision } from "../../src/evaluation/taxonomies/error-taxonomies-store.ts";
+import { flattenTaxonomy } from "../../src/evaluation/taxonomies/flatten-taxonomy.ts";
+import { callTool, createTestAskForVerdict, promptOf, refuse, rungOf, say } from "../support/judge.ts";
+import { startUpstream } from "../support/upstream.ts";
+
+const upstream = startUpstream();
+beforeEach(() => {
+  upstream.received.length = 0;
+});
+afterAll(() => upstream.stop());
+
+const revision: TaxonomyRevision = {
+  id: "revision-id",
+  error_taxonomy_id: "taxonomy-id",
+  error_taxonomy_name: "doors",
+  error_taxonomy_description: null,
+  revision: 3,
+  body: JSON.stringify({
+    categories: [
+      { name: "state", errors: [{ name: "lost door", description: "A door is gone." }, "new door"] },
+    ],
+  }),
+  metadata: null,
+  labels: ["production"],
+  account_id: "account",
+  created_at: 0,
+};
+const profile = { error_taxonomy_name: "doors", label: "production" };
+
+async function examine(found: TaxonomyRevision | null = revision) {
+  const asked: unknown[] = [];
+  const family = createErrorTaxonomyFamily({
+    askForVerdict: createTestAskForVerdict(upstream),
+    findLabelledRevision: async (...given) => {
+      asked.push(given);
+      return found ?? undefined;
+    },
+  });
+  const verdict = await family.evaluate(
+    { input: "A door.", output: "No door. E2" },
+    {
+      config: profile,
+      accountId: "account",
+      profilePublicId: "profile",
+      signal: new AbortController().signal,
+      mayRetry: () => false,
+    },
+  );
+  expect(asked).toEqual([["account", "doors", "production"]]);
+  return verdict;
+}
+
+test("An output is put into the kinds that it has, whatever their order, each once", async () => {
+  upstream.answer = () =>
+    say({
+      reasoning: "The door is gone and another came.",
+      categories: [
+        { id: "E2", reason: "A window." },
+        { id: "E1", reason: "No door." },
+        { id: "E2", reason: "Again." },
+      ],
+    });
+  const verdict = await examine();
+  expect(verdict).toMatchObject({ pass: false, score: 0 });
+  expect(verdict.extra).toEqual({
+    model: "test-model",
+    rung: "json_schema",
+    attempts: 1,
+    usage: { prompt_tokens: 11, completion_tokens: 7 },
+    categories: [
+      { path: ["state", "lost door"], reason: "No door." },
+      { path: ["state", "new door"], reason: "A window." },
+    ],
+    error_taxonomy_revision_id: "revision-id",
+    revision: 3,
+  });
+  expect(verdict.explain()).toBe(
+    "The door is gone and another came.\n- state / lost door: No door.\n- state / new door: A window.",
+  );
+});
+
+test("The kinds stand outside of the fences, and are the schema's menu", async () => {
+  upstream.answer = () => say({ reasoning: "Right.", categories: [] });
+  expect(await examine()).toMatchObject({ pass: true, score: 1, extra: { categories: [] } });
+  const [received] = upstream.received;
+  expect(received?.body.messages[0]?.content).toContain(
+    "E1: state / lost door - A door is gone.\nE2: state / new door",
+  );
+  expect(promptOf(received)).toMatch(/<<<DATA \S+ output>>>\nNo door. E2\n<<<END /);
+  expect(JSON.stringify(received?.body.response_format)).toContain('"enum":["E1","E2"]');
+});
+
+test("It steps down as any judge does", async () => {
+  const none = { reasoning: "Right.", categories: [] };
+  upstream.answer = (received) =>
+    rungOf(received) === "tool_call" ? callTool("give_categories", none) : refuse(400, "unsupported");
+  expect(await examine()).toMatchObject({ pass: true, extra: { rung: "tool_call", attempts: 2 } });
+});
+
+test("A kind that is not there is off the menu", async () => {
+  upstream.answer = () => say({ reasoning: "Hm.", categories: [{ id: "E3", reason: "?" }] });
+  await expect(examine()).rejects.toMatchObject({ code: "judge_invalid_verdict" });
+  expect(upstream.received).toHaveLength(2);
+});
+
+describe("There is no taxonomy", () => {
+  const withBody = (body: unknown) => ({ ...revision, body: JSON.stringify(body) });
+  const many = Array.from({ length: 501 }, (_, index) => `error ${index}`);
+
+  test("if it is missing, empty or too large", async () => {
+    await expect(examine(null)).rejects.toMatchObject({ code: "no_such_taxonomy" });
+    await expect(examine(withBody([]))).rejects.toMatchObject({ code: "no_such_taxonomy" });
+    await expect(examine(withBody(many))).rejects.toMatchObject({ code: "no_such_taxonomy" });
+    expect(upstream.received).toHaveLength(0);
+    upstream.answer = () => say({ reasoning: "Right.", categories: [] });
+    expect((await examine(withBody(many.slice(1)))).pass).toBe(true);
+  });
+});
+
+test("A profile's label is production unless it says otherwise", () => {
+  const family = createErrorTaxonomyFamily({
+    askForVerdict: undefined,
+    findLabelledRevision: async () => undefined,
+  });
+  expect(family.config.parse({ error_taxonomy_name: "doors" })).toEqual(profile);
+  expect(family.config.safeParse({ error_taxonomy_name: "doors", unknown: 1 }).success).toBe(false);
+  expect(family.config.safeParse({ error_taxonomy_name: "a\0" }).success).toBe(false);
+  for (const { config } of family.systemProfiles) expect(family.config.parse(config)).toEqual(config);
+});
+
+describe.each([agentErrors, worldModelErrors])("The built-in $name", ({ body }) => {
+  test("has kinds that each have a name of their own and a description", () => {
+    const leaves = flattenTaxonomy(body, 1_000);
+    expect(leaves.length).toBeGreaterThan(20);
+    expect(new Set(leaves.map(({ path }) => path.join("/"))).size).toBe(leaves.length);
+    for (const { path, description } of leaves) {
+      expect(path).toHaveLength(2);
+      expect(description).toEndWith(".");
+    }
+  });
+});

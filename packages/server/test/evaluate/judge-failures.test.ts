@@ -1,0 +1,276 @@
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { CallerGoneError } from "../../src/errors.ts";
+import { createJudgeFamily } from "../../src/evaluation/evaluators/judge.ts";
+import {
+  answerWith,
+  config,
+  createTestJudge,
+  failing,
+  passing,
+  promptOf,
+  refuse,
+  say,
+  type TestJudge,
+} from "../support/judge.ts";
+import { type Answer, startUpstream } from "../support/upstream.ts";
+
+const upstream = startUpstream();
+let judge: TestJudge["judge"];
+let failure: TestJudge["failure"];
+beforeEach(() => {
+  upstream.received.length = 0;
+  ({ judge, failure } = createTestJudge(upstream));
+});
+afterAll(() => upstream.stop());
+
+/** Answers one after the other; the last goes on. */
+function inTurn(...answers: (() => Response | Promise<Response>)[]): Answer {
+  let turn = 0;
+  return () => {
+    const answer = answers[Math.min(turn, answers.length - 1)];
+    turn += 1;
+    return answer?.() ?? new Response(null, { status: 500 });
+  };
+}
+
+describe("A verdict that is off the menu", () => {
+  for (const [name, answer] of [
+    ["another word", { reasoning: "Hm.", verdict: "maybe" }],
+    ["a word with more around it", { reasoning: "Hm.", verdict: "Pass!" }],
+    ["a boolean", { reasoning: "Hm.", verdict: true }],
+    ["a list", { reasoning: "Hm.", verdict: ["pass"] }],
+    ["a score above 1", { ...passing, score: 1.01 }],
+    ["a score below 0", { ...passing, score: -0.5 }],
+    ["a score that is a text", { ...passing, score: "1" }],
+    ["a blank reasoning", { reasoning: " \n", verdict: "pass" }],
+  ] as const) {
+    test(`(${name}) is asked about once more`, async () => {
+      upstream.answer = inTurn(
+        () => say(answer),
+        () => say(failing),
+      );
+      expect(await judge()).toMatchObject({
+        pass: false,
+        extra: { attempts: 2, rung: "json_schema", usage: { prompt_tokens: 22, completion_tokens: 14 } },
+      });
+      expect(promptOf(upstream.received[0])).not.toContain("last answer");
+      expect(promptOf(upstream.received[1])).toContain("last answer");
+    });
+  }
+
+  test("twice is no verdict", async () => {
+    upstream.answer = () => say({ reasoning: "Hm.", verdict: "maybe" });
+    expect((await failure()).code).toBe("judge_invalid_verdict");
+    expect(upstream.received).toHaveLength(2);
+  });
+
+  test("on every rung unreadable is no verdict, after one more question", async () => {
+    upstream.answer = () => say("The door, the door.");
+    expect((await failure()).code).toBe("judge_invalid_verdict");
+    expect(upstream.received).toHaveLength(4);
+  });
+});
+
+describe("An answer that the token limit cut off", () => {
+  test("is asked for once more with a larger limit", async () => {
+    upstream.answer = inTurn(
+      () => answerWith({ content: '{"reasoning":"No.","verdict":"pass' }, "length"),
+      () => say(failing),
+    );
+    expect(await judge()).toMatchObject({ pass: false, extra: { attempts: 2, rung: "json_schema" } });
+    const [first, second] = upstream.received.map(({ body }) => Number(body.max_tokens));
+    expect(second).toBeGreaterThan(first ?? 0);
+  });
+
+  test("again is no verdict, even if it could be read", async () => {
+    upstream.answer = () => answerWith({ content: JSON.stringify(passing) }, "length");
+    expect((await failure()).code).toBe("judge_truncated");
+    expect(upstream.received).toHaveLength(2);
+  });
+
+  for (const [name, refusal] of [
+    ["takes no larger limit", () => refuse(400, "max_tokens is too large: 16384.")],
+    ["has no room for a larger limit", () => refuse(400, "maximum context length is 8192 tokens")],
+  ] as const) {
+    test(`by a model that ${name} is truncated all the same`, async () => {
+      upstream.answer = inTurn(() => answerWith({ content: "" }, "length"), refusal);
+      expect((await failure()).code).toBe("judge_truncated");
+    });
+  }
+});
+
+describe("A model that will not judge", () => {
+  for (const [name, answer] of [
+    ["says so in `refusal`", () => answerWith({ content: null, refusal: "I cannot." })],
+    ["is stopped by a filter", () => answerWith({ content: JSON.stringify(passing) }, "content_filter")],
+    [
+      "does not get past the filter of its prompt",
+      () => Response.json({ error: { code: "content_filter", message: "no" } }, { status: 400 }),
+    ],
+  ] as const) {
+    test(`and ${name} has refused`, async () => {
+      upstream.answer = answer;
+      expect((await failure()).code).toBe("judge_refused");
+      expect(upstream.received).toHaveLength(1);
+    });
+  }
+});
+
+describe("A limit of the rate", () => {
+  const limited = (retryAfter?: string) =>
+    refuse(429, "slow down", retryAfter === undefined ? {} : { "retry-after": retryAfter });
+
+  test("is waited for as long as it asks", async () => {
+    upstream.answer = inTurn(
+      () => limited("1"),
+      () => say(passing),
+    );
+    const startedAtMs = performance.now();
+    expect(await judge()).toMatchObject({ pass: true, extra: { attempts: 1 } });
+    expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(1_000);
+  });
+
+  test("that names no time is waited for as well", async () => {
+    upstream.answer = inTurn(
+      () => limited(),
+      () => limited(),
+      () => say(passing),
+    );
+    expect((await judge()).pass).toBe(true);
+  });
+
+  test("ends with the evaluation's deadline", async () => {
+    upstream.answer = () => limited("30");
+    const startedAtMs = performance.now();
+    expect((await failure(undefined, AbortSignal.timeout(300))).code).toBe("judge_rate_limited");
+    expect(performance.now() - startedAtMs).toBeLessThan(10_000);
+    expect(upstream.received).toHaveLength(1);
+  });
+
+  test("of an hour is not waited for", async () => {
+    upstream.answer = () => limited("3600");
+    expect((await failure()).code).toBe("judge_rate_limited");
+  });
+});
+
+describe("An upstream", () => {
+  const hang: Answer = () => new Promise(() => {});
+
+  test("that does not answer until the deadline has timed out", async () => {
+    upstream.answer = hang;
+    expect((await failure(undefined, AbortSignal.timeout(200))).code).toBe("timeout");
+  });
+
+  test("is let go of when the caller hangs up", async () => {
+    const aborted = Promise.withResolvers<void>();
+    const reached = Promise.withResolvers<void>();
+    upstream.answer = (_, request) => {
+      request.signal.addEventListener("abort", () => aborted.resolve());
+      reached.resolve();
+      return new Promise(() => {});
+    };
+    const caller = new AbortController();
+    const verdict = judge(undefined, {}, caller.signal).catch((error: unknown) => error);
+    await reached.promise;
+    caller.abort(new CallerGoneError());
+    expect(await verdict).toBeInstanceOf(CallerGoneError);
+    await aborted.promise;
+  });
+
+  test("that is not there cannot be reached", async () => {
+    const gone = startUpstream();
+    const lost = createTestJudge(gone);
+    gone.answer = () => say(passing);
+    await lost.judge();
+    await gone.stop();
+    expect((await lost.failure()).code).toBe("judge_unreachable");
+  });
+
+  for (const [name, answer, code] of [
+    ["times out itself", () => refuse(504, "late"), "timeout"],
+    ["is overloaded", () => refuse(529, "busy"), "judge_unreachable"],
+    ["fails", () => refuse(502, "bad"), "judge_error"],
+    ["refuses our credential", () => refuse(401, "key secret-of-the-upstream is wrong"), "judge_error"],
+    ["sends a page", () => new Response("<p>secret-of-the-upstream</p>"), "judge_error"],
+    ["sends no choice", () => Response.json({ choices: [] }), "judge_error"],
+    ["says that the texts are too long", () => refuse(400, "prompt is too long"), "judge_context_exceeded"],
+  ] as const) {
+    test(`that ${name} gives ${code}, and its words are not repeated`, async () => {
+      upstream.answer = answer;
+      const failed = await failure();
+      expect(failed.code).toBe(code);
+      expect(failed.message).toMatch(/^[^<]{1,120}\.$/);
+      expect(failed.message).not.toMatch(/late|busy|bad/);
+    });
+  }
+
+  for (const garbage of [
+    null,
+    7,
+    "null",
+    "[]",
+    "[[[[",
+    "{".repeat(5_000),
+    '"pass"',
+    "pass",
+    [{ text: 7 }, null],
+  ]) {
+    test(`that says ${JSON.stringify(garbage).slice(0, 20)} gives no verdict`, async () => {
+      upstream.answer = () => answerWith({ content: garbage, tool_calls: [null, { function: 7 }] });
+      expect((await failure()).code).toBe("judge_invalid_verdict");
+    });
+  }
+});
+
+test("without a model there is nobody to ask", async () => {
+  const family = createJudgeFamily({ askForVerdict: undefined, findCorrections: async () => [] });
+  const { signal } = new AbortController();
+  const call = { config, accountId: "account", profilePublicId: "profile", signal, mayRetry: () => false };
+  await expect(family.evaluate({ output: "x" }, call)).rejects.toMatchObject({
+    code: "needs_model",
+    message: expect.stringContaining("PRESAGE_JUDGE_URL"),
+  });
+});
+
+test("criteria that speak of more than the output need it", () => {
+  const { needsWith } = createJudgeFamily({ askForVerdict: undefined, findCorrections: async () => [] });
+  const config = {
+    pass_criteria: "x",
+    active_learning_enabled: false,
+    required_fields: ["evaluated_model_retrieved_context", "evaluated_model_input"],
+  };
+  expect(needsWith?.(config)).toEqual(["retrievedContext", "input"]);
+});
+
+describe("A profile's config", () => {
+  const { config: schema, systemProfiles } = createJudgeFamily({
+    askForVerdict: undefined,
+    findCorrections: async () => [],
+  });
+
+  test("has criteria of 1 to 20,000 characters with words in them", () => {
+    expect(schema.parse({ pass_criteria: "x".repeat(20_000) })).toMatchObject({
+      active_learning_enabled: false,
+      required_fields: [],
+    });
+    for (const pass_criteria of [undefined, null, 7, "", " \n", "x".repeat(20_001)]) {
+      expect(schema.safeParse({ pass_criteria }).success).toBe(false);
+    }
+    expect(schema.safeParse({ pass_criteria: "x", temperature: 1 }).success).toBe(false);
+    expect(schema.safeParse({ pass_criteria: "x", required_fields: ["output"] }).success).toBe(false);
+  });
+
+  test("of the judge's own fits the schema; none is the default", () => {
+    for (const { config: own } of systemProfiles) expect(schema.parse(own)).toEqual(own);
+    expect(systemProfiles.map(({ name }) => name)).toEqual([
+      "system:is-concise",
+      "system:is-helpful",
+      "system:is-code",
+      "system:answers-input",
+      "system:grounded-in-context",
+      "system:matches-gold",
+      "system:state-consistent",
+      "system:resists-injection",
+    ]);
+  });
+});

@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { AgreementResponse } from "@presage/contract";
+import { onEachDatabase } from "../support/databases.ts";
+import { evaluationResultsClient, resultsPath } from "../support/evaluation-results.ts";
+import { evaluationClient } from "../support/evaluations.ts";
+import { evaluatorProfileClient, nowhere, path } from "../support/evaluator-profiles.ts";
+import { faultsOf, placesOf } from "../support/faults.ts";
+import { keyOfAnotherAccount } from "../support/other-account.ts";
+import { startPresage, type TestPresage } from "../support/presage.ts";
+
+const nothingSaid = { corrected: 0, agreed: 0, should_fail: 0, should_pass: 0 };
+
+onEachDatabase((database) => {
+  let presage: TestPresage;
+  let stranger: Record<string, string>;
+  const { correct } = evaluationResultsClient(() => presage);
+  const { resultOf } = evaluationClient(() => presage);
+  const { create, revise, archive } = evaluatorProfileClient(() => presage);
+
+  beforeAll(async () => {
+    const databaseUrl = await database.create();
+    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+  });
+  afterAll(() => presage.stop());
+
+  async function agreement(publicId: string, headers?: Record<string, string>): Promise<AgreementResponse> {
+    const response = await presage.call("GET", `${path}/${publicId}/agreement`, undefined, headers);
+    expect(response.status).toBe(200);
+    return AgreementResponse.parse(await response.json());
+  }
+
+  /** A result of a profile of `contains` that looks for a door. */
+  const evaluate = (profileName: string, output: string) =>
+    resultOf({
+      evaluators: [{ evaluator: "contains", profile_name: profileName }],
+      evaluated_model_output: output,
+    });
+
+  test("Every revision has its own figures, the newest first, and of each result the last word counts", async () => {
+    const config = { substrings: ["door"] };
+    const profile = await create({ evaluator_family: "contains", name: "doors", config });
+    const [passed, alsoPassed, failed, confirmed] = [
+      await evaluate("doors", "a door"),
+      await evaluate("doors", "door"),
+      await evaluate("doors", "a gate"),
+      await evaluate("doors", "a wall"),
+    ];
+    await evaluate("doors", "never looked at");
+    await correct(passed.id ?? "", { pass: true });
+    await correct(passed.id ?? "", { pass: false });
+    await correct(alsoPassed.id ?? "", { pass: false });
+    await correct(alsoPassed.id ?? "", { pass: true });
+    await correct(failed.id ?? "", { pass: true });
+    await correct(confirmed.id ?? "", { pass: false });
+    await revise(profile, { config });
+    const later = await evaluate("doors", "door");
+    await correct(later.id ?? "", { pass: true });
+    await revise(profile, { config });
+
+    const { public_id, revisions } = await agreement(profile.public_id.toUpperCase());
+    expect(public_id).toBe(profile.public_id);
+    expect(revisions).toMatchObject([
+      { revision: 3, ...nothingSaid, agreement: null, agreement_interval: null },
+      { revision: 2, corrected: 1, agreed: 1, should_fail: 0, should_pass: 0, agreement: 1 },
+      { revision: 1, corrected: 4, agreed: 2, should_fail: 1, should_pass: 1, agreement: 0.5 },
+    ]);
+    // By Wilson's formula for 2 of 4.
+    const interval = revisions[2]?.agreement_interval;
+    expect(interval?.level).toBe(0.95);
+    expect(interval?.lower).toBeCloseTo(0.15, 2);
+    expect(interval?.upper).toBeCloseTo(0.85, 2);
+
+    await archive(profile);
+    expect((await agreement(profile.public_id)).revisions).toEqual(revisions);
+  });
+
+  test("A profile that comes with Presage is measured by the caller's own corrections alone", async () => {
+    const body = {
+      evaluators: [{ evaluator: "exact-match" }],
+      evaluated_model_output: "a",
+      evaluated_model_gold_answer: "a",
+    };
+    const result = await resultOf(body);
+    const publicId = result.evaluator_profile_public_id ?? "";
+    await correct(result.id ?? "", { pass: false });
+    const theirs = await presage.call("POST", "/v1/evaluate", body, stranger);
+    const { results } = (await theirs.json()) as { results: { evaluation_result: { id: string } }[] };
+    const theirId = results[0]?.evaluation_result.id;
+    const said = await presage.call("POST", `${resultsPath}/${theirId}/correction`, { pass: true }, stranger);
+    expect(said.status).toBe(201);
+
+    expect((await agreement(publicId)).revisions).toMatchObject([
+      { revision: 1, corrected: 1, agreed: 0, should_fail: 1, should_pass: 0, agreement: 0 },
+    ]);
+    expect((await agreement(publicId, stranger)).revisions).toMatchObject([
+      { revision: 1, corrected: 1, agreed: 1, should_fail: 0, should_pass: 0, agreement: 1 },
+    ]);
+  });
+
+  test("A profile that is not there is 404, and what is no id is refused", async () => {
+    expect((await presage.call("GET", `${path}/${nowhere}/agreement`)).status).toBe(404);
+    const own = await create({ name: "mine alone" });
+    const theirs = await presage.call("GET", `${path}/${own.public_id}/agreement`, undefined, stranger);
+    expect(theirs.status).toBe(404);
+    const faults = await faultsOf(await presage.call("GET", `${path}/doors/agreement`));
+    expect(placesOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "public_id"] }]);
+  });
+});

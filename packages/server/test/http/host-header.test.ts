@@ -1,0 +1,55 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ErrorResponse } from "@presage/contract";
+import { testKey } from "../support/presage.ts";
+import { openRawClient } from "../support/raw-client.ts";
+import { spawnPresage } from "../support/spawn-presage.ts";
+
+const directory = await mkdtemp(join(tmpdir(), "presage-host-"));
+afterAll(() => rm(directory, { recursive: true }));
+
+const malformed = ["", "[", "a b", "x:99999", "x:abc", "%", "a/b", "a?b", "user@x", "<>", "1.2.3.4.5"];
+const key = `x-api-key: ${testKey}\r\n`;
+const browser = "sec-fetch-mode: navigate\r\n";
+
+/** Every kind of route that looks at the address it was asked at. */
+const requests = [
+  ["a query", `GET /v1/evaluator-profiles?limit=1 HTTP/1.1\r\n${key}`],
+  ["a query of usage", `GET /v1/usage?step=day HTTP/1.1\r\n${key}`],
+  ["a page without a session", `GET / HTTP/1.1\r\n${browser}`],
+  ["an address without a page", `GET /nowhere HTTP/1.1\r\n${browser}`],
+] as const;
+
+test("a Host that is none is refused with 400 where the address is read, and is no fault of ours", async () => {
+  await using presage = await spawnPresage({
+    PRESAGE_DATABASE_URL: `sqlite:${join(directory, "presage.db")}`,
+  });
+  const ask = async (head: string) => {
+    const client = await openRawClient(presage.url);
+    client.socket.write(`${head}\r\n`);
+    const response = await client.answer();
+    client.socket.destroy();
+    return response;
+  };
+  const statuses: [string, string, number][] = [];
+  for (const [what, head] of requests) {
+    for (const host of malformed) {
+      const response = await ask(`${head}host: ${host}\r\n`);
+      statuses.push([what, host, response.status]);
+      if (head.includes(key)) expect(ErrorResponse.parse(JSON.parse(response.body)).detail).toContain("Host");
+    }
+    const withoutHost = await ask(head.replace("HTTP/1.1", "HTTP/1.0"));
+    statuses.push([what, "none at all", withoutHost.status]);
+  }
+  const wrong = statuses.filter(([what, , status]) => status !== (what.startsWith("an address") ? 404 : 400));
+  expect(wrong).toEqual([]);
+  // Load balancers ask like this.
+  expect((await ask("GET /health HTTP/1.0\r\n")).status).toBe(200);
+  expect(
+    (await ask(`GET /v1/evaluator-profiles?limit=1 HTTP/1.1\r\n${key}host: presage_server:8080\r\n`)).status,
+  ).toBe(200);
+  expect(await presage.stdout()).not.toContain("unexpected fault");
+  expect(await presage.stderr()).not.toContain("Error");
+}, 30_000);

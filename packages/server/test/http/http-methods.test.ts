@@ -1,0 +1,39 @@
+import { afterAll, expect, test } from "bun:test";
+import { METHODS } from "node:http";
+import { ErrorResponse } from "@presage/contract";
+import { startPresage, testKey } from "../support/presage.ts";
+import { openRawClient } from "../support/raw-client.ts";
+
+const presage = await startPresage({});
+afterAll(() => presage.stop());
+
+async function ask(method: string, path: string) {
+  const client = await openRawClient(presage.url);
+  const answer = await client
+    .send(method, path, { "x-api-key": testKey, connection: "close" })
+    .catch(() => "closed");
+  client.socket.destroy();
+  return answer;
+}
+
+test("every method that HTTP knows gets 405 where a path does not have it, and 404 where there is no path", async () => {
+  const others = METHODS.filter((method) => !["GET", "HEAD", "POST"].includes(method));
+  expect(others.length).toBeGreaterThan(25);
+  for (const method of others) {
+    const [there, nowhere] = [await ask(method, "/v1/api-keys"), await ask(method, "/nowhere")];
+    if (typeof there === "string" || typeof nowhere === "string")
+      throw new Error(`${method} was not answered`);
+    expect([method, there.status, there.headers.get("allow")]).toEqual([method, 405, "GET, POST"]);
+    expect(ErrorResponse.parse(JSON.parse(there.body)).detail).toBe("This path takes GET, POST.");
+    expect([method, nowhere.status]).toEqual([method, 404]);
+  }
+});
+
+// Bun closes such a connection before any code of a server sees the request (docs/operating.md).
+test("a method that HTTP does not know is refused, and others are not held up by it", async () => {
+  for (const method of ["get", "Post", "BREW", "X"]) {
+    const answer = await ask(method, "/v1/api-keys");
+    expect(typeof answer === "string" ? answer : answer.status).toBeOneOf(["closed", 400, 405, 501]);
+    expect((await presage.call("GET", "/v1/api-keys")).status).toBe(200);
+  }
+});

@@ -1,0 +1,188 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startPresage } from "../support/presage.ts";
+import { startUpstream } from "../support/upstream.ts";
+
+const upstream = startUpstream();
+const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
+const repository = join(import.meta.dir, "../../../..");
+
+afterAll(async () => {
+  await presage.stop();
+  await upstream.stop();
+});
+
+interface Parameter {
+  name: string;
+  in: string;
+  deprecated?: boolean;
+  schema: { deprecated?: boolean };
+}
+
+interface Operation {
+  security?: unknown[];
+  parameters?: Parameter[];
+  requestBody?: { required?: boolean };
+  responses: Record<string, { headers?: Record<string, unknown> }>;
+}
+
+interface Document {
+  openapi: string;
+  info: { version: string };
+  paths: Record<string, Record<string, Operation>>;
+  components: {
+    schemas: Record<string, { properties: Record<string, unknown>; additionalProperties?: unknown }>;
+  };
+}
+
+async function document(): Promise<Document> {
+  return (await (await fetch(`${presage.url}/openapi.json`)).json()) as Document;
+}
+
+test("the document is OpenAPI 3.1, version 0.1.0, and a public linter finds no fault in it", async () => {
+  const { openapi, info } = await document();
+  expect(openapi).toStartWith("3.1.");
+  expect(info.version).toBe("0.1.0");
+  const directory = await mkdtemp(join(tmpdir(), "presage-openapi-"));
+  const file = join(directory, "openapi.json");
+  await Bun.write(file, JSON.stringify(await document()));
+  const linter = Bun.spawn([join(repository, "node_modules/.bin/redocly"), "lint", file], {
+    cwd: repository,
+    env: { ...process.env, REDOCLY_TELEMETRY: "off" },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const output = (await new Response(linter.stdout).text()) + (await new Response(linter.stderr).text());
+  await rm(directory, { recursive: true });
+  expect([await linter.exited, output]).toEqual([0, expect.not.stringMatching(/\d (warning|error)/)]);
+});
+
+test("every path of the document is there, and asks for a key unless it says that it is open", async () => {
+  const { paths } = await document();
+  expect(Object.keys(paths).length).toBeGreaterThan(8);
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, { security }] of Object.entries(methods)) {
+      const url = presage.url + path.replace(/\{\w+\}/, crypto.randomUUID());
+      const { status } = await fetch(url, { method: method.toUpperCase() });
+      expect([path, method, status]).toEqual([path, method, security?.length === 0 ? 200 : 401]);
+    }
+  }
+});
+
+test("what the schemas refuse or fill in stands in the document", async () => {
+  const { schemas } = (await document()).components;
+  expect(schemas.Interaction?.additionalProperties).toBe(false);
+  expect(schemas.Params?.additionalProperties).not.toBe(false);
+  expect(schemas.Params?.properties.max_tokens).toMatchObject({
+    type: "integer",
+    exclusiveMinimum: 0,
+    default: 512,
+  });
+  expect(schemas.Params?.properties.top_p).toMatchObject({ exclusiveMinimum: 0, maximum: 1, default: 1 });
+  expect(schemas.ApiKeyCreateRequest?.properties.name).toMatchObject({ minLength: 1, maxLength: 120 });
+});
+
+test("the old names of profiles are marked as deprecated in bodies, in answers and in queries", async () => {
+  const { components, paths } = await document();
+  const { EvaluatorProfile, EvaluatorProfileCreateRequest } = components.schemas;
+  for (const properties of [EvaluatorProfile?.properties, EvaluatorProfileCreateRequest?.properties]) {
+    expect(properties).toMatchObject({ evaluator_id: { deprecated: true } });
+    expect(properties?.evaluator_family).not.toHaveProperty("deprecated");
+  }
+  const { parameters = [] } = paths["/v1/evaluator-profiles"]?.get ?? {};
+  const old = parameters.filter(({ deprecated, schema }) => deprecated && schema.deprecated);
+  expect(old.map(({ name }) => name)).toEqual(["evaluator_id", "is_patronus_managed"]);
+});
+
+test("answers to requests that may use old names have the Deprecation header, and only they", async () => {
+  const { paths } = await document();
+  const telling = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { responses }]) => responses["422"]?.headers?.Deprecation)
+      .map(([method]) => `${method} ${path}`),
+  );
+  expect(telling.sort()).toEqual([
+    "get /v1/evaluation-results/export",
+    "get /v1/evaluator-profiles",
+    "patch /v1/evaluator-profiles/{public_id}/archive",
+    "post /v1/evaluate",
+    "post /v1/evaluation-results/batch",
+    "post /v1/evaluation-results/search",
+    "post /v1/evaluation-results/summary",
+    "post /v1/evaluator-profiles",
+    "post /v1/evaluator-profiles/{public_id}/revision",
+  ]);
+  const { responses, parameters } = paths["/v1/evaluate"]?.post ?? {};
+  expect(responses?.["200"]?.headers).toHaveProperty("Deprecation");
+  expect(responses?.["401"]?.headers).toBeUndefined();
+  expect(parameters).toMatchObject([{ name: "Idempotency-Key", in: "header" }]);
+  expect(paths["/v1/evaluator-profiles/{public_id}/archive"]?.patch?.requestBody?.required).not.toBe(true);
+});
+
+test("what creates something takes an Idempotency-Key, by which it may be sent again", async () => {
+  const { paths } = await document();
+  const taking = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods)
+      .filter(([, { parameters = [] }]) => parameters.some(({ name }) => name === "Idempotency-Key"))
+      .map(([method]) => `${method} ${path}`),
+  );
+  expect(taking.sort()).toEqual([
+    "post /v1/api-keys",
+    "post /v1/error-taxonomy-revision",
+    "post /v1/evaluate",
+    "post /v1/evaluation-results/batch",
+    "post /v1/evaluation-results/{id}/correction",
+    "post /v1/evaluator-profiles",
+    "post /v1/evaluator-profiles/{public_id}/revision",
+  ]);
+});
+
+test("what comes with Presage is guarded by a 409 that the document names", async () => {
+  const { paths } = await document();
+  const taxonomies = "/v1/error-taxonomy-revision";
+  for (const path of [
+    taxonomies,
+    `${taxonomies}/{revision_id}/set-labels`,
+    `${taxonomies}/{revision_id}/remove-labels`,
+  ]) {
+    expect(paths[path]?.post?.responses).toHaveProperty("409");
+  }
+});
+
+test("the page takes nothing from elsewhere, and every part of it is served", async () => {
+  const answer = await fetch(`${presage.url}/docs`);
+  const html = await answer.text();
+  expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
+  const parts = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "");
+  const served = parts.filter((part) => !part.startsWith("data:"));
+  expect(served.length).toBe(3);
+  for (const part of served) {
+    expect(part).toStartWith("/docs/");
+    const { status, headers } = await fetch(presage.url + part);
+    expect([part, status, headers.get("content-type")]).toEqual([
+      part,
+      200,
+      expect.stringMatching(/javascript|css/),
+    ]);
+  }
+});
+
+test("durations with fractions of a second fit the document, as answers and as what is imported", async () => {
+  const text = JSON.stringify(await document());
+  expect(text.includes('"format":"duration"')).toBe(false);
+  const { schemas } = (await document()).components;
+  const patternOf = (schema: string) => {
+    const field = JSON.stringify(schemas[schema]?.properties.evaluation_duration);
+    return new RegExp(JSON.parse(`"${/"pattern":"(.*?[^\\])"/.exec(field)?.[1]}"`));
+  };
+  const written = ["PT0S", "PT0.25S", "PT0.000001S", "PT61.5S"];
+  const accepted = [...written, "PT0,5S", "P1W", "P2D", "P2DT1S", "PT1H", "PT1H30M", "PT1H0.5S", "PT5M1S"];
+  const refused = ["", "P", "PT", "P1", "P1Y", "P1M", "P1W1D", "1S", "fast", "PT-1S", "PT1S1M"];
+  const answered = patternOf("EvaluationResult");
+  const imported = patternOf("ImportedEvaluationResult");
+  expect(written.filter((duration) => !answered.test(duration))).toEqual([]);
+  expect(accepted.filter((duration) => !imported.test(duration))).toEqual([]);
+  expect(refused.filter((duration) => answered.test(duration) || imported.test(duration))).toEqual([]);
+});

@@ -1,0 +1,232 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import type { ValidationError } from "@presage/contract";
+import { startPresage } from "../support/presage.ts";
+import { startUpstream } from "../support/upstream.ts";
+
+const upstream = startUpstream();
+const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
+
+afterAll(async () => {
+  await presage.stop();
+  await upstream.stop();
+});
+
+const interaction = { state: "You are in the hall.", action: "go north" };
+const messages = [{ role: "user", content: "Hello." }];
+const notAnObject = "Input should be a valid dictionary or object to extract fields from";
+
+const cases: [name: string, path: string, body: unknown, faults: Partial<ValidationError>[]][] = [
+  [
+    "an integer that is written as a fraction's value but is none",
+    "/v1/predict",
+    { interaction, params: { top_k: 2.5 } },
+    [
+      {
+        type: "int_type",
+        loc: ["body", "params", "top_k"],
+        msg: "Input should be a valid integer",
+        input: 2.5,
+      },
+    ],
+  ],
+  [
+    "a null where the contract allows none",
+    "/v1/predict",
+    { interaction, params: { max_tokens: null } },
+    [{ type: "int_type", loc: ["body", "params", "max_tokens"], input: null }],
+  ],
+  [
+    "a boolean for a number",
+    "/v1/predict",
+    { interaction, params: { temperature: true } },
+    [
+      {
+        type: "float_type",
+        loc: ["body", "params", "temperature"],
+        msg: "Input should be a valid number",
+        input: true,
+      },
+    ],
+  ],
+  [
+    "a list where the context should be",
+    "/v1/predict",
+    { interaction, context: [] },
+    [{ type: "model_attributes_type", loc: ["body", "context"], msg: notAnObject, input: [] }],
+  ],
+  [
+    "a JSON null as the body",
+    "/v1/predict",
+    null,
+    [{ type: "missing", loc: ["body"], msg: "Field required", input: null }],
+  ],
+  [
+    "faults in several places, all in one answer",
+    "/v1/predict",
+    { interaction: { state: "", extra: 1 }, context: { task_context: 1, more: 2 }, params: { top_p: 0 } },
+    [
+      { type: "string_too_short", loc: ["body", "interaction", "state"], ctx: { min_length: 1 } },
+      { type: "missing", loc: ["body", "interaction", "action"], input: { state: "", extra: 1 } },
+      { type: "extra_forbidden", loc: ["body", "interaction", "extra"], input: 1 },
+      { type: "string_type", loc: ["body", "context", "task_context"], input: 1 },
+      { type: "extra_forbidden", loc: ["body", "context", "more"], input: 2 },
+      { type: "greater_than", loc: ["body", "params", "top_p"], ctx: { gt: 0 } },
+    ],
+  ],
+  [
+    "a role that no message has, deep in a list",
+    "/v1/chat/completions",
+    { messages: [...messages, { role: "function", content: "x" }] },
+    [
+      {
+        type: "literal_error",
+        loc: ["body", "messages", 1, "role"],
+        msg: "Input should be 'system', 'user' or 'assistant'",
+        input: "function",
+      },
+    ],
+  ],
+  [
+    "a top-level sampling field out of its bounds",
+    "/v1/chat/completions",
+    { messages, top_p: 1.5 },
+    [{ type: "less_than_equal", loc: ["body", "top_p"], ctx: { le: 1 }, input: 1.5 }],
+  ],
+  [
+    "null messages",
+    "/v1/chat/completions",
+    { messages: null },
+    [{ type: "list_type", loc: ["body", "messages"], msg: "Input should be a valid list", input: null }],
+  ],
+  [
+    "an expiry that is no date-time",
+    "/v1/api-keys",
+    { name: "k", expires_at: "tomorrow" },
+    [{ type: "datetime_parsing", loc: ["body", "expires_at"], input: "tomorrow" }],
+  ],
+  [
+    "an expiry that is a number",
+    "/v1/api-keys",
+    { name: "k", expires_at: 1 },
+    [{ type: "datetime_type", loc: ["body", "expires_at"], input: 1 }],
+  ],
+  [
+    "a wrong item of a list that may also be one text",
+    "/v1/evaluate",
+    { evaluated_model_retrieved_context: ["x", 1] },
+    [{ type: "string_type", loc: ["body", "evaluated_model_retrieved_context", 1], input: 1 }],
+  ],
+  [
+    "too long a list, where one text would do",
+    "/v1/evaluate",
+    { retrieved_context: Array(51).fill("x") },
+    [{ type: "too_long", loc: ["body", "retrieved_context"], ctx: { field_type: "List", max_length: 50 } }],
+  ],
+  [
+    "a word that is none of those accepted, where a truth value would do",
+    "/v1/evaluate",
+    { explain: "always" },
+    [
+      {
+        type: "literal_error",
+        loc: ["body", "explain"],
+        msg: "Input should be 'on-fail' or 'on-success'",
+        input: "always",
+      },
+    ],
+  ],
+  [
+    "a value of a type that no branch of a union takes",
+    "/v1/evaluate",
+    { explain: 1, evaluated_model_retrieved_context: {}, dataset_sample_id: [] },
+    [
+      {
+        type: "bool_type",
+        loc: ["body", "explain"],
+        msg: "Input should be a valid boolean or 'on-fail' or 'on-success'",
+      },
+      {
+        type: "string_type",
+        loc: ["body", "evaluated_model_retrieved_context"],
+        msg: "Input should be a valid string or a valid list",
+      },
+      {
+        type: "int_type",
+        loc: ["body", "dataset_sample_id"],
+        msg: "Input should be a valid integer or a valid string",
+        input: [],
+      },
+    ],
+  ],
+  [
+    "a fraction where an integer or a text should be",
+    "/v1/evaluate",
+    { dataset_sample_id: 1.5 },
+    [
+      {
+        type: "int_type",
+        loc: ["body", "dataset_sample_id"],
+        msg: "Input should be a valid integer",
+        input: 1.5,
+      },
+    ],
+  ],
+  [
+    "ids that are none",
+    "/v1/evaluation-results/search",
+    { after_id: true, before_id: 1.5 },
+    [
+      { type: "int_type", loc: ["body", "after_id"], msg: "Input should be a valid integer", input: true },
+      { type: "int_type", loc: ["body", "before_id"], msg: "Input should be a valid integer", input: 1.5 },
+    ],
+  ],
+  [
+    "an id below all ids, and a text that is none",
+    "/v1/evaluation-results/search",
+    { after_id: -1, before_id: "1.5" },
+    [
+      { type: "greater_than_equal", loc: ["body", "after_id"], ctx: { ge: 0 }, input: -1 },
+      { type: "int_parsing", loc: ["body", "before_id"], input: "1.5" },
+    ],
+  ],
+];
+
+describe("422 in pydantic's words for", () => {
+  for (const [name, path, body, faults] of cases) {
+    test(name, async () => {
+      const answer = await presage.call("POST", path, body);
+      expect(answer.status).toBe(422);
+      const { detail } = (await answer.json()) as { detail: ValidationError[] };
+      expect(detail).toHaveLength(faults.length);
+      for (const fault of faults) expect(detail).toContainEqual(expect.objectContaining(fault));
+    });
+  }
+
+  test("a body that is no JSON", async () => {
+    for (const text of ["{", '{"a":}', "nothing", "{'a':1}"]) {
+      const answer = await presage.call("POST", "/v1/predict", text);
+      const { detail } = (await answer.json()) as { detail: ValidationError[] };
+      expect([answer.status, detail.length]).toEqual([422, 1]);
+      expect(detail[0]).toMatchObject({ type: "json_invalid", msg: "JSON decode error" });
+      expect(detail[0]?.loc[0]).toBe("body");
+    }
+  });
+
+  test("a key id that is no UUID", async () => {
+    const answer = await presage.call("DELETE", "/v1/api-keys/1234");
+    const { detail } = (await answer.json()) as { detail: ValidationError[] };
+    expect(answer.status).toBe(422);
+    expect(detail).toEqual([
+      expect.objectContaining({ type: "uuid_parsing", loc: ["path", "key_id"], input: "1234" }),
+    ]);
+  });
+});
+
+test("a body is read as JSON whatever its content type says", async () => {
+  const headers = {
+    "x-api-key": "bootstrap-key-of-the-tests-0123456789",
+    "content-type": "application/x-www-form-urlencoded",
+  };
+  const answer = await presage.call("POST", "/v1/predict", JSON.stringify({ interaction }), headers);
+  expect(answer.status).toBe(200);
+});

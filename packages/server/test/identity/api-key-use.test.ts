@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { writeLastUses } from "../../src/identity/api-keys/api-keys-store.ts";
+import { nowMicros } from "../../src/storage/micros.ts";
+import { apiKeyClient } from "../support/api-keys.ts";
+import { onEachDatabase } from "../support/databases.ts";
+import { eventually } from "../support/eventually.ts";
+import { openStore } from "../support/open-store.ts";
+import { startPresage, type TestPresage } from "../support/presage.ts";
+
+onEachDatabase((database) => {
+  let databaseUrl: string;
+  let presage: TestPresage;
+  const { create, find, revoke, use } = apiKeyClient(() => presage);
+  const lastUseOf = async (id: string) => Date.parse((await find(id))?.last_used_at ?? "");
+
+  beforeAll(async () => {
+    databaseUrl = await database.create();
+    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+  });
+  afterAll(async () => {
+    await presage.stop();
+  });
+
+  test.concurrent("a key works until it expires and not after, though it is in use", async () => {
+    const expiresAt = Date.now() + 2_000;
+    const { id, key } = await create("short", new Date(expiresAt).toISOString());
+    const [inTime, late]: [number[], number[]] = [[], []];
+    while (Date.now() < expiresAt + 700) {
+      const sentAt = Date.now();
+      const status = await use(key);
+      if (sentAt >= expiresAt) late.push(status);
+      else if (Date.now() < expiresAt) inTime.push(status);
+      await Bun.sleep(20);
+    }
+    expect([inTime.length, late.length].every((count) => count > 5)).toBe(true);
+    expect([new Set(inTime), new Set(late)]).toEqual([new Set([200]), new Set([401])]);
+    expect((await find(id))?.revoked_at).toBeNull();
+  });
+
+  test.concurrent("a key's last use is shown promptly the first time, then in batches, forward only", async () => {
+    const { id, key } = await create("used a lot");
+    const startedAtMs = Date.now();
+    expect(await use(key)).toBe(200);
+    const seen = [await eventually(() => lastUseOf(id), Number.isFinite, 4_000)];
+    expect(seen[0]).toBeGreaterThanOrEqual(startedAtMs - 5);
+    while (Date.now() - startedAtMs < 7_500) {
+      expect(await use(key)).toBe(200);
+      const usedAt = await lastUseOf(id);
+      if (usedAt !== seen.at(-1)) seen.push(usedAt);
+      await Bun.sleep(30);
+    }
+    expect(seen).toEqual(seen.toSorted((a, b) => a - b));
+    // Hundreds of uses in 7.5 s: at least one batch of 5 s, and not a write for each.
+    expect(seen.length).toBeGreaterThanOrEqual(2);
+    expect(seen.length).toBeLessThanOrEqual(4);
+    expect(Date.now() - (seen.at(-1) ?? 0)).toBeLessThan(10_000);
+  });
+
+  test.concurrent("a key that is refused is not used", async () => {
+    const { id, key } = await create("revoked unused");
+    await revoke(id);
+    expect(await use(key)).toBe(401);
+    await Bun.sleep(6_000);
+    expect(await lastUseOf(id)).toBeNaN();
+  });
+
+  test("a last use that another process wrote is not moved back", async () => {
+    const { id } = await create("used elsewhere");
+    await using store = await openStore(databaseUrl);
+    const now = nowMicros();
+    const second = 1_000_000;
+    for (const [written, kept] of [
+      [now, now],
+      [now - second, now],
+      [now + second, now + second],
+    ] as const) {
+      await writeLastUses(store.database, new Map([[id, written]]));
+      expect(await lastUseOf(id)).toBe(Math.trunc(kept / 1_000));
+    }
+  });
+});

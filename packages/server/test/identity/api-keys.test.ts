@@ -1,0 +1,198 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ApiKeyCreateResponse } from "@presage/contract";
+import { looksLikeKey } from "../../src/identity/api-keys/key-format.ts";
+import { apiKeyClient } from "../support/api-keys.ts";
+import { onEachDatabase } from "../support/databases.ts";
+import { faultsOf, placesOf } from "../support/faults.ts";
+import { openStore } from "../support/open-store.ts";
+import { keyOfAnotherAccount } from "../support/other-account.ts";
+import { startPresage, type TestPresage } from "../support/presage.ts";
+
+const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+const uuid = expect.stringMatching(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/);
+
+const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
+
+onEachDatabase((database) => {
+  let databaseUrl: string;
+  let presage: TestPresage;
+  let strangersKey: string;
+  const { create, list, find, revoke, use } = apiKeyClient(() => presage);
+  const post = (body: unknown) => presage.call("POST", "/v1/api-keys", body);
+
+  beforeAll(async () => {
+    databaseUrl = await database.create();
+    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+    strangersKey = await keyOfAnotherAccount(databaseUrl);
+  });
+  afterAll(async () => {
+    await presage.stop();
+  });
+
+  describe("Creating a key", () => {
+    test("answers with the key and nothing that the contract does not name", async () => {
+      const response = await post({ name: "training" });
+      expect(response.status).toBe(201);
+      const body = await response.json();
+      const made = ApiKeyCreateResponse.parse(body);
+      expect(body).toStrictEqual({
+        id: uuid,
+        name: "training",
+        prefix: made.key.slice(0, 8),
+        last_four: made.key.slice(-4),
+        created_at: instant,
+        expires_at: null,
+        revoked_at: null,
+        last_used_at: null,
+        key: expect.stringMatching(/^psg_[0-9A-Za-z]{38}$/),
+      });
+      expect(looksLikeKey(made.key)).toBe(true);
+      expect(Math.abs(Date.parse(made.created_at) - Date.now())).toBeLessThan(60_000);
+    });
+
+    test("makes it work at once, in either header", async () => {
+      const { key } = await create("either header");
+      const statuses = await Promise.all(
+        [{ "x-api-key": key }, { authorization: `Bearer ${key}` }, { authorization: `bearer ${key}` }].map(
+          async (headers) => (await presage.call("GET", "/v1/me", undefined, headers)).status,
+        ),
+      );
+      expect(statuses).toEqual([200, 200, 200]);
+    });
+
+    test("never makes the same one twice, even of one name at one time", async () => {
+      const made = await Promise.all(Array.from({ length: 20 }, () => create("twins")));
+      expect(new Set(made.map(({ key }) => key)).size).toBe(20);
+      expect(new Set(made.map(({ id }) => id)).size).toBe(20);
+    });
+
+    test("takes a name of 120 characters, however many bytes they have, and not of 121 or none", async () => {
+      expect((await create("🙂".repeat(120))).name).toBe("🙂".repeat(120));
+      const tooLong = await faultsOf(await post({ name: "🙂".repeat(121) }));
+      expect(placesOf(tooLong)).toEqual([{ type: "string_too_long", loc: ["body", "name"] }]);
+      const empty = await faultsOf(await post({ name: "" }));
+      expect(placesOf(empty)).toEqual([{ type: "string_too_short", loc: ["body", "name"] }]);
+      const missing = await faultsOf(await post({}));
+      expect(placesOf(missing)).toEqual([{ type: "missing", loc: ["body", "name"] }]);
+    });
+
+    test("keeps nothing of it but a digest", async () => {
+      const { id, key } = await create("kept as a digest");
+      await using store = await openStore(databaseUrl);
+      const rows = await store.database.selectFrom("api_keys").selectAll().execute();
+      const row = rows.find((candidate) => candidate.id === id);
+      expect(row?.digest).toBe(store.digestOf(key));
+      const settings = await store.database.selectFrom("settings").selectAll().execute();
+      const everything = JSON.stringify([rows, settings]);
+      // What is shown are the ends of it; no part of its random middle is anywhere.
+      expect(everything).toContain(key.slice(0, 8));
+      for (const part of [key.slice(4, 12), key.slice(12, 20), key.slice(20, 28), key.slice(28, 36)])
+        expect(everything).not.toContain(part);
+      // A digest that anybody can compute would let a stolen table be searched for known keys.
+      expect(row?.digest).not.toBe(new Bun.CryptoHasher("sha256").update(key).digest("base64"));
+    });
+  });
+
+  describe("Listing keys", () => {
+    test("shows the newest first, revoked ones among them, and never a key or a digest", async () => {
+      const [first, second, third] = [await create("first"), await create("second"), await create("third")];
+      expect(await revoke(second.id)).toBe(204);
+      const text = await (await presage.call("GET", "/v1/api-keys")).text();
+      const { data } = JSON.parse(text);
+      expect(data.slice(0, 3)).toStrictEqual(
+        [third, second, first].map(({ key: _key, ...listed }) =>
+          listed.id === second.id ? { ...listed, revoked_at: instant } : listed,
+        ),
+      );
+      for (const { key } of [first, second, third]) expect(text).not.toContain(key.slice(8, -4));
+      expect(Object.keys(data[0]).sort()).toEqual(
+        "created_at expires_at id last_four last_used_at name prefix revoked_at".split(" "),
+      );
+    });
+
+    test("shows nobody the keys of another user", async () => {
+      const { id } = await create("not a stranger's");
+      const theirs = await list(strangersKey);
+      expect(theirs.map(({ name }) => name)).toEqual(["test"]);
+      const ours = (await list()).map((apiKey) => apiKey.id);
+      expect(ours).toContain(id);
+      expect(ours).not.toContain(theirs[0]?.id ?? "");
+    });
+  });
+
+  describe("Revoking a key", () => {
+    test("stops it at once, though it is in use", async () => {
+      const { id, key } = await create("in use");
+      await Promise.all(Array.from({ length: 20 }, () => use(key)));
+      expect(await revoke(id)).toBe(204);
+      expect(await Promise.all(Array.from({ length: 20 }, () => use(key)))).toEqual(Array(20).fill(401));
+    });
+
+    test("has no body, and done twice changes nothing", async () => {
+      const { id } = await create("revoked twice");
+      const response = await presage.call("DELETE", `/v1/api-keys/${id}`);
+      expect([response.status, await response.text()]).toEqual([204, ""]);
+      const once = await find(id);
+      expect(once?.revoked_at).toEqual(instant);
+      await Bun.sleep(20);
+      expect(await revoke(id.toUpperCase())).toBe(204);
+      expect(await find(id)).toEqual(once);
+    });
+
+    test("may be done with the key itself", async () => {
+      const { id, key } = await create("revokes itself");
+      expect(await revoke(id, key)).toBe(204);
+      expect(await revoke(id, key)).toBe(401);
+    });
+
+    test("of an unknown id is 404, of something that is no id 422", async () => {
+      expect(await revoke(crypto.randomUUID())).toBe(404);
+      const faults = await faultsOf(await presage.call("DELETE", "/v1/api-keys/mine"));
+      expect(placesOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "key_id"] }]);
+    });
+
+    test("of another user's key is 404, and their key goes on working", async () => {
+      const [theirs] = await list(strangersKey);
+      expect(await revoke(theirs?.id ?? "")).toBe(404);
+      expect(await use(strangersKey)).toBe(200);
+      const { id, key } = await create("ours");
+      expect(await revoke(id, strangersKey)).toBe(404);
+      expect(await use(key)).toBe(200);
+      expect((await find(id))?.revoked_at).toBeNull();
+    });
+  });
+
+  describe("A key that expires", () => {
+    test("is refused where the expiry is in the past or no date-time", async () => {
+      const loc = ["body", "expires_at"];
+      for (const past of [inMs(-1_000), "2020-01-01T00:00:00Z", "2020-01-01T00:00:00"])
+        expect(placesOf(await faultsOf(await post({ name: "late", expires_at: past })))).toEqual([
+          { type: "datetime_future", loc },
+        ]);
+      for (const wrong of ["tomorrow", "2031-02-30T00:00:00Z", 1_900_000_000, true])
+        expect((await faultsOf(await post({ name: "wrong", expires_at: wrong })))[0]?.loc).toEqual(loc);
+    });
+
+    test("keeps the instant that it was given, and null is none", async () => {
+      expect((await create("none", null)).expires_at).toBeNull();
+      expect((await create("offset", "2031-05-01T12:00:00+02:00")).expires_at).toBe(
+        "2031-05-01T10:00:00.000Z",
+      );
+      const far = await create("far", "9999-12-31T23:59:59Z");
+      expect(far.expires_at).toBe("9999-12-31T23:59:59.000Z");
+      expect((await find(far.id))?.expires_at).toBe("9999-12-31T23:59:59.000Z");
+      expect(await use(far.key)).toBe(200);
+    });
+
+    test("is read as UTC where it names no offset, wherever the server is", async () => {
+      process.env.TZ = "Asia/Tokyo";
+      try {
+        expect(new Date("2031-05-01T12:00:00").toISOString()).toBe("2031-05-01T03:00:00.000Z");
+        expect((await create("naive", "2031-05-01T12:00:00")).expires_at).toBe("2031-05-01T12:00:00.000Z");
+        expect((await create("minutes", "2031-05-01T12:00")).expires_at).toBe("2031-05-01T12:00:00.000Z");
+      } finally {
+        process.env.TZ = "UTC";
+      }
+    });
+  });
+});

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import type { JWTPayload } from "jose";
+import { type Browser, openBrowser } from "../support/browser.ts";
+import { onEachDatabase } from "../support/databases.ts";
+import { expectFailurePage } from "../support/expect-failure-page.ts";
+import { type PresageWithProvider, startPresageWithProvider } from "../support/presage-with-provider.ts";
+import { callbackAddress, follow, signInAtProvider } from "../support/sign-in-at-provider.ts";
+
+const notOurs = /does not belong to a sign-in that this browser began/;
+const notBegun = /was not begun in this browser/;
+const down = /cannot be reached or does not work right now/;
+
+onEachDatabase((database) => {
+  let running: PresageWithProvider;
+  let browser: Browser;
+  const url = () => running.presage.url;
+
+  beforeAll(async () => {
+    running = await startPresageWithProvider(await database.create());
+  });
+  beforeEach(() => {
+    browser = openBrowser();
+  });
+  afterAll(() => running[Symbol.asyncDispose]());
+
+  async function expectNotSignedIn(who = browser): Promise<void> {
+    expect([...who.cookies.keys()].filter((name) => name.includes("presage_session"))).toEqual([]);
+  }
+
+  describe("An answer of the provider is refused", () => {
+    const altered: [string, (claims: JWTPayload) => JWTPayload][] = [
+      ["with another nonce", (claims) => ({ ...claims, nonce: "another" })],
+      ["without a nonce", ({ nonce: _nonce, ...claims }) => claims],
+      ["whose ID token has expired", (claims) => ({ ...claims, exp: (claims.iat ?? 0) - 3_600 })],
+      ["for another client", (claims) => ({ ...claims, aud: "somebody-else" })],
+      ["of another issuer", (claims) => ({ ...claims, iss: "https://issuer.example" })],
+    ];
+    for (const [name, alter] of altered) {
+      test(name, async () => {
+        running.provider.alterIdToken = alter;
+        const { response } = await signInAtProvider(browser, url());
+        running.provider.alterIdToken = undefined;
+        await expectFailurePage(response, 400, notOurs);
+        await expectNotSignedIn();
+      });
+    }
+
+    test("whose ID token somebody else signed", async () => {
+      running.provider.isForging = true;
+      const { response } = await signInAtProvider(browser, url());
+      running.provider.isForging = false;
+      await expectFailurePage(response, 400, notOurs);
+      await expectNotSignedIn();
+    });
+
+    test("about somebody else than the ID token", async () => {
+      running.provider.alterIdToken = (claims) => ({ ...claims, sub: "mallory" });
+      const { response } = await signInAtProvider(browser, url());
+      running.provider.alterIdToken = undefined;
+      await expectFailurePage(response, 400, notOurs);
+      await expectNotSignedIn();
+    });
+
+    test("that was used before in this browser", async () => {
+      const callback = await callbackAddress(browser, url());
+      expect((await browser.fetch(callback)).status).toBe(303);
+      await expectFailurePage(await browser.fetch(callback), 400, notBegun);
+    });
+
+    test("whose code was used before, though the browser kept its cookies", async () => {
+      const callback = await callbackAddress(browser, url());
+      const again = openBrowser(new Map(browser.cookies));
+      expect((await browser.fetch(callback)).status).toBe(303);
+      await expectFailurePage(await again.fetch(callback), 400, notOurs);
+      await expectNotSignedIn(again);
+    });
+
+    test("in another browser than the one that set out", async () => {
+      const callback = await callbackAddress(browser, url());
+      const thief = openBrowser();
+      await expectFailurePage(await thief.fetch(callback), 400, notBegun);
+      await callbackAddress(thief, url());
+      await expectFailurePage(await thief.fetch(callback), 400, notBegun);
+      await expectNotSignedIn(thief);
+      // The code is as good as before for the browser that it is for.
+      expect((await browser.fetch(callback)).status).toBe(303);
+    });
+
+    test("whose state or code was exchanged for another sign-in's", async () => {
+      const [mine, theirs] = [
+        await callbackAddress(browser, url()),
+        await callbackAddress(openBrowser(), url()),
+      ];
+      mine.searchParams.set("code", theirs.searchParams.get("code") ?? "");
+      await expectFailurePage(await browser.fetch(mine), 400, notOurs);
+      await expectNotSignedIn();
+    });
+
+    test("of an attempt whose cookie was altered or is from another time", async () => {
+      const callback = await callbackAddress(browser, url());
+      const name = [...browser.cookies.keys()].find((key) => key.startsWith("presage_sign_in")) ?? "";
+      const sealed = browser.cookies.get(name) ?? "";
+      for (const wrong of [`${sealed.slice(0, -2)}AA`, "x", "", "e30.e30.e30.e30.e30"]) {
+        browser.cookies.set(name, wrong);
+        await expectFailurePage(await browser.fetch(callback), 400, notBegun);
+      }
+      await expectNotSignedIn();
+    });
+
+    test("that is no answer at all", async () => {
+      for (const query of ["", "?code=x", "?state=x&code=x", "?error=access_denied", "?state=%00"]) {
+        await expectFailurePage(await browser.fetch(`${url()}/auth/callback${query}`), 400, notBegun);
+      }
+    });
+  });
+
+  test("who gives up at the provider is told that it did not let them in", async () => {
+    running.provider.subject = undefined;
+    const { response } = await signInAtProvider(browser, url());
+    running.provider.subject = "ada";
+    await expectFailurePage(response, 403, /did not let you sign in/);
+    await expectNotSignedIn();
+  });
+
+  test("a wrong client secret is a fault of the set-up: 503, without a word of it", async () => {
+    const { environment, issuer } = running.provider;
+    await using wrong = await startPresageWithProvider(await database.create(), {
+      ...environment,
+      PRESAGE_OIDC_CLIENT_SECRET: "a-wrong-client-secret-Kp2",
+      PRESAGE_PUBLIC_URL: url(),
+    });
+    const { searchParams } = await callbackAddress(browser, wrong.presage.url);
+    expect(searchParams.get("iss")).toBe(issuer);
+    const response = await browser.fetch(`${wrong.presage.url}/auth/callback?${searchParams}`);
+    expect(await response.clone().text()).not.toContain("secret");
+    await expectFailurePage(response, 503, down);
+    await expectNotSignedIn();
+  });
+
+  describe("While the provider is down", () => {
+    test("whoever sets out is told so, keys go on working, and it works again once the provider is back", async () => {
+      await using other = await startPresageWithProvider(await database.create());
+      await other.provider.stop();
+      const start = `${other.presage.url}/auth/sign-in?return_to=/v1/me`;
+      const { response } = await follow(browser, start);
+      expect(await response.clone().text()).toContain('href="/auth/sign-in?return_to=/v1/me"');
+      await expectFailurePage(response, 503, down);
+      expect((await other.presage.call("GET", "/v1/me")).status).toBe(200);
+      expect((await fetch(`${other.presage.url}/sign-in`)).status).toBe(200);
+      await other.provider.start();
+      expect((await follow(browser, start)).response.status).toBe(200);
+    });
+
+    test("whoever comes back from it is told so", async () => {
+      const callback = await callbackAddress(browser, url());
+      await running.provider.stop();
+      await expectFailurePage(await browser.fetch(callback), 503, down);
+      await expectNotSignedIn();
+      await running.provider.start();
+      expect((await signInAtProvider(browser, url())).response.status).toBe(200);
+    });
+  });
+});

@@ -1,0 +1,221 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
+import { toMicros } from "../../src/storage/micros.ts";
+import { openBrowser } from "../support/browser.ts";
+import { onEachDatabase } from "../support/databases.ts";
+import { openStore } from "../support/open-store.ts";
+import { startPresage, type TestPresage } from "../support/presage.ts";
+import { runPresage } from "../support/run-presage.ts";
+import { sessionOf, signInLocally } from "../support/session.ts";
+import { spawnPresage } from "../support/spawn-presage.ts";
+
+const addressInText = /http:\/\/\S+\/sign-in#[\w-]{43}/g;
+const tokenOf = (address: string | undefined) => new URL(address ?? "").hash.slice(1);
+
+onEachDatabase((database) => {
+  let databaseUrl: string;
+  let presage: TestPresage;
+
+  beforeAll(async () => {
+    databaseUrl = await database.create();
+    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+  });
+  afterAll(() => presage.stop());
+
+  async function newAddress(): Promise<string> {
+    await using store = await openStore(databaseUrl);
+    return presage.url + (await createSignInPath(store));
+  }
+
+  const use = (token: unknown, headers: Record<string, string> = {}, query = "") =>
+    presage.call("POST", `/auth/local${query}`, { token }, headers);
+
+  describe("The printed address", () => {
+    test("signs a browser in as the owner, once", async () => {
+      const browser = await signInLocally(presage);
+      const me = await browser.fetch(`${presage.url}/v1/me`);
+      expect(await me.json()).toMatchObject({ oidc_issuer: "urn:presage:local", oidc_subject: "owner" });
+      const again = await use(tokenOf(presage.signInAddress));
+      expect([again.status, await again.json()]).toEqual([
+        401,
+        { detail: "This address was used already, or it is older than 12 hours." },
+      ]);
+      expect(again.headers.has("set-cookie")).toBe(false);
+    });
+
+    test("opened again in a browser that is signed in just leads on", async () => {
+      const address = await newAddress();
+      const browser = await signInLocally({ ...presage, signInAddress: address });
+      const { cookie } = await sessionOf(browser, databaseUrl);
+      const again = await use(tokenOf(address), { cookie });
+      expect([again.status, again.headers.has("set-cookie")]).toEqual([200, false]);
+    });
+
+    test("has exactly one winner among many, in two processes", async () => {
+      await using other = await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+      const token = tokenOf(await newAddress());
+      const statuses = await Promise.all(
+        Array.from({ length: 40 }, async (_, index) =>
+          index % 2 === 0
+            ? (await use(token)).status
+            : (await other.call("POST", "/auth/local", { token }, {})).status,
+        ),
+      );
+      expect(statuses.toSorted()).toEqual([200, ...Array(39).fill(401)]);
+    }, 60_000);
+
+    test("is refused after 12 hours", async () => {
+      const token = tokenOf(await newAddress());
+      await using store = await openStore(databaseUrl);
+      const { expires_at, created_at } = await store.database
+        .selectFrom("sign_in_tokens")
+        .selectAll()
+        .where("used_at", "is", null)
+        .orderBy("created_at", "desc")
+        .executeTakeFirstOrThrow();
+      expect(expires_at - created_at).toBe(12 * 3_600_000_000);
+      await store.database
+        .updateTable("sign_in_tokens")
+        .set({ expires_at: toMicros(new Date()) })
+        .execute();
+      expect((await use(token)).status).toBe(401);
+    });
+
+    test("is kept as a digest only", async () => {
+      const token = tokenOf(await newAddress());
+      await using store = await openStore(databaseUrl);
+      const rows = await store.database.selectFrom("sign_in_tokens").selectAll().execute();
+      expect(rows.length).toBeGreaterThan(0);
+      expect(JSON.stringify(rows)).not.toContain(token.slice(0, 12));
+      expect(rows.map(({ digest }) => digest)).not.toContain(
+        new Bun.CryptoHasher("sha256").update(token).digest("base64"),
+      );
+    });
+  });
+
+  test("what is no token is refused, whatever it is", async () => {
+    for (const wrong of ["", "x".repeat(43), 7, null, undefined, ["a"], { a: 1 }]) {
+      expect((await use(wrong)).status).toBe(401);
+    }
+    expect((await presage.call("POST", "/auth/local", "[]", {})).status).toBe(401);
+    expect((await presage.call("POST", "/auth/local", "", {})).status).toBe(401);
+    expect((await presage.call("POST", "/auth/local", "{", {})).status).toBe(422);
+    expect((await use("x".repeat(2_000))).status).toBe(413);
+    expect((await presage.call("GET", "/auth/local", undefined, {})).status).toBe(405);
+  });
+
+  test("no page of another site can use a token", async () => {
+    const token = tokenOf(await newAddress());
+    for (const site of ["cross-site", "same-site"]) {
+      expect((await use(token, { "sec-fetch-site": site })).status).toBe(403);
+    }
+    expect((await use(token, { "sec-fetch-site": "same-origin" })).status).toBe(200);
+  });
+
+  test("afterwards the browser goes on to the page that it wanted, if that is one of this server's", async () => {
+    const goesOn: [returnTo: string, to: string][] = [
+      ["/usage?day=1&key=a b#x", "/usage?day=1&key=a%20b#x"],
+      ["https://evil.example/", "/"],
+      ["//evil.example", "/"],
+      ["/\\evil.example", "/"],
+      ["/\t/evil.example", "/"],
+      ["javascript:alert(1)", "/"],
+      ["", "/"],
+    ];
+    for (const [returnTo, to] of goesOn) {
+      const query = `?return_to=${encodeURIComponent(returnTo)}`;
+      const answer = await use(tokenOf(await newAddress()), {}, query);
+      expect([returnTo, await answer.json()]).toEqual([returnTo, { redirect_to: to }]);
+    }
+  });
+
+  test("a sign-in in a browser that is signed in ends the session before it", async () => {
+    const browser = await signInLocally({ ...presage, signInAddress: await newAddress() });
+    const earlier = openBrowser(new Map(browser.cookies));
+    const body = JSON.stringify({ token: tokenOf(await newAddress()) });
+    expect((await browser.fetch(`${presage.url}/auth/local`, { method: "POST", body })).status).toBe(200);
+    expect((await earlier.fetch(`${presage.url}/v1/me`)).status).toBe(401);
+    expect((await browser.fetch(`${presage.url}/v1/me`)).status).toBe(200);
+  });
+
+  test("each start prints an address beside the log, and no log line has it", async () => {
+    const seen: string[] = [];
+    for (let start = 0; start < 2; start++) {
+      await using server = await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+      const [address = "", ...others] = (await server.stderr()).match(addressInText) ?? [];
+      expect(others).toEqual([]);
+      expect(address).toStartWith(`${server.url}/sign-in#`);
+      const answer = await server.call("POST", "/auth/local", { token: tokenOf(address) }, {});
+      expect(answer.status).toBe(200);
+      server.kill("SIGTERM");
+      await server.exited;
+      expect(await server.stdout()).not.toContain(tokenOf(address));
+      seen.push(address);
+    }
+    expect(new Set(seen).size).toBe(2);
+  }, 60_000);
+
+  describe("The command", () => {
+    test("says why it cannot print an address", async () => {
+      const openid = await runPresage(["sign-in"], {
+        PRESAGE_DATABASE_URL: databaseUrl,
+        PRESAGE_OIDC_ISSUER: "https://login.example",
+        PRESAGE_OIDC_CLIENT_ID: "presage",
+        PRESAGE_OIDC_CLIENT_SECRET: "a-secret",
+        PRESAGE_OIDC_ALLOWED_DOMAINS: "*",
+      });
+      expect([openid.code, openid.stdout]).toEqual([1, ""]);
+      expect(openid.stderr).toStartWith("People sign in at https://login.example");
+      const port = await runPresage(["sign-in"], { PRESAGE_DATABASE_URL: databaseUrl, PRESAGE_PORT: "0" });
+      expect([port.code, port.stdout]).toEqual([1, ""]);
+      expect(port.stderr).toContain("PRESAGE_PUBLIC_URL");
+    });
+
+    test("prints an address that signs in, as browsers call the server", async () => {
+      const print = async (environment: Record<string, string>) => {
+        const ran = await runPresage(["sign-in"], { PRESAGE_DATABASE_URL: databaseUrl, ...environment });
+        expect([ran.code, ran.stderr]).toEqual([0, "The address works once, within 12 hours.\n"]);
+        return ran.stdout.trim();
+      };
+      const address = await print({ PRESAGE_PUBLIC_URL: "https://presage.example/" });
+      expect(address).toMatch(/^https:\/\/presage\.example\/sign-in#[\w-]{43}$/);
+      expect((await use(tokenOf(address))).status).toBe(200);
+      const everywhere = await print({ PRESAGE_HOST: "0.0.0.0", PRESAGE_PORT: "8123" });
+      expect(everywhere).toStartWith("http://localhost:8123/sign-in#");
+    });
+  });
+
+  test("where browsers come by https, the cookie is for https alone", async () => {
+    const secure = await startPresage({
+      PRESAGE_DATABASE_URL: databaseUrl,
+      PRESAGE_PUBLIC_URL: "https://presage.example",
+    });
+    const token = tokenOf(secure.signInAddress);
+    const answer = await secure.call("POST", "/auth/local", { token }, {});
+    expect(answer.headers.get("set-cookie")).toMatch(
+      /^__Host-presage_session_\w{8}=[\w-]{43}; Path=\/; Max-Age=604800; Secure; HttpOnly; SameSite=Lax$/,
+    );
+    await secure.stop();
+  });
+});
+
+test("the page says what to do, and takes nothing from elsewhere", async () => {
+  const presage = await startPresage({});
+  const answer = await fetch(`${presage.url}/sign-in`);
+  const html = await answer.text();
+  expect(html).toContain("npx presage sign-in");
+  expect(answer.headers.get("content-security-policy")).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+  expect(answer.headers.get("content-security-policy")).not.toContain("unsafe");
+  expect(answer.headers.get("referrer-policy")).toBe("same-origin");
+  expect(html).not.toMatch(/<style|<script>| style=| on\w+=/);
+  const parts = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "");
+  for (const part of parts.filter((path) => !path.startsWith("data:"))) {
+    const { status, headers } = await fetch(presage.url + part);
+    expect([part, status, headers.get("content-type")]).toEqual([
+      part,
+      200,
+      expect.stringMatching(/^text\/(javascript|css); charset=utf-8$/),
+    ]);
+  }
+  await presage.stop();
+});

@@ -1,0 +1,121 @@
+import { describe, expect, test } from "bun:test";
+import { openBrowser } from "../support/browser.ts";
+import { onEachDatabase } from "../support/databases.ts";
+import { expectFailurePage } from "../support/expect-failure-page.ts";
+import type { Person } from "../support/openid-provider.ts";
+import { type PresageWithProvider, startPresageWithProvider } from "../support/presage-with-provider.ts";
+import { signInAtProvider } from "../support/sign-in-at-provider.ts";
+
+async function signInAs({ presage, provider }: PresageWithProvider, person: Person): Promise<Response> {
+  provider.people.set("ada", person);
+  return (await signInAtProvider(openBrowser(), presage.url, "/v1/whoami")).response;
+}
+
+async function accountOf(response: Response): Promise<string> {
+  expect(response.status).toBe(200);
+  const { caller } = (await response.json()) as { caller: { session: { account: { name: string } } } };
+  return caller.session.account.name;
+}
+
+onEachDatabase((database) => {
+  describe("Where only some domains are allowed", () => {
+    test("a verified address of one of them signs in, and no other one", async () => {
+      await using running = await startPresageWithProvider(await database.create(), {
+        PRESAGE_OIDC_ALLOWED_DOMAINS: "example.org, Lab.Example.com",
+      });
+      for (const email of ["ada@example.org", "ada@EXAMPLE.org", "ada@lab.example.com"]) {
+        expect((await signInAs(running, { email, email_verified: true })).status).toBe(200);
+      }
+      for (const email of [
+        "ada@example.com",
+        "ada@sub.example.org",
+        "ada@notexample.org",
+        "ada@example.org@evil.example",
+        "ada@example.org.evil.example",
+      ]) {
+        const response = await signInAs(running, { email, email_verified: true });
+        await expectFailurePage(response, 403, /e-mail address of your domain may not sign in/);
+      }
+    });
+
+    test("an address that the provider does not vouch for is refused, and so is none", async () => {
+      await using running = await startPresageWithProvider(await database.create(), {
+        PRESAGE_OIDC_ALLOWED_DOMAINS: "example.org",
+      });
+      const email = "ada@example.org";
+      for (const person of [{ email }, { email, email_verified: false }, { email, email_verified: "true" }]) {
+        await expectFailurePage(await signInAs(running, person), 403, /has not verified your e-mail/);
+      }
+      await expectFailurePage(await signInAs(running, { name: "Ada" }), 403, /tells no e-mail address/);
+      // A word about one address is none about another.
+      running.provider.alterIdToken = (claims) => ({ ...claims, email: "ada@elsewhere.example" });
+      const both = await signInAs(running, { email: "ada@example.org", email_verified: true });
+      expect(both.status).toBe(200);
+      running.provider.alterIdToken = (claims) => ({ ...claims, email });
+      const mixed = await signInAs(running, { email: "ada@elsewhere.example", email_verified: true });
+      await expectFailurePage(mixed, 403, /e-mail address of your domain may not sign in/);
+    });
+  });
+
+  describe("Where a claim names the account", () => {
+    test("people are in the account that it names, and move when it changes", async () => {
+      await using running = await startPresageWithProvider(await database.create(), {
+        PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
+      });
+      expect(await accountOf(await signInAs(running, { team: "analysts" }))).toBe("analysts");
+      expect(await accountOf(await signInAs(running, { team: "builders" }))).toBe("builders");
+      expect(await accountOf(await signInAs(running, { team: "analysts" }))).toBe("analysts");
+    });
+
+    test("whoever has no such claim is refused with a word on why", async () => {
+      await using running = await startPresageWithProvider(await database.create(), {
+        PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
+      });
+      for (const person of [{ name: "Ada" }, { team: "" }, { team: " " }, { team: true }]) {
+        const response = await signInAs(running, person as Person);
+        await expectFailurePage(response, 403, /does not say which account you belong to/);
+      }
+    });
+  });
+
+  describe("What no database can hold", () => {
+    test("is refused as a subject or an e-mail address", async () => {
+      await using running = await startPresageWithProvider(await database.create());
+      const known = { name: "Ada", email: "ada@example.org" };
+      for (const sub of ["", "a\0b", "a\ud83d", "a".repeat(256)]) {
+        running.provider.alterIdToken = (claims) => ({ ...claims, ...known, sub });
+        await expectFailurePage(await signInAs(running, known), 403, /identifier .* no valid text/);
+      }
+      for (const email of ["a\0@example.org", "\ude42@example.org", `${"a".repeat(309)}@example.org`]) {
+        running.provider.alterIdToken = (claims) => ({ ...claims, ...known, email });
+        await expectFailurePage(await signInAs(running, known), 403, /e-mail address .* no valid text/);
+      }
+      const longest = { sub: "a".repeat(255), email: `${"a".repeat(308)}@example.org` };
+      running.provider.alterIdToken = (claims) => ({ ...claims, ...known, ...longest });
+      expect((await signInAs(running, known)).status).toBe(200);
+    });
+
+    test("is refused as the name of an account, which it would share with another", async () => {
+      await using running = await startPresageWithProvider(await database.create(), {
+        PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
+      });
+      for (const team of ["a\0", "a\ud83d", "a".repeat(201)]) {
+        running.provider.alterIdToken = (claims) => ({ ...claims, team });
+        const response = await signInAs(running, { name: "Ada", email: "ada@example.org" });
+        await expectFailurePage(response, 403, /does not say which account you belong to/);
+      }
+    });
+
+    test("is cut from a name", async () => {
+      await using running = await startPresageWithProvider(await database.create());
+      running.provider.people.set("ada", { name: `${"a".repeat(199)}🙂 and more` });
+      const { response } = await signInAtProvider(openBrowser(), running.presage.url, "/v1/me");
+      expect(await response.json()).toMatchObject({ name: `${"a".repeat(199)}\ufffd` });
+    });
+  });
+
+  test("without a claim everybody is in one account", async () => {
+    await using running = await startPresageWithProvider(await database.create());
+    expect(await accountOf(await signInAs(running, { team: "analysts" }))).toBe("default");
+  });
+});

@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { ApiKeyCreateResponse, MeResponse } from "@presage/contract";
+import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
+import { type Browser, openBrowser } from "../support/browser.ts";
+import { onEachDatabase } from "../support/databases.ts";
+import { eventually } from "../support/eventually.ts";
+import { openStore } from "../support/open-store.ts";
+import { startPresage, testKey } from "../support/presage.ts";
+import { type PresageWithProvider, startPresageWithProvider } from "../support/presage-with-provider.ts";
+import { type Ran, runPresage } from "../support/run-presage.ts";
+import { sessionOf } from "../support/session.ts";
+import { signInAtProvider } from "../support/sign-in-at-provider.ts";
+
+onEachDatabase((database) => {
+  let databaseUrl: string;
+  let running: PresageWithProvider;
+
+  beforeAll(async () => {
+    databaseUrl = await database.create();
+    running = await startPresageWithProvider(databaseUrl);
+    running.provider.people.set("ada", { name: "Ada", email: "Ada@example.org" });
+    running.provider.people.set("bob", { name: "Bob", email: "bob@example.org" });
+  });
+  afterAll(() => running[Symbol.asyncDispose]());
+
+  async function users(...args: string[]): Promise<Ran> {
+    const environment = { PRESAGE_DATABASE_URL: databaseUrl, ...running.provider.environment };
+    return await runPresage(["users", ...args], environment);
+  }
+
+  async function lineOf(name: string): Promise<string> {
+    const { stdout } = await users("list");
+    return stdout.split("\n").find((line) => line.includes(`"${name}"`)) ?? "";
+  }
+
+  async function signIn(subject: string): Promise<{ browser: Browser; id: string }> {
+    running.provider.subject = subject;
+    const browser = openBrowser();
+    const { response } = await signInAtProvider(browser, running.presage.url);
+    return { browser, id: MeResponse.parse(await response.json()).id };
+  }
+
+  const use = async (browser: Browser) => (await browser.fetch(`${running.presage.url}/v1/me`)).status;
+  const useKey = async (key: string) =>
+    (await running.presage.call("GET", "/v1/me", undefined, { "x-api-key": key })).status;
+
+  async function makeKey(browser: Browser): Promise<string> {
+    const { headers } = await sessionOf(browser, databaseUrl);
+    const response = await running.presage.call("POST", "/v1/api-keys", { name: "a key" }, headers);
+    return ApiKeyCreateResponse.parse(await response.json()).key;
+  }
+
+  describe("presage users", () => {
+    test("lists who signed in, from where, with live sessions and active keys", async () => {
+      const { browser, id } = await signIn("bob");
+      await makeKey(browser);
+      const line = await lineOf("Bob");
+      expect(line).toStartWith(`${id}  "bob@example.org"  "Bob"  "${running.provider.issuer}"  `);
+      expect(line).toMatch(/ {2}account "default" {2}created \S+Z {2}1 live session {2}1 active key$/);
+      expect(await lineOf("Owner")).toMatch(/"urn:presage:local" .* 0 live sessions {2}1 active key$/);
+    });
+
+    test("shows names that cannot steer the terminal", async () => {
+      running.provider.people.set("eve", { name: "\u001b[2J\u009b2J\u202eEve\nline" });
+      await signIn("eve");
+      const { stdout } = await users("list");
+      expect(stdout).toContain(String.raw`"\u001b[2J\u{9b}2J\u{202e}Eve\nline"`);
+    });
+
+    test("ends all sessions and keys of one user, named by e-mail, and nobody else's", async () => {
+      const [one, two, bob] = [await signIn("ada"), await signIn("ada"), await signIn("bob")];
+      const [key, bobsKey] = [await makeKey(one.browser), await makeKey(bob.browser)];
+      expect([await useKey(key), await useKey(bobsKey)]).toEqual([200, 200]);
+      const { code, stdout, stderr } = await users("end", "ada@EXAMPLE.org");
+      expect([code, stdout]).toEqual([0, "Ended 2 sessions and revoked 1 key.\n"]);
+      expect(stderr).toContain("Whoever can still sign in gets in again");
+      expect([await use(one.browser), await use(two.browser), await use(bob.browser)]).toEqual([
+        401, 401, 200,
+      ]);
+      expect(
+        await eventually(
+          () => useKey(key),
+          (status) => status === 401,
+        ),
+      ).toBe(401);
+      expect(await useKey(bobsKey)).toBe(200);
+      expect(await lineOf("Ada")).toEndWith("0 live sessions  0 active keys");
+      expect((await users("end", one.id)).stdout).toBe("Ended 0 sessions and revoked 0 keys.\n");
+    });
+
+    test("lets the same user in again when the provider does", async () => {
+      const { id } = await signIn("ada");
+      expect((await users("end", id.toUpperCase())).code).toBe(0);
+      const again = await signIn("ada");
+      expect([again.id, await use(again.browser)]).toEqual([id, 200]);
+    });
+
+    test("refuses a name that is nobody's or several people's, and ends nothing", async () => {
+      running.provider.people.set("twin", { name: "Twin", email: "bob@example.org" });
+      const [bob, twin] = [await signIn("bob"), await signIn("twin")];
+      expect(await users("end", "bob@example.org")).toMatchObject({
+        code: 1,
+        stdout: "",
+        stderr: "2 users have the e-mail address bob@example.org; name one by the id.\n",
+      });
+      expect(await users("end", "nobody")).toMatchObject({ code: 1, stderr: "There is no user nobody.\n" });
+      expect([await use(bob.browser), await use(twin.browser)]).toEqual([200, 200]);
+    });
+
+    test("ends the owner's bootstrap key for good, and printed addresses that nobody used", async () => {
+      const url = await database.create();
+      const local = await startPresage({ PRESAGE_DATABASE_URL: url });
+      await using store = await openStore(url);
+      const path = await createSignInPath(store);
+      const { stdout } = await runPresage(["users", "end", store.owner.id], { PRESAGE_DATABASE_URL: url });
+      expect(stdout).toBe("Ended 0 sessions and revoked 1 key.\n");
+      const token = path.split("#")[1];
+      expect((await local.call("POST", "/auth/local", { token }, {})).status).toBe(401);
+      await local.stop();
+      const restarted = await startPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_BOOTSTRAP_KEY: testKey });
+      expect((await restarted.call("GET", "/v1/me")).status).toBe(401);
+      await restarted.stop();
+    });
+  });
+});

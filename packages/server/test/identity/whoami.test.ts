@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { WhoAmIResponse } from "@presage/contract";
+import { onEachDatabase } from "../support/databases.ts";
+import { keyOfAnotherAccount } from "../support/other-account.ts";
+import { startPresage, type TestPresage } from "../support/presage.ts";
+import { startUpstream } from "../support/upstream.ts";
+
+onEachDatabase((database) => {
+  const upstream = startUpstream();
+  let presage: TestPresage;
+  let stranger: Record<string, string>;
+
+  beforeAll(async () => {
+    const databaseUrl = await database.create();
+    presage = await startPresage({
+      PRESAGE_DATABASE_URL: databaseUrl,
+      PRESAGE_UPSTREAM_URL: upstream.url,
+    });
+    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+  });
+  afterAll(async () => {
+    await presage.stop();
+    await upstream.stop();
+  });
+
+  async function whoAmI(headers?: Record<string, string>) {
+    const response = await presage.call("GET", "/v1/whoami", undefined, headers);
+    expect(response.status).toBe(200);
+    return WhoAmIResponse.parse(await response.json()).caller.api_key;
+  }
+
+  test("A caller is told which key asks and which account it belongs to, and no more", async () => {
+    const keys = await presage.call("GET", "/v1/api-keys");
+    const { data } = (await keys.json()) as { data: { id: string }[] };
+    expect(await whoAmI()).toStrictEqual({
+      id: data[0]?.id ?? "",
+      account: { id: expect.any(String), name: "default" },
+    });
+  });
+
+  test("A caller of another account is told theirs", async () => {
+    const [mine, theirs] = [await whoAmI(), await whoAmI(stranger)];
+    expect(theirs?.account.name).toBe("another account");
+    expect(theirs?.id).not.toBe(mine?.id);
+    expect(theirs?.account.id).not.toBe(mine?.account.id);
+  });
+});

@@ -1,0 +1,113 @@
+import { expect, test } from "bun:test";
+import { Kysely, sql } from "kysely";
+import { migrations } from "../../src/storage/migrations/index.ts";
+import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
+import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
+import { onEachDatabase, type TestDatabase } from "../support/databases.ts";
+import { openStore } from "../support/open-store.ts";
+import { runPresage } from "../support/run-presage.ts";
+import { spawnPresage } from "../support/spawn-presage.ts";
+
+const several = [1, 2, 3, 4];
+/** More processes than one expects, and again, as a race shows only now and then. */
+const [crowd, rounds] = [6, 2];
+const names = Object.keys(migrations);
+
+async function ranMigrations(url: string): Promise<string[]> {
+  await using store = await openStore(url);
+  const rows = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
+    store.database,
+  );
+  return rows.rows.map(({ name }) => name);
+}
+
+/** The database as it is, without the schema being brought up to date first. */
+async function withRawDatabase(url: string, work: (raw: Kysely<unknown>) => Promise<void>): Promise<void> {
+  const dialect = url.startsWith("sqlite:")
+    ? sqliteDialect(url.slice("sqlite:".length))
+    : postgresDialect(url, { onConnectionLost() {} });
+  const raw = new Kysely<unknown>({ dialect });
+  await work(raw).finally(() => raw.destroy());
+}
+
+async function newerDatabase(database: TestDatabase): Promise<string> {
+  const url = await database.create();
+  await using store = await openStore(url);
+  await sql`insert into kysely_migration (name, timestamp) values ('999-from-the-future', '2031')`.execute(
+    store.database,
+  );
+  return url;
+}
+
+onEachDatabase((database) => {
+  test("of several processes that migrate one empty database at once, one does it and all succeed", async () => {
+    for (let round = 0; round < rounds; round++) {
+      const url = await database.create();
+      const runs = await Promise.all(
+        Array.from({ length: crowd }, () => runPresage(["migrate"], { PRESAGE_DATABASE_URL: url })),
+      );
+      expect(runs.map(({ code, stderr }) => ({ code, stderr }))).toEqual(
+        Array(crowd).fill({ code: 0, stderr: "" }),
+      );
+      expect(runs.map(({ stdout }) => stdout).sort()).toEqual([
+        `Done: ${names.join(", ")}\n`,
+        ...Array(crowd - 1).fill("The schema is up to date.\n"),
+      ]);
+      expect(await ranMigrations(url)).toEqual(names);
+    }
+  });
+
+  test("several servers that start at once on one empty database share its schema, its owner and its keys", async () => {
+    const url = await database.create();
+    const servers = await Promise.all(several.map(() => spawnPresage({ PRESAGE_DATABASE_URL: url })));
+    const owners = await Promise.all(
+      servers.map(async ({ call }) => (await (await call("GET", "/v1/me")).json()) as { id: string }),
+    );
+    expect(new Set(owners.map(({ id }) => id)).size).toBe(1);
+    const lists = await Promise.all(
+      servers.map(async ({ call }) => await (await call("GET", "/v1/api-keys")).json()),
+    );
+    for (const list of lists)
+      expect(list).toEqual({ data: [expect.objectContaining({ name: "bootstrap" })], next: null });
+    for (const server of servers) await server[Symbol.asyncDispose]();
+    expect(await ranMigrations(url)).toEqual(names);
+  });
+
+  test("a migration that fails leaves nothing behind, so that the next start can do it all", async () => {
+    const url = await database.create();
+    const last = "error_taxonomies";
+    await withRawDatabase(url, (raw) => raw.schema.createTable(last).addColumn("id", "text").execute());
+    const failed = await runPresage(["migrate"], { PRESAGE_DATABASE_URL: url });
+    expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining(`"${last}" already exists`)]);
+    await withRawDatabase(url, async (raw) => {
+      const tables = await raw.introspection.getTables();
+      expect(tables.map(({ name }) => name)).toEqual([last]);
+      await raw.schema.dropTable(last).execute();
+    });
+    expect((await runPresage(["migrate"], { PRESAGE_DATABASE_URL: url })).code).toBe(0);
+  });
+
+  test("a database that a newer version made stops every command with one line that names what is unknown", async () => {
+    const url = await newerDatabase(database);
+    for (const command of ["serve", "migrate"]) {
+      const { code, stdout, stderr } = await runPresage([command], {
+        PRESAGE_DATABASE_URL: url,
+        PRESAGE_PORT: "0",
+        PRESAGE_LOG_LEVEL: "silent",
+      });
+      expect(code).toBe(1);
+      expect(stdout).toBe("");
+      expect(stderr).toMatch(/^The database is newer than this Presage: .*\b999-from-the-future\b.*\n$/);
+    }
+  });
+
+  test("a database that is up to date is left as it is by a restart", async () => {
+    const url = await database.create();
+    await runPresage(["migrate"], { PRESAGE_DATABASE_URL: url });
+    expect(await runPresage(["migrate"], { PRESAGE_DATABASE_URL: url })).toEqual({
+      code: 0,
+      stdout: "The schema is up to date.\n",
+      stderr: "",
+    });
+  });
+});

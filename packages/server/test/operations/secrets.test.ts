@@ -1,0 +1,282 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { type Browser, openBrowser } from "../support/browser.ts";
+import { onEachDatabase } from "../support/databases.ts";
+import { freePort } from "../support/free-port.ts";
+import { startOpenidProvider } from "../support/openid-provider.ts";
+import { startRelay } from "../support/relay.ts";
+import { sessionOf, signInLocally, type TestSession } from "../support/session.ts";
+import { callbackAddress } from "../support/sign-in-at-provider.ts";
+import { launchPresage, type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
+import { completion, startUpstream, type TestUpstream } from "../support/upstream.ts";
+
+const bootstrapKey = "bootstrap-secret-Zk3v9Qx1-0123456789";
+const upstreamKey = "upstream-secret-Wm8r2Lp5";
+const clientSecret = "oidc-secret-Hd6t4Ny7";
+const wrongKey = "wrong-key-secret-Bc1s0Fg9";
+const [state, action, prompt] = ["state-text-Jq5w", "action-text-Vu2x", "prompt-text-Ae8k"];
+const texts = [state, action, prompt];
+
+let upstream: TestUpstream;
+beforeAll(() => {
+  upstream = startUpstream();
+});
+afterAll(() => upstream.stop());
+
+const predictBody = { interaction: { state, action } };
+const chatBody = { messages: [{ role: "user", content: prompt }] };
+
+/** Every way in which the upstream can give back what it was sent. */
+const echoes: ((authorization: string, text: string) => Response)[] = [
+  () => Response.json(completion("The door is open.")),
+  (authorization, text) =>
+    Response.json({ error: { message: `Bad key ${authorization}`, text } }, { status: 401 }),
+  (authorization, text) => new Response(`<h1>${authorization}</h1>${text}`, { status: 500 }),
+  (authorization, text) => Response.json({ authorization, text }),
+  (authorization) =>
+    Response.json({ error: authorization }, { status: 503, headers: { "retry-after": "9" } }),
+  (authorization) => new Response(null, { status: 302, headers: { location: `/?key=${authorization}` } }),
+];
+
+interface Answers {
+  /** Everything that was answered, heads and bodies, but for the answers that hand out a key. */
+  text: string;
+  statuses: Set<number>;
+  createdKeys: string[];
+}
+
+/** Calls every error path with secrets in hand. */
+async function callEverything(presage: SpawnedPresage): Promise<Answers> {
+  const answers: Answers = { text: "", statuses: new Set(), createdKeys: [] };
+  const call = async (method: string, path: string, body: unknown, headers: Record<string, string>) => {
+    const response = await presage.call(method, path, body, headers);
+    answers.statuses.add(response.status);
+    answers.text += `${JSON.stringify([...response.headers])}\n${await response.text()}\n`;
+  };
+  const create = async (expiresInMs?: number): Promise<{ id: string; key: string }> => {
+    const expires_at = expiresInMs === undefined ? null : new Date(Date.now() + expiresInMs).toISOString();
+    const own = { "x-api-key": bootstrapKey };
+    const response = await presage.call("POST", "/v1/api-keys", { name: "of the test", expires_at }, own);
+    const created = (await response.json()) as { id: string; key: string };
+    answers.createdKeys.push(created.key);
+    return created;
+  };
+  const [usual, revoked, expired] = [await create(), await create(), await create(600)];
+  await call("DELETE", `/v1/api-keys/${revoked.id}`, undefined, { "x-api-key": usual.key });
+  await Bun.sleep(700);
+
+  for (const echo of echoes) {
+    upstream.answer = ({ headers, text }) => echo(headers.get("authorization") ?? "", text);
+    await call("POST", "/v1/predict", predictBody, { "x-api-key": bootstrapKey });
+    await call("POST", "/v1/chat/completions", chatBody, { authorization: `Bearer ${usual.key}` });
+  }
+  for (const key of [usual.key, bootstrapKey, revoked.key, expired.key, wrongKey]) {
+    const headers = { "x-api-key": key };
+    await call("POST", "/v1/predict", predictBody, { authorization: `Bearer ${key}` });
+    await call("POST", "/v1/predict", predictBody, { authorization: `Basic ${btoa(key)}` });
+    await call("POST", "/v1/predict", predictBody, { "x-api-key": key, authorization: `Bearer ${wrongKey}` });
+    await call("GET", `/v1/me?api_key=${key}`, undefined, {});
+    await call("GET", "/v1/nothing", undefined, headers);
+    await call("PUT", "/v1/predict", predictBody, headers);
+    await call("POST", "/v1/api-keys", { name: "" }, headers);
+    await call("POST", "/v1/api-keys", "{", headers);
+    await call("DELETE", "/v1/api-keys/no-id", undefined, headers);
+    await call("POST", "/v1/predict", { interaction: { state, action: 7 } }, headers);
+    await call("POST", "/v1/chat/completions", { ...chatBody, stream: true }, headers);
+    await call("POST", "/v1/predict", "x".repeat(2_000), headers);
+    for (const path of [
+      "/v1/me",
+      "/v1/api-keys",
+      "/v1/models",
+      "/metrics",
+      "/openapi.json",
+      "/docs",
+      "/ready",
+    ]) {
+      await call("GET", path, undefined, headers);
+    }
+  }
+  return answers;
+}
+
+function expectNone(secrets: string[], text: string): void {
+  expect(secrets.filter((secret) => text.includes(secret))).toStrictEqual([]);
+}
+
+/** The database's files as text, byte for byte. */
+async function readFiles(path: string): Promise<string> {
+  const directory = dirname(path);
+  const files = (await readdir(directory)).map((name) => Bun.file(join(directory, name)).bytes());
+  return Buffer.concat(await Promise.all(files)).toString("latin1");
+}
+
+onEachDatabase((database) => {
+  test("no secret is in any answer, in the log, in the metrics or in the database's files", async () => {
+    const url = await database.create();
+    const direct = url.startsWith("postgres:") ? new URL(url) : undefined;
+    const relay = await startRelay(Number(direct?.port ?? 0));
+    if (direct !== undefined) direct.port = String(relay.port);
+    await using presage = await spawnPresage({
+      PRESAGE_DATABASE_URL: direct?.href ?? url,
+      PRESAGE_UPSTREAM_URL: upstream.url,
+      PRESAGE_UPSTREAM_API_KEY: upstreamKey,
+      PRESAGE_BOOTSTRAP_KEY: bootstrapKey,
+      PRESAGE_OIDC_ISSUER: `http://127.0.0.1:${await freePort()}`,
+      PRESAGE_OIDC_CLIENT_ID: "presage",
+      PRESAGE_OIDC_CLIENT_SECRET: clientSecret,
+      PRESAGE_OIDC_ALLOWED_DOMAINS: "*",
+      PRESAGE_UPSTREAM_APIKEY: upstreamKey,
+      PRESAGE_MAX_BODY_BYTES: "1000",
+      PRESAGE_LOG_LEVEL: "trace",
+    });
+    const answers = await callEverything(presage);
+    expect([...answers.statuses].sort()).toStrictEqual([200, 204, 400, 401, 404, 405, 413, 422, 502, 503]);
+    // The database's connections break, and nothing of them may come into the log.
+    await relay.stop();
+    await presage.call("GET", "/v1/api-keys", undefined, { "x-api-key": wrongKey });
+    const files = url.startsWith("sqlite:") ? await readFiles(url.slice("sqlite:".length)) : "";
+    presage.kill("SIGTERM");
+    await presage.exited;
+
+    const secrets = [...answers.createdKeys, bootstrapKey, upstreamKey, clientSecret, wrongKey];
+    if (direct !== undefined) secrets.push(direct.password);
+    expect(secrets.every((secret) => secret.length > 12)).toBe(true);
+    const log = (await presage.stdout()) + (await presage.stderr());
+    expect(log.split("\n").length).toBeGreaterThan(100);
+    expectNone(secrets, answers.text);
+    expectNone([...secrets, ...texts], log);
+    // What the driver knows of a connection, the key to cancel its statements among it.
+    expectNone(["connectionParameters", "secretKey"], log);
+    expectNone([...secrets, ...texts], files);
+    if (url.startsWith("sqlite:")) expect(files).toContain("of the test");
+  }, 60_000);
+
+  /** Makes calls with a session and its page's proof, right and wrong; returns all that was answered, but for pages, which hold the proof. */
+  async function callWithSession(
+    browser: Browser,
+    url: string,
+    { token, csrfToken }: TestSession,
+  ): Promise<string> {
+    let text = "";
+    const call = async (method: string, path: string, headers: Record<string, string>, body?: string) => {
+      const response = await browser.fetch(url + path, { method, headers, ...(body ? { body } : {}) });
+      text += `${JSON.stringify([...response.headers])}\n${await response.text()}\n`;
+    };
+    const proof = { "x-csrf-token": csrfToken };
+    for (const path of ["/v1/me", "/v1/sessions", "/v1/whoami", "/v1/nothing", `/v1/me?session=${token}`])
+      await call("GET", path, {});
+    await call("POST", "/v1/api-keys", proof, "{");
+    await call("POST", "/v1/api-keys", { "x-csrf-token": `${csrfToken}x` }, "{}");
+    await call("POST", `/v1/api-keys?csrf=${csrfToken}`, {}, "{}");
+    await call("PUT", "/v1/me", proof, "{}");
+    await call("GET", "/v1/me", { "x-api-key": token });
+    await call("POST", "/auth/local", {}, JSON.stringify({ token }));
+    await call("GET", "/metrics", {});
+    await call("POST", "/auth/sign-out", proof);
+    await call("GET", "/v1/me", {});
+    return text;
+  }
+
+  /** The log of a server once it has ended. */
+  async function logOf(presage: SpawnedPresage): Promise<string> {
+    presage.kill("SIGTERM");
+    await presage.exited;
+    const log = await presage.stdout();
+    expect(log).toContain('"route":"/v1/sessions"');
+    return log;
+  }
+
+  test("nothing that signs in by a printed address is in any answer, in the log or in the database's files", async () => {
+    const url = await database.create();
+    await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_LOG_LEVEL: "trace" });
+    const signInAddress = /http\S+\/sign-in#\S+/.exec(await presage.stderr())?.[0];
+    const browser = await signInLocally({ url: presage.url, signInAddress });
+    const session = await sessionOf(browser, url);
+    const secrets = [new URL(signInAddress ?? "").hash.slice(1), session.token, session.csrfToken];
+    expectNone(secrets, await callWithSession(browser, presage.url, session));
+    if (url.startsWith("sqlite:")) expectNone(secrets, await readFiles(url.slice("sqlite:".length)));
+    expectNone(secrets, await logOf(presage));
+  }, 60_000);
+
+  test("nothing that signs in at a provider is in any answer, in the log or in the database's files", async () => {
+    const url = await database.create();
+    // The tests' browser goes to the server itself in place of this address, which the provider knows it by.
+    const publicUrl = `http://127.0.0.1:${await freePort()}`;
+    const provider = await startOpenidProvider([publicUrl]);
+    await using presage = await spawnPresage({
+      PRESAGE_DATABASE_URL: url,
+      PRESAGE_PUBLIC_URL: publicUrl,
+      PRESAGE_LOG_LEVEL: "trace",
+      ...provider.environment,
+    });
+    const browser = openBrowser();
+    const { search, searchParams } = await callbackAddress(browser, presage.url);
+    const attempt = [...browser.cookies].find(([name]) => name.startsWith("presage_sign_in"))?.[1] ?? "";
+    const callback = await browser.fetch(`${presage.url}/auth/callback${search}`);
+    expect(callback.status).toBe(303);
+    const again = await (await browser.fetch(`${presage.url}/auth/callback${search}`)).text();
+    const session = await sessionOf(browser, url);
+    const { token, csrfToken } = session;
+    await provider.stop();
+    const secrets = [provider.environment.PRESAGE_OIDC_CLIENT_SECRET ?? "", token, csrfToken, attempt];
+    secrets.push(searchParams.get("code") ?? "", searchParams.get("state") ?? "");
+    expect(secrets.every((secret) => secret.length > 12)).toBe(true);
+    expectNone(secrets, again + (await callWithSession(browser, presage.url, session)));
+    if (url.startsWith("sqlite:")) expectNone(secrets, await readFiles(url.slice("sqlite:".length)));
+    expectNone(secrets, (await logOf(presage)) + (await presage.stderr()));
+  }, 60_000);
+});
+
+const databasePassword = "database-secret-Rt7y3Mz1";
+
+/** Starts a server that cannot start and returns all that it wrote. */
+async function failToStart(environment: Record<string, string>): Promise<string> {
+  await using presage = await launchPresage({ PRESAGE_DATABASE_URL: "sqlite::memory:", ...environment });
+  const code = await Promise.race([presage.exited, Bun.sleep(20_000).then(() => "did not end")]);
+  expect(code).toBe(1);
+  return (await presage.stdout()) + (await presage.stderr());
+}
+
+test("a wrong configuration is refused without showing what is secret in it", async () => {
+  const output = await failToStart({
+    PRESAGE_PORT: "eighty",
+    PRESAGE_BOOTSTRAP_KEY: "short-secret-Kp2",
+    PRESAGE_DATABASE_URL: `mysql://user:${databasePassword}@host/presage`,
+    PRESAGE_UPSTREAM_URL: `http://user:${upstreamKey}@127.0.0.1/v1`,
+    PRESAGE_UPSTREAM_API_KEY: upstreamKey,
+    PRESAGE_OIDC_CLIENT_SECRET: clientSecret,
+  });
+  for (const name of [
+    "PRESAGE_PORT",
+    "PRESAGE_BOOTSTRAP_KEY",
+    "PRESAGE_DATABASE_URL",
+    "PRESAGE_UPSTREAM_URL",
+  ]) {
+    expect(output).toContain(name);
+  }
+  expectNone(["short-secret-Kp2", databasePassword, upstreamKey, clientSecret], output);
+});
+
+test("a database that cannot be reached at the start is told of without its password", async () => {
+  const output = await failToStart({
+    PRESAGE_DATABASE_URL: `postgres://user:${databasePassword}@127.0.0.1:${await freePort()}/presage`,
+    PRESAGE_UPSTREAM_API_KEY: upstreamKey,
+    PRESAGE_BOOTSTRAP_KEY: bootstrapKey,
+    PRESAGE_LOG_LEVEL: "trace",
+  });
+  expect(output).toMatch(/ECONNREFUSED|cannot be reached|refused/i);
+  expectNone([databasePassword, upstreamKey, bootstrapKey], output);
+}, 30_000);
+
+onEachDatabase((database) => {
+  if (database.name !== "PostgreSQL") return;
+  test("a database that refuses the password is told of without it", async () => {
+    const url = new URL(await database.create());
+    url.username = "nobody";
+    url.password = databasePassword;
+    const output = await failToStart({ PRESAGE_DATABASE_URL: url.href });
+    expect(output).toContain("nobody");
+    expectNone([databasePassword], output);
+  }, 30_000);
+});

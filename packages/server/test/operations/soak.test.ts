@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { join } from "node:path";
+import { noteChild } from "../support/children.ts";
+import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
+import { readMetric } from "../support/metric.ts";
+import { testKey } from "../support/presage.ts";
+import { chatRequest, prediction } from "../support/presage-before.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
+
+const firstRequests = 10_000;
+const allRequests = 50_000;
+const concurrency = 64;
+const allowedGrowth = 1.2;
+
+let upstream: Bun.Subprocess;
+let upstreamUrl: string;
+beforeAll(async () => {
+  const port = await freePort();
+  upstream = Bun.spawn([
+    process.execPath,
+    join(import.meta.dir, "../support/light-upstream.ts"),
+    String(port),
+  ]);
+  noteChild(upstream);
+  upstreamUrl = `http://127.0.0.1:${port}/v1`;
+  const isUp = () =>
+    fetch(`${upstreamUrl}/models`).then(
+      ({ ok }) => ok,
+      () => false,
+    );
+  expect(await eventually(isUp, (up) => up)).toBe(true);
+});
+afterAll(async () => {
+  upstream.kill();
+  await upstream.exited;
+});
+
+const predictBody = JSON.stringify(prediction);
+const chatBody = JSON.stringify(chatRequest);
+
+/** Mostly predictions; some calls are wrong, each in a way of its own, so that nothing may be kept about them. */
+function callNumber(number: number) {
+  const path = number % 2 === 0 ? "/v1/predict" : "/v1/chat/completions";
+  const body = number % 2 === 0 ? predictBody : chatBody;
+  if (number % 20 === 7) return { path, body, key: `key-that-nobody-has-${number}`, expected: 401 };
+  if (number % 20 === 13) return { path: `/nothing/${number}`, body, key: testKey, expected: 404 };
+  if (number % 20 === 17) return { path, body: `{"field-${number}":1}`, key: testKey, expected: 422 };
+  return { path, body, key: testKey, expected: 200 };
+}
+
+/** Calls over kept connections, and returns how many were not answered as they should be. */
+async function load({ url }: SpawnedPresage, count: number): Promise<number> {
+  let [left, wrong] = [count, 0];
+  const worker = async () => {
+    while (left > 0) {
+      left -= 1;
+      const { path, body, key, expected } = callNumber(left);
+      const response = await fetch(url + path, { method: "POST", headers: { "x-api-key": key }, body });
+      await response.arrayBuffer();
+      if (response.status !== expected) wrong += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  return wrong;
+}
+
+/** What the server's memory comes back to in the seconds after a load. */
+async function settledMemory(presage: SpawnedPresage): Promise<number> {
+  let lowest = Number.POSITIVE_INFINITY;
+  for (let second = 0; second < 5; second++) {
+    await Bun.sleep(1_000);
+    lowest = Math.min(lowest, await readMetric(presage, "process_resident_memory_bytes"));
+  }
+  return lowest;
+}
+
+test("after 200,000 requests the memory is back where it was after the first 20,000", async () => {
+  await using presage = await spawnPresage({
+    PRESAGE_DATABASE_URL: "sqlite:presage.db",
+    PRESAGE_UPSTREAM_URL: upstreamUrl,
+  });
+  expect(await load(presage, firstRequests)).toBe(0);
+  const early = await settledMemory(presage);
+  expect(await load(presage, allRequests - firstRequests)).toBe(0);
+  const late = await settledMemory(presage);
+  expect(late).toBeLessThan(early * allowedGrowth);
+}, 180_000);

@@ -1,0 +1,174 @@
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { noteChild } from "../support/children.ts";
+import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
+import { callWithKey, testKey } from "../support/presage.ts";
+import { completion, startUpstream } from "../support/upstream.ts";
+
+const repository = join(import.meta.dir, "../../../..");
+const main = join(import.meta.dir, "../../src/main.ts");
+const upstream = startUpstream();
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "presage-start-"));
+});
+afterAll(async () => {
+  await upstream.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+function start(argv: string[], environment: Record<string, string> = {}, detached = false) {
+  const { PATH = "" } = process.env;
+  const child = Bun.spawn(argv, {
+    cwd: repository,
+    env: {
+      PATH,
+      PRESAGE_DATABASE_URL: `sqlite:${join(directory, "presage.db")}`,
+      PRESAGE_UPSTREAM_URL: upstream.url,
+      PRESAGE_UPSTREAM_MODEL: "m",
+      ...environment,
+    },
+    stdout: "pipe",
+    stderr: "pipe",
+    detached,
+  });
+  noteChild(child);
+  return child;
+}
+
+async function isReady(url: string): Promise<boolean> {
+  return await fetch(`${url}/ready`).then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+}
+
+async function readiness(url: string): Promise<string> {
+  return await fetch(`${url}/ready`).then(
+    async (answer) => `${answer.status} ${await answer.text()}`,
+    () => "nothing listens",
+  );
+}
+
+test("Ctrl-C in npm start's terminal, which reaches every process of it, loses no prediction", async () => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const launcher = start(
+    ["node", join(repository, "scripts/start.mjs")],
+    { PRESAGE_PORT: String(port), PRESAGE_BOOTSTRAP_KEY: testKey },
+    true,
+  );
+  expect(await eventually(() => isReady(url), Boolean)).toBeTrue();
+  upstream.answer = async () => {
+    await Bun.sleep(700);
+    return Response.json(completion("done"));
+  };
+  const call = callWithKey(url, "POST", "/v1/predict", { interaction: { state: "s", action: "a" } });
+  expect(
+    await eventually(
+      () => upstream.received.length,
+      (count) => count > 0,
+    ),
+  ).toBe(1);
+  process.kill(-launcher.pid, "SIGINT");
+  expect((await call).status).toBe(200);
+  expect(await launcher.exited).toBe(0);
+  expect(await new Response(launcher.stdout).text()).toContain('"msg":"stopped"');
+});
+
+test("an address in use is one clear line, exit code 1, and costs nobody the first key", async () => {
+  const database = { PRESAGE_DATABASE_URL: `sqlite:${join(directory, "first.db")}` };
+  const blocker = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("taken") });
+  const refused = start([process.execPath, main, "serve"], {
+    ...database,
+    PRESAGE_PORT: String(blocker.port),
+  });
+  expect(await refused.exited).toBe(1);
+  expect(await new Response(refused.stderr).text()).toBe(
+    "The address is in use; set PRESAGE_PORT or PRESAGE_HOST to a free one.\n",
+  );
+  await blocker.stop(true);
+  const port = await freePort();
+  const started = start([process.execPath, main, "serve"], { ...database, PRESAGE_PORT: String(port) });
+  expect(await eventually(() => isReady(`http://127.0.0.1:${port}`), Boolean)).toBeTrue();
+  started.kill("SIGTERM");
+  expect(await new Response(started.stderr).text()).toMatch(/psg_[0-9A-Za-z]{38}/);
+});
+
+test("while the database is still being opened the server is up and says that it is starting", async () => {
+  const path = join(directory, "locked.db");
+  const holder = new Database(path);
+  holder.run("PRAGMA journal_mode = WAL");
+  holder.run("BEGIN IMMEDIATE");
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const server = start([process.execPath, main, "serve"], {
+    PRESAGE_PORT: String(port),
+    PRESAGE_DATABASE_URL: `sqlite:${path}`,
+  });
+  const starting = '503 {"status":"starting"}';
+  expect(
+    await eventually(
+      () => readiness(url),
+      (said) => said === starting,
+    ),
+  ).toBe(starting);
+  expect((await fetch(`${url}/health`)).status).toBe(200);
+  expect((await fetch(`${url}/v1/me`)).status).toBe(503);
+  holder.run("ROLLBACK");
+  holder.close();
+  expect(await eventually(() => isReady(url), Boolean)).toBeTrue();
+  server.kill("SIGTERM");
+  expect(await server.exited).toBe(0);
+});
+
+test("a process that locks the SQLite file holds up its writers and nobody else", async () => {
+  const path = join(directory, "shared.db");
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const server = start([process.execPath, main, "serve"], {
+    PRESAGE_PORT: String(port),
+    PRESAGE_DATABASE_URL: `sqlite:${path}`,
+    PRESAGE_BOOTSTRAP_KEY: testKey,
+  });
+  expect(await eventually(() => isReady(url), Boolean)).toBeTrue();
+  expect((await callWithKey(url, "GET", "/v1/me")).status).toBe(200);
+  const holder = new Database(path);
+  holder.run("PRAGMA busy_timeout = 5000");
+  holder.run("BEGIN IMMEDIATE");
+  const creating = callWithKey(url, "POST", "/v1/api-keys", { name: "waits" });
+  const startedAtMs = performance.now();
+  for (let call = 0; call < 20; call++) expect((await fetch(`${url}/health`)).status).toBe(200);
+  expect(performance.now() - startedAtMs).toBeLessThan(2_000);
+  holder.run("ROLLBACK");
+  holder.close();
+  expect((await creating).status).toBe(201);
+  server.kill("SIGTERM");
+  expect(await server.exited).toBe(0);
+});
+
+test("a trace collector that is gone does not keep the process from stopping", async () => {
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const server = start([process.execPath, main, "serve"], {
+    PRESAGE_PORT: String(port),
+    PRESAGE_BOOTSTRAP_KEY: testKey,
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
+  });
+  expect(await eventually(() => isReady(url), Boolean)).toBeTrue();
+  await callWithKey(url, "GET", "/v1/me");
+  server.kill("SIGTERM");
+  expect(await server.exited).toBe(0);
+});
+
+test("the database file is for its owner's eyes only", async () => {
+  const path = join(directory, "private.db");
+  const migrate = start([process.execPath, main, "migrate"], { PRESAGE_DATABASE_URL: `sqlite:${path}` });
+  expect(await migrate.exited).toBe(0);
+  expect((await stat(path)).mode & 0o077).toBe(0);
+});

@@ -1,0 +1,153 @@
+import { Database } from "bun:sqlite";
+import { expect, test } from "bun:test";
+import { open } from "node:fs/promises";
+import pg from "pg";
+import { onEachDatabase } from "../support/databases.ts";
+import { eventually } from "../support/eventually.ts";
+import { startPresage } from "../support/presage.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
+import { kinds, makeFixtures, openLedger } from "../support/store-ledger.ts";
+
+// These tests wait, and so they run at the same time.
+
+/** How long callers ask of a store that fails. */
+const outageMs = 3_000;
+
+/** What the log says that is no request. */
+async function warnings(presage: SpawnedPresage): Promise<string[]> {
+  const lines = (await presage.stdout()).trim().split("\n");
+  const records = lines.map((line) => JSON.parse(line) as { level: number; msg: string; address?: string });
+  return records.filter(({ level }) => level >= 40).map(({ msg }) => msg);
+}
+
+/** What the log says beside what every start says. */
+async function storeLines(presage: SpawnedPresage): Promise<string[]> {
+  return (await warnings(presage)).filter(
+    (message) => !message.startsWith("PRESAGE_UPSTREAM_URL is not set"),
+  );
+}
+
+/** Asks for changes and for reads, and returns the statuses of both. */
+async function askAll(presage: SpawnedPresage): Promise<{ changes: Set<number>; reads: Set<number> }> {
+  const fixtures = {
+    revisionId: crypto.randomUUID(),
+    profileId: crypto.randomUUID(),
+    resultId: "1",
+  };
+  const ledger = openLedger(presage, fixtures);
+  const stop = ledger.askUntilStopped(5);
+  const reads = new Set<number>();
+  const endsAtMs = performance.now() + outageMs;
+  while (performance.now() < endsAtMs) {
+    for (const path of ["/v1/api-keys", "/v1/me", "/v1/apps", "/v1/evaluator-profiles", "/v1/usage"]) {
+      reads.add((await presage.call("GET", path)).status);
+    }
+    reads.add((await presage.call("POST", "/v1/evaluation-results/search", {})).status);
+    reads.add((await presage.call("POST", "/v1/evaluation-results/summary", {})).status);
+  }
+  await stop();
+  expect(ledger.entries.length).toBeGreaterThan(50);
+  return { changes: new Set(ledger.entries.map(({ status }) => status)), reads };
+}
+
+async function asOperator(url: string, ...statements: string[]): Promise<void> {
+  const server = new URL("/postgres", url).href;
+  const client = new pg.Client(server);
+  await client.connect();
+  for (const statement of statements) await client.query(statement);
+  await client.end();
+}
+
+onEachDatabase((database) => {
+  if (database.name === "PostgreSQL") {
+    test.concurrent("a database that takes no writes answers 503, with a line when it begins and one when it is over", async () => {
+      const url = await database.create();
+      const name = new URL(url).pathname.slice(1);
+      await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url });
+      const fixtures = await makeFixtures(presage);
+      const endSessions = `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`;
+      await asOperator(url, `alter database ${name} set default_transaction_read_only = on`, endSessions);
+
+      const ledger = openLedger(presage, fixtures);
+      const stop = ledger.askUntilStopped(5);
+      await Bun.sleep(outageMs);
+      await stop();
+      expect(ledger.entries.length).toBeGreaterThan(20);
+      expect(new Set(ledger.entries.map(({ status }) => status))).toEqual(new Set([503]));
+      expect((await presage.call("GET", "/v1/api-keys")).status).toBe(200);
+      expect(await storeLines(presage)).toEqual(["the store is not available"]);
+
+      await asOperator(url, `alter database ${name} reset default_transaction_read_only`, endSessions);
+      const asked = async () =>
+        (await Promise.all(kinds.map((kind) => ledger.ask(kind)))).map(({ status }) => status);
+      await eventually(asked, (statuses) => statuses.every((status) => status < 300));
+      const both = ["the store is not available", "the store answers again"];
+      const lines = async () => {
+        await presage.call("GET", "/v1/api-keys");
+        return await storeLines(presage);
+      };
+      expect(await eventually(lines, ({ length }) => length > 1, 20_000)).toEqual(both);
+      expect(await ledger.contradictions(url)).toEqual([]);
+    });
+  }
+
+  test.concurrent("a database that is destroyed answers 503, and the log has one line about it", async () => {
+    const url = await database.create();
+    await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url });
+    await makeFixtures(presage);
+    if (database.name === "SQLite") await destroyFile(url.slice("sqlite:".length));
+    else await asOperator(url, `drop database ${new URL(url).pathname.slice(1)} with (force)`);
+    const { changes, reads } = await askAll(presage);
+    expect([changes, reads]).toEqual([new Set([503]), new Set([503])]);
+    expect(await storeLines(presage)).toEqual(["the store is not available"]);
+  });
+
+  test.concurrent("while another process holds what is to be written, callers are refused together, not in turns", async () => {
+    const url = await database.create();
+    const presage = await startPresage({ PRESAGE_DATABASE_URL: url });
+    const ledger = openLedger(presage, await makeFixtures(presage));
+    const release = await holdEverything(url);
+    const asked = await Promise.all([...kinds, ...kinds, ...kinds, ...kinds].map((kind) => ledger.ask(kind)));
+    await release();
+    expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([503]));
+    expect(Math.max(...asked.map(({ tookMs }) => tookMs))).toBeLessThan(20_000);
+    expect(
+      (await Promise.all(kinds.map((kind) => ledger.ask(kind)))).map(({ status }) => status < 300),
+    ).toEqual(kinds.map(() => true));
+    await presage.stop();
+  });
+});
+
+/** Overwrites all of it, as a disk does that breaks. */
+async function destroyFile(path: string): Promise<void> {
+  {
+    using database = new Database(path);
+    database.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  const file = await open(path, "r+");
+  const { size } = await file.stat();
+  await file.write(Buffer.alloc(size, "broken"), 0, size, 0);
+  await file.close();
+}
+
+/** Takes the locks that writers need, and returns what gives them back. */
+async function holdEverything(url: string): Promise<() => Promise<void>> {
+  if (url.startsWith("sqlite:")) {
+    const holder = new Database(url.slice("sqlite:".length));
+    holder.run("begin immediate");
+    return async () => {
+      holder.run("rollback");
+      holder.close();
+    };
+  }
+  const holder = new pg.Client(url);
+  await holder.connect();
+  const { rows } = await holder.query<{ name: string }>(
+    "select table_name as name from information_schema.tables where table_schema = 'public'",
+  );
+  await holder.query(`begin; lock table ${rows.map(({ name }) => name).join(", ")} in exclusive mode`);
+  return async () => {
+    await holder.query("rollback");
+    await holder.end();
+  };
+}

@@ -1,0 +1,247 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import pg from "pg";
+import { apiKeyClient } from "../support/api-keys.ts";
+import { eventually } from "../support/eventually.ts";
+import { createDatabaseAt, type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { startPresage } from "../support/presage.ts";
+import { startRelay } from "../support/relay.ts";
+import { spawnPresage } from "../support/spawn-presage.ts";
+import { type Kind, kinds, type Ledger, makeFixtures, openLedger } from "../support/store-ledger.ts";
+import { startUpstream, type TestUpstream } from "../support/upstream.ts";
+
+// These tests wait, and so they run at the same time. What was answered 2xx must be there once; what was answered 503 must not
+// be there, unless it was said to be uncertain; counts must equal rows.
+
+/** Longer than a statement, and the rollback after it, is waited for. */
+const lockMs = 22_000;
+const silenceMs = 19_000;
+/** Longer than a statement is waited for. */
+const freezeMs = 12_000;
+/** Promised are 5 s, on a machine that does nothing else. */
+const recoveryMs = 20_000;
+/** Nobody waits for longer than a connection and one answer, 13 s, and what the machine adds to it. */
+const patienceMs = 25_000;
+
+let postgres: PostgresServer;
+let frozen: PostgresServer;
+let upstream: TestUpstream;
+beforeAll(async () => {
+  [postgres, frozen] = await Promise.all([startPostgres(), startPostgres()]);
+  upstream = startUpstream();
+}, 60_000);
+afterAll(async () => {
+  await upstream.stop();
+  await Promise.all([postgres.remove(), frozen.remove()]);
+}, 60_000);
+
+async function connectTo(url: string): Promise<pg.Client> {
+  const client = new pg.Client(url);
+  await client.connect();
+  return client;
+}
+
+/** Asks for a change of each kind until all of them are made, and returns how long that took. */
+async function recover({ ask }: Ledger): Promise<number> {
+  const startedAtMs = performance.now();
+  for (;;) {
+    const asked = await Promise.all(kinds.map((kind) => ask(kind)));
+    const tookMs = performance.now() - startedAtMs;
+    if (asked.every(({ status }) => status < 300) || tookMs > 3 * recoveryMs) return tookMs;
+    await Bun.sleep(100);
+  }
+}
+
+async function tablesOf(server: PostgresServer): Promise<string[]> {
+  const url = await createDatabaseAt(server.url);
+  await (await startPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_UPSTREAM_URL: upstream.url })).stop();
+  const client = await connectTo(url);
+  const { rows } = await client.query<{ name: string }>(
+    "select table_name as name from information_schema.tables where table_schema = 'public'",
+  );
+  await client.end();
+  return rows.map(({ name }) => name).filter((name) => !name.startsWith("kysely_"));
+}
+
+/** Of these no change is asked for here: locks on them must not matter, or only to what is written in the background. */
+const withoutChanges = new Set([
+  "error_finding_counts",
+  "sessions",
+  "settings",
+  "sign_in_tokens",
+  "usage_counts",
+  "usage_latencies",
+]);
+
+/** What went wrong while some tables were locked. */
+async function lockUnderLoad(tables: string[]): Promise<string[]> {
+  const url = await createDatabaseAt(postgres.url);
+  const presage = await startPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_UPSTREAM_URL: upstream.url });
+  const ledger = openLedger(presage, await makeFixtures(presage));
+  const holder = await connectTo(url);
+  await holder.query(`begin; lock table ${tables} in access exclusive mode`);
+  const stop = ledger.askUntilStopped(2_000);
+  await Bun.sleep(lockMs);
+  await holder.query("rollback");
+  await holder.end();
+  const tookMs = await recover(ledger);
+  await stop();
+  const wrong = await ledger.contradictions(url);
+  await presage.stop();
+  if (tookMs > recoveryMs) wrong.push(`recovered after ${tookMs} ms`);
+  const slowest = Math.max(...ledger.entries.map((entry) => entry.tookMs));
+  if (slowest > patienceMs) wrong.push(`somebody waited ${slowest} ms`);
+  return wrong.map((what) => `${tables}: ${what}`);
+}
+
+test.concurrent("a correction that was kept is not answered as if it were not, though its texts cannot be read any more", async () => {
+  const url = await createDatabaseAt(postgres.url);
+  const presage = await startPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_UPSTREAM_URL: upstream.url });
+  const ledger = openLedger(presage, await makeFixtures(presage));
+  const [ofRow, ofTexts] = await Promise.all([connectTo(url), connectTo(url)]);
+  await ofRow.query("begin; select id from evaluation_results for update");
+  const asked = ledger.ask("correction");
+  await Bun.sleep(1_000);
+  await ofTexts.query("begin; lock table evaluation_payloads in access exclusive mode");
+  await ofRow.query("rollback");
+  expect((await asked).status).toBe(201);
+  await ofTexts.query("rollback");
+  expect(await ledger.contradictions(url)).toEqual([]);
+  await Promise.all([ofRow.end(), ofTexts.end()]);
+  await presage.stop();
+});
+
+test.concurrent("a lock on any table, under load, keeps whole what is answered and nothing else", async () => {
+  const tables = await tablesOf(postgres);
+  expect(tables.length).toBeGreaterThan(20);
+  const alone = tables.filter((table) => !withoutChanges.has(table)).map((table) => [table]);
+  expect((await Promise.all([[...withoutChanges], ...alone].map(lockUnderLoad))).flat()).toEqual([]);
+});
+
+test.concurrent("a process that freezes in a transaction holds up the others for 5 s at most", async () => {
+  const url = await createDatabaseAt(postgres.url);
+  const environment = { PRESAGE_DATABASE_URL: url, PRESAGE_UPSTREAM_URL: upstream.url };
+  await using peer = await spawnPresage(environment);
+  await using other = await spawnPresage(environment);
+  const fixtures = await makeFixtures(other);
+  const [ledger, ledgerOfPeer] = [openLedger(other, fixtures), openLedger(peer, fixtures, "of the peer")];
+
+  // The peer has its number and waits for the counts, which it gets once it is frozen.
+  const [holder, watcher] = [await connectTo(url), await connectTo(url)];
+  await holder.query("begin; lock table evaluation_count_deltas");
+  const asked = ledgerOfPeer.ask("evaluation");
+  const waits = `select count(*)::int as waiting from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock' and query like '%into "evaluation_results"%'`;
+  const waiting = async () => (await watcher.query<{ waiting: number }>(waits)).rows[0]?.waiting;
+  expect(await eventually(waiting, (count) => count === 1)).toBe(1);
+  peer.kill("SIGSTOP");
+  await holder.query("rollback");
+  await holder.end();
+
+  const startedAtMs = performance.now();
+  const entries = await Promise.all(kinds.map((kind) => ledger.ask(kind)));
+  expect(entries.map(({ status }) => status).filter((status) => status >= 300)).toEqual([]);
+  expect(performance.now() - startedAtMs).toBeLessThan(recoveryMs);
+
+  const left = `select count(*)::int as waiting from pg_stat_activity
+    where datname = current_database() and state = 'idle in transaction'`;
+  const isLeft = async () => (await watcher.query<{ waiting: number }>(left)).rows[0]?.waiting;
+  expect(await eventually(isLeft, (count) => count === 0)).toBe(0);
+  await watcher.end();
+  peer.kill("SIGCONT");
+  expect((await asked).status).toBe(503);
+  expect(await recover(ledgerOfPeer)).toBeLessThan(recoveryMs);
+  expect(await ledger.contradictions(url)).toEqual([]);
+  expect(await ledgerOfPeer.contradictions(url)).toEqual([]);
+});
+
+test.concurrent("a server that is stopped for 12 s loses nothing that is answered, also by kill -9 afterwards", async () => {
+  const url = await frozen.createDatabase();
+  await using presage = await spawnPresage({
+    PRESAGE_DATABASE_URL: url,
+    PRESAGE_UPSTREAM_URL: upstream.url,
+  });
+  const keys = apiKeyClient(() => presage);
+  const fixtures = await makeFixtures(presage);
+  const ledger = openLedger(presage, fixtures);
+  const revoked: string[] = [];
+  for (let key = 0; key < 10; key++) revoked.push((await keys.create(`to be revoked ${key}`)).id);
+
+  const askForRevisions = () => Array.from({ length: 12 }, () => ledger.ask("revision"));
+
+  // So that as many connections are open as there may be.
+  await Promise.all(askForRevisions());
+  await frozen.freeze();
+  const revisions = askForRevisions();
+  await Bun.sleep(freezeMs);
+  await frozen.thaw();
+  await Promise.all(revisions);
+  const made = await Promise.all(Array.from({ length: 10 }, () => ledger.ask("key")));
+  expect(made.map(({ status }) => status)).toEqual(made.map(() => 201));
+  expect(await Promise.all(revoked.map((id) => keys.revoke(id)))).toEqual(revoked.map(() => 204));
+  presage.kill("SIGKILL");
+  await presage.exited;
+
+  expect(await ledger.contradictions(url)).toEqual([]);
+  const client = await connectTo(url);
+  const { rows } = await client.query(
+    "select name from api_keys where revoked_at is null and name like 'to be revoked %'",
+  );
+  await client.end();
+  expect(rows).toEqual([]);
+});
+
+test.concurrent("a wire that swallows everything for 19 s makes nobody wait in turns", async () => {
+  const direct = await createDatabaseAt(postgres.url);
+  const relay = await startRelay(Number(new URL(direct).port));
+  const wired = new URL(direct);
+  wired.port = String(relay.port);
+  const presage = await startPresage({
+    PRESAGE_DATABASE_URL: wired.href,
+    PRESAGE_UPSTREAM_URL: upstream.url,
+  });
+  const ledger = openLedger(presage, await makeFixtures(presage));
+  const stop = ledger.askUntilStopped(20);
+  await Bun.sleep(500);
+  relay.silence();
+  const silentAtMs = performance.now();
+  const asked: Promise<unknown>[] = [];
+  while (performance.now() - silentAtMs < silenceMs) {
+    for (const kind of ["evaluation", "key", "correction"] satisfies Kind[]) asked.push(ledger.ask(kind));
+    await Bun.sleep(1_000);
+  }
+  relay.resume();
+  const tookMs = await recover(ledger);
+  await Promise.all(asked);
+  await stop();
+  expect(await ledger.contradictions(direct)).toEqual([]);
+  expect(Math.max(...ledger.entries.map((entry) => entry.tookMs))).toBeLessThan(patienceMs);
+  expect(tookMs).toBeLessThan(recoveryMs);
+  await presage.stop();
+  await relay.stop();
+});
+
+test.concurrent("a change whose answer never comes is said to be uncertain, and is not to be sent again", async () => {
+  const direct = await createDatabaseAt(postgres.url);
+  const relay = await startRelay(Number(new URL(direct).port));
+  const wired = new URL(direct);
+  wired.port = String(relay.port);
+  const presage = await startPresage({
+    PRESAGE_DATABASE_URL: wired.href,
+    PRESAGE_UPSTREAM_URL: upstream.url,
+  });
+  const ledger = openLedger(presage, await makeFixtures(presage));
+  relay.holdAnswersTo("commit\0");
+  const asked = await Promise.all(kinds.map((kind) => ledger.ask(kind)));
+  expect(asked.map(({ status }) => status)).toEqual(kinds.map(() => 503));
+  // The rest waited for their turn behind one of these, and were refused.
+  const uncertain = asked.filter(({ isUncertain }) => isUncertain);
+  expect(uncertain.map(({ kind }) => kind)).toContain("evaluation");
+  expect(uncertain.length).toBeGreaterThan(2);
+  relay.resume();
+  expect(await recover(ledger)).toBeLessThan(recoveryMs);
+  expect(await ledger.contradictions(direct)).toEqual([]);
+  const counts = await ledger.timesKept(direct);
+  expect(uncertain.map(({ kind, name }) => counts.get(`${kind}/${name}`))).toEqual(uncertain.map(() => 1));
+  await presage.stop();
+  await relay.stop();
+});

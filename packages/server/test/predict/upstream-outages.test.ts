@@ -1,0 +1,109 @@
+import { expect, test } from "bun:test";
+import { ErrorResponse } from "@presage/contract";
+import { eventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
+import { prediction } from "../support/presage-before.ts";
+import { selfSigned } from "../support/self-signed.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
+import { completion } from "../support/upstream.ts";
+
+/** Presage before an upstream that cannot be reached. */
+async function before(url: string, more: Record<string, string> = {}): Promise<SpawnedPresage> {
+  return await spawnPresage({
+    PRESAGE_DATABASE_URL: "sqlite::memory:",
+    PRESAGE_UPSTREAM_URL: url,
+    PRESAGE_UPSTREAM_MODEL: "test-model",
+    ...more,
+  });
+}
+
+const predict = (presage: SpawnedPresage) => presage.call("POST", "/v1/predict", prediction);
+
+/** What the log says of the upstream, a line of it being there. */
+async function outagesOf(presage: SpawnedPresage, lines: number) {
+  const read = async () =>
+    (await presage.stdout())
+      .split("\n")
+      .filter((line) => line.includes("the upstream "))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+  return await eventually(read, (found) => found.length >= lines);
+}
+
+async function unreachableCounts(presage: SpawnedPresage): Promise<string[]> {
+  const text = await (await presage.call("GET", "/metrics")).text();
+  return text.split("\n").filter((line) => line.startsWith("presage_upstream_unreachable_total"));
+}
+
+test.concurrent("callers hear one text, the log and the metrics why the upstream cannot be reached", async () => {
+  const https = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    tls: selfSigned(),
+    fetch: () => Response.json(completion("Open.")),
+  });
+  const plain = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: () => Response.json(completion("Open.")),
+  });
+  const reasons = [
+    ["refused", `http://127.0.0.1:${await freePort()}/v1`],
+    ["name", "http://nowhere.invalid/v1"],
+    ["certificate", `https://localhost:${https.port}/v1`],
+    ["tls", `https://localhost:${plain.port}/v1`],
+  ] as const;
+  await Promise.all(
+    reasons.map(async ([reason, url]) => {
+      await using presage = await before(url, { PRESAGE_UPSTREAM_RETRIES: "1" });
+      const answers = await Promise.all(Array.from({ length: 5 }, () => predict(presage)));
+      for (const answer of answers) {
+        expect(answer.status).toBe(503);
+        expect(ErrorResponse.parse(await answer.json())).toEqual({
+          detail: "The upstream cannot be reached.",
+          category: "unavailable",
+        });
+      }
+      expect(await outagesOf(presage, 1)).toMatchObject([
+        { level: 40, upstream: "predictions", reason, code: expect.stringMatching(/^[A-Z_]+$/) },
+      ]);
+      expect(await unreachableCounts(presage)).toEqual([
+        `presage_upstream_unreachable_total{upstream="predictions",reason="${reason}"} 5`,
+      ]);
+    }),
+  );
+  await https.stop(true);
+  await plain.stop(true);
+});
+
+test.concurrent("an outage is reported once, and that it is over", async () => {
+  const port = await freePort();
+  await using presage = await before(`http://127.0.0.1:${port}/v1`, { PRESAGE_UPSTREAM_RETRIES: "0" });
+  for (let call = 0; call < 20; call++) expect((await predict(presage)).status).toBe(503);
+  const upstream = Bun.serve({
+    hostname: "127.0.0.1",
+    port,
+    fetch: () => Response.json(completion("Open.")),
+  });
+  for (let call = 0; call < 20; call++) expect((await predict(presage)).status).toBe(200);
+  await Bun.sleep(10_000);
+  for (let call = 0; call < 20; call++) expect((await predict(presage)).status).toBe(200);
+  await upstream.stop(true);
+  const outages = await outagesOf(presage, 2);
+  expect(outages.map(({ msg }) => msg)).toEqual([
+    "the upstream cannot be reached",
+    "the upstream answers again",
+  ]);
+});
+
+test.concurrent("judges have an upstream of their own, in the log and in the metrics", async () => {
+  await using presage = await before(`http://127.0.0.1:${await freePort()}/v1`);
+  const evaluated = await presage.call("POST", "/v1/evaluate", {
+    evaluators: [{ evaluator: "judge", profile_name: "system:is-concise" }],
+    evaluated_model_input: "Open the door.",
+    evaluated_model_output: "It is open.",
+  });
+  expect(evaluated.status).toBe(200);
+  expect(await outagesOf(presage, 1)).toMatchObject([{ upstream: "judges", reason: "refused" }]);
+  const [count] = await unreachableCounts(presage);
+  expect(count).toStartWith('presage_upstream_unreachable_total{upstream="judges",reason="refused"}');
+});

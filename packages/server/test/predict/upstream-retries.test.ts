@@ -1,0 +1,110 @@
+import { expect, test } from "bun:test";
+import { prediction, presageBefore } from "../support/presage-before.ts";
+import { goodAnswer, httpAnswer } from "../support/raw-upstream.ts";
+
+const busy = { error: { message: "All slots are busy." } };
+
+test("an upstream that answers 503 twice is asked a third time", async () => {
+  await using server = await presageBefore(({ socket, number }) => {
+    socket.write(number < 3 ? httpAnswer(503, busy) : goodAnswer);
+  });
+  expect((await server.predict()).status).toBe(200);
+  expect(server.upstream.received).toHaveLength(3);
+});
+
+test("an upstream that goes on answering 503 is 503 unavailable with what it said and a Retry-After", async () => {
+  await using server = await presageBefore(({ socket }) => socket.write(httpAnswer(503, busy)));
+  const response = await server.chat();
+  expect(response.status).toBe(503);
+  expect(response.headers.get("retry-after")).toBe("1");
+  expect(await response.json()).toStrictEqual({
+    detail: expect.any(String),
+    category: "unavailable",
+    upstream_status: 503,
+    upstream_body: JSON.stringify(busy),
+  });
+  expect(server.upstream.received).toHaveLength(3);
+});
+
+test("a 503 that asks for a longer pause than ours is handed on with its Retry-After, at once", async () => {
+  await using server = await presageBefore(({ socket }) =>
+    socket.write(httpAnswer(503, busy, { "retry-after": "7" })),
+  );
+  for (const ask of [server.predict, server.chat]) {
+    server.upstream.received.length = 0;
+    const response = await ask();
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("7");
+    expect(await response.json()).toMatchObject({ category: "unavailable", upstream_status: 503 });
+    expect(server.upstream.received).toHaveLength(1);
+  }
+});
+
+test("a 503 that asks for a short pause is not asked again before it is over", async () => {
+  const askedAtMs: number[] = [];
+  await using server = await presageBefore(({ socket, number }) => {
+    askedAtMs.push(performance.now());
+    socket.write(number === 1 ? httpAnswer(503, busy, { "retry-after": "1" }) : goodAnswer);
+  });
+  expect((await server.predict()).status).toBe(200);
+  const [first = 0, second = 0] = askedAtMs;
+  expect(second - first).toBeGreaterThanOrEqual(990);
+});
+
+for (const [status, answered, category] of [
+  [500, 502, "upstream"],
+  [502, 502, "upstream"],
+  [400, 502, "upstream"],
+  [401, 502, "upstream"],
+  [404, 502, "upstream"],
+  [413, 413, "context_exceeded"],
+  [429, 429, "rate_limit"],
+  [504, 504, "timeout"],
+  [529, 503, "unavailable"],
+] as const) {
+  test(`an upstream's ${status} is not tried again`, async () => {
+    await using server = await presageBefore(({ socket }) => socket.write(httpAnswer(status, busy)));
+    const response = await server.predict();
+    expect(response.status).toBe(answered);
+    expect(await response.json()).toMatchObject({ category, upstream_status: status });
+    expect(server.upstream.received).toHaveLength(1);
+  });
+}
+
+test("without retries neither a 503 nor a reset connection is tried again", async () => {
+  await using server = await presageBefore(
+    ({ socket, number }) => {
+      if (number === 1) socket.write(httpAnswer(503, busy));
+      else socket.resetAndDestroy();
+    },
+    { PRESAGE_UPSTREAM_RETRIES: "0" },
+  );
+  expect((await server.predict()).status).toBe(503);
+  expect(server.upstream.received).toHaveLength(1);
+  expect((await server.predict()).status).toBe(503);
+  expect(server.upstream.received).toHaveLength(2);
+});
+
+test("asking for the model's name is tried again too, and is done once for all who wait for it", async () => {
+  await using server = await presageBefore(
+    ({ socket, head, number }) => {
+      if (number === 1) socket.resetAndDestroy();
+      else if (head.startsWith("GET ")) socket.write(httpAnswer(200, { data: [{ id: "served" }] }));
+      else socket.write(goodAnswer);
+    },
+    { PRESAGE_UPSTREAM_MODEL: undefined },
+  );
+  const responses = await Promise.all(Array.from({ length: 8 }, () => server.predict()));
+  expect(responses.map(({ status }) => status)).toStrictEqual(Array(8).fill(200));
+  const asked = server.upstream.received.map(({ head }) => head.split("\r\n")[0]);
+  expect(asked.filter((line) => line?.startsWith("GET /v1/models "))).toHaveLength(2);
+  expect(server.upstream.received.at(-1)?.body).toContain('"served"');
+});
+
+test("a caller who was refused by the upstream is not held against the next one", async () => {
+  await using server = await presageBefore(({ socket, number }) => {
+    socket.write(number === 1 ? httpAnswer(500, busy) : goodAnswer);
+  });
+  expect((await server.presage.call("POST", "/v1/predict", prediction)).status).toBe(502);
+  expect((await server.presage.call("POST", "/v1/predict", prediction)).status).toBe(200);
+});

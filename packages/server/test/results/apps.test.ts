@@ -1,0 +1,62 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { onEachDatabase } from "../support/databases.ts";
+import { keyOfAnotherAccount } from "../support/other-account.ts";
+import { startPresage, type TestPresage } from "../support/presage.ts";
+import { startUpstream } from "../support/upstream.ts";
+
+onEachDatabase((database) => {
+  const upstream = startUpstream();
+  let databaseUrl: string;
+  let presage: TestPresage;
+
+  beforeAll(async () => {
+    databaseUrl = await database.create();
+    presage = await startPresage({
+      PRESAGE_DATABASE_URL: databaseUrl,
+      PRESAGE_UPSTREAM_URL: upstream.url,
+    });
+  });
+  afterAll(async () => {
+    await presage.stop();
+    await upstream.stop();
+  });
+
+  async function listApps(headers?: Record<string, string>): Promise<unknown> {
+    const response = await presage.call("GET", "/v1/apps", undefined, headers);
+    expect(response.status).toBe(200);
+    return await response.json();
+  }
+
+  async function evaluateFor(app: string | null): Promise<void> {
+    const texts = { evaluated_model_output: "x", evaluated_model_gold_answer: "x" };
+    const body = { evaluators: [{ evaluator: "exact-match" }], ...texts, app };
+    expect((await presage.call("POST", "/v1/evaluate", body)).status).toBe(200);
+  }
+
+  test("There are no apps before there are results", async () => {
+    expect(await listApps()).toEqual({ apps: [], next: null });
+  });
+
+  test("Each app that has results is there once, in the order of the names, and another account sees none", async () => {
+    for (const app of ["öffnen", "beta", "Zeta", null, "beta", "a b"]) await evaluateFor(app);
+    const names = ["Zeta", "a b", "beta", "default", "öffnen"];
+    expect(await listApps()).toEqual({ apps: names.map((name) => ({ name })), next: null });
+    const stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+    expect(await listApps(stranger)).toEqual({ apps: [], next: null });
+  });
+
+  test("They come in pages, each from the last name of the one before, whatever its characters", async () => {
+    for (const app of ["🚪", "\uff5e", "a%b", "é"]) await evaluateFor(app);
+    const pages: string[][] = [];
+    let query = "?limit=4";
+    for (;;) {
+      const response = await presage.call("GET", `/v1/apps${query}`);
+      const { apps, next } = (await response.json()) as { apps: { name: string }[]; next: string | null };
+      pages.push(apps.map(({ name }) => name));
+      if (next === null) break;
+      expect(next).toBe(apps.at(-1)?.name ?? "");
+      query = `?limit=4&after=${encodeURIComponent(next)}`;
+    }
+    expect(pages).toEqual([["Zeta", "a b", "a%b", "beta"], ["default", "é", "öffnen", "\uff5e"], ["🚪"]]);
+  });
+});

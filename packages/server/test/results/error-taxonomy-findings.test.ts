@@ -1,0 +1,180 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { ErrorTaxonomyFindingsResponse } from "@presage/contract";
+import { onEachDatabase } from "../support/databases.ts";
+import { errorTaxonomyClient, nowhere, path } from "../support/error-taxonomies.ts";
+import { evaluationClient } from "../support/evaluations.ts";
+import { evaluatorProfileClient } from "../support/evaluator-profiles.ts";
+import { faultsOf, placesOf } from "../support/faults.ts";
+import { refuse, say } from "../support/judge.ts";
+import { openStore } from "../support/open-store.ts";
+import { keyOfAnotherAccount } from "../support/other-account.ts";
+import { startPresage, type TestPresage } from "../support/presage.ts";
+import { type StoredFields, storeResults } from "../support/stored-results.ts";
+import { startUpstream } from "../support/upstream.ts";
+
+const today = () => new Date().toISOString().slice(0, 10);
+
+onEachDatabase((database) => {
+  const upstream = startUpstream();
+  let presage: TestPresage;
+  let databaseUrl: string;
+  let stranger: Record<string, string>;
+  const { create, list } = errorTaxonomyClient(() => presage);
+  const profiles = evaluatorProfileClient(() => presage);
+  const { evaluate, post } = evaluationClient(() => presage);
+
+  beforeAll(async () => {
+    databaseUrl = await database.create();
+    presage = await startPresage({
+      PRESAGE_DATABASE_URL: databaseUrl,
+      PRESAGE_UPSTREAM_URL: upstream.url,
+    });
+    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+  });
+  afterAll(async () => {
+    await presage.stop();
+    await upstream.stop();
+  });
+
+  const get = (revisionId: string, query = "", headers?: Record<string, string>) =>
+    presage.call("GET", `${path}/${revisionId}/findings${query}`, undefined, headers);
+
+  async function findings(...call: Parameters<typeof get>): Promise<ErrorTaxonomyFindingsResponse> {
+    const response = await get(...call);
+    expect(response.status).toBe(200);
+    return ErrorTaxonomyFindingsResponse.parse(await response.json());
+  }
+
+  /** From now on the judge finds the kinds of these ids. */
+  function judgeFinds(...ids: string[]): void {
+    const categories = ids.map((id) => ({ id, reason: "Look." }));
+    upstream.answer = () => say({ reasoning: "I looked.", categories });
+  }
+
+  const orderOf = (profileName: string) => ({
+    evaluators: [{ evaluator: "error-taxonomy", profile_name: profileName }],
+    evaluated_model_output: "The door is a window.",
+  });
+
+  /** What an evaluation found on a day. */
+  const foundOn = (day: string, revisionId: string, paths: string[][]): StoredFields => ({
+    evaluatorFamily: "error-taxonomy",
+    createdAt: Date.parse(`${day}T23:59:59Z`) * 1000,
+    finding: {
+      status: "success",
+      pass: paths.length === 0,
+      extra: {
+        error_taxonomy_revision_id: revisionId,
+        categories: paths.map((path) => ({ path, reason: "" })),
+      },
+    },
+  });
+
+  async function store(fields: StoredFields[]): Promise<void> {
+    await using opened = await openStore(databaseUrl);
+    await storeResults(opened.database, opened.owner.account_id, fields);
+  }
+
+  test("What evaluations find is counted with them, each revision by itself", async () => {
+    const name = "rooms";
+    const body = { doors: ["opened by itself", "gone"], people: ["gone"] };
+    const first = await create({ error_taxonomy_name: name, body, labels: ["production"] });
+    await profiles.create({
+      evaluator_family: "error-taxonomy",
+      name,
+      config: { error_taxonomy_name: name },
+    });
+    expect(await findings(first.id)).toEqual({ evaluated: 0, findings: [] });
+
+    const order = orderOf(name);
+    judgeFinds("E2", "E3");
+    await Promise.all([evaluate(order), evaluate(order)]);
+    judgeFinds("E2");
+    await evaluate({
+      ...order,
+      evaluators: [...order.evaluators, { evaluator: "exact-match" }],
+      evaluated_model_gold_answer: "x",
+    });
+    judgeFinds();
+    await evaluate(order);
+    upstream.answer = () => refuse(400, "no");
+    expect(await evaluate(order)).toMatchObject([{ status: "failed" }]);
+    expect(await findings(first.id.toUpperCase())).toEqual({
+      evaluated: 4,
+      findings: [
+        { path: ["doors", "gone"], count: 3, last_found_on: today() },
+        { path: ["people", "gone"], count: 2, last_found_on: today() },
+      ],
+    });
+
+    const second = await create({ error_taxonomy_name: name, body: ["other"], labels: ["production"] });
+    judgeFinds("E1");
+    await evaluate(order);
+    expect(await findings(second.id)).toMatchObject({
+      evaluated: 1,
+      findings: [{ path: ["other"], count: 1 }],
+    });
+    expect((await findings(first.id)).evaluated).toBe(4);
+  });
+
+  test("Of a taxonomy that comes with Presage each account sees its own findings", async () => {
+    const [revision] = await list({ name: "system:world-model-errors" });
+    const id = revision?.id ?? "";
+    judgeFinds("E1");
+    await evaluate(orderOf("system:world-model-errors"));
+    expect(await findings(id)).toMatchObject({ evaluated: 1, findings: [{ count: 1 }] });
+    expect(await findings(id, "", stranger)).toEqual({ evaluated: 0, findings: [] });
+    judgeFinds();
+    expect((await post(orderOf("system:world-model-errors"), stranger)).status).toBe(200);
+    expect(await findings(id, "", stranger)).toEqual({ evaluated: 1, findings: [] });
+  });
+
+  test("Whole UTC days are counted between the bounds", async () => {
+    const { id } = await create({ error_taxonomy_name: "days", body: ["a", "b"] });
+    await store([
+      foundOn("2026-03-01", id, [["a"]]),
+      foundOn("2026-03-02", id, [["a"], ["b"]]),
+      foundOn("2026-03-03", id, []),
+      foundOn("2026-03-04", id, [["b"]]),
+    ]);
+    const a = (count: number, last_found_on: string) => ({ path: ["a"], count, last_found_on });
+    const b = (count: number, last_found_on: string) => ({ path: ["b"], count, last_found_on });
+    expect(await findings(id)).toEqual({ evaluated: 4, findings: [a(2, "2026-03-02"), b(2, "2026-03-04")] });
+    expect(await findings(id, "?since=2026-03-02T18:00:00Z")).toEqual({
+      evaluated: 3,
+      findings: [b(2, "2026-03-04"), a(1, "2026-03-02")],
+    });
+    expect(await findings(id, "?until=2026-03-02T00:00:00Z")).toEqual({
+      evaluated: 1,
+      findings: [a(1, "2026-03-01")],
+    });
+    const oneDay = "?since=2026-03-02T00:00:00&until=2026-03-02T00:00:01";
+    expect((await findings(id, oneDay)).evaluated).toBe(1);
+    expect(await findings(id, "?since=2999-01-01T00:00:00Z")).toEqual({ evaluated: 0, findings: [] });
+  });
+
+  test("Names of any length and many kinds at once are counted", async () => {
+    const { id } = await create({ error_taxonomy_name: "long", body: ["a"] });
+    const deep = Array.from({ length: 20 }, (_, level) => `${level}${"🚪".repeat(99)}`);
+    // Of many revisions, so that there are more counts than go into one statement.
+    const many = Array.from({ length: 500 }, (_, index) => [`kind ${index}`]);
+    const others = [1, 2].map(() => foundOn("2026-04-01", crypto.randomUUID(), many));
+    await store([foundOn("2026-04-01", id, [deep, ...many]), foundOn("2026-04-01", id, [deep]), ...others]);
+    const { evaluated, findings: found } = await findings(id);
+    expect([evaluated, found.length]).toEqual([2, 501]);
+    expect(found[0]).toEqual({ path: deep, count: 2, last_found_on: "2026-04-01" });
+  });
+
+  test("A revision that is not there is 404, and faults are named", async () => {
+    expect((await get(nowhere)).status).toBe(404);
+    const own = await create({ error_taxonomy_name: "mine alone" });
+    expect((await get(own.id, "", stranger)).status).toBe(404);
+    const faults = await faultsOf(await get(own.id, "?since=yesterday&until="));
+    expect(placesOf(faults)).toEqual([
+      { type: "datetime_parsing", loc: ["query", "since"] },
+      { type: "datetime_parsing", loc: ["query", "until"] },
+    ]);
+    const idFaults = await faultsOf(await get("rooms"));
+    expect(placesOf(idFaults)).toEqual([{ type: "uuid_parsing", loc: ["path", "revision_id"] }]);
+  });
+});

@@ -1,0 +1,192 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { findCorrections } from "../../src/evaluation/results/corrections/find-corrections.ts";
+import { onEachDatabase } from "../support/databases.ts";
+import { evaluationResultsClient, resultsPath } from "../support/evaluation-results.ts";
+import { faultsOf, placesOf } from "../support/faults.ts";
+import { openStore } from "../support/open-store.ts";
+import { keyOfAnotherAccount } from "../support/other-account.ts";
+import { startPresage, type TestPresage } from "../support/presage.ts";
+import { type StoredFields, storeResults } from "../support/stored-results.ts";
+
+onEachDatabase((database) => {
+  let presage: TestPresage;
+  let databaseUrl: string;
+  let stranger: Record<string, string>;
+  let app: string;
+  let tests = 0;
+  const { post, search, find, correct, summary } = evaluationResultsClient(() => presage);
+
+  beforeAll(async () => {
+    databaseUrl = await database.create();
+    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+  });
+  beforeEach(() => {
+    tests += 1;
+    app = `app of test ${tests}`;
+  });
+  afterAll(() => presage.stop());
+
+  /** Stores one result of the test's own app and returns its id. */
+  async function store(fields: StoredFields): Promise<string> {
+    await using opened = await openStore(databaseUrl);
+    const [result] = await storeResults(opened.database, opened.owner.account_id, [
+      { filing: { app }, ...fields },
+    ]);
+    return String(result?.id);
+  }
+
+  const idsOf = async (filter: Record<string, unknown>) =>
+    (await search({ app, ...filter })).map(({ id }) => id);
+
+  test("a correction counts in searches, and the evaluator's verdict stays", async () => {
+    const id = await store({ finding: { status: "success", pass: false, score: 0.25 } });
+    const corrected = await correct(id, { pass: true, comment: "It is right, only longer 🙂" });
+    expect(await find(id)).toEqual(corrected);
+    expect(await search({ app })).toEqual([corrected]);
+    expect(corrected).toMatchObject({
+      id,
+      pass: false,
+      score_raw: 0.25,
+      correction: {
+        pass: true,
+        score_raw: 1,
+        comment: "It is right, only longer 🙂",
+        created_at: expect.stringMatching(/Z$/),
+      },
+    });
+    expect(await idsOf({ pass: true })).toEqual([id]);
+    expect(await idsOf({ pass: false })).toEqual([]);
+    expect(await idsOf({ score_raw_min: 0.9 })).toEqual([id]);
+    expect(await idsOf({ score_raw_max: 0.3 })).toEqual([]);
+  });
+
+  test("of several corrections the last one counts, however many people speak at once", async () => {
+    const id = await store({});
+    await correct(id, { pass: false });
+    await correct(id, { pass: true, score_raw: 0.8, comment: null });
+    expect((await find(id)).correction).toMatchObject({ pass: true, score_raw: 0.8, comment: null });
+
+    const scores = Array.from({ length: 8 }, (_, index) => index / 10);
+    await Promise.all(scores.map((score_raw) => correct(id, { pass: false, score_raw })));
+    const { correction } = await find(id);
+    const score = correction?.score_raw ?? -1;
+    expect(scores).toContain(score);
+    expect(await idsOf({ score_raw_min: score, score_raw_max: score })).toEqual([id]);
+    const { groups } = await summary({ app });
+    expect(groups).toHaveLength(1);
+    expect(groups[0]).toMatchObject({ count: 1, scored: 1, passed: 0, not_passed: 1, p50: score });
+    expect(groups[0]?.mean_score).toBeCloseTo(score, 9);
+  });
+
+  test("a fail without a score is a zero, and a null is no score either", async () => {
+    const id = await store({});
+    expect((await correct(id, { pass: false })).correction?.score_raw).toBe(0);
+    expect((await correct(id, { pass: true, score_raw: null })).correction?.score_raw).toBe(1);
+  });
+
+  test("a result without a pass or a score gets both", async () => {
+    const id = await store({ finding: { status: "success" }, isExternal: true });
+    expect((await summary({ app })).groups[0]).toMatchObject({
+      count: 1,
+      scored: 0,
+      passed: 0,
+      not_passed: 0,
+    });
+    await correct(id, { pass: true, score_raw: 0.5 });
+    expect((await summary({ app })).groups).toMatchObject([{ count: 1, scored: 1, passed: 1, p50: 0.5 }]);
+    expect(await find(id)).toMatchObject({ pass: null, score_raw: null });
+  });
+
+  test("summaries from both sources agree after corrections, in the day of the result", async () => {
+    const createdAt = Date.UTC(2026, 3, 5, 12) * 1000;
+    const first = await store({ createdAt });
+    await store({ createdAt, finding: { status: "success", pass: false, score: 0.2504 } });
+    const third = await store({ createdAt, finding: { status: "success", pass: false, score: 0.2501 } });
+    await correct(first, { pass: false, score_raw: 0.123 });
+    // The same thousandth as before.
+    await correct(third, { pass: false, score_raw: 0.2502 });
+    const byDay = { app, group_by: ["day"] };
+    const rollups = await summary(byDay);
+    const results = await summary({ ...byDay, after_id: 0 });
+    expect([rollups.source, results.source]).toEqual(["rollups", "results"]);
+    expect(rollups.groups).toHaveLength(1);
+    expect(rollups.groups[0]).toMatchObject({
+      key: { day: "2026-04-05" },
+      count: 3,
+      passed: 0,
+      not_passed: 3,
+    });
+    for (const { groups } of [rollups, results]) {
+      expect(groups[0]?.mean_score).toBeCloseTo((0.123 + 0.2504 + 0.2502) / 3, 9);
+    }
+    const { mean_score: _, mean_score_interval: __, ...others } = rollups.groups[0] ?? {};
+    expect(results.groups[0]).toMatchObject(others);
+  });
+
+  test("an evaluation without a verdict cannot be corrected", async () => {
+    const id = await store({ finding: { status: "failed", errorMessage: "timeout: too long" } });
+    expect((await post(`/${id}/correction`, { pass: true })).status).toBe(409);
+    expect((await summary({ app })).groups).toMatchObject([{ count: 1, failed: 1, passed: 0 }]);
+  });
+
+  test("what is not there, or another account's, is 404; faults are named", async () => {
+    const id = await store({});
+    expect((await post("/999999999/correction", { pass: true })).status).toBe(404);
+    expect((await post(`/${id}/correction`, { pass: false }, stranger)).status).toBe(404);
+    expect((await find(id)).correction).toBeNull();
+    const faults = await faultsOf(await post(`/${id}/correction`, { score_raw: 1.5, comment: "nul \0" }));
+    expect(placesOf(faults)).toEqual([
+      { type: "missing", loc: ["body", "pass"] },
+      { type: "less_than_equal", loc: ["body", "score_raw"] },
+      { type: "value_error", loc: ["body", "comment"] },
+    ]);
+  });
+
+  test("a result of another account is not read before it is 404, however long it is", async () => {
+    const long = "long ".repeat(1_000_000);
+    const id = await store({ sample: { input: long, output: long } });
+    const find = (where: string, headers?: Record<string, string>) =>
+      presage.call("GET", `${resultsPath}/${where}`, undefined, headers);
+    const correctIt = (where: string, headers?: Record<string, string>) =>
+      post(`/${where}/correction`, { pass: true }, headers);
+    for (const ask of [find, correctIt]) {
+      // The quickest of some: what else the machine does makes some of them slow.
+      const quickestMs = async (where: string) => {
+        const times: number[] = [];
+        for (let round = 0; round < 12; round += 1) {
+          const startedAtMs = performance.now();
+          const response = await ask(where, stranger);
+          await response.arrayBuffer();
+          times.push(performance.now() - startedAtMs);
+          expect(response.status).toBe(404);
+        }
+        return Math.min(...times);
+      };
+      const nothingMs = await quickestMs("999999999");
+      expect(await quickestMs(id)).toBeLessThan(3 * nothingMs + 4);
+    }
+  }, 60_000);
+
+  test("a judge finds the newest corrections of its profile, the last word on each result", async () => {
+    await using opened = await openStore(databaseUrl);
+    const { database: handle, owner } = opened;
+    const publicId = crypto.randomUUID();
+    const profile = { name: "mine", publicId, revision: 1 };
+    const [one, two] = [
+      await store({ profile, sample: { input: "first", output: "é" } }),
+      await store({ profile, sample: { output: "second" } }),
+    ];
+    const other = await store({ profile: { ...profile, publicId: crypto.randomUUID() } });
+    await correct(one, { pass: true, comment: "no" });
+    await correct(other, { pass: false });
+    await correct(two, { pass: false });
+    await correct(one, { pass: false, comment: "really not" });
+    expect(await findCorrections(handle, owner.account_id, publicId, 5)).toEqual([
+      { sample: { input: "first", output: "é" }, pass: false, comment: "really not" },
+      { sample: { output: "second" }, pass: false },
+    ]);
+    expect(await findCorrections(handle, owner.account_id, publicId, 1)).toHaveLength(1);
+    expect(await findCorrections(handle, "another", publicId, 5)).toEqual([]);
+  });
+});

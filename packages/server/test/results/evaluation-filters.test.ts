@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { EvaluationSummaryResponse } from "@presage/contract";
+import { onEachDatabase } from "../support/databases.ts";
+import { evaluationClient } from "../support/evaluations.ts";
+import { faultsOf } from "../support/faults.ts";
+import { startPresage, type TestPresage } from "../support/presage.ts";
+
+const results = "/v1/evaluation-results";
+
+onEachDatabase((database) => {
+  let presage: TestPresage;
+  const { evaluate, search } = evaluationClient(() => presage);
+
+  beforeAll(async () => {
+    presage = await startPresage({ PRESAGE_DATABASE_URL: await database.create() });
+    const regex = [{ evaluator: "regex" }];
+    await evaluate({ evaluators: regex, evaluated_model_output: "x", tags: { side: "left" } });
+    await evaluate({ evaluators: regex, evaluated_model_output: " ", tags: { side: "right" } });
+    await evaluate({ evaluators: [{ evaluator: "exact-match" }], evaluated_model_output: "x" });
+  });
+  afterAll(() => presage.stop());
+
+  async function summarise(body: object) {
+    const response = await presage.call("POST", `${results}/summary`, body);
+    expect(response.status).toBe(200);
+    return EvaluationSummaryResponse.parse(await response.json());
+  }
+
+  test.each(["search", "summary"])(
+    "A %s refuses a filter that it does not know, unless it is null",
+    async (of) => {
+      const ask = (body: object) => presage.call("POST", `${results}/${of}`, body);
+      const faults = await faultsOf(await ask({ evaluator: "regex", score_min: 0.5, favorite: null }));
+      expect(faults.map(({ type, loc }) => [type, loc])).toEqual([
+        ["extra_forbidden", ["body", "evaluator"]],
+        ["extra_forbidden", ["body", "score_min"]],
+      ]);
+      expect((await ask({ project_id: null, experiment_id: null })).status).toBe(200);
+    },
+  );
+
+  test("An export refuses one too", async () => {
+    const [fault] = await faultsOf(await presage.call("GET", `${results}/export?evaluator=regex`));
+    expect(fault?.loc).toEqual(["query", "evaluator"]);
+  });
+
+  test("A search with limit 1000 and offset 0 is answered, and any other offset is refused", async () => {
+    expect(await search({ limit: 1000, offset: 0 })).toHaveLength(2);
+    const [fault] = await faultsOf(await presage.call("POST", `${results}/search`, { offset: 50 }));
+    expect(fault?.loc).toEqual(["body", "offset"]);
+  });
+
+  test.each([
+    ["success", 2],
+    ["validation_error", 1],
+    ["failed", 0],
+  ])("A summary of the status %s counts %d, from rollups and from results", async (status, count) => {
+    for (const [filter, source] of [
+      [{}, "rollups"],
+      [{ after_id: 0 }, "results"],
+    ] as const) {
+      const summary = await summarise({ status, ...filter });
+      expect(summary.source).toBe(source);
+      expect(summary.groups.map((group) => group.count)).toEqual(count === 0 ? [] : [count]);
+    }
+  });
+
+  test("A summary of a status and a verdict that exclude each other is empty", async () => {
+    expect((await summarise({ status: "failed", pass: true })).groups).toEqual([]);
+    expect((await summarise({ status: "success", pass: true })).groups.map(({ count }) => count)).toEqual([
+      1,
+    ]);
+  });
+
+  test("An alias finds its newest evaluator's results, unless some were imported under that very name", async () => {
+    expect(await search({ evaluator_id: "regex" })).toHaveLength(2);
+    const imported = { evaluator_id: "contains", pass: true, score_raw: 1 };
+    await presage.call("POST", `${results}/batch`, { evaluation_results: [imported] });
+    await evaluate({ evaluators: [{ evaluator: "contains" }], evaluated_model_output: "x" });
+    expect((await search({ evaluator_id: "contains" })).map(({ external }) => external)).toEqual([true]);
+    expect((await search({ evaluator_family: "contains" })).map(({ external }) => external)).toEqual([false]);
+  });
+
+  test("A field of an evaluator that nobody knows is refused: a profile must not be passed over", async () => {
+    const body = { evaluators: [{ evaluator: "contains", profile: "mine" }], evaluated_model_output: "x" };
+    const [fault] = await faultsOf(await presage.call("POST", "/v1/evaluate", body));
+    expect([fault?.type, fault?.loc]).toEqual(["extra_forbidden", ["body", "evaluators", 0, "profile"]]);
+  });
+});

@@ -1,0 +1,312 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { KeptResult } from "../../src/evaluation/results/record/evaluation-record.ts";
+import { onEachDatabase } from "../support/databases.ts";
+import { evaluationResultsClient, resultsPath } from "../support/evaluation-results.ts";
+import { faultsOf, placesOf } from "../support/faults.ts";
+import { openStore } from "../support/open-store.ts";
+import { keyOfAnotherAccount } from "../support/other-account.ts";
+import { startPresage, type TestPresage } from "../support/presage.ts";
+import { type StoredFields, storeResults } from "../support/stored-results.ts";
+
+const firstTime = Date.UTC(2026, 5, 1) * 1000;
+const microsPerMinute = 60_000_000;
+const profileIds = ["aaaaaaaa-0000-4000-8000-000000000001", "aaaaaaaa-0000-4000-8000-000000000002"];
+
+/** Every field takes its values in another rhythm, so that they come in all combinations. */
+function fieldsOf(index: number): StoredFields {
+  const of = <Value>(...values: Value[]) =>
+    values[Math.floor(index * 0.618 * values.length) % values.length] as Value;
+  const at = <Value>(...values: Value[]) => values[index % values.length] as Value;
+  const score = at(0, 1, 1 / 3, 0.1234, 0.98765, 0.5, 0.4996, 0.04, 0.0796, undefined);
+  const status = index % 11 === 5 ? "failed" : index % 17 === 3 ? "validation_error" : "success";
+  const pass = score === undefined ? undefined : score >= 0.5;
+  return {
+    createdAt: firstTime + Math.floor(index / 2) * microsPerMinute,
+    evaluatorId: of("exact-match-2026-11-01", "judge-2026-11-01", "somebody's"),
+    evaluatorFamily: of("exact-match", "judge"),
+    profile: { name: at("one", "two", "three"), publicId: at(...profileIds), revision: 1 },
+    explainStrategy: of("always", "never", "on-fail"),
+    filing: {
+      app: at("default", "default", "shop"),
+      ...(index % 4 === 0 ? { datasetId: of("d1", "d2") } : {}),
+      ...(index % 5 === 0 ? { runId: of("r1", "r2") } : {}),
+      ...(index % 3 === 0 ? { tags: { env: at("prod", "test"), tier: of("gold", "tin"), "": "x" } } : {}),
+    },
+    finding:
+      status === "success"
+        ? { status, ...(score === undefined ? {} : { score }), ...(pass === undefined ? {} : { pass }) }
+        : { status, errorMessage: "timeout: it took too long" },
+  };
+}
+
+onEachDatabase((database) => {
+  let presage: TestPresage;
+  let databaseUrl: string;
+  let stored: KeptResult[];
+  const { post, search, searchAll } = evaluationResultsClient(() => presage);
+
+  beforeAll(async () => {
+    databaseUrl = await database.create();
+    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+    await using store = await openStore(databaseUrl);
+    const fields = Array.from({ length: 300 }, (_, index) => fieldsOf(index));
+    stored = await storeResults(store.database, store.owner.account_id, fields);
+  });
+  afterAll(() => presage.stop());
+
+  type Fits = (result: KeptResult) => boolean;
+  const isSuccess: Fits = ({ finding }) => finding.status === "success";
+  const score = ({ finding }: KeptResult) => finding.score ?? Number.NaN;
+  const time = (minutes: number) => new Date(firstTime / 1000 + minutes * 60_000).toISOString();
+  const filters: [name: string, filter: Record<string, unknown>, fits: Fits][] = [
+    ["nothing", {}, () => true],
+    ["an app", { app: "shop" }, ({ filing }) => filing.app === "shop"],
+    ["an app that is not there", { app: "nowhere" }, () => false],
+    ["an evaluator", { evaluator_id: "somebody's" }, ({ evaluatorId }) => evaluatorId === "somebody's"],
+    ["a family", { evaluator_family: "judge" }, ({ evaluatorFamily }) => evaluatorFamily === "judge"],
+    ["a profile", { profile_name: "two" }, ({ profile }) => profile?.name === "two"],
+    ["criteria", { criteria: "three" }, ({ profile }) => profile?.name === "three"],
+    [
+      "a profile's id",
+      { evaluator_profile_public_id: profileIds[0]?.toUpperCase() },
+      ({ profile }) => profile?.publicId === profileIds[0],
+    ],
+    ["a dataset", { dataset_id: "d2" }, ({ filing }) => filing.datasetId === "d2"],
+    ["a run", { evaluation_run_id: "r1" }, ({ filing }) => filing.runId === "r1"],
+    [
+      "an explain strategy",
+      { explain_strategy: "never" },
+      ({ explainStrategy }) => explainStrategy === "never",
+    ],
+    ["a pass", { pass: true }, ({ finding }) => finding.pass === true],
+    ["a fail", { pass: false }, ({ finding }) => finding.pass === false],
+    ["a tag", { tags: { env: "prod" } }, ({ filing }) => filing.tags?.env === "prod"],
+    [
+      "two tags",
+      { tags: { env: "prod", tier: "tin" } },
+      ({ filing }) => filing.tags?.env === "prod" && filing.tags.tier === "tin",
+    ],
+    ["a tag of another value", { tags: { env: "gold" } }, () => false],
+    ["a least score", { score_raw_min: 0.5 }, (result) => score(result) >= 0.5],
+    ["a least score inside a thousandth", { score_raw_min: 0.4997 }, (result) => score(result) >= 0.4997],
+    ["a greatest score", { score_raw_max: 0.1234 }, (result) => score(result) <= 0.1234],
+    ["a greatest score just below", { score_raw_max: 0.12339 }, (result) => score(result) <= 0.12339],
+    [
+      "two bounds",
+      { score_raw_min: 0.0796, score_raw_max: 0.4 },
+      (result) => score(result) >= 0.0796 && score(result) <= 0.4,
+    ],
+    ["one score", { score_raw_min: 1 / 3, score_raw_max: 1 / 3 }, (result) => score(result) === 1 / 3],
+    ["any score", { score_raw_min: -1, score_raw_max: 2 }, (result) => score(result) >= 0],
+    ["crossed bounds", { score_raw_min: 0.6, score_raw_max: 0.4 }, () => false],
+    [
+      "later times",
+      { after_datetime: time(100) },
+      ({ createdAt }) => createdAt > firstTime + 100 * microsPerMinute,
+    ],
+    [
+      "earlier times",
+      { before_datetime: time(7) },
+      ({ createdAt }) => createdAt < firstTime + 7 * microsPerMinute,
+    ],
+    [
+      "a time between",
+      { after_datetime: time(20), before_datetime: time(22) },
+      ({ createdAt }) => createdAt === firstTime + 21 * microsPerMinute,
+    ],
+    ["no time yet", { after_datetime: "2999-01-01T00:00:00" }, () => false],
+    ["all time", { before_datetime: "2999-01-01T00:00:00+01:00" }, () => true],
+    [
+      "everything at once",
+      {
+        app: "default",
+        evaluator_family: "exact-match",
+        explain_strategy: "always",
+        pass: false,
+        score_raw_max: 0.2,
+        tags: { env: "prod" },
+        after_datetime: time(3),
+      },
+      (result) =>
+        result.filing.app === "default" &&
+        result.evaluatorFamily === "exact-match" &&
+        result.explainStrategy === "always" &&
+        result.finding.pass === false &&
+        score(result) <= 0.2 &&
+        result.filing.tags?.env === "prod" &&
+        result.createdAt > firstTime + 3 * microsPerMinute,
+    ],
+    [
+      "a score and a verdict",
+      { pass: true, score_raw_min: 0.9, profile_name: "one" },
+      (result) => result.finding.pass === true && score(result) >= 0.9 && result.profile?.name === "one",
+    ],
+    [
+      "a common tag and a rare run",
+      { tags: { "": "x" }, evaluation_run_id: "r2" },
+      ({ filing }) => filing.tags !== undefined && filing.runId === "r2",
+    ],
+  ];
+
+  describe("A search", () => {
+    test.each(filters)(
+      "by %s finds every result that fits, and no other, page by page",
+      async (_, filter, fits) => {
+        const wanted = stored.filter((result) => isSuccess(result) && fits(result)).map(({ id }) => id);
+        expect(await searchAll({ ...filter, order: "created_at" }, 13)).toEqual(wanted);
+        expect(await searchAll(filter, 13)).toEqual(wanted.toReversed());
+      },
+    );
+
+    test("finds evaluations without a verdict by their status only", async () => {
+      const failed = stored.filter(({ finding }) => finding.status === "failed").map(({ id }) => id);
+      expect(await searchAll({ status: "failed", order: "created_at" }, 7)).toEqual(failed);
+      const narrower = await search({ status: "validation_error", app: "default", tags: { env: "test" } });
+      expect(narrower.map(({ id }) => Number(id)).toReversed()).toEqual(
+        stored
+          .filter(
+            ({ finding, filing }) =>
+              finding.status === "validation_error" &&
+              filing.app === "default" &&
+              filing.tags?.env === "test",
+          )
+          .map(({ id }) => id),
+      );
+      expect(narrower.length).toBeGreaterThan(0);
+    });
+
+    test("takes what real clients send: nulls, no tags, limits and offsets, ids as integers or texts", async () => {
+      const nulls = {
+        app: null,
+        evaluator_id: null,
+        profile_name: null,
+        pass: null,
+        score_raw_min: null,
+        after_datetime: null,
+        before_id: null,
+        status: null,
+        order: null,
+        explain_strategy: null,
+      };
+      const all = await search({ ...nulls, tags: {}, limit: 1000, offset: 0, something: null });
+      expect(all.length).toBe(stored.filter(isSuccess).length);
+      const between = { after_id: String(stored[10]?.id), before_id: stored[14]?.id, order: "created_at" };
+      expect((await search(between)).map(({ id }) => Number(id))).toEqual(
+        stored
+          .slice(11, 14)
+          .filter(isSuccess)
+          .map(({ id }) => id),
+      );
+      expect(await search({})).toHaveLength(50);
+    });
+
+    test("takes ids that are longer than any result's", async () => {
+      const newest = await search({ limit: 3 });
+      for (const long of ["9007199254740993", "9".repeat(400), "00000000000000000000000000000001"]) {
+        const beyond = Number(long) > 1;
+        expect(await search({ after_id: long, limit: 3 })).toEqual(beyond ? [] : newest);
+        const filter = `{"before_id":${beyond ? long : `"${long}"`},"limit":3}`;
+        const response = await presage.call("POST", `${resultsPath}/search`, filter);
+        expect(await response.json()).toEqual({ results: beyond ? newest : [] });
+      }
+      for (const id of ["9007199254740992", "9".repeat(400)]) {
+        expect((await presage.call("GET", `${resultsPath}/${id}`)).status).toBe(404);
+        const correction = await presage.call("POST", `${resultsPath}/${id}/correction`, { pass: true });
+        expect(correction.status).toBe(404);
+      }
+    });
+
+    test.each(["criterion_profile_name", "evaluator_profile_name"])("takes the old name %s", async (name) => {
+      const response = await post("/search", { [name]: "two", limit: 1000 });
+      expect(response.headers.get("deprecation")).toMatch(/^@\d+$/);
+      const { results } = (await response.json()) as { results: unknown[] };
+      expect(results).toHaveLength(
+        stored.filter((result) => isSuccess(result) && result.profile?.name === "two").length,
+      );
+      const today = await post("/search", { profile_name: "two" });
+      expect(today.headers.has("deprecation")).toBe(false);
+    });
+
+    test("shows each result as it is shown alone, in new names and old", async () => {
+      const [found] = await search({ tags: { env: "test" }, limit: 1 });
+      const alone = await presage.call("GET", `${resultsPath}/${found?.id}`);
+      expect(await alone.json()).toEqual({ evaluation_result: found, evaluation_results: [found] });
+      expect(found).toMatchObject({
+        external: false,
+        correction: null,
+        input: "in",
+        evaluated_model_input: "in",
+      });
+    });
+
+    test("names every fault of the request", async () => {
+      const faults = await faultsOf(
+        await post("/search", {
+          app: 1,
+          status: "pending",
+          explain_strategy: "sometimes",
+          tags: { env: 1, nul: "a\0b" },
+          pass: "yes",
+          score_raw_min: "low",
+          after_id: "x",
+          after_datetime: "yesterday",
+          order: "score",
+          limit: 1001,
+        }),
+      );
+      expect(placesOf(faults).map(({ loc }) => loc.join("."))).toEqual([
+        "body.app",
+        "body.explain_strategy",
+        "body.status",
+        "body.after_datetime",
+        "body.tags.env",
+        "body.tags.nul",
+        "body.pass",
+        "body.score_raw_min",
+        "body.after_id",
+        "body.order",
+        "body.limit",
+      ]);
+    });
+
+    test("by more tags than a result can have is refused, and by extreme bounds finds nothing", async () => {
+      const tags = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`tag ${index}`, "value"]));
+      expect(placesOf(await faultsOf(await post("/search", { tags })))).toEqual([
+        { type: "value_error", loc: ["body", "tags"] },
+      ]);
+      const { "tag 50": _, ...fewer } = tags;
+      expect(await search({ tags: fewer, app: "shop", score_raw_min: 0.0123, pass: true })).toEqual([]);
+      expect(await search({ score_raw_min: 1e300 })).toEqual([]);
+      expect(await search({ score_raw_max: -1e300, pass: false })).toEqual([]);
+      expect(await search({ after_id: Number.MAX_SAFE_INTEGER })).toEqual([]);
+      expect(await search({ after_id: "999999999999999" })).toEqual([]);
+      expect(await search({ before_id: 0 })).toEqual([]);
+      expect(await search({ after_datetime: "9999-12-31T23:59:59.999999Z" })).toEqual([]);
+      expect(await search({ before_datetime: "0001-01-01T00:00:00-23:59" })).toEqual([]);
+    });
+
+    test("shows nothing to another account", async () => {
+      const stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+      for (const filter of [
+        {},
+        { app: "shop" },
+        { tags: { env: "prod" } },
+        { score_raw_min: 0 },
+        { status: "failed" },
+      ]) {
+        const response = await post("/search", filter, stranger);
+        expect(await response.json()).toEqual({ results: [] });
+      }
+      const one = await presage.call("GET", `${resultsPath}/${stored[0]?.id}`, undefined, stranger);
+      expect(one.status).toBe(404);
+    });
+  });
+
+  describe("One result", () => {
+    test("that is not there is 404, and what is no id is refused", async () => {
+      expect((await presage.call("GET", `${resultsPath}/999999999`)).status).toBe(404);
+      const faults = await faultsOf(await presage.call("GET", `${resultsPath}/abc`));
+      expect(placesOf(faults)).toEqual([{ type: "int_parsing", loc: ["path", "id"] }]);
+    });
+  });
+});

@@ -1,0 +1,342 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { EvaluationSummaryGroup } from "@presage/contract";
+import { createFindConfidenceInterval } from "../../src/evaluation/results/summary/find-confidence-interval.ts";
+import { patientAsker } from "../support/asker.ts";
+import { onEachDatabase } from "../support/databases.ts";
+import { evaluationResultsClient } from "../support/evaluation-results.ts";
+import { faultsOf, placesOf } from "../support/faults.ts";
+import { openStore } from "../support/open-store.ts";
+import { keyOfAnotherAccount } from "../support/other-account.ts";
+import { startPresage, type TestPresage } from "../support/presage.ts";
+import { type StoredFields, storeResults } from "../support/stored-results.ts";
+
+const day = 86_400_000_000;
+const firstDay = Date.UTC(2026, 5, 1) * 1000;
+const [profileA, profileB] = ["aaaaaaaa-0000-4000-8000-000000000001", "aaaaaaaa-0000-4000-8000-000000000002"];
+
+/** 120 results of three days, every seventh of them a failure. */
+const stored = Array.from({ length: 120 }, (_, index): StoredFields => {
+  const score = [0, 1, 0.25, 0.5, undefined][index % 5];
+  return {
+    createdAt: firstDay + Math.floor(index / 40) * day + (index % 40) * 1_000_000,
+    evaluatorId: index % 2 === 0 ? "exact-match-2026-11-01" : "theirs",
+    ...(index % 2 === 0 ? { evaluatorFamily: "exact-match" } : { evaluatorFamily: "" }),
+    profile:
+      index % 3 === 0
+        ? { name: "a", publicId: profileA, revision: 1 + (index % 2) }
+        : { name: "b", publicId: profileB, revision: 1 },
+    filing: {
+      app: index % 4 === 0 ? "shop" : "default",
+      ...(index % 6 === 0 ? { runId: "run" } : {}),
+      ...(index % 5 < 3 ? { tags: { env: index % 5 === 0 ? "prod" : "test" } } : {}),
+    },
+    finding:
+      index % 7 === 0
+        ? { status: "failed", errorMessage: "timeout: too long" }
+        : { status: "success", ...(score === undefined ? {} : { score, pass: score >= 0.5 }) },
+  };
+});
+
+onEachDatabase((database) => {
+  let presage: TestPresage;
+  let databaseUrl: string;
+  const { post, summary } = evaluationResultsClient(() => presage);
+
+  beforeAll(async () => {
+    databaseUrl = await database.create();
+    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+    await using opened = await openStore(databaseUrl);
+    await storeResults(opened.database, opened.owner.account_id, stored);
+  });
+  afterAll(() => presage.stop());
+
+  const countsOf = ({ count, scored, passed, not_passed, failed }: EvaluationSummaryGroup) => ({
+    count,
+    scored,
+    passed,
+    not_passed,
+    failed,
+  });
+  const countStored = (fits: (fields: StoredFields, index: number) => boolean) => {
+    const findings = stored.filter(fits).flatMap(({ finding }) => finding ?? []);
+    return {
+      count: findings.length,
+      scored: findings.filter(({ score }) => score !== undefined).length,
+      passed: findings.filter(({ pass }) => pass === true).length,
+      not_passed: findings.filter(({ pass }) => pass === false).length,
+      failed: findings.filter(({ status }) => status === "failed").length,
+    };
+  };
+
+  /** The same figures, but for what rounding does in another order of adding. */
+  function expectSame(some: EvaluationSummaryGroup[], others: EvaluationSummaryGroup[]): void {
+    const rounded = (value: unknown) =>
+      JSON.parse(JSON.stringify(value), (_, part: unknown) =>
+        typeof part === "number" ? Number(part.toPrecision(9)) : part,
+      );
+    expect(rounded(some)).toEqual(rounded(others));
+  }
+
+  describe("A summary", () => {
+    test("of everything is one group, from the rollup", async () => {
+      const { source, groups } = await summary({});
+      expect(source).toBe("rollups");
+      expect(groups).toHaveLength(1);
+      const [group] = groups as [EvaluationSummaryGroup];
+      expect(group.key).toEqual({});
+      expect(countsOf(group)).toEqual(countStored(() => true));
+      const scores = stored.flatMap(({ finding }) => finding?.score ?? []).sort((a, b) => a - b);
+      expect(group.mean_score).toBeCloseTo(scores.reduce((sum, score) => sum + score, 0) / scores.length, 9);
+      for (const [name, share] of [
+        ["p10", 0.1],
+        ["p50", 0.5],
+        ["p90", 0.9],
+      ] as const) {
+        expect([name, group[name]]).toEqual([name, scores[Math.ceil(share * scores.length) - 1] ?? null]);
+      }
+      expect(group.pass_rate).toBeCloseTo(group.passed / (group.passed + group.not_passed), 12);
+    });
+
+    test.each([
+      [["day"]],
+      [["evaluator"]],
+      [["profile"]],
+      [["app"]],
+      [["run"]],
+      [["day", "app"]],
+      [["evaluator", "profile", "run", "app", "day"]],
+    ])("by %p says the same from both sources", async (group_by) => {
+      const rollups = await summary({ group_by });
+      const results = await summary({ group_by, after_id: 0 });
+      expect([rollups.source, results.source]).toEqual(["rollups", "results"]);
+      expect(rollups.groups.length).toBeGreaterThan(1);
+      expectSame(rollups.groups, results.groups);
+      expect(rollups.groups.reduce((total, { count }) => total + count, 0)).toBe(stored.length);
+    });
+
+    test("by day goes from day to day, and names them", async () => {
+      const { groups } = await summary({ group_by: ["day"] });
+      expect(groups.map(({ key, count }) => [key.day, count])).toEqual([
+        ["2026-06-01", 40],
+        ["2026-06-02", 40],
+        ["2026-06-03", 40],
+      ]);
+    });
+
+    test("names what groups have in common, and says null where there is nothing", async () => {
+      const byRun = await summary({ group_by: ["run"] });
+      expect(byRun.groups.map(({ key }) => key)).toEqual([
+        { evaluation_run_id: null },
+        { evaluation_run_id: "run" },
+      ]);
+      const byProfile = await summary({ group_by: ["profile"], profile_name: "a" });
+      expect(byProfile.groups.map(({ key }) => key)).toContainEqual({
+        profile_name: "a",
+        evaluator_profile_public_id: profileA,
+        evaluator_profile_revision: 2,
+      });
+      const byEvaluator = await summary({ group_by: ["evaluator", "evaluator"] });
+      expect(byEvaluator.groups.map(({ key }) => key)).toContainEqual({
+        evaluator_id: "theirs",
+        evaluator_family: null,
+      });
+    });
+
+    test("by tag counts the results without it as well", async () => {
+      const { source, groups } = await summary({ group_by: ["tag"], tag: "env" });
+      expect(source).toBe("results");
+      const ofTag = (value: string | undefined) =>
+        countStored(({ filing }) => (filing?.tags?.env ?? undefined) === value);
+      expect(groups.map((group) => [group.key.tag, countsOf(group)])).toEqual([
+        [null, ofTag(undefined)],
+        ["test", ofTag("test")],
+        ["prod", ofTag("prod")],
+      ]);
+    });
+
+    test.each([
+      ["an app", { app: "shop" }, ({ filing }: StoredFields) => filing?.app === "shop", "rollups"],
+      [
+        "a run and a profile",
+        { evaluation_run_id: "run", criteria: "a" },
+        ({ filing, profile }: StoredFields) => filing?.runId === "run" && profile?.name === "a",
+        "rollups",
+      ],
+      ["a pass", { pass: true }, ({ finding }: StoredFields) => finding?.pass === true, "rollups"],
+      [
+        "a fail",
+        { pass: false, evaluator_id: "theirs" },
+        ({ finding, evaluatorId }: StoredFields) => finding?.pass === false && evaluatorId === "theirs",
+        "rollups",
+      ],
+      [
+        "a tag",
+        { tags: { env: "prod" } },
+        ({ filing }: StoredFields) => filing?.tags?.env === "prod",
+        "results",
+      ],
+      [
+        "a score",
+        { score_raw_min: 0.25, score_raw_max: 0.5 },
+        ({ finding }: StoredFields) => (finding?.score ?? 0) >= 0.25 && (finding?.score ?? 1) <= 0.5,
+        "results",
+      ],
+      [
+        "a day",
+        { after_datetime: "2026-06-01T23:59:59.999Z", before_datetime: "2026-06-03T00:00:00Z" },
+        ({ createdAt = 0 }: StoredFields) => createdAt >= firstDay + day && createdAt < firstDay + 2 * day,
+        "rollups",
+      ],
+      [
+        "a time of day",
+        { before_datetime: "2026-06-01T00:00:10" },
+        ({ createdAt = 0 }: StoredFields) => createdAt < firstDay + 10_000_000,
+        "results",
+      ],
+      [
+        "a midnight at which something was kept",
+        { after_datetime: "2026-06-02T00:00:00Z" },
+        ({ createdAt = 0 }: StoredFields) => createdAt > firstDay + day,
+        "results",
+      ],
+      [
+        "a midnight at which nothing was kept",
+        { after_datetime: "2026-05-31T00:00:00Z" },
+        () => true,
+        "rollups",
+      ],
+    ] as const)("of %s counts what fits", async (_, filter, fits, wantedSource) => {
+      const { source, groups } = await summary(filter);
+      expect(source).toBe(wantedSource);
+      expect(groups.map(countsOf)).toEqual([countStored(fits)]);
+      expect(countStored(fits).count).toBeGreaterThan(0);
+    });
+
+    test("takes extreme bounds", async () => {
+      for (const filter of [
+        { score_raw_min: 1e300 },
+        { score_raw_max: -1e300 },
+        { after_datetime: "9999-12-31T23:59:59.999999Z" },
+        { before_datetime: "0001-01-01T00:00:00" },
+        { after_id: Number.MAX_SAFE_INTEGER },
+      ]) {
+        expect((await summary(filter)).groups).toEqual([]);
+      }
+      expect((await summary({ score_raw_min: -1e300, score_raw_max: 1e300 })).groups).toHaveLength(1);
+    });
+
+    test("of nothing has no group", async () => {
+      expect(await summary({ app: "nowhere", group_by: ["day"] })).toEqual({ source: "rollups", groups: [] });
+      expect(await summary({ tags: { env: "none" } })).toEqual({ source: "results", groups: [] });
+      expect((await summary({ status: "failed", pass: true, group_by: ["day"] })).groups).toEqual([]);
+    });
+
+    // The worked examples of https://en.wikipedia.org/wiki/Percentile#The_nearest-rank_method
+    test.each([
+      [[15, 20, 35, 40, 50], { p10: 15, p50: 35, p90: 50 }],
+      [[3, 6, 7, 8, 8, 10, 13, 15, 16, 20], { p10: 3, p50: 8, p90: 16 }],
+      [[3, 6, 7, 8, 8, 9, 10, 13, 15, 16, 20], { p10: 6, p50: 9, p90: 16 }],
+    ])("has the nearest ranks of %p from both sources", async (milles, ranks) => {
+      await using opened = await openStore(databaseUrl);
+      const app = `${milles.length} scores`;
+      const fields = milles.map((mille) => ({
+        createdAt: firstDay + 5 * day,
+        filing: { app },
+        // What has no score, or fails, has no place among them.
+        finding: { status: "success" as const, pass: mille > 10, score: mille / 1000 },
+      }));
+      const other = { createdAt: firstDay + 5 * day, filing: { app } };
+      await storeResults(opened.database, opened.owner.account_id, [
+        ...fields,
+        { ...other, finding: { status: "failed", errorMessage: "timeout: too long" } },
+        { ...other, finding: { status: "success" } },
+      ]);
+      const inThousandths = ({ p10, p50, p90 }: EvaluationSummaryGroup) => ({ p10, p50, p90 });
+      const wanted = { p10: ranks.p10 / 1000, p50: ranks.p50 / 1000, p90: ranks.p90 / 1000 };
+      for (const filter of [{ app }, { app, after_id: 0 }]) {
+        expect((await summary(filter)).groups.map(inThousandths)).toEqual([wanted]);
+      }
+    });
+
+    test("by tag needs the tag's name, and knows its dimensions", async () => {
+      const faults = await faultsOf(await post("/summary", { group_by: ["tag"] }));
+      expect(placesOf(faults)).toEqual([{ type: "missing", loc: ["body", "tag"] }]);
+      const unknown = await faultsOf(await post("/summary", { group_by: ["week"] }));
+      expect(placesOf(unknown)).toEqual([{ type: "literal_error", loc: ["body", "group_by", 0] }]);
+    });
+
+    test("of more groups than one answer takes is refused, and just as many are not", async () => {
+      await using opened = await openStore(databaseUrl);
+      const inRuns = (from: number, to: number) =>
+        storeResults(
+          opened.database,
+          opened.owner.account_id,
+          Array.from({ length: to - from }, (_, index) => ({
+            createdAt: firstDay + 6 * day,
+            filing: { app: "many runs", runId: `run ${from + index}` },
+          })),
+        );
+      const wanted = { group_by: ["run"], app: "many runs" };
+      for (let run = 0; run < 10_000; run += 500) await inRuns(run, run + 500);
+      expect((await summary(wanted)).groups).toHaveLength(10_000);
+      await inRuns(10_000, 10_001);
+      for (const request of [wanted, { ...wanted, after_id: 0 }]) {
+        const faults = await faultsOf(await post("/summary", request));
+        expect(faults).toMatchObject([
+          { type: "value_error", loc: ["body", "group_by"], msg: expect.stringMatching(/10000.*filter/) },
+        ]);
+      }
+    }, 60_000);
+
+    test("tells another account nothing", async () => {
+      const stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+      for (const body of [{ group_by: ["app"] }, { group_by: ["tag"], tag: "env" }]) {
+        const response = await post("/summary", body, stranger);
+        expect(await response.json()).toMatchObject({ groups: [] });
+      }
+    });
+  });
+
+  test("a score whose square is too small for a double is summed up from the results as from the rollup", async () => {
+    await post("/batch", { evaluation_results: [{ evaluator_id: "tiny", pass: false, score_raw: 1e-200 }] });
+    for (const filter of [{}, { after_id: 0 }]) {
+      const { groups } = await summary({ evaluator_id: "tiny", ...filter });
+      expect(groups).toMatchObject([{ count: 1, mean_score: 1e-200 }]);
+    }
+  });
+
+  test("the interval of the median covers an evaluator's scores of one revision, in all apps", async () => {
+    await using opened = await openStore(databaseUrl);
+    const accountId = opened.owner.account_id;
+    const publicId = crypto.randomUUID();
+    const profile = { name: "interval", publicId, revision: 3, config: {} };
+    const find = createFindConfidenceInterval(() => opened.database);
+    const none = { strategy: "full-history" as const, alpha: 0.05, lower: null, median: null, upper: null };
+    expect(await find(patientAsker(accountId), "ev", profile)).toEqual(none);
+    await storeResults(
+      opened.database,
+      accountId,
+      Array.from({ length: 100 }, (_, index) => ({
+        evaluatorId: "ev",
+        profile: { name: "interval", publicId, revision: 3 },
+        filing: { app: `app ${index % 3}` },
+        finding: { status: "success" as const, pass: true, score: (index + 1) / 1000 },
+      })),
+    );
+    await storeResults(opened.database, accountId, [
+      { evaluatorId: "ev", profile: { name: "interval", publicId, revision: 4 } },
+    ]);
+    // The 40th and the 61st of a hundred (Campbell and Gardner 1988).
+    expect(await find(patientAsker(accountId), "ev", profile)).toEqual({
+      ...none,
+      lower: 0.04,
+      median: 0.0505,
+      upper: 0.061,
+    });
+    expect(await find(patientAsker(accountId), "ev", { ...profile, revision: 4 })).toEqual({
+      ...none,
+      median: 1,
+    });
+    expect(await find(patientAsker("another"), "ev", profile)).toEqual(none);
+  });
+});

@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type CompiledQuery, Kysely, CompiledQuery as Query, sql } from "kysely";
+import { selectAgreementCells } from "../../src/evaluation/profiles/agreement-store.ts";
+import { findCorrections } from "../../src/evaluation/results/corrections/find-corrections.ts";
+import { selectResult } from "../../src/evaluation/results/keep/kept-results-store.ts";
+import { selectApps } from "../../src/evaluation/results/search/apps-store.ts";
+import type { SearchFilter } from "../../src/evaluation/results/search/result-filter.ts";
+import { searchResults } from "../../src/evaluation/results/search/search-results.ts";
+import { selectScoreCounts } from "../../src/evaluation/results/summary/rollup-store.ts";
+import { summarise } from "../../src/evaluation/results/summary/summarise.ts";
+import { selectErrorFindings } from "../../src/evaluation/taxonomies/error-findings-store.ts";
+import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
+import { numbersPerStretch } from "../../src/storage/result-numbers.ts";
+import type { Tables } from "../../src/storage/schema/tables.ts";
+import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
+import type { UsagePeriod } from "../../src/usage/usage-period.ts";
+import { selectCounts, selectLatencies } from "../../src/usage/usage-store.ts";
+import { onEachDatabase } from "../support/databases.ts";
+import { openStore } from "../support/open-store.ts";
+
+/** So many that PostgreSQL would not read them all for want of anything dearer. */
+const results = 30_000;
+const account = "plans";
+const micros = Date.UTC(2026, 5, 1) * 1000;
+
+const filters: Record<string, Partial<SearchFilter>> = {
+  nothing: {},
+  "an app": { app: "app1" },
+  "a rare app": { app: "nowhere" },
+  "an evaluator": { evaluatorId: "evaluator1" },
+  "a family": { evaluatorFamily: "family1" },
+  "a profile": { profileName: "profile1" },
+  "a profile's id": { profilePublicId: "public1" },
+  "a dataset": { datasetId: "dataset1" },
+  "a run": { runId: "run1" },
+  "an explain strategy": { explainStrategy: "never" },
+  "a status": { status: "failed" },
+  "a status and an app": { status: "failed", app: "app1" },
+  "a pass": { pass: true },
+  "a tag": { tags: { name1: "value1" } },
+  "two tags": { tags: { name1: "value1", name2: "value2" } },
+  "a tag and a status": { tags: { name1: "value1" }, status: "failed" },
+  "a least score": { minScore: 0.777 },
+  "two scores": { minScore: 0.1234, maxScore: 0.987 },
+  "an id": { afterId: results / 2, beforeId: results / 2 + 100 },
+  "a time": { createdAfter: micros + 1e6, createdBefore: micros + 9e6 },
+  "an app and a time": { app: "app1", createdBefore: micros + 9e6 },
+  "much at once": { app: "app1", runId: "run1", pass: true, minScore: 0.5, tags: { name1: "value1" } },
+};
+
+onEachDatabase((database) => {
+  const isSqlite = database.name === "SQLite";
+  const statements: CompiledQuery[] = [];
+  let watched: Kysely<Tables>;
+
+  beforeAll(async () => {
+    const url = await database.create();
+    await openStore(url).then((store) => store.destroy());
+    watched = new Kysely<Tables>({
+      dialect: isSqlite
+        ? sqliteDialect(url.slice("sqlite:".length))
+        : postgresDialect(url, { maxConnections: 2, onConnectionLost() {} }),
+      log: ({ query }) => void statements.push(query),
+    });
+    await fill(watched, isSqlite);
+  }, 120_000);
+  afterAll(() => watched.destroy());
+
+  /** The plans of all statements that some work runs, line by line. */
+  async function plansOf(work: () => Promise<unknown>): Promise<string[]> {
+    statements.length = 0;
+    await work();
+    const plans: string[] = [];
+    for (const { sql: text, parameters } of statements.splice(0)) {
+      const explain = isSqlite ? "explain query plan" : "explain";
+      const { rows } = await watched.executeQuery<Record<string, string>>(
+        Query.raw(`${explain} ${text}`, [...parameters]),
+      );
+      plans.push(...rows.map((row) => row[isSqlite ? "detail" : "QUERY PLAN"] ?? ""));
+    }
+    expect(plans.length).toBeGreaterThan(0);
+    return plans;
+  }
+
+  const isScan = (line: string) =>
+    isSqlite
+      ? /^SCAN (result|tag|payload|correction|other|series|error_finding_counts|usage_\w+|evaluation_(?!clock|times|\w+_deltas))\b/.test(
+          line,
+        )
+      : /Seq Scan on (evaluation_(results|tags|payloads|corrections|series|counts)|error_finding_counts|usage_\w+)/.test(
+          line,
+        );
+  const isSort = (line: string) => (isSqlite ? /TEMP B-TREE/.test(line) : /Sort/.test(line));
+
+  describe.each(Object.entries(filters))("A search by %s", (_, filter) => {
+    test.each(["newest-first", "oldest-first"] as const)("walks an index, %s", async (order) => {
+      const page = { order, limit: 50 };
+      const plans = await plansOf(async () => {
+        const found = await searchResults(watched, account, { status: "success", ...filter }, page);
+        await Array.fromAsync(found.read());
+      });
+      expect(plans.filter(isScan)).toEqual([]);
+      // A range of scores is many walks, whose first results are sorted; their number does not grow. And what is counted
+      // for the choice of the index may be sorted where it is less than the bound of the count.
+      const isBounded = filter.minScore !== undefined || (filter.tags && filter.status);
+      if (!isBounded) expect(plans.filter(isSort)).toEqual([]);
+    });
+  });
+
+  test("one result is found by its key", async () => {
+    expect((await plansOf(() => selectResult(watched, account, 77))).filter(isScan)).toEqual([]);
+  });
+
+  test("a profile's corrections are found by an index", async () => {
+    const plans = await plansOf(() => findCorrections(watched, account, "public1", 5));
+    expect(plans.filter(isScan)).toEqual([]);
+  });
+
+  test("a profile's agreement is counted from its own corrections", async () => {
+    const plans = await plansOf(() => selectAgreementCells(watched, account, "public1"));
+    expect(plans.filter(isScan)).toEqual([]);
+  });
+
+  test("the errors of a revision are found by their key", async () => {
+    const days = { fromDay: 3, untilDay: 5 };
+    const plans = await plansOf(() => selectErrorFindings(watched, account, "revision1", days));
+    expect(plans.filter(isScan)).toEqual([]);
+  });
+
+  test.each([
+    ["usage", (period: UsagePeriod) => selectCounts(watched, account, period, undefined, 1_000)],
+    ["usage of a key", (period: UsagePeriod) => selectCounts(watched, account, period, "key7", 1_000)],
+    ["latencies", (period: UsagePeriod) => selectLatencies(watched, account, period)],
+  ])("%s is read from the account's hours alone", async (_, select) => {
+    const plans = await plansOf(() => select({ fromHour: 240, untilHour: 288, hoursPerStep: 24 }));
+    expect(plans.filter(isScan)).toEqual([]);
+    expect(plans.join("\n")).toMatch(/account_id ?=.*hour ?>/);
+  });
+
+  test("a summary from the rollup looks at no result", async () => {
+    const wanted = { filter: { evaluatorId: "evaluator1" }, dimensions: ["day" as const] };
+    const plans = await plansOf(() => summarise(watched, account, wanted));
+    expect(plans.filter((line) => /evaluation_results|SCAN series/.test(line))).toEqual([]);
+    // What is not folded yet has no index, and is not much; on SQLite it is nothing.
+    expect(plans.filter((line) => /SCAN counts/.test(line)).length).toBeLessThanOrEqual(1);
+  });
+
+  test("the scores of an evaluator are found by the index of its series", async () => {
+    const profile = { publicId: "public1", revision: 1 };
+    const plans = await plansOf(() => selectScoreCounts(watched, account, "evaluator1", profile));
+    expect(plans.join("\n")).toContain("evaluation_series_of_an_evaluator");
+  });
+
+  test("the apps of an account are read from an index, without its runs", async () => {
+    const plans = await plansOf(() => selectApps(watched, account, { limit: 50, after: undefined }));
+    // PostgreSQL reads the few series of this test whole.
+    const served = isSqlite
+      ? /COVERING INDEX evaluation_series_of_an_app .*spans_runs=/
+      : /evaluation_series/;
+    expect(plans.join("\n")).toMatch(served);
+  });
+
+  test("a summary of a rare tag looks at the tagged results alone", async () => {
+    const wanted = { filter: { tags: { name1: "nothing" } }, dimensions: ["day" as const] };
+    const plans = await plansOf(() => summarise(watched, account, wanted));
+    expect(plans.filter(isScan)).toEqual([]);
+  });
+});
+
+/** Most results are the account's, a few another's; every value is there often. */
+async function fill(database: Kysely<Tables>, isSqlite: boolean): Promise<void> {
+  const numbers = isSqlite
+    ? sql`(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${results}) select i from n) as numbers`
+    : sql`generate_series(1, ${sql.lit(results)}) as numbers(i)`;
+  await sql`insert into evaluation_results (id, account_id, created_at, app, evaluator_id, evaluator_family, profile_name,
+      profile_public_id, profile_revision, status, explain_strategy, dataset_id, run_id, is_external,
+      pass, score, counted_pass, counted_score, score_mille)
+    select i, case when i % 9 = 0 then 'others' else ${sql.lit(account)} end, ${sql.lit(micros)} + i * 1000, 'app' || (i % 4),
+      'evaluator' || (i % 5), 'family' || (i % 5), 'profile' || (i % 7), 'public' || (i % 7), 1,
+      case when i % 10 = 0 then 'failed' else 'success' end, case when i % 3 = 0 then 'never' else 'always' end,
+      'dataset' || (i % 11), 'run' || (i % 50), 0, i % 2, (i % 1001) / 1000.0, i % 2, (i % 1001) / 1000.0, i % 1001
+    from ${numbers}`.execute(database);
+  await sql`insert into evaluation_times (stretch, earliest, latest)
+    select id / ${sql.lit(numbersPerStretch)}, min(created_at), max(created_at) from evaluation_results group by 1`.execute(
+    database,
+  );
+  await sql`insert into evaluation_payloads (result_id, input) select i, 'text' from ${numbers}`.execute(
+    database,
+  );
+  for (const name of [1, 2]) {
+    await sql`insert into evaluation_tags (account_id, name, value, result_id)
+      select ${sql.lit(account)}, ${sql.lit(`name${name}`)}, 'value' || (i % 3), i from ${numbers}`.execute(
+      database,
+    );
+  }
+  await sql`insert into evaluation_corrections (id, result_id, account_id, profile_public_id, user_id, pass, created_at)
+    select 'correction' || i, i, ${sql.lit(account)}, 'public' || (i % 7), 'user', 1, i from ${numbers} where i % 10 = 1`.execute(
+    database,
+  );
+  await sql`insert into evaluation_series (id, account_id, app, evaluator_id, evaluator_family, profile_name, profile_public_id,
+      profile_revision, spans_runs, run_id)
+    select 's' || i, case when i % 2 = 0 then 'others' else ${sql.lit(account)} end, 'app' || i, 'evaluator' || (i % 50),
+      'family', 'profile', 'public1', 1, 1, '' from ${numbers} where i <= 2000`.execute(database);
+  await sql`insert into evaluation_counts (series_id, day, verdict, score_mille, count, score_sum, score_sum_of_squares)
+    select 's' || (1 + i % 2000), i / 2000, 'pass', 1000, 1, 1, 1 from ${numbers}`.execute(database);
+  await sql`insert into error_finding_counts (account_id, revision_id, day, path_id, path, count)
+    select ${sql.lit(account)}, 'revision' || (i % 100), i / 3000, 'path' || i, '[]', 1 from ${numbers}`.execute(
+    database,
+  );
+  const accounts = sql`case when i % 2 = 0 then 'others' else ${sql.lit(account)} end`;
+  await sql`insert into usage_counts (account_id, hour, key_id, operation, outcome, requests, prompt_tokens, completion_tokens)
+    select ${accounts}, i / 20, 'key' || (i % 20), 'predict', '', 1, 1, 1 from ${numbers}`.execute(database);
+  await sql`insert into usage_latencies (account_id, hour, measure, bucket, count)
+    select ${accounts}, i / 20, 'total', i % 20, 1 from ${numbers}`.execute(database);
+  if (!isSqlite) await sql`analyze`.execute(database);
+}

@@ -1,0 +1,296 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { EvaluateResponse } from "@presage/contract";
+import { type ControlledTransaction, sql } from "kysely";
+import { seriesOf } from "../../src/evaluation/results/keep/count-results.ts";
+import { foldDeltas } from "../../src/evaluation/results/keep/fold-store.ts";
+import { takeNumbers } from "../../src/evaluation/results/keep/numbers-store.ts";
+import { addSeries } from "../../src/evaluation/results/keep/rollup-writes-store.ts";
+import { addResults } from "../../src/evaluation/results/keep/write-results.ts";
+import type { Database, Tables } from "../../src/storage/schema/tables.ts";
+import { onEachDatabase } from "../support/databases.ts";
+import { evaluationResultsClient } from "../support/evaluation-results.ts";
+import { eventually } from "../support/eventually.ts";
+import { openStore } from "../support/open-store.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
+import { ordinaryResult } from "../support/stored-results.ts";
+
+const loadMs = 2_000;
+const callers = 8;
+
+onEachDatabase((database) => {
+  const isPostgres = database.name === "PostgreSQL";
+  let databaseUrl: string;
+  let one: SpawnedPresage;
+  let other: SpawnedPresage;
+  let store: Awaited<ReturnType<typeof openStore>>;
+  const { search, searchAll, summary, importAll } = evaluationResultsClient(() => one);
+
+  beforeAll(async () => {
+    databaseUrl = await database.create();
+    const environment = { PRESAGE_DATABASE_URL: databaseUrl };
+    [one, other] = await Promise.all([spawnPresage(environment), spawnPresage(environment)]);
+    store = await openStore(databaseUrl);
+  }, 60_000);
+  afterAll(async () => {
+    await store.destroy();
+    for (const server of [one, other]) await server?.[Symbol.asyncDispose]();
+  });
+
+  /** Evaluates until the time is over, and returns the ids that were answered. */
+  async function evaluateIn(presage: SpawnedPresage, app: string, untilMs: number): Promise<number[]> {
+    const ids: number[] = [];
+    const caller = async () => {
+      while (performance.now() < untilMs) {
+        const response = await presage.call("POST", "/v1/evaluate", {
+          evaluators: [{ evaluator: "exact-match" }],
+          evaluated_model_output: "a",
+          evaluated_model_gold_answer: "a",
+          app,
+        });
+        expect(response.status).toBe(200);
+        const { results } = EvaluateResponse.parse(await response.json());
+        ids.push(Number(results[0]?.evaluation_result?.id));
+      }
+    };
+    await Promise.all(Array.from({ length: callers }, caller));
+    return ids;
+  }
+
+  /** Adds results in a transaction that stays open for a while, as a writer that is slow would. */
+  async function addSlowly(app: string, untilMs: number): Promise<number[]> {
+    const ids: number[] = [];
+    while (performance.now() < untilMs) {
+      await store.database.transaction().execute(async (transaction) => {
+        const added = await addOne(transaction, app);
+        if (isPostgres) await Bun.sleep(Math.random() * 50);
+        ids.push(added);
+      });
+      await Bun.sleep(10);
+    }
+    return ids;
+  }
+
+  async function addOne(transaction: Database, app: string): Promise<number> {
+    const record = { ...ordinaryResult, accountId: store.owner.account_id, filing: { app } };
+    // As the server does, outside of the transaction.
+    if (isPostgres) await addSeries(store.database, seriesOf([record]));
+    const { ids, createdAt } = await takeNumbers(transaction, 1);
+    const id = ids[0] ?? 0;
+    await addResults(transaction, [{ ...record, id, createdAt }], { hasSeries: isPostgres });
+    return id;
+  }
+
+  test("A tail sees each result of many writers in two processes exactly once, and the counts are right all the time", async () => {
+    const app = "tail";
+    const untilMs = performance.now() + loadMs;
+    let isOver = false;
+    const seen: number[] = [];
+    const tail = (async () => {
+      for (;;) {
+        const wasOver = isOver;
+        const page = await search({
+          app,
+          order: "created_at",
+          after_id: seen.at(-1) ?? 0,
+          limit: 1000,
+          text_limit: 1,
+        });
+        seen.push(...page.map(({ id }) => Number(id)));
+        if (page.length === 0 && wasOver) return;
+      }
+    })();
+    const folds = (async () => {
+      while (isPostgres && !isOver) {
+        await Promise.all([foldDeltas(store.database), foldDeltas(store.database)]);
+        expect(await countTwice(store.database)).toMatchObject({ differ: 0 });
+      }
+    })();
+    const answered = await Promise.all([
+      evaluateIn(one, app, untilMs),
+      evaluateIn(other, app, untilMs),
+      addSlowly(app, untilMs),
+      addSlowly(app, untilMs),
+    ]);
+    isOver = true;
+    await Promise.all([tail, folds]);
+    const ids = answered.flat().sort((a, b) => a - b);
+    expect(ids.length).toBeGreaterThan(20);
+    expect(seen).toEqual(ids);
+    expect((await summary({ app })).groups).toMatchObject([{ count: ids.length, passed: ids.length }]);
+  });
+
+  test("What is appended to the counts is folded into them within some seconds", async () => {
+    await importAll([{ evaluator_id: "theirs", app: "folded", pass: true, score_raw: 1 }]);
+    const left = async () => {
+      const { rows } = await sql<{ left: number }>`select (select count(*) from evaluation_count_deltas)
+        + (select count(*) from evaluation_time_deltas) as "left"`.execute(store.database);
+      return rows[0]?.left;
+    };
+    expect(await eventually(left, (rows) => rows === 0)).toBe(0);
+    expect((await summary({ app: "folded" })).groups).toMatchObject([{ count: 1, passed: 1 }]);
+  });
+
+  if (!isPostgres) return;
+
+  async function begin(): Promise<ControlledTransaction<Tables>> {
+    return await store.database.startTransaction().execute();
+  }
+
+  test("A tail stops below a result that is not committed yet; newest first shows what is there", async () => {
+    const app = "out of order";
+    await importAll([{ evaluator_id: "theirs", app, pass: true }]);
+    const [first, second, third] = [await begin(), await begin(), await begin()];
+    const early = await addOne(first, app);
+    const middle = await addOne(second, app);
+    const late = await addOne(third, app);
+    await third.commit().execute();
+    const upwards = async () => (await searchAll({ app, order: "created_at" }, 2)).slice(1);
+    const behind = async () =>
+      (await search({ app, after_id: early - 1 })).map(({ id }) => Number(id)).reverse();
+    const newestFirst = async () => (await searchAll({ app }, 2)).slice(0, -1);
+    expect([await upwards(), await behind(), await newestFirst()]).toEqual([[], [], [late]]);
+    await first.commit().execute();
+    expect([await upwards(), await behind()]).toEqual([[early], [early]]);
+    expect(await newestFirst()).toEqual([late, early]);
+    await second.rollback().execute();
+    expect([await upwards(), await behind()]).toEqual([
+      [early, late],
+      [early, late],
+    ]);
+    expect(await newestFirst()).toEqual([late, early]);
+    expect(middle).toBeLessThan(late);
+  });
+
+  test("Whoever holds numbers and stops holds up nobody's evaluations, corrections and summaries", async () => {
+    const app = "stopped";
+    const stopped = await begin();
+    try {
+      await addOne(stopped, app);
+      const startedAtMs = performance.now();
+      const answered = await Promise.all(
+        [one, other].map((presage) => evaluateIn(presage, app, startedAtMs + 500)),
+      );
+      const [id = 0] = answered.flat();
+      const correction = await other.call("POST", `/v1/evaluation-results/${id}/correction`, { pass: false });
+      expect(correction.status).toBe(201);
+      const count = answered.flat().length;
+      expect((await summary({ app })).groups).toMatchObject([{ count, passed: count - 1 }]);
+      expect(performance.now() - startedAtMs).toBeLessThan(4_000);
+    } finally {
+      await stopped.rollback().execute();
+    }
+  });
+
+  test("A process of the version before takes numbers of the same sequence, in a row, and its results are found by time", async () => {
+    const app = "before";
+    const slow = await begin();
+    const id = await addOne(slow, app);
+    const now = Date.now() * 1000;
+    // Word for word what it does.
+    const advance = (transaction: Database, results: number) =>
+      transaction
+        .updateTable("evaluation_clock")
+        .set((row) => ({
+          last_id: row("last_id", "+", results),
+          last_created_at: row
+            .case()
+            .when("last_created_at", ">", now)
+            .then(row.ref("last_created_at"))
+            .else(now)
+            .end(),
+        }))
+        .returning(["last_id", "last_created_at"])
+        .executeTakeFirstOrThrow();
+    const taken = await Promise.all(
+      Array.from({ length: 20 }, () =>
+        store.database.transaction().execute(async (transaction) => {
+          const { last_id, last_created_at: createdAt } = await advance(transaction, 5);
+          const ids = Array.from({ length: 5 }, (_, index) => last_id - 4 + index);
+          const results = ids.map((one) => ({
+            ...ordinaryResult,
+            accountId: store.owner.account_id,
+            filing: { app },
+            id: one,
+            createdAt,
+          }));
+          await addResults(transaction, results, { hasSeries: false });
+          expect(createdAt).toBe(now);
+          return ids;
+        }),
+      ),
+    );
+    const [unsettled] = await Promise.all([search({ app, order: "created_at" }), advance(store.database, 0)]);
+    expect(unsettled).toEqual([]);
+    await slow.commit().execute();
+    const ids = [id, ...taken.flat()].sort((a, b) => a - b);
+    expect(new Set(ids).size).toBe(101);
+    expect(await searchAll({ app, order: "created_at" }, 50)).toEqual(ids);
+    const hourAgo = new Date(Date.now() - 3_600_000).toISOString();
+    expect(await searchAll({ app, order: "created_at", after_datetime: hourAgo }, 50)).toEqual(ids);
+  });
+
+  test("What is counted in a series that is missing stays until the series is there", async () => {
+    await using fresh = await openStore(await database.create());
+    const record = { ...ordinaryResult, accountId: fresh.owner.account_id };
+    await fresh.database.transaction().execute(async (transaction) => {
+      const { ids, createdAt } = await takeNumbers(transaction, 1);
+      await addResults(transaction, [{ ...record, id: ids[0] ?? 0, createdAt }], { hasSeries: true });
+    });
+    const left = async () =>
+      (await fresh.database.selectFrom("evaluation_count_deltas").select("count").execute()).length;
+    await foldDeltas(fresh.database);
+    expect(await left()).toBe(2);
+    await addSeries(fresh.database, seriesOf([record]));
+    await foldDeltas(fresh.database);
+    expect(await left()).toBe(0);
+    expect(await countTwice(fresh.database)).toMatchObject({ differ: 0 });
+  });
+
+  test("Processes that are stopped under load do not stop the others", async () => {
+    const app = "frozen";
+    await using frozen = await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+    let caught = 0;
+    for (let round = 0; round < 40 && caught < 2; round += 1) {
+      const load = evaluateIn(frozen, app, performance.now() + 60);
+      await Bun.sleep(20 + Math.random() * 30);
+      frozen.kill("SIGSTOP");
+      if ((await transactionsLeftOpen(store.database)) > 0) {
+        caught += 1;
+        const startedAtMs = performance.now();
+        const [ids] = await Promise.all([
+          evaluateIn(one, app, startedAtMs + 200),
+          evaluateIn(other, app, startedAtMs + 200),
+        ]);
+        expect(ids.length).toBeGreaterThan(0);
+        expect(performance.now() - startedAtMs).toBeLessThan(2_500);
+      }
+      frozen.kill("SIGCONT");
+      await load;
+    }
+    expect(caught).toBeGreaterThan(0);
+  });
+});
+
+/** What the rollup says and what there is, in one statement: runs' series and those of all runs count each result once. */
+async function countTwice(database: Database): Promise<unknown> {
+  const { rows } = await sql`
+    select coalesce(counted, 0) - 2 * (select count(*) from evaluation_results) as differ from (
+      select sum(count) as counted from (
+        select count from evaluation_counts union all select count from evaluation_count_deltas) as every_count) as counts`.execute(
+    database,
+  );
+  return rows[0];
+}
+
+/** Sessions in a transaction that wait for their client to go on. */
+async function transactionsLeftOpen(database: Database): Promise<number> {
+  const count = async () => {
+    const { rows } = await sql<{ open: number }>`select count(*) as open from pg_stat_activity
+      where state = 'idle in transaction' and datname = current_database()`.execute(database);
+    return rows[0]?.open ?? 0;
+  };
+  // What the server was still busy with is done by the second look.
+  await count();
+  await Bun.sleep(20);
+  return await count();
+}
