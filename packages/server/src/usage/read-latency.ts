@@ -4,7 +4,7 @@ import { middleOf } from "./latency-buckets.ts";
 import type { UsagePeriod } from "./usage-period.ts";
 import type { Measure } from "./usage-rows.ts";
 import { selectLatencies } from "./usage-store.ts";
-import { addToBucket, type BucketCounts } from "./usage-tally.ts";
+import { addToBucket, type BucketCounts } from "./usage-totals.ts";
 
 export interface Quantiles {
   p50: number;

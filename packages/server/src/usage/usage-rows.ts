@@ -1,5 +1,5 @@
 import type { UsageCountsTable, UsageLatenciesTable } from "../storage/schema/tables.ts";
-import type { BucketCounts, UsageTally } from "./usage-tally.ts";
+import type { BucketCounts, UsageTally } from "./usage-totals.ts";
 
 export type Measure = "total" | "overhead";
 

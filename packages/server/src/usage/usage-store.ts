@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database, UsageCountsTable, UsageLatenciesTable } from "../storage/schema/tables.ts";
 import type { UsagePeriod } from "./usage-period.ts";
 import { toUsageRows } from "./usage-rows.ts";
-import type { UsageTally } from "./usage-tally.ts";
+import type { UsageTally } from "./usage-totals.ts";
 
 /** Rows or ids in one statement; databases bound its parameters. */
 const mostAtOnce = 1_000;

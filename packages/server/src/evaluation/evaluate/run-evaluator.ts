@@ -1,6 +1,6 @@
 import type { ExplainStrategy } from "@presage/contract";
 import { CallerGoneError, ServiceError } from "../../errors.ts";
-import { isStoreUnavailable } from "../../storage/store-failure.ts";
+import { isStoreUnavailable } from "../../storage/store-error.ts";
 import {
   EvaluationFailure,
   type Family,

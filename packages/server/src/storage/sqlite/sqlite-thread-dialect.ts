@@ -9,7 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
-import { storeUnavailable } from "../store-failure.ts";
+import { storeUnavailable } from "../store-error.ts";
 import { takeTurns } from "../take-turns.ts";
 import type { SqliteThreadStatement } from "./sqlite-thread.ts";
 import { type ThreadClient, threadClient } from "./thread-client.ts";
