@@ -1,5 +1,6 @@
 import { sql } from "kysely";
-import type { Database, UsageCountsTable, UsageLatenciesTable } from "../storage/schema/tables.ts";
+import type { Database } from "../storage/schema/tables.ts";
+import type { UsageCountsTable, UsageLatenciesTable } from "../storage/schema/usage.ts";
 import type { UsagePeriod } from "./usage-period.ts";
 import { toUsageRows } from "./usage-rows.ts";
 import type { UsageTally } from "./usage-totals.ts";

@@ -1,4 +1,4 @@
-import type { ErrorFindingCountsTable } from "../../storage/schema/tables.ts";
+import type { ErrorFindingCountsTable } from "../../storage/schema/evaluation-rollup.ts";
 import { microsPerDay } from "../results/keep/count-results.ts";
 import type { KeptResult } from "../results/record/evaluation-record.ts";
 

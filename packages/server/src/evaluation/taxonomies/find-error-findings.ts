@@ -1,5 +1,5 @@
+import type { Micros } from "../../storage/micros.ts";
 import type { Asker } from "../../storage/reader.ts";
-import type { Micros } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { microsPerDay } from "../results/keep/count-results.ts";
 import { selectErrorFindings } from "./error-findings-store.ts";

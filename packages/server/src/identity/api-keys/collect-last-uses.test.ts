@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
-import type { Micros } from "../../storage/schema/tables.ts";
+import type { Micros } from "../../storage/micros.ts";
 import { collectLastUses } from "./collect-last-uses.ts";
 
 type Batch = ReadonlyMap<string, Micros>;

@@ -1,4 +1,5 @@
-import type { Database, EvaluationCorrectionsTable } from "../../../storage/schema/tables.ts";
+import type { EvaluationCorrectionsTable } from "../../../storage/schema/evaluation-results.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import type { Correction, KeptResult } from "../record/evaluation-record.ts";
 import { fromRow } from "../record/from-row.ts";
 import { otherPayloadColumns, payloadTexts } from "../record/payload-columns-store.ts";

@@ -1,5 +1,5 @@
 import type { ConfidenceInterval, EvaluationStatus, ExplainStrategy } from "@presage/contract";
-import type { Micros } from "../../../storage/schema/tables.ts";
+import type { Micros } from "../../../storage/micros.ts";
 import type { Sample } from "../../evaluate/sample.ts";
 import type { Position } from "../../evaluators/family.ts";
 

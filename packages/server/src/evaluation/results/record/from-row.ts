@@ -1,5 +1,7 @@
-import type { EvaluationStatus, ExplainStrategy } from "@presage/contract";
-import type { EvaluationPayloadsTable, EvaluationResultsTable } from "../../../storage/schema/tables.ts";
+import type {
+  EvaluationPayloadsTable,
+  EvaluationResultsTable,
+} from "../../../storage/schema/evaluation-results.ts";
 import type { EvaluatedModel, Finding, KeptResult } from "./evaluation-record.ts";
 
 /** A result's two rows, read back. */
@@ -19,7 +21,7 @@ export function fromRow(row: EvaluationResultsTable & EvaluationPayloadsTable): 
             ...given("revision", row.profile_revision),
           },
         }),
-    explainStrategy: row.explain_strategy as ExplainStrategy,
+    explainStrategy: row.explain_strategy,
     isExternal: row.is_external === 1,
     ...given("requestKey", row.request_key),
     sample: {
@@ -39,7 +41,7 @@ export function fromRow(row: EvaluationResultsTable & EvaluationPayloadsTable): 
       ...given("evaluatedModel", fromJson<EvaluatedModel>(row.evaluated_model)),
     },
     finding: {
-      status: row.status as EvaluationStatus,
+      status: row.status,
       ...given("errorMessage", row.error_message),
       ...given("pass", row.pass === null ? null : row.pass === 1),
       ...given("score", row.score),

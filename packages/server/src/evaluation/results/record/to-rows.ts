@@ -2,13 +2,14 @@ import type {
   EvaluationPayloadsTable,
   EvaluationResultsTable,
   EvaluationTagsTable,
-} from "../../../storage/schema/tables.ts";
+} from "../../../storage/schema/evaluation-results.ts";
+import { toFlag } from "../../../storage/schema/flag.ts";
 import { toMille } from "../summary/score-mille.ts";
 import type { KeptResult } from "./evaluation-record.ts";
 
 export function toResultRow({ id, createdAt, ...record }: KeptResult): EvaluationResultsTable {
   const { filing, finding, profile } = record;
-  const pass = finding.pass === undefined ? null : Number(finding.pass);
+  const pass = finding.pass === undefined ? null : toFlag(finding.pass);
   const score = finding.score ?? null;
   return {
     id,
@@ -24,7 +25,7 @@ export function toResultRow({ id, createdAt, ...record }: KeptResult): Evaluatio
     explain_strategy: record.explainStrategy,
     dataset_id: filing.datasetId ?? null,
     run_id: filing.runId ?? null,
-    is_external: Number(record.isExternal),
+    is_external: toFlag(record.isExternal),
     pass,
     score,
     counted_pass: pass,
