@@ -11,8 +11,8 @@ import {
 } from "kysely";
 import { storeUnavailable } from "../store-error.ts";
 import { takeTurns } from "../take-turns.ts";
+import { type ThreadClient, threadClient } from "../thread-client.ts";
 import type { SqliteThreadStatement } from "./sqlite-thread.ts";
-import { type ThreadClient, threadClient } from "./thread-client.ts";
 
 /** Its answers are rows as JSON. */
 type SqliteThread = ThreadClient<SqliteThreadStatement, string>;

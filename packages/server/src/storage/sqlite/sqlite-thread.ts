@@ -1,6 +1,6 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { workerData } from "node:worker_threads";
-import { answerRequests } from "../answer-requests.ts";
+import { answerRequests } from "../serve-requests.ts";
 import { openSqlite } from "./open-sqlite.ts";
 
 // A worker's own file: it reads on a connection of its own, so that only this thread waits for it.
