@@ -1,6 +1,6 @@
 import { composeStore } from "../../src/compose/compose-command-line.ts";
 import { readConfig } from "../../src/config.ts";
-import { createApiKey } from "../../src/identity/api-keys/create-api-key.ts";
+import { addApiKey } from "../../src/identity/api-keys/create-api-key.ts";
 import { insertUserWithAccount } from "../../src/identity/users/users-store.ts";
 import { createLog } from "../../src/observability/logger.ts";
 import { nowMicros } from "../../src/storage/micros.ts";
@@ -19,7 +19,7 @@ export async function keyOfAnotherAccount(databaseUrl: string): Promise<string> 
     created_at: nowMicros(),
   };
   await insertUserWithAccount(database, user, "another account");
-  const { key } = await createApiKey(database, keyDigest, { userId: user.id, name: "test", expiresAt: null });
+  const { key } = await addApiKey(database, keyDigest, { userId: user.id, name: "test", expiresAt: null });
   await database.destroy();
   return key;
 }
