@@ -1,5 +1,5 @@
 import { UpstreamError } from "../errors.ts";
-import { createByteBudget, type Holder, holdBytes } from "../limits/byte-budget.ts";
+import { createByteBudget, type Holder, reserveBytes } from "../limits/byte-budget.ts";
 import { askWithRetries } from "./ask-with-retries.ts";
 import { checkCompletion, checkModelList } from "./check-answer.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";
@@ -33,13 +33,13 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   async function listModels(callerGone: AbortSignal): Promise<ModelList> {
     const { signal, end } = startDeadline(timeoutMs, callerGone);
     const holder = newHolder();
-    const onAnswerLength = (bytes: number) => holdBytes(holder, bytes * bytesPerAnswerByte);
+    const onAnswerLength = (bytes: number) => reserveBytes(holder, bytes * bytesPerAnswerByte);
     try {
       const call = { method: "GET", path: "/models", signal, onAnswerLength } as const;
       return checkModelList(await askWithRetries(send, call, retries));
     } finally {
       end();
-      holdBytes(holder, 0);
+      reserveBytes(holder, 0);
     }
   }
 
@@ -65,7 +65,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     { signal, end }: Deadline,
   ): Promise<UpstreamCompletion> {
     const holder = newHolder();
-    const onAnswerLength = (bytes: number) => holdBytes(holder, bytes * bytesPerAnswerByte);
+    const onAnswerLength = (bytes: number) => reserveBytes(holder, bytes * bytesPerAnswerByte);
     try {
       const body = await written;
       const call = { method: "POST", path: "/chat/completions", body, signal, onAnswerLength } as const;
@@ -76,7 +76,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       throw error;
     } finally {
       end();
-      holdBytes(holder, 0);
+      reserveBytes(holder, 0);
     }
   }
 

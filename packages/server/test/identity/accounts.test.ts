@@ -7,7 +7,7 @@ import { keyOfAnotherAccount } from "../support/other-account.ts";
 import { callWithKey, startPresage, type TestPresage } from "../support/presage.ts";
 import { signInLocally } from "../support/session.ts";
 import { startUpstream } from "../support/upstream.ts";
-import { tallyOf, usageClient } from "../support/usage.ts";
+import { totalsOf, usageClient } from "../support/usage.ts";
 
 /** In every text of the first account, and so in no answer to the second. */
 const mark = "mark-of-the-first-account";
@@ -59,7 +59,7 @@ onEachDatabase((database) => {
     own.apiKey = (await make("/v1/api-keys", { name: mark })).id;
     await using store = await openStore(databaseUrl);
     const use = { accountId: store.owner.account_id, keyId: own.apiKey, totalMs: 5, upstreamMs: 3 };
-    await writeUsage(store.database, new Map([["", tallyOf(new Date(), use)]]));
+    await writeUsage(store.database, new Map([["", totalsOf(new Date(), use)]]));
     const browser = await signInLocally(presage, { "user-agent": mark });
     const sessions = await browser.fetch(`${presage.url}/v1/sessions`);
     own.session = SessionListResponse.parse(await sessions.json()).data[0]?.id ?? "";
