@@ -1,5 +1,5 @@
 import type { Evaluate } from "../evaluation/evaluate/evaluate.ts";
-import { RefusedOrderError, type WantedEvaluator } from "../evaluation/evaluate/evaluation-order.ts";
+import { RefusedOrderError, type WantedEvaluator } from "../evaluation/evaluate/evaluation-request.ts";
 import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
 import { CommandError } from "./command-error.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";

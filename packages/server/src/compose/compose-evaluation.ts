@@ -1,13 +1,13 @@
 import type { Config } from "../config.ts";
 import { createEvaluate, type Evaluate } from "../evaluation/evaluate/evaluate.ts";
-import { RefusedOrderError } from "../evaluation/evaluate/evaluation-order.ts";
+import { RefusedOrderError } from "../evaluation/evaluate/evaluation-request.ts";
 import { type FindProfile, resolveEvaluators } from "../evaluation/evaluate/resolve-evaluators.ts";
 import { createEvaluatorRunner } from "../evaluation/evaluate/run-evaluator.ts";
 import { createErrorTaxonomyFamily } from "../evaluation/evaluators/error-taxonomy.ts";
 import { createJudgeFamily } from "../evaluation/evaluators/judge.ts";
 import { createRegistry, type Registry, ruleFamilies } from "../evaluation/evaluators/registry.ts";
 import { createAskForVerdict } from "../evaluation/judge/ask-for-verdict.ts";
-import type { JudgeModel } from "../evaluation/judge/ask-patiently.ts";
+import type { JudgeModel } from "../evaluation/judge/complete-with-retries.ts";
 import { findUsableProfile } from "../evaluation/profiles/find-usable-profile.ts";
 import { findCorrections } from "../evaluation/results/corrections/find-corrections.ts";
 import { type Folder, foldSoon } from "../evaluation/results/keep/fold-soon.ts";

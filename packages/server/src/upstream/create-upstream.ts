@@ -1,9 +1,9 @@
 import { UpstreamError } from "../errors.ts";
 import { createByteBudget, type Holder, holdBytes } from "../limits/byte-budget.ts";
-import { askWithRetries } from "./ask-with-retries.ts";
-import { checkCompletion, checkModelList } from "./check-answer.ts";
-import { type Deadline, startDeadline } from "./deadline.ts";
+import { type Deadline, startDeadline } from "../limits/deadline.ts";
+import { checkCompletion, checkModelList } from "./check-response.ts";
 import { createSendOnce } from "./send-once.ts";
+import { askWithRetries } from "./send-with-retries.ts";
 import { createServedModel } from "./served-model.ts";
 import type {
   CompletionRequest,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { selectErrorFindings } from "../../src/evaluation/results/error-findings/error-findings-store.ts";
 import { countFutureResults } from "../../src/evaluation/results/times/future-results-store.ts";
 import { watchClocks } from "../../src/evaluation/results/times/watch-clocks.ts";
-import { selectErrorFindings } from "../../src/evaluation/taxonomies/error-findings-store.ts";
 import { numbersPerStretch } from "../../src/storage/result-numbers.ts";
 import { onEachDatabase } from "../support/databases.ts";
 import { evaluationResultsClient } from "../support/evaluation-results.ts";

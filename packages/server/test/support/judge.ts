@@ -1,5 +1,4 @@
 import { expect } from "bun:test";
-import type { Sample } from "../../src/evaluation/evaluate/sample.ts";
 import { EvaluationFailure, type Verdict } from "../../src/evaluation/evaluators/family.ts";
 import {
   createJudgeFamily,
@@ -7,6 +6,7 @@ import {
   type JudgeParts,
 } from "../../src/evaluation/evaluators/judge.ts";
 import { type AskForVerdict, createAskForVerdict } from "../../src/evaluation/judge/ask-for-verdict.ts";
+import type { Sample } from "../../src/evaluation/sample.ts";
 import { createFairSlots } from "../../src/limits/fair-slots.ts";
 import { createRetryBudget } from "../../src/limits/retry-budget.ts";
 import { createUpstream } from "../../src/upstream/create-upstream.ts";

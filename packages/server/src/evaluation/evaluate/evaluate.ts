@@ -5,8 +5,8 @@ import type { Registry } from "../evaluators/registry.ts";
 import type { ResultsKeeper } from "../results/keep/keep-results.ts";
 import type { EvaluationRecord, KeptResult } from "../results/record/evaluation-record.ts";
 import type { FindConfidenceInterval } from "../results/summary/find-confidence-interval.ts";
-import type { EvaluationOrder } from "./evaluation-order.ts";
-import { createKeysUnderWay } from "./keys-under-way.ts";
+import type { EvaluationOrder } from "./evaluation-request.ts";
+import { createKeysUnderWay } from "./keys-in-flight.ts";
 import { type FindProfile, type ResolvedEvaluator, resolveEvaluators } from "./resolve-evaluators.ts";
 import type { RequestAllowance, RunEvaluator } from "./run-evaluator.ts";
 

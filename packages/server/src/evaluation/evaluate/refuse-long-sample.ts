@@ -1,5 +1,5 @@
 import { type RuleFamily, UnusableSampleError } from "../evaluators/family.ts";
-import { charactersOf, type Sample } from "./sample.ts";
+import { charactersOf, type Sample } from "../sample.ts";
 
 /** Throws an `UnusableSampleError` for a sample that is longer than its family takes. */
 export function refuseLongSample(

@@ -1,7 +1,7 @@
 import { defaultProfileName, type Family } from "../evaluators/family.ts";
 import type { RegisteredEvaluator, Registry } from "../evaluators/registry.ts";
 import { findSystemProfile, systemPrefix, systemProfileId } from "../profiles/system-profiles.ts";
-import { type Refusal, RefusedOrderError, type WantedEvaluator } from "./evaluation-order.ts";
+import { type Refusal, RefusedOrderError, type WantedEvaluator } from "./evaluation-request.ts";
 
 /** A profile as an evaluation uses it. Its config has yet to be read by the family's schema. */
 export interface UsableProfile {

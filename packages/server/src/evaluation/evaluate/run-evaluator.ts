@@ -9,12 +9,12 @@ import {
   UnusableSampleError,
   type Verdict,
 } from "../evaluators/family.ts";
-import { createConfigReader } from "../evaluators/read-config.ts";
 import type { Finding } from "../results/record/evaluation-record.ts";
 import type { PlaceAllowance, RuleRunner } from "../rules/run-rule.ts";
+import { missingFields, type Sample, sampleFieldNames } from "../sample.ts";
 import { isExplained } from "./is-explained.ts";
+import { createConfigReader } from "./read-config.ts";
 import type { UsableProfile } from "./resolve-evaluators.ts";
-import { missingFields, type Sample, sampleFieldNames } from "./sample.ts";
 
 export interface EvaluatorRun {
   family: Family;

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Sample, SampleField } from "../evaluate/sample.ts";
+import type { Sample, SampleField } from "../sample.ts";
 
 /** A stretch of the output: first character and the one after the last, in Unicode code points from 0. */
 export type Position = readonly [start: number, end: number];

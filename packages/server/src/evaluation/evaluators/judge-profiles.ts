@@ -1,4 +1,4 @@
-import { sampleFieldNames } from "../evaluate/sample.ts";
+import { sampleFieldNames } from "../sample.ts";
 import type { SystemProfile } from "./family.ts";
 import type { JudgeConfig } from "./judge.ts";
 

@@ -1,13 +1,13 @@
 import type { CountryCode } from "libphonenumber-js/max";
 import { z } from "zod";
-import { phoneLibrary } from "../rules/heavy-libraries.ts";
+import { phoneLibrary } from "../lazy-libraries.ts";
 import type { RuleFamily } from "./family.ts";
 import { findCards } from "./pii/find-cards.ts";
 import { findEmails } from "./pii/find-emails.ts";
 import { findIbans } from "./pii/find-ibans.ts";
 import { findIps } from "./pii/find-ips.ts";
 import { findPhones } from "./pii/find-phones.ts";
-import type { Finding, PiiKind } from "./pii/finding.ts";
+import type { Finding, PiiKind } from "./pii/pii-match.ts";
 import { codePointPositions } from "./text/code-points.ts";
 
 const maxListed = 100;

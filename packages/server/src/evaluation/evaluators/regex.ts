@@ -1,6 +1,6 @@
 import type { RE2JS } from "re2js";
 import { z } from "zod";
-import { patternLibrary } from "../rules/heavy-libraries.ts";
+import { patternLibrary } from "../lazy-libraries.ts";
 import type { Position, RuleFamily, Verdict } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { compilePattern } from "./text/compile-pattern.ts";

@@ -1,14 +1,14 @@
 import { UpstreamError } from "../../errors.ts";
 import type { CompletionBody } from "../../upstream/upstream.ts";
 import { EvaluationFailure } from "../evaluators/family.ts";
-import { type Asking, askOnRung } from "./ask-on-rung.ts";
-import type { JudgeModel } from "./ask-patiently.ts";
+import { type Asking, askOnRung } from "./ask-in-format.ts";
+import type { JudgeModel } from "./complete-with-retries.ts";
 import type { JudgeCall } from "./judge-call.ts";
-import { rememberHabits } from "./model-habits.ts";
+import { rememberHabits } from "./model-capabilities.ts";
 import type { Question, Turn } from "./question.ts";
-import { type RungName, rungNames, rungs } from "./rungs.ts";
+import { type RungName, rungNames, rungs } from "./response-formats.ts";
 import { isContentFiltered, isRejection } from "./stated-error.ts";
-import { toEvaluationFailure } from "./to-evaluation-failure.ts";
+import { toEvaluationFailure } from "./to-evaluation-error.ts";
 import { type Reading, readVerdict, type VerdictForm } from "./verdict-form.ts";
 
 export interface GivenVerdict<Value> {

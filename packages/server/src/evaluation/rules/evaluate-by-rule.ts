@@ -1,8 +1,8 @@
 import type { ExplainStrategy } from "@presage/contract";
 import { LRUCache } from "lru-cache";
 import { isExplained } from "../evaluate/is-explained.ts";
-import type { Sample } from "../evaluate/sample.ts";
 import type { RuleFamily, Verdict } from "../evaluators/family.ts";
+import type { Sample } from "../sample.ts";
 
 /** A verdict as plain data, with the time that it took. */
 export interface TimedVerdict extends Omit<Verdict, "explain"> {

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import type { Sample } from "../evaluate/sample.ts";
 import {
   EvaluationFailure,
   type RuleFamily,
   UnusableSampleError,
   type Verdict,
 } from "../evaluators/family.ts";
+import type { Sample } from "../sample.ts";
 import { createRuleEvaluator, type RuleTask } from "./evaluate-by-rule.ts";
 import { type RuleOutcome, settleRule } from "./rule-outcome.ts";
 

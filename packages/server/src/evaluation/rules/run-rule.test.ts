@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from "bun:test";
 import type { ExplainStrategy } from "@presage/contract";
-import type { Sample } from "../evaluate/sample.ts";
 import { ruleFamilies } from "../evaluators/registry.ts";
+import type { Sample } from "../sample.ts";
 import { fixtureFamilies } from "./run-rule.fixture.ts";
 import {
   createRuleRunner,

@@ -1,5 +1,5 @@
 import type { Ajv, AnySchemaObject, ErrorObject, Options } from "ajv";
-import { ajvLibrary, patternLibrary } from "../../rules/heavy-libraries.ts";
+import { ajvLibrary, patternLibrary } from "../../lazy-libraries.ts";
 import { EvaluationFailure } from "../family.ts";
 import { compilePattern, maxProgramSize } from "../text/compile-pattern.ts";
 import { isDeeperThan } from "./read-json.ts";

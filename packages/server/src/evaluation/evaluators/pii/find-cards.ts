@@ -1,5 +1,5 @@
 import isCreditCard from "validator/lib/isCreditCard.js";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./pii-match.ts";
 
 /** Digits, alone or in groups; no part of a word or a decimal. Longer rows than that are lists of numbers. */
 const rowOfDigits = /(?<![\w.-])\d+(?:[ -]\d+){0,30}(?![\w-]|\.\d)/g;

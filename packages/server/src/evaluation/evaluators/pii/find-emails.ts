@@ -1,5 +1,5 @@
 import isEmail from "validator/lib/isEmail.js";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./pii-match.ts";
 
 /** RFC 5321 allows 64 characters before the sign and 255 after it. */
 const maxLocalLength = 64;

@@ -1,5 +1,5 @@
 import { electronicFormatIBAN, getCountrySpecifications, isValidIBAN } from "ibantools";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./pii-match.ts";
 
 const beginning = /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?=[ A-Z0-9])/g;
 const body = /[A-Z0-9](?: ?[A-Z0-9])*/y;

@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import type { Finding } from "./finding.ts";
+import type { Finding } from "./pii-match.ts";
 
 /** Runs of what addresses are written with; each is looked at once. */
 const run = /(?<![\w.:-])[0-9A-Fa-f:.]{3,}(?![\w-])/g;

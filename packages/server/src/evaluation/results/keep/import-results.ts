@@ -1,4 +1,4 @@
-import type { Sample } from "../../evaluate/sample.ts";
+import type { Sample } from "../../sample.ts";
 import type { Filing, Finding, KeptResult } from "../record/evaluation-record.ts";
 import type { ResultsKeeper } from "./keep-results.ts";
 

@@ -1,6 +1,6 @@
 import { ServiceError } from "../../../errors.ts";
 import { isStoreUnavailable, storeUnavailable } from "../../../storage/store-failure.ts";
-import { charactersOf } from "../../evaluate/sample.ts";
+import { charactersOf } from "../../sample.ts";
 import type { EvaluationRecord, KeptResult } from "../record/evaluation-record.ts";
 import { numberResults, type WriteResults } from "./write-results.ts";
 

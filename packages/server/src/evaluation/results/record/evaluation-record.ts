@@ -1,7 +1,7 @@
 import type { ConfidenceInterval, EvaluationStatus, ExplainStrategy } from "@presage/contract";
 import type { Micros } from "../../../storage/schema/tables.ts";
-import type { Sample } from "../../evaluate/sample.ts";
 import type { Position } from "../../evaluators/family.ts";
+import type { Sample } from "../../sample.ts";
 
 /** What a result is filed under, as the caller told. */
 export interface Filing {

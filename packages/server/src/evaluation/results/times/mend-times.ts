@@ -1,8 +1,8 @@
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import type { Database, Micros } from "../../../storage/schema/tables.ts";
-import { countErrorFindings } from "../../taxonomies/count-error-findings.ts";
-import { addErrorFindings } from "../../taxonomies/error-findings-store.ts";
 import { moved } from "../corrections/correct-result.ts";
+import { countErrorFindings } from "../error-findings/count-error-findings.ts";
+import { addErrorFindings } from "../error-findings/error-findings-store.ts";
 import { foldDeltas, holdFolding } from "../keep/fold-store.ts";
 import { addCounted } from "../keep/rollup-writes-store.ts";
 import { toCountable } from "../summary/countable-results-store.ts";

@@ -6,8 +6,8 @@ import {
   type Refusal,
   RefusedOrderError,
   type WantedEvaluator,
-} from "../../../evaluation/evaluate/evaluation-order.ts";
-import { charactersOf, type Sample } from "../../../evaluation/evaluate/sample.ts";
+} from "../../../evaluation/evaluate/evaluation-request.ts";
+import { charactersOf, type Sample } from "../../../evaluation/sample.ts";
 import type { InFlight } from "../../../limits/in-flight.ts";
 import type { Log } from "../../../observability/logger.ts";
 import { countUsage } from "../../pipeline/count-usage.ts";

@@ -5,10 +5,10 @@ import type {
   EvaluatorListResponse,
 } from "@presage/contract";
 import { z } from "zod";
-import { sampleFieldNames } from "../../../evaluation/evaluate/sample.ts";
 import { defaultProfileName, type Family } from "../../../evaluation/evaluators/family.ts";
 import type { RegisteredEvaluator, Registry } from "../../../evaluation/evaluators/registry.ts";
 import { findSystemProfile } from "../../../evaluation/profiles/system-profiles.ts";
+import { sampleFieldNames } from "../../../evaluation/sample.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 
 export function evaluatorRoutes(registry: Registry): Route[] {

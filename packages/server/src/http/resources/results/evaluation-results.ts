@@ -12,7 +12,6 @@ import {
   readResultId,
   type ValidationError,
 } from "@presage/contract";
-import { charactersOf } from "../../../evaluation/evaluate/sample.ts";
 import type { NewCorrection } from "../../../evaluation/results/corrections/correct-result.ts";
 import type { ImportedResult } from "../../../evaluation/results/keep/import-results.ts";
 import type {
@@ -26,6 +25,7 @@ import {
   TooManyGroupsError,
   type WantedSummary,
 } from "../../../evaluation/results/summary/summarise.ts";
+import { charactersOf } from "../../../evaluation/sample.ts";
 import type { Log } from "../../../observability/logger.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";

@@ -12,12 +12,15 @@ import {
   isTrueWord,
 } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
+import type {
+  ErrorFindings,
+  Period,
+} from "../../../evaluation/results/error-findings/find-error-findings.ts";
 import type { NewRevision } from "../../../evaluation/taxonomies/create-revision.ts";
 import type {
   RevisionFilter,
   TaxonomyRevision,
 } from "../../../evaluation/taxonomies/error-taxonomies-store.ts";
-import type { ErrorFindings, Period } from "../../../evaluation/taxonomies/find-error-findings.ts";
 import type { Log } from "../../../observability/logger.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { microsPerDay } from "../results/keep/count-results.ts";
-import { ordinaryRecord } from "../results/record/evaluation-record.fixture.ts";
-import type { Finding } from "../results/record/evaluation-record.ts";
+import { microsPerDay } from "../keep/count-results.ts";
+import { ordinaryRecord } from "../record/evaluation-record.fixture.ts";
+import type { Finding } from "../record/evaluation-record.ts";
 import { countErrorFindings } from "./count-error-findings.ts";
 
 /** A result that found these paths on a day. */

@@ -1,6 +1,6 @@
 import type { ExplainStrategy } from "@presage/contract";
 import type { Filing } from "../results/record/evaluation-record.ts";
-import type { Sample } from "./sample.ts";
+import type { Sample } from "../sample.ts";
 
 /** One evaluator that a caller wants to run. */
 export interface WantedEvaluator {

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
-import type { UsableProfile } from "../evaluate/resolve-evaluators.ts";
-import { EvaluationFailure, type Family } from "./family.ts";
+import { EvaluationFailure, type Family } from "../evaluators/family.ts";
+import type { UsableProfile } from "./resolve-evaluators.ts";
 
 const maxConfigs = 500;
 const maxConfigCharacters = 4_000_000;

@@ -1,7 +1,7 @@
-import type { Database, Micros } from "../../storage/schema/tables.ts";
-import { microsPerDay } from "../results/keep/count-results.ts";
+import type { Database, Micros } from "../../../storage/schema/tables.ts";
+import { findRevision } from "../../taxonomies/find-revision.ts";
+import { microsPerDay } from "../keep/count-results.ts";
 import { selectErrorFindings } from "./error-findings-store.ts";
-import { findRevision } from "./find-revision.ts";
 
 /** Whole days: from the one that `since` falls in, up to those that begin at `until` or later. */
 export interface Period {

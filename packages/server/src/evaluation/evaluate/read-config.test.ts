@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
-import { EvaluationFailure, type RuleFamily } from "./family.ts";
+import { EvaluationFailure, type RuleFamily } from "../evaluators/family.ts";
 import { createConfigReader } from "./read-config.ts";
 
 /** A family that counts how often its schema is asked. */

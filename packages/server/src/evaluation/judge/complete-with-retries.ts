@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
 import { UpstreamError } from "../../errors.ts";
 import type { FairSlots } from "../../limits/fair-slots.ts";
-import { askedPauseMs } from "../../upstream/asked-pause-ms.ts";
+import { askedPauseMs } from "../../upstream/retry-after-ms.ts";
 import type { CompletionRequest, Upstream, UpstreamCompletion } from "../../upstream/upstream.ts";
 import { EvaluationFailure } from "../evaluators/family.ts";
 import type { JudgeCall } from "./judge-call.ts";

@@ -1,6 +1,6 @@
-import type { ErrorFindingCountsTable } from "../../storage/schema/tables.ts";
-import { microsPerDay } from "../results/keep/count-results.ts";
-import type { KeptResult } from "../results/record/evaluation-record.ts";
+import type { ErrorFindingCountsTable } from "../../../storage/schema/tables.ts";
+import { microsPerDay } from "../keep/count-results.ts";
+import type { KeptResult } from "../record/evaluation-record.ts";
 
 /** Of the names of paths; any fixed UUID serves. */
 const pathNamespace = "b3d1c7a0-64ab-4d0e-8a53-0f6f4f0c9d27";
