@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 import { createEvaluate, type Evaluate } from "../evaluation/evaluate/evaluate.ts";
-import { RefusedOrderError } from "../evaluation/evaluate/evaluation-request.ts";
+import { InvalidEvaluatorsError } from "../evaluation/evaluate/evaluation-request.ts";
 import { type FindProfile, resolveEvaluators } from "../evaluation/evaluate/resolve-evaluators.ts";
 import { createEvaluatorRunner } from "../evaluation/evaluate/run-evaluator.ts";
 import { createErrorTaxonomyFamily } from "../evaluation/evaluators/error-taxonomy.ts";
@@ -19,7 +19,7 @@ import { createWriteResults } from "../evaluation/results/keep/write-results.ts"
 import { createFindConfidenceInterval } from "../evaluation/results/summary/find-confidence-interval.ts";
 import { createRuleRunner, type RuleRunner, ruleRunnerDefaults } from "../evaluation/rules/run-rule.ts";
 import { findLabelledRevision } from "../evaluation/taxonomies/find-labelled-revision.ts";
-import type { FindRefusals } from "../http/resources/evaluate/evaluate.ts";
+import type { FindEvaluatorIssues } from "../http/resources/evaluate/evaluate.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
 import { createFairSlots, type FairSlots } from "../limits/fair-slots.ts";
 import type { Log, Logger } from "../observability/logger.ts";
@@ -33,7 +33,7 @@ import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.t
 export interface Evaluation {
   registry: Registry;
   evaluate: Evaluate;
-  findRefusals: FindRefusals;
+  findEvaluatorIssues: FindEvaluatorIssues;
   keeper: ResultsKeeper;
   /** What counts results otherwise tells it as well. */
   folder: Pick<Folder, "note">;
@@ -92,12 +92,12 @@ export function composeEvaluation(
   return {
     registry,
     evaluate,
-    async findRefusals(accountId, evaluators) {
+    async findEvaluatorIssues(accountId, evaluators) {
       try {
         await resolveEvaluators(registry, findProfile, accountId, evaluators);
         return [];
       } catch (error) {
-        if (error instanceof RefusedOrderError) return error.refusals;
+        if (error instanceof InvalidEvaluatorsError) return error.refusals;
         throw error;
       }
     },

@@ -103,12 +103,8 @@ export async function compose(config: Config, log: Log, address: string): Promis
     `${maxEvaluations} evaluation requests are allowed under way at once, and none is left for this account right now.`,
   );
 
-  const { registry, evaluate, findRefusals, judgeCalls, checkInThread, ...evaluation } = composeEvaluation(
-    config,
-    log,
-    store,
-    { memory, countUnreachable },
-  );
+  const { registry, evaluate, findEvaluatorIssues, judgeCalls, checkInThread, ...evaluation } =
+    composeEvaluation(config, log, store, { memory, countUnreachable });
   metrics.watch({
     presage_predictions_in_flight: admission.inFlight,
     presage_evaluations_in_flight: evaluationsInFlight.count,
@@ -158,7 +154,7 @@ export async function compose(config: Config, log: Log, address: string): Promis
     registry,
     evaluations: {
       evaluate,
-      findRefusals,
+      findEvaluatorIssues,
       inFlight: evaluationsInFlight,
     },
     evaluationResults: composeResults(store, registry, evaluation),

@@ -98,9 +98,9 @@ onEachDatabase((database) => {
         ...taxonomy,
         filing: { app },
         createdAt: future + 1000,
-        finding: { status: "success", pass: false, extra },
+        outcome: { status: "success", pass: false, extra },
       },
-      { filing: { app }, createdAt: future, finding: { status: "failed", errorMessage: "timeout: No." } },
+      { filing: { app }, createdAt: future, outcome: { status: "failed", errorMessage: "timeout: No." } },
       { filing: { app }, createdAt: day + 24 * microsPerHour },
       ...Array.from({ length: 450 }, (_, index) => ({ filing: { app }, createdAt: future + index * 1000 })),
     ]);

@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { EvaluationFailure, type Verdict } from "../../src/evaluation/evaluators/family.ts";
+import { EvaluationError, type Verdict } from "../../src/evaluation/evaluators/family.ts";
 import {
   createJudgeFamily,
   type JudgeConfig,
@@ -58,7 +58,7 @@ export interface TestJudge {
     asker?: { accountId: string; profilePublicId: string },
   ): Promise<Verdict>;
   /** The failure that judging must end with. */
-  failure(sample?: Sample, signal?: AbortSignal): Promise<EvaluationFailure>;
+  failure(sample?: Sample, signal?: AbortSignal): Promise<EvaluationError>;
 }
 
 export function createTestAskForVerdict(upstream: TestUpstream): AskForVerdict {
@@ -96,8 +96,8 @@ export function createTestJudge(
     judge,
     async failure(sample, signal) {
       const error = await judge(sample, {}, signal).catch((thrown: unknown) => thrown);
-      expect(error).toBeInstanceOf(EvaluationFailure);
-      const failure = error as EvaluationFailure;
+      expect(error).toBeInstanceOf(EvaluationError);
+      const failure = error as EvaluationError;
       expect(failure.message).not.toContain("secret-of");
       return failure;
     },

@@ -14,7 +14,7 @@ function familyThat(fails: () => Error): ModelFamily<unknown> {
     needs: [],
     takes: [],
     config: z.strictObject({}),
-    systemProfiles: [],
+    builtInProfiles: [],
     async evaluate() {
       throw fails();
     },
@@ -40,7 +40,7 @@ function run(fails: () => Error, faults: unknown[] = []) {
   );
 }
 
-test("what goes wrong in an evaluator is its finding", async () => {
+test("what goes wrong in an evaluator is its outcome", async () => {
   const faults: unknown[] = [];
   expect(await run(() => new Error("a fault"), faults)).toMatchObject({ status: "failed" });
   expect(faults.length).toBe(1);

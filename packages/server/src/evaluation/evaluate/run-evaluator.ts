@@ -1,15 +1,15 @@
 import type { ExplainStrategy } from "@presage/contract";
-import { CallerGoneError, ServiceError } from "../../errors.ts";
+import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { isStoreUnavailable } from "../../storage/store-failure.ts";
 import {
-  EvaluationFailure,
+  EvaluationError,
   type Family,
   type ModelCall,
   type ModelFamily,
   UnusableSampleError,
   type Verdict,
 } from "../evaluators/family.ts";
-import type { Finding } from "../results/record/evaluation-record.ts";
+import type { EvaluatorOutcome } from "../results/record/evaluation-record.ts";
 import type { PlaceAllowance, RuleRunner } from "../rules/run-rule.ts";
 import { missingFields, type Sample, sampleFieldNames } from "../sample.ts";
 import { isExplained } from "./is-explained.ts";
@@ -32,8 +32,8 @@ export interface RequestAllowance extends PlaceAllowance {
   mayRetry(): boolean;
 }
 
-/** Runs one evaluator. Whatever goes wrong in it is its finding; only a caller's hang-up, and that the store fails or is too busy, are thrown. */
-export type RunEvaluator = (run: EvaluatorRun, callerGone: AbortSignal) => Promise<Finding>;
+/** Runs one evaluator. Whatever goes wrong in it is its outcome; only a caller's hang-up, and that the store fails or is too busy, are thrown. */
+export type RunEvaluator = (run: EvaluatorRun, callerGone: AbortSignal) => Promise<EvaluatorOutcome>;
 
 export interface EvaluatorRunnerParts {
   rules: RuleRunner;
@@ -55,7 +55,7 @@ export function createEvaluatorRunner({
   async function find(
     { family, profile, sample, accountId, explainStrategy, allowance }: EvaluatorRun,
     callerGone: AbortSignal,
-  ): Promise<Finding> {
+  ): Promise<EvaluatorOutcome> {
     try {
       const config = readConfig(family, profile);
       const needs = [...family.needs, ...(family.needsWith?.(config) ?? [])];
@@ -78,7 +78,7 @@ export function createEvaluatorRunner({
       const call = { config, accountId, profilePublicId: profile.publicId, mayRetry };
       return await runModel(family, sample, call, explainStrategy, callerGone);
     } catch (error) {
-      if (callerGone.aborted) throw new CallerGoneError();
+      if (callerGone.aborted) throw new ClientDisconnectedError();
       // The request fails, not the evaluation: a store that is out of order or has too much to do says nothing of a text.
       if (error instanceof ServiceError || isStoreUnavailable(error)) throw error;
       return toFinding(error);
@@ -91,14 +91,14 @@ export function createEvaluatorRunner({
     call: Omit<ModelCall<unknown>, "signal">,
     explainStrategy: ExplainStrategy,
     callerGone: AbortSignal,
-  ): Promise<Finding> {
+  ): Promise<EvaluatorOutcome> {
     const startedAtMs = performance.now();
     const deadline = AbortSignal.timeout(modelTimeoutMs);
-    const timeout = new EvaluationFailure("timeout", `No verdict within ${modelTimeoutMs} ms.`);
+    const timeout = new EvaluationError("timeout", `No verdict within ${modelTimeoutMs} ms.`);
     const signal = AbortSignal.any([callerGone, deadline]);
     const verdict = await family.evaluate(sample, { ...call, signal }).catch((error: unknown) => {
       // What the family says of it is more than that the time was up.
-      throw deadline.aborted && !(error instanceof EvaluationFailure) ? timeout : error;
+      throw deadline.aborted && !(error instanceof EvaluationError) ? timeout : error;
     });
     const evaluationMicros = Math.round((performance.now() - startedAtMs) * 1000);
     return {
@@ -112,9 +112,9 @@ export function createEvaluatorRunner({
     };
   }
 
-  function toFinding(error: unknown): Finding {
+  function toFinding(error: unknown): EvaluatorOutcome {
     if (error instanceof UnusableSampleError) return unusable("unusable_input", error.message);
-    if (error instanceof EvaluationFailure) {
+    if (error instanceof EvaluationError) {
       if (error.code === "internal_error") onFault(error);
       return failed(error.code, error.message);
     }
@@ -123,16 +123,16 @@ export function createEvaluatorRunner({
   }
 }
 
-function unusable(code: string, message: string): Finding {
+function unusable(code: string, message: string): EvaluatorOutcome {
   return { status: "validation_error", errorMessage: `${code}: ${message}` };
 }
 
-function failed(code: string, message: string): Finding {
+function failed(code: string, message: string): EvaluatorOutcome {
   return { status: "failed", errorMessage: `${code}: ${message}` };
 }
 
 /** Models write what they like, and what was cut may end in half of a surrogate pair; no store takes that, nor a NUL. */
-function withStorableTexts({ errorMessage, explanation, ...rest }: Finding): Finding {
+function withStorableTexts({ errorMessage, explanation, ...rest }: EvaluatorOutcome): EvaluatorOutcome {
   return {
     ...rest,
     ...(errorMessage === undefined ? {} : { errorMessage: toStorable(errorMessage) }),

@@ -28,14 +28,15 @@ export const editDistance: RuleFamily<Config> = {
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "At most one character in ten differs.",
       config: { threshold: 0.9, trim: true, ignore_case: false, strip_tags: false },
     },
   ],
-  isHeavy: ({ output = "", goldAnswer = "" }) => output.length * goldAnswer.length > lightProductOfLengths,
+  isExpensive: ({ output = "", goldAnswer = "" }) =>
+    output.length * goldAnswer.length > lightProductOfLengths,
   prepare(profile) {
     return ({ output = "", goldAnswer = "" }) => {
       const said = normaliseText(output, profile);

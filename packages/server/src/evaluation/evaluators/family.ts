@@ -18,7 +18,7 @@ export interface Verdict {
 }
 
 /** A profile that comes with Presage. Its name begins with `system:`. */
-export interface SystemProfile<Config> {
+export interface BuiltInProfile<Config> {
   name: `system:${string}`;
   description: string;
   config: Config;
@@ -39,11 +39,11 @@ interface FamilyParts<Config> {
   needsWith?(config: Config): readonly SampleField[];
   /** Checks a profile's config and fills in its defaults. Strict: what it does not know is a mistake. */
   config: z.ZodType<Config>;
-  systemProfiles: readonly SystemProfile<Config>[];
+  builtInProfiles: readonly BuiltInProfile<Config>[];
 }
 
 /** The part of a config's check that may take long. The family's schema leaves it out where it is needed. */
-export interface HeavyCheck<Config> {
+export interface ExpensiveCheck<Config> {
   isNeeded(config: Config): boolean;
   /** Throws an `Error` that says what is wrong with the field at `path`. */
   run(config: Config): void;
@@ -59,11 +59,11 @@ export interface RuleFamily<Config> extends FamilyParts<Config> {
    */
   maxCharacters?: number;
   /** What of a config's check would hold up the main thread: it is done in another one, under a deadline. */
-  heavyCheck?: HeavyCheck<Config>;
+  expensiveCheck?: ExpensiveCheck<Config>;
   /** Reads a config once for many samples. */
   prepare(config: Config): (sample: Sample) => Verdict;
   /** Whether this sample takes longer than a millisecond or so: it then runs beside the main thread, under a deadline. */
-  isHeavy?(sample: Sample, config: Config): boolean;
+  isExpensive?(sample: Sample, config: Config): boolean;
 }
 
 /** What a model-backed evaluation is told beside the sample. */
@@ -90,7 +90,7 @@ export type Family = RuleFamily<unknown> | ModelFamily<unknown>;
 export const defaultProfileName = "system:default";
 
 /** Why an evaluation came to no verdict: a word for programs and a sentence for people. */
-export type FailureCode =
+export type EvaluationErrorCode =
   | "timeout"
   | "overloaded"
   | "internal_error"
@@ -106,12 +106,12 @@ export type FailureCode =
   | "invalid_profile";
 
 /** An evaluation that came to no verdict. It is never a fail. */
-export class EvaluationFailure extends Error {
-  readonly code: FailureCode;
+export class EvaluationError extends Error {
+  readonly code: EvaluationErrorCode;
 
-  constructor(code: FailureCode, message: string, options?: { cause?: unknown }) {
+  constructor(code: EvaluationErrorCode, message: string, options?: { cause?: unknown }) {
     super(message, options);
-    this.name = "EvaluationFailure";
+    this.name = "EvaluationError";
     this.code = code;
   }
 }

@@ -43,7 +43,7 @@ export const jsonMatch: RuleFamily<Config> = {
   needs: ["output", "goldAnswer"],
   config,
   maxCharacters,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "Every field counts, numbers are equal exactly, and nothing is mended.",
@@ -65,7 +65,7 @@ export const jsonMatch: RuleFamily<Config> = {
       return toVerdict(compareJson(mended.value, gold.value, ignored, number_tolerance), { repaired: true });
     };
   },
-  isHeavy: ({ output = "", goldAnswer = "" }, { repair }) =>
+  isExpensive: ({ output = "", goldAnswer = "" }, { repair }) =>
     (repair && output.length > heavyRepairedLength) || output.length + goldAnswer.length > heavyLength,
 };
 

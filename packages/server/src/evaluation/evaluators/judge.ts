@@ -74,7 +74,7 @@ export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeParts
     takes: optionalFields,
     needsWith: ({ required_fields }) => fieldsNamed(required_fields),
     config,
-    systemProfiles: judgeProfiles,
+    builtInProfiles: judgeProfiles,
     async evaluate(sample, call) {
       if (askForVerdict === undefined) throw needsModel();
       const { config: profile, accountId, profilePublicId, signal } = call;

@@ -45,7 +45,7 @@ export const regex: RuleFamily<Config> = {
   versions: ["2026-11-21"],
   needs: ["output"],
   config,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "The output is not blank.",
@@ -68,7 +68,7 @@ export const regex: RuleFamily<Config> = {
       return judge(codePointPositions(output, matches), profile);
     };
   },
-  isHeavy({ output = "" }, { pattern }) {
+  isExpensive({ output = "" }, { pattern }) {
     const programSize = estimateProgramSize(pattern);
     return programSize > heavyProgramSize || programSize * output.length > heavySteps;
   },

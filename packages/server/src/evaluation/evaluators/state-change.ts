@@ -42,14 +42,14 @@ export const stateChange: RuleFamily<Config> = {
   needs: ["input", "output", "goldAnswer"],
   config,
   maxCharacters,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "Every change is right, and nothing else changed.",
       config: { threshold: 1 },
     },
   ],
-  isHeavy: ({ input = "", output = "", goldAnswer = "" }) =>
+  isExpensive: ({ input = "", output = "", goldAnswer = "" }) =>
     input.length + output.length + goldAnswer.length > lightCharacters,
   prepare({ threshold }) {
     return ({ input = "", output = "", goldAnswer = "" }) => {

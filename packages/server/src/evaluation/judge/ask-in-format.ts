@@ -1,7 +1,7 @@
 import { UpstreamError } from "../../errors.ts";
 import { isRefused } from "../../upstream/read-message.ts";
 import type { CompletionBody, CompletionRequest } from "../../upstream/upstream.ts";
-import { EvaluationFailure } from "../evaluators/family.ts";
+import { EvaluationError } from "../evaluators/family.ts";
 import { askPatiently, type JudgeModel } from "./complete-with-retries.ts";
 import type { JudgeCall } from "./judge-call.ts";
 import type { Habits } from "./model-capabilities.ts";
@@ -45,7 +45,7 @@ export async function askOnRung(parts: AskingParts, asking: Asking, turn: Turn):
     if (isRefused(choice)) throw judgeRefused();
     if (choice.finish_reason !== "length") return body;
   }
-  throw new EvaluationFailure("judge_truncated", "The judge's model ran out of tokens before its verdict.");
+  throw new EvaluationError("judge_truncated", "The judge's model ran out of tokens before its verdict.");
 }
 
 function isTooMuch(error: unknown): boolean {

@@ -1,12 +1,12 @@
 import { ruleFamilies } from "../evaluators/registry.ts";
-import { checkHeavily, type HeavyCheckTask } from "./check-heavily.ts";
+import { type ConfigCheckTask, checkHeavily } from "./check-heavily.ts";
 import { createRuleEvaluator, type RuleTask } from "./evaluate-by-rule.ts";
 import { type RuleOutcome, settleRule } from "./rule-outcome.ts";
 
 const evaluate = createRuleEvaluator(ruleFamilies);
 
 /** Checks a config, and says what is wrong with it. The pool finds it by this name. */
-export function checkRuleConfig(task: HeavyCheckTask): string | undefined {
+export function checkRuleConfig(task: ConfigCheckTask): string | undefined {
   return checkHeavily(ruleFamilies, task);
 }
 

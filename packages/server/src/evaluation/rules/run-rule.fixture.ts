@@ -1,10 +1,5 @@
 import { z } from "zod";
-import {
-  EvaluationFailure,
-  type RuleFamily,
-  UnusableSampleError,
-  type Verdict,
-} from "../evaluators/family.ts";
+import { EvaluationError, type RuleFamily, UnusableSampleError, type Verdict } from "../evaluators/family.ts";
 import type { Sample } from "../sample.ts";
 import { createRuleEvaluator, type RuleTask } from "./evaluate-by-rule.ts";
 import { type RuleOutcome, settleRule } from "./rule-outcome.ts";
@@ -27,7 +22,7 @@ export const fixtureFamilies: readonly RuleFamily<unknown>[] = [
     throw new UnusableSampleError("No number in the gold answer.");
   }),
   family("failing", () => {
-    throw new EvaluationFailure("overloaded", "Come back later.");
+    throw new EvaluationError("overloaded", "Come back later.");
   }),
   family("crash", () => {
     throw new TypeError("secret of the sample");
@@ -63,7 +58,7 @@ const passing: Verdict = {
 function family(
   name: string,
   evaluate: (config: unknown, sample: Sample) => Verdict,
-  isHeavy = true,
+  isExpensive = true,
 ): RuleFamily<unknown> {
   return {
     kind: "rule",
@@ -72,8 +67,8 @@ function family(
     versions: ["2026-11-21"],
     needs: [],
     config: z.unknown(),
-    systemProfiles: [],
-    isHeavy: () => isHeavy,
+    builtInProfiles: [],
+    isExpensive: () => isExpensive,
     prepare: (config) => (sample) => evaluate(config, sample),
   };
 }

@@ -101,12 +101,12 @@ test("the real threads know the real families", async () => {
 
 test("a sample that is longer than its family takes is unusable, and one just as long is not", async () => {
   const runner = start({ families: ruleFamilies, threadModule: ruleRunnerDefaults.threadModule });
-  for (const { name, needs, maxCharacters, systemProfiles } of ruleFamilies) {
+  for (const { name, needs, maxCharacters, builtInProfiles } of ruleFamilies) {
     if (maxCharacters === undefined) continue;
     const run = (characters: number) => {
       const text = " ".repeat(Math.ceil(characters / needs.length));
       const sample = { input: text, output: text, goldAnswer: text, systemPrompt: text };
-      return errorOf(runner.run(name, systemProfiles[0]?.config, sample, patient, "never"));
+      return errorOf(runner.run(name, builtInProfiles[0]?.config, sample, patient, "never"));
     };
     const tooLong = `UnusableSampleError: ${name} takes texts of ${maxCharacters} characters`;
     expect(String(await run(maxCharacters + needs.length))).toContain(tooLong);
@@ -119,7 +119,7 @@ test("an evaluation that does not end is killed at its deadline, and those after
   const spin = spinning();
   const killed = errorOf(runner.run("spin", spin.config, {}, patient, "never"));
   const after = runner.run("heavy", {}, {}, patient, "never");
-  expect(await killed).toMatchObject({ name: "EvaluationFailure", code: "timeout" });
+  expect(await killed).toMatchObject({ name: "EvaluationError", code: "timeout" });
   expect(await after).toMatchObject({ pass: true });
   expect(await spin.hasStopped()).toBe(true);
 });
@@ -209,7 +209,7 @@ test.each(["crash", "light-crash", "nan", "uncloneable"])(
   async (name) => {
     const runner = start();
     const error = await errorOf(runner.run(name, {}, {}, patient, "never"));
-    expect(error).toMatchObject({ name: "EvaluationFailure", code: "internal_error" });
+    expect(error).toMatchObject({ name: "EvaluationError", code: "internal_error" });
     expect(String(error)).not.toContain("secret");
     expect(await runner.run("heavy", {}, {}, patient, "never")).toMatchObject({ pass: true });
   },

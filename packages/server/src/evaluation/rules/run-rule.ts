@@ -3,9 +3,9 @@ import type { Tinypool } from "tinypool";
 import { createFairSlots } from "../../limits/fair-slots.ts";
 import type { Asker } from "../../storage/reader.ts";
 import { refuseLongSample } from "../evaluate/refuse-long-sample.ts";
-import { EvaluationFailure, type RuleFamily } from "../evaluators/family.ts";
+import { EvaluationError, type RuleFamily } from "../evaluators/family.ts";
 import { charactersOf } from "../sample.ts";
-import type { HeavyCheckTask } from "./check-heavily.ts";
+import type { ConfigCheckTask } from "./check-heavily.ts";
 import { createRuleEvaluator, type RuleTask, type TimedVerdict } from "./evaluate-by-rule.ts";
 import { crashed, type RuleOutcome, settleRule, verdictOf } from "./rule-outcome.ts";
 
@@ -18,7 +18,7 @@ export interface RuleRunner {
   /**
    * Evaluates a sample here if that is quick and the request has time left for it, else in a thread. Accounts get the
    * threads in turns.
-   * @throws UnusableSampleError; EvaluationFailure `timeout`, `overloaded`, `internal_error` (its cause says why); the
+   * @throws UnusableSampleError; EvaluationError `timeout`, `overloaded`, `internal_error` (its cause says why); the
    * signal's reason, after it was aborted.
    */
   run(
@@ -29,9 +29,9 @@ export interface RuleRunner {
   ): Promise<TimedVerdict>;
   /**
    * Does the heavy part of a config's check in a thread and says what is wrong with the config.
-   * @throws EvaluationFailure `timeout`, `overloaded`, `internal_error`.
+   * @throws EvaluationError `timeout`, `overloaded`, `internal_error`.
    */
-  check(task: HeavyCheckTask, asker: Asker): Promise<string | undefined>;
+  check(task: ConfigCheckTask, asker: Asker): Promise<string | undefined>;
   /** Ends the threads, and what runs in them. */
   dispose(): Promise<void>;
 }
@@ -73,12 +73,12 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
       maxWaitMs,
       refuse: (why) =>
         why === "queue full"
-          ? new EvaluationFailure("overloaded", "Too many heavy evaluations of this account wait already.")
-          : new EvaluationFailure("overloaded", `No thread was free within ${maxWaitMs} ms.`),
+          ? new EvaluationError("overloaded", "Too many heavy evaluations of this account wait already.")
+          : new EvaluationError("overloaded", `No thread was free within ${maxWaitMs} ms.`),
     },
   });
   const underWay = new Set<AbortController>();
-  const stopping = new EvaluationFailure("overloaded", "The server stops.");
+  const stopping = new EvaluationError("overloaded", "The server stops.");
   let isStopped = false;
   let pool: Promise<Tinypool> | undefined;
 
@@ -97,9 +97,9 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     return opened;
   }
 
-  function isHeavy({ familyName, config, sample }: RuleTask): boolean {
+  function isExpensive({ familyName, config, sample }: RuleTask): boolean {
     if (charactersOf(sample) > options.maxCharactersInPlace) return true;
-    return familiesByName.get(familyName)?.isHeavy?.(sample, config) ?? false;
+    return familiesByName.get(familyName)?.isExpensive?.(sample, config) ?? false;
   }
 
   /** Most evaluations take microseconds, but twenty that are just not heavy would hold up everybody. */
@@ -113,7 +113,7 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
   }
 
   async function runInThread<Outcome>(
-    task: HeavyCheckTask,
+    task: ConfigCheckTask,
     { accountId, signal: callerGone }: Asker,
     functionName: "runRuleTask" | "checkRuleConfig",
   ): Promise<Outcome> {
@@ -127,7 +127,7 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
     underWay.add(stop);
     try {
       const release = await slots.take(accountId, signal);
-      const overdue = new EvaluationFailure("timeout", `No verdict within ${runTimeoutMs} ms.`);
+      const overdue = new EvaluationError("timeout", `No verdict within ${runTimeoutMs} ms.`);
       const deadline = setTimeout(() => stop.abort(overdue), runTimeoutMs);
       try {
         return await runByPool<Outcome>(task, signal, functionName);
@@ -142,7 +142,7 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
   }
 
   async function runByPool<Outcome>(
-    task: HeavyCheckTask,
+    task: ConfigCheckTask,
     signal: AbortSignal,
     name: string,
   ): Promise<Outcome> {
@@ -160,7 +160,7 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
       signal.throwIfAborted();
       const family = familiesByName.get(task.familyName);
       if (family !== undefined) refuseLongSample(family, task.sample);
-      if (!isHeavy(task) && allowance.msInPlace > 0) return runHere(task, allowance);
+      if (!isExpensive(task) && allowance.msInPlace > 0) return runHere(task, allowance);
       return verdictOf(await runInThread<RuleOutcome>(task, { accountId, signal }, "runRuleTask"));
     },
     check: (task, asker) => runInThread<string | undefined>(task, asker, "checkRuleConfig"),

@@ -1,4 +1,4 @@
-import { CallerGoneError, ServiceError } from "../../errors.ts";
+import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { SignInError } from "../../identity/openid/sign-in-error.ts";
 import type { ByteBudget } from "../../limits/byte-budget.ts";
 import { isStoreUnavailable } from "../../storage/store-failure.ts";
@@ -63,7 +63,7 @@ export function servePath(
       // What was given up for a caller who hung up fails with the signal's own reason.
       const isCallerGone = request.signal.aborted && error === request.signal.reason;
       response = answerError(
-        isCallerGone ? new CallerGoneError() : error,
+        isCallerGone ? new ClientDisconnectedError() : error,
         route,
         request,
         exchange,

@@ -1,5 +1,5 @@
 import type { Sample } from "../../sample.ts";
-import type { Filing, Finding, KeptResult } from "../record/evaluation-record.ts";
+import type { EvaluatorOutcome, Filing, KeptResult } from "../record/evaluation-record.ts";
 import type { ResultsKeeper } from "./keep-results.ts";
 
 /** A result that was made elsewhere. Of its evaluator and its profile no more than the names are known. */
@@ -8,7 +8,7 @@ export interface ImportedResult {
   profileName: string | undefined;
   sample: Sample;
   filing: Filing;
-  finding: Omit<Finding, "status">;
+  outcome: Omit<EvaluatorOutcome, "status">;
 }
 
 /** Keeps results that were made elsewhere, all of them or none; each once under its request key, if it has one. */
@@ -19,16 +19,16 @@ export async function importResults(
   requestKeys: readonly string[] = [],
 ): Promise<KeptResult[]> {
   return await keeper.keep(
-    results.map(({ evaluatorId, profileName, sample, filing, finding }, index) => ({
+    results.map(({ evaluatorId, profileName, sample, filing, outcome }, index) => ({
       accountId,
       evaluatorId,
       ...(requestKeys[index] === undefined ? {} : { requestKey: requestKeys[index] }),
       ...(profileName === undefined ? {} : { profile: { name: profileName } }),
-      explainStrategy: finding.explanation === undefined ? "never" : "always",
+      explainStrategy: outcome.explanation === undefined ? "never" : "always",
       isExternal: true,
       sample,
       filing,
-      finding: { ...finding, status: "success" },
+      outcome: { ...outcome, status: "success" },
     })),
   );
 }

@@ -116,6 +116,6 @@ function refuse(calls: readonly Waiting[], reason: unknown): void {
 }
 
 /** What a result takes while it is written, about: its texts are written into a statement or for a thread. */
-function bytesOf({ sample, finding }: EvaluationRecord): number {
-  return 2 * (charactersOf(sample) + (finding.explanation?.length ?? 0)) + 1_000;
+function bytesOf({ sample, outcome }: EvaluationRecord): number {
+  return 2 * (charactersOf(sample) + (outcome.explanation?.length ?? 0)) + 1_000;
 }

@@ -31,7 +31,7 @@ export interface UsedProfile {
 }
 
 /** What an evaluator said, whole or in part where it comes from elsewhere. */
-export interface Finding {
+export interface EvaluatorOutcome {
   status: EvaluationStatus;
   /** A code, a colon and a sentence; without success only. */
   errorMessage?: string;
@@ -58,7 +58,7 @@ export interface EvaluationRecord {
   requestKey?: string;
   sample: Sample;
   filing: Filing;
-  finding: Finding;
+  outcome: EvaluatorOutcome;
 }
 
 /** What a person said about a verdict. */

@@ -88,6 +88,6 @@ async function mendSome(transaction: Database, lastSound: Micros): Promise<numbe
 type Dated = Parameters<typeof countErrorFindings>[0][number] & ReturnType<typeof toCountable>;
 
 function withFindings(countable: ReturnType<typeof toCountable>, info: string | null | undefined): Dated {
-  const { extra } = info ? (JSON.parse(info) as Pick<Dated["finding"], "extra">) : {};
-  return { ...countable, finding: { ...countable.finding, ...(extra === undefined ? {} : { extra }) } };
+  const { extra } = info ? (JSON.parse(info) as Pick<Dated["outcome"], "extra">) : {};
+  return { ...countable, outcome: { ...countable.outcome, ...(extra === undefined ? {} : { extra }) } };
 }

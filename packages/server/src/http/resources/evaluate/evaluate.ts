@@ -2,9 +2,9 @@ import { EvaluateRequest, type EvaluationResult, type ValidationError } from "@p
 import { ServiceError } from "../../../errors.ts";
 import type { Evaluate, Evaluation } from "../../../evaluation/evaluate/evaluate.ts";
 import {
-  type EvaluationOrder,
+  type EvaluationRequest,
+  InvalidEvaluatorsError,
   type Refusal,
-  RefusedOrderError,
   type WantedEvaluator,
 } from "../../../evaluation/evaluate/evaluation-request.ts";
 import { charactersOf, type Sample } from "../../../evaluation/sample.ts";
@@ -31,18 +31,18 @@ import { toEvaluationResult } from "../results/evaluation-result.ts";
 
 export interface EvaluateParts {
   evaluate: Evaluate;
-  findRefusals: FindRefusals;
+  findEvaluatorIssues: FindEvaluatorIssues;
   inFlight: InFlight;
 }
 
 /** What cannot be run of what an account wants, and why. */
-export type FindRefusals = (
+export type FindEvaluatorIssues = (
   accountId: string,
   evaluators: readonly WantedEvaluator[],
 ) => Promise<readonly Refusal[]>;
 
 export function evaluateRoutes(
-  { evaluate, findRefusals, inFlight }: EvaluateParts,
+  { evaluate, findEvaluatorIssues, inFlight }: EvaluateParts,
   maxBodyBytes: number,
   log: Log,
 ): Route[] {
@@ -60,7 +60,7 @@ export function evaluateRoutes(
       const sample = readSample(body);
       const faults = faultsOf(body, references, sample);
       if (faults.length > 0) {
-        const refusals = await findRefusals(accountId, evaluators);
+        const refusals = await findEvaluatorIssues(accountId, evaluators);
         throw new ValidationFailure([...faults, ...toFaults(refusals, references)]);
       }
       refuseTooMuch(sample, evaluators.length, maxBodyBytes);
@@ -72,7 +72,7 @@ export function evaluateRoutes(
         isAnswerLong: isLongAnswer(Array.from({ length: 2 * evaluators.length }, () => sample)),
       });
       const idempotencyKey = readIdempotencyKey(request.headers);
-      const order: EvaluationOrder = {
+      const order: EvaluationRequest = {
         accountId,
         sample,
         evaluators,
@@ -82,7 +82,7 @@ export function evaluateRoutes(
         ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       };
       const evaluations = await evaluate(order, request.signal).catch((error: unknown) => {
-        if (!(error instanceof RefusedOrderError)) throw error;
+        if (!(error instanceof InvalidEvaluatorsError)) throw error;
         throw new ValidationFailure(toFaults(error.refusals, references));
       });
       const answer = toAnswerItems(evaluations);
@@ -148,7 +148,7 @@ type AnswerItem = [item: NewItem, result: EvaluationResult | null];
 function toAnswerItems(evaluations: readonly Evaluation[]): AnswerItem[] {
   return evaluations.map((evaluation) => [
     toItem(evaluation),
-    evaluation.finding.status === "success" ? toEvaluationResult(evaluation) : null,
+    evaluation.outcome.status === "success" ? toEvaluationResult(evaluation) : null,
   ]);
 }
 
@@ -157,13 +157,13 @@ function toShortAnswer(items: readonly AnswerItem[]): Response {
   return new Response(answer, { headers: { "content-type": "application/json;charset=utf-8" } });
 }
 
-function toItem({ finding, evaluatorId, profile }: Evaluation): NewItem {
+function toItem({ outcome, evaluatorId, profile }: Evaluation): NewItem {
   const profileName = profile?.name ?? "";
   return {
     evaluator_id: evaluatorId,
     profile_name: profileName,
     criteria: profileName,
-    status: finding.status,
-    error_message: finding.errorMessage ?? null,
+    status: outcome.status,
+    error_message: outcome.errorMessage ?? null,
   };
 }

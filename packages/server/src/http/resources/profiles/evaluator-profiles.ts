@@ -14,7 +14,7 @@ import type { ProfileFilter } from "../../../evaluation/profiles/list-profiles.t
 import type { RevisionAgreement } from "../../../evaluation/profiles/measure-agreement.ts";
 import type { Page, ProfileRevision } from "../../../evaluation/profiles/profiles-store.ts";
 import type { NewRevision } from "../../../evaluation/profiles/revise-profile.ts";
-import type { HeavyCheckTask } from "../../../evaluation/rules/check-heavily.ts";
+import type { ConfigCheckTask } from "../../../evaluation/rules/check-heavily.ts";
 import type { Log } from "../../../observability/logger.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
 import type { Pieces } from "../../../storage/read-in-pieces.ts";
@@ -33,7 +33,7 @@ import { type FindFamily, readNewConfig, readRevisedConfig, refuseOtherFamily } 
 export interface EvaluatorProfilesArea {
   findFamily: FindFamily;
   createProfile(asker: Asker, profile: NewProfile, once: Once | undefined): Promise<ProfileRevision>;
-  checkInThread(task: HeavyCheckTask, asker: Asker): ReturnType<CheckInThread>;
+  checkInThread(task: ConfigCheckTask, asker: Asker): ReturnType<CheckInThread>;
   findOwnProfile(accountId: string, publicId: string): Promise<{ evaluator_family: string }>;
   reviseProfile(asker: Asker, revision: NewRevision, once: Once | undefined): Promise<ProfileRevision>;
   archiveProfile(asker: Asker, publicId: string): Promise<Pieces<ProfileRevision>>;

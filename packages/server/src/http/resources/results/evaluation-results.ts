@@ -175,8 +175,8 @@ export function evaluationResultRoutes(
   ];
 }
 
-function charactersOfImport({ sample, finding }: ImportedResult): number {
-  return charactersOf(sample) + (finding.explanation?.length ?? 0);
+function charactersOfImport({ sample, outcome }: ImportedResult): number {
+  return charactersOf(sample) + (outcome.explanation?.length ?? 0);
 }
 
 function toResultJson(result: KeptResult): string {
