@@ -82,7 +82,7 @@ export function composeEvaluation(
     runEvaluator: createEvaluatorRunner({
       rules,
       modelTimeoutMs: config.upstream.timeoutMs,
-      onFault: (error) => logger.error({ err: error }, "an evaluator failed"),
+      onUnexpectedError: (error) => logger.error({ err: error }, "an evaluator failed"),
     }),
     findConfidenceInterval: createFindConfidenceInterval(briefReader),
     keeper,

@@ -1,26 +1,59 @@
-import { ClientDisconnectedError, UpstreamError } from "../errors.ts";
+export interface DeadlineLimits {
+  timeoutMs: number;
+  /** The reason of the abort once the time is up. */
+  timeoutError(timeoutMs: number): Error;
+  /** Aborts the work as well. */
+  signal?: AbortSignal | undefined;
+  /** The reason of that abort; absent: the signal's own. */
+  abortError?(): Error;
+}
 
 export interface Deadline {
-  /** Aborted when the deadline passes or the caller hangs up, whichever is first, with the error that this means. */
+  /** Aborted when the time is up or the outer signal is aborted, whichever is first, with the error of that. */
   signal: AbortSignal;
-  /** Stops watching. Whoever starts a deadline ends it. */
+  /** Stops watching. Every deadline must be ended. */
   end(): void;
 }
 
-/** Starts the one clock that a call and all its tries run against. */
-export function startDeadline(timeoutMs: number, callerGone: AbortSignal): Deadline {
+/** For calls that thousands wait in at once: unlike `withDeadline` it holds no closure meanwhile. */
+export function startDeadline(limits: DeadlineLimits, outer = limits.signal): Deadline {
+  const { timeoutMs } = limits;
   const controller = new AbortController();
-  const onCallerGone = () => controller.abort(new ClientDisconnectedError());
-  if (callerGone.aborted) onCallerGone();
-  callerGone.addEventListener("abort", onCallerGone);
-  const timer = setTimeout(() => {
-    controller.abort(new UpstreamError("timeout", `The upstream did not answer within ${timeoutMs} ms.`));
-  }, timeoutMs);
+  const onAbort = () => controller.abort(limits.abortError?.() ?? outer?.reason);
+  if (outer?.aborted) onAbort();
+  outer?.addEventListener("abort", onAbort);
+  const timer = setTimeout(() => controller.abort(limits.timeoutError(timeoutMs)), timeoutMs);
   return {
     signal: controller.signal,
     end() {
       clearTimeout(timer);
-      callerGone.removeEventListener("abort", onCallerGone);
+      outer?.removeEventListener("abort", onAbort);
     },
   };
+}
+
+/** Runs `work`, which stops when its signal is aborted: at the deadline, or by the outer signal. */
+export async function withDeadline<Value>(
+  limits: DeadlineLimits,
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const { signal, end } = startDeadline(limits);
+  try {
+    return await work(signal);
+  } finally {
+    end();
+  }
+}
+
+/** Waits for work that does not know the signal: rejects with the signal's reason as soon as it is aborted. */
+export async function orAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = () => aborted.reject(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort);
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
 }

@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
-import { EvaluationError, type Verdict } from "../../src/evaluation/evaluators/family.ts";
+import { EvaluationError } from "../../src/evaluation/evaluation-error.ts";
+import type { Verdict } from "../../src/evaluation/evaluator-outcome.ts";
 import {
   createJudgeFamily,
   type JudgeConfig,

@@ -11,7 +11,7 @@ import { type FindProfile, type ResolvedEvaluator, resolveEvaluators } from "./r
 import type { RequestAllowance, RunEvaluator } from "./run-evaluator.ts";
 
 /** How long the evaluators of one request may hold up the main thread, all of them together. */
-const maxMsInPlace = 10;
+const maxMainThreadMs = 10;
 
 export interface EvaluateParts {
   registry: Registry;
@@ -76,7 +76,7 @@ export function createEvaluate(parts: EvaluateParts): Evaluate {
     { keys, earlier }: { keys: readonly string[]; earlier: ReadonlyMap<string, KeptResult> },
     callerGone: AbortSignal,
   ): Promise<Evaluation[]> {
-    const allowance = { msInPlace: maxMsInPlace, mayRetry: createRetryBudget() };
+    const allowance = { mainThreadMs: maxMainThreadMs, mayRetry: createRetryBudget() };
     const evaluations = await Promise.all(
       resolved.map((one, index): Promise<Evaluation> | Evaluation => {
         const requestKey = keys[index];

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
-import { EvaluationError, type RuleFamily } from "../evaluators/family.ts";
+import { EvaluationError } from "../evaluation-error.ts";
+import type { RuleFamily } from "../evaluators/family.ts";
 import { createConfigReader } from "./read-config.ts";
 
 /** A family that counts how often its schema is asked. */

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
-import { EvaluationError, type Family } from "../evaluators/family.ts";
+import { EvaluationError } from "../evaluation-error.ts";
+import type { Family } from "../evaluators/family.ts";
 import type { UsableProfile } from "./resolve-evaluators.ts";
 
 const maxConfigs = 500;

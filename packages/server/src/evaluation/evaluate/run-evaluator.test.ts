@@ -24,8 +24,8 @@ function familyThat(fails: () => Error): ModelFamily<unknown> {
 function run(fails: () => Error, faults: unknown[] = []) {
   const unused = () => Promise.reject(new Error("unused"));
   const rules = { run: unused, check: unused, dispose: async () => {} };
-  const onFault = (error: unknown) => void faults.push(error);
-  const runEvaluator = createEvaluatorRunner({ rules, modelTimeoutMs: 1_000, onFault });
+  const onUnexpectedError = (error: unknown) => void faults.push(error);
+  const runEvaluator = createEvaluatorRunner({ rules, modelTimeoutMs: 1_000, onUnexpectedError });
   const profile = { name: "p", publicId: "11111111-1111-4111-8111-111111111111", revision: 1, config: {} };
   return runEvaluator(
     {
@@ -34,7 +34,7 @@ function run(fails: () => Error, faults: unknown[] = []) {
       sample: {},
       accountId: "a",
       explainStrategy: "always",
-      allowance: { msInPlace: 10, mayRetry: () => true },
+      allowance: { mainThreadMs: 10, mayRetry: () => true },
     },
     new AbortController().signal,
   );

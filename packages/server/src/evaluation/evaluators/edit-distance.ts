@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { type Position, type RuleFamily, UnusableSampleError } from "./family.ts";
+import { UnusableSampleError } from "../evaluation-error.ts";
+import type { Position } from "../evaluator-outcome.ts";
+import type { RuleFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { describeDifference, firstDifference } from "./text/first-difference.ts";
 import { editDistance as distanceBetween } from "./text/levenshtein.ts";

@@ -1,11 +1,12 @@
 import { maxKindsOfError } from "@presage/contract/read-taxonomy";
 import { z } from "zod";
+import { EvaluationError } from "../evaluation-error.ts";
 import type { AskForVerdict } from "../judge/ask-for-verdict.ts";
 import { type ErrorKind, taxonomyQuestion } from "../judge/prompts.ts";
 import type { VerdictForm } from "../judge/verdict-form.ts";
 import type { TaxonomyRevision } from "../taxonomies/error-taxonomies-store.ts";
 import { flattenTaxonomy } from "../taxonomies/flatten-taxonomy.ts";
-import { EvaluationError, type ModelFamily } from "./family.ts";
+import type { ModelFamily } from "./family.ts";
 import { needsModel } from "./needs-model.ts";
 
 /** PostgreSQL cannot even be asked for another. */

@@ -1,21 +1,6 @@
 import type { z } from "zod";
+import type { Verdict } from "../evaluator-outcome.ts";
 import type { Sample, SampleField } from "../sample.ts";
-
-/** A stretch of the output: first character and the one after the last, in Unicode code points from 0. */
-export type Position = readonly [start: number, end: number];
-
-/** What an evaluator says of a sample. */
-export interface Verdict {
-  pass: boolean;
-  /** From 0 to 1, and 1 is best. */
-  score: number;
-  /** Where in the output the verdict comes from. */
-  positions?: readonly Position[];
-  /** Figures and findings of the family's own, as JSON. */
-  extra?: Record<string, unknown>;
-  /** Says where and why, for a person. Asked for only if somebody wants to know. */
-  explain(): string;
-}
 
 /** A profile that comes with Presage. Its name begins with `system:`. */
 export interface BuiltInProfile<Config> {
@@ -88,38 +73,3 @@ export type Family = RuleFamily<unknown> | ModelFamily<unknown>;
 
 /** The profile that a family uses when none is named. */
 export const defaultProfileName = "system:default";
-
-/** Why an evaluation came to no verdict: a word for programs and a sentence for people. */
-export type EvaluationErrorCode =
-  | "timeout"
-  | "overloaded"
-  | "internal_error"
-  | "needs_model"
-  | "judge_unreachable"
-  | "judge_rate_limited"
-  | "judge_refused"
-  | "judge_truncated"
-  | "judge_invalid_verdict"
-  | "judge_context_exceeded"
-  | "judge_error"
-  | "no_such_taxonomy"
-  | "invalid_profile";
-
-/** An evaluation that came to no verdict. It is never a fail. */
-export class EvaluationError extends Error {
-  readonly code: EvaluationErrorCode;
-
-  constructor(code: EvaluationErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
-    this.name = "EvaluationError";
-    this.code = code;
-  }
-}
-
-/** A sample that has what the family needs, but not in a form that it can use; for example a gold answer that is no JSON. */
-export class UnusableSampleError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "UnusableSampleError";
-  }
-}

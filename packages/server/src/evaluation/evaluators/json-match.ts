@@ -1,6 +1,8 @@
 import { jsonrepair } from "jsonrepair";
 import { z } from "zod";
-import { type RuleFamily, UnusableSampleError, type Verdict } from "./family.ts";
+import { UnusableSampleError } from "../evaluation-error.ts";
+import type { Verdict } from "../evaluator-outcome.ts";
+import type { RuleFamily } from "./family.ts";
 import { compareJson, type JsonComparison, type Mismatches } from "./json/compare-json.ts";
 import { readIgnoredPaths } from "./json/ignored-paths.ts";
 import { readJsonPointer } from "./json/json-path.ts";

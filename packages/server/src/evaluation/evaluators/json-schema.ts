@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { EvaluationError, type RuleFamily, type Verdict } from "./family.ts";
+import { EvaluationError } from "../evaluation-error.ts";
+import type { Verdict } from "../evaluator-outcome.ts";
+import type { RuleFamily } from "./family.ts";
 import { compileJsonSchema, type JsonSchema, type ValidateJson } from "./json/compile-json-schema.ts";
 import { readJson } from "./json/read-json.ts";
 import { codePointPositions } from "./text/code-points.ts";

@@ -1,4 +1,4 @@
-import { EvaluationError } from "./family.ts";
+import { EvaluationError } from "../evaluation-error.ts";
 
 export function needsModel(): EvaluationError {
   return new EvaluationError(

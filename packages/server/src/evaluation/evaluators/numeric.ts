@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type RuleFamily, UnusableSampleError } from "./family.ts";
+import { UnusableSampleError } from "../evaluation-error.ts";
+import type { RuleFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { type FoundNumber, readNumbers } from "./text/read-numbers.ts";
 

@@ -1,7 +1,8 @@
 import type { RE2JS } from "re2js";
 import { z } from "zod";
+import type { Position, Verdict } from "../evaluator-outcome.ts";
 import { patternLibrary } from "../lazy-libraries.ts";
-import type { Position, RuleFamily, Verdict } from "./family.ts";
+import type { RuleFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { compilePattern } from "./text/compile-pattern.ts";
 import { cutText } from "./text/cut-text.ts";

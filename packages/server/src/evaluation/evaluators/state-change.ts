@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { Position, RuleFamily } from "./family.ts";
+import type { Position } from "../evaluator-outcome.ts";
+import type { RuleFamily } from "./family.ts";
 import { type ChangeComparison, compareChanges, stateOverlap } from "./state/compare-changes.ts";
 import { type ReadStates, readStates } from "./state/read-states.ts";
 import { stateOfInput } from "./state/state-of-input.ts";

@@ -1,6 +1,6 @@
 import { UpstreamError } from "../../errors.ts";
 import type { CompletionBody } from "../../upstream/upstream.ts";
-import { EvaluationError } from "../evaluators/family.ts";
+import { EvaluationError } from "../evaluation-error.ts";
 import { type Asking, askOnRung } from "./ask-in-format.ts";
 import type { JudgeModel } from "./complete-with-retries.ts";
 import type { JudgeCall } from "./judge-call.ts";

@@ -1,7 +1,7 @@
 import { UpstreamError } from "../../errors.ts";
 import { isRefused } from "../../upstream/read-message.ts";
 import type { CompletionBody, CompletionRequest } from "../../upstream/upstream.ts";
-import { EvaluationError } from "../evaluators/family.ts";
+import { EvaluationError } from "../evaluation-error.ts";
 import { askPatiently, type JudgeModel } from "./complete-with-retries.ts";
 import type { JudgeCall } from "./judge-call.ts";
 import type { Habits } from "./model-capabilities.ts";

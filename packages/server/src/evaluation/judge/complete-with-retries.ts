@@ -4,7 +4,7 @@ import { UpstreamError } from "../../errors.ts";
 import type { FairSlots } from "../../limits/fair-slots.ts";
 import { askedPauseMs } from "../../upstream/retry-after-ms.ts";
 import type { CompletionRequest, Upstream, UpstreamCompletion } from "../../upstream/upstream.ts";
-import { EvaluationError } from "../evaluators/family.ts";
+import { EvaluationError } from "../evaluation-error.ts";
 import type { JudgeCall } from "./judge-call.ts";
 
 const retries = 5;

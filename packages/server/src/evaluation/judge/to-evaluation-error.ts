@@ -1,6 +1,6 @@
 import type { ErrorCategory } from "@presage/contract";
 import { ClientDisconnectedError, ServiceError, UpstreamError } from "../../errors.ts";
-import { EvaluationError, type EvaluationErrorCode } from "../evaluators/family.ts";
+import { EvaluationError, type EvaluationErrorCode } from "../evaluation-error.ts";
 import { isContentFiltered } from "./stated-error.ts";
 
 const failureOf: Record<ErrorCategory, [code: EvaluationErrorCode, message: string]> = {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { ServiceError } from "../../errors.ts";
+import { EvaluationError } from "../evaluation-error.ts";
 import { exactMatch } from "../evaluators/exact-match.ts";
-import { EvaluationError, type Family } from "../evaluators/family.ts";
+import type { Family } from "../evaluators/family.ts";
 import { jsonSchema } from "../evaluators/json-schema.ts";
 import { checkConfig } from "./check-config.ts";
 

@@ -1,7 +1,8 @@
 import type { z } from "zod";
 import { ServiceError } from "../../errors.ts";
-import { EvaluationError, type Family } from "../evaluators/family.ts";
-import type { ConfigCheckTask } from "../rules/check-heavily.ts";
+import { EvaluationError } from "../evaluation-error.ts";
+import type { Family } from "../evaluators/family.ts";
+import type { ConfigCheckTask } from "../rules/run-rule.ts";
 
 const mark = Symbol("checked");
 

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { EvaluationError, type RuleFamily, UnusableSampleError, type Verdict } from "../evaluators/family.ts";
+import { EvaluationError, UnusableSampleError } from "../evaluation-error.ts";
+import type { Verdict } from "../evaluator-outcome.ts";
+import type { RuleFamily } from "../evaluators/family.ts";
 import type { Sample } from "../sample.ts";
-import { createRuleEvaluator, type RuleTask } from "./evaluate-by-rule.ts";
-import { type RuleOutcome, settleRule } from "./rule-outcome.ts";
+import { createRuleEvaluator } from "./evaluate-by-rule.ts";
 
 // A thread that runs families made to misbehave.
 
@@ -73,8 +74,4 @@ function family(
   };
 }
 
-const evaluate = createRuleEvaluator(fixtureFamilies);
-
-export function runRuleTask(task: RuleTask): RuleOutcome {
-  return settleRule(() => evaluate(task));
-}
+export const runRuleTask = createRuleEvaluator(fixtureFamilies);

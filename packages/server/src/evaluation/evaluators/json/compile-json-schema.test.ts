@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { EvaluationError } from "../family.ts";
+import { EvaluationError } from "../../evaluation-error.ts";
 import { compileJsonSchema, type JsonSchema } from "./compile-json-schema.ts";
 
 const compile = (schema: JsonSchema) => compileJsonSchema(schema, { allErrors: false });

@@ -1,6 +1,6 @@
 import type { Ajv, AnySchemaObject, ErrorObject, Options } from "ajv";
+import { EvaluationError } from "../../evaluation-error.ts";
 import { ajvLibrary, patternLibrary } from "../../lazy-libraries.ts";
-import { EvaluationError } from "../family.ts";
 import { compilePattern, maxProgramSize } from "../text/compile-pattern.ts";
 import { isDeeperThan } from "./read-json.ts";
 

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
+import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
 import { microsPerDay } from "../keep/count-results.ts";
 import { ordinaryRecord } from "../record/evaluation-record.fixture.ts";
-import type { EvaluatorOutcome } from "../record/evaluation-record.ts";
 import { countErrorFindings } from "./count-error-findings.ts";
 
 /** A result that found these paths on a day. */

@@ -1,5 +1,6 @@
+import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
 import type { Sample } from "../../sample.ts";
-import type { EvaluatorOutcome, Filing, KeptResult } from "../record/evaluation-record.ts";
+import type { Filing, KeptResult } from "../record/evaluation-record.ts";
 import type { ResultsKeeper } from "./keep-results.ts";
 
 /** A result that was made elsewhere. Of its evaluator and its profile no more than the names are known. */

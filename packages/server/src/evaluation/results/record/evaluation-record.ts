@@ -1,6 +1,6 @@
-import type { ConfidenceInterval, EvaluationStatus, ExplainStrategy } from "@presage/contract";
+import type { ExplainStrategy } from "@presage/contract";
 import type { Micros } from "../../../storage/schema/tables.ts";
-import type { Position } from "../../evaluators/family.ts";
+import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
 import type { Sample } from "../../sample.ts";
 
 /** What a result is filed under, as the caller told. */
@@ -28,21 +28,6 @@ export interface UsedProfile {
   name: string;
   publicId?: string;
   revision?: number;
-}
-
-/** What an evaluator said, whole or in part where it comes from elsewhere. */
-export interface EvaluatorOutcome {
-  status: EvaluationStatus;
-  /** A code, a colon and a sentence; without success only. */
-  errorMessage?: string;
-  pass?: boolean;
-  score?: number;
-  positions?: readonly Position[];
-  extra?: Readonly<Record<string, unknown>>;
-  confidenceInterval?: ConfidenceInterval;
-  explanation?: string;
-  evaluationMicros?: Micros;
-  explanationMicros?: Micros;
 }
 
 /** One evaluation, before it is kept. */

@@ -1,6 +1,7 @@
 import type { EvaluationStatus, ExplainStrategy } from "@presage/contract";
 import type { EvaluationPayloadsTable, EvaluationResultsTable } from "../../../storage/schema/tables.ts";
-import type { EvaluatedModel, EvaluatorOutcome, KeptResult } from "./evaluation-record.ts";
+import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
+import type { EvaluatedModel, KeptResult } from "./evaluation-record.ts";
 
 /** A result's two rows, read back. */
 export function fromRow(row: EvaluationResultsTable & EvaluationPayloadsTable): KeptResult {

@@ -14,7 +14,7 @@ import type { ProfileFilter } from "../../../evaluation/profiles/list-profiles.t
 import type { RevisionAgreement } from "../../../evaluation/profiles/measure-agreement.ts";
 import type { Page, ProfileRevision } from "../../../evaluation/profiles/profiles-store.ts";
 import type { NewRevision } from "../../../evaluation/profiles/revise-profile.ts";
-import type { ConfigCheckTask } from "../../../evaluation/rules/check-heavily.ts";
+import type { ConfigCheckTask } from "../../../evaluation/rules/run-rule.ts";
 import type { Log } from "../../../observability/logger.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
 import type { Pieces } from "../../../storage/read-in-pieces.ts";
