@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Verdict } from "../evaluator-outcome.ts";
+import type { JudgeCall } from "../judge/complete-with-retries.ts";
 import type { Sample, SampleField } from "../sample.ts";
 
 /** A profile that comes with Presage. Its name begins with `system:`. */
@@ -51,15 +52,9 @@ export interface RuleFamily<Config> extends FamilyParts<Config> {
   isExpensive?(sample: Sample, config: Config): boolean;
 }
 
-/** What a model-backed evaluation is told beside the sample. */
-export interface ModelCall<Config> {
+/** What a model-backed evaluation is given beside the sample. */
+export interface ModelCall<Config> extends JudgeCall {
   config: Config;
-  accountId: string;
-  profilePublicId: string;
-  /** Aborted at the evaluation's deadline, and when the caller hangs up. */
-  signal: AbortSignal;
-  /** Says whether the whole request may ask a model once more after a failure, and counts it. */
-  mayRetry(): boolean;
 }
 
 /** A family that asks a model. */

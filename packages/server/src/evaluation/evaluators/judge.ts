@@ -1,8 +1,7 @@
 import { z } from "zod";
 import type { Asker } from "../../storage/reader.ts";
 import type { AskForVerdict } from "../judge/ask-for-verdict.ts";
-import type { CorrectedExample } from "../judge/corrected-example.ts";
-import { judgeQuestion } from "../judge/prompts.ts";
+import { type CorrectedExample, judgeQuestion } from "../judge/prompts.ts";
 import type { VerdictForm } from "../judge/verdict-form.ts";
 import { type SampleField, sampleFieldNames } from "../sample.ts";
 import type { ModelFamily } from "./family.ts";
