@@ -10,8 +10,9 @@ import type { RegisteredEvaluator, Registry } from "../../../evaluation/evaluato
 import { findBuiltInProfile } from "../../../evaluation/profiles/system-profiles.ts";
 import { sampleFieldNames } from "../../../evaluation/sample.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
+import type { Services } from "../../services.ts";
 
-export function evaluatorRoutes(registry: Registry): Route[] {
+export function evaluatorRoutes({ registry }: Services): Route[] {
   // The same for every caller, until the next start.
   const evaluators: EvaluatorListResponse = {
     evaluators: registry.evaluators
