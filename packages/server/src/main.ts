@@ -3,7 +3,7 @@ import { Command } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import { CommandError } from "./cli/command-error.ts";
 import { environmentHelp } from "./cli/environment-help.ts";
-import { explainFailure } from "./cli/explain-failure.ts";
+import { explainFailure } from "./cli/explain-error.ts";
 import { settleRuntime } from "./cli/settle-runtime.ts";
 import { readConfig, unknownVariables } from "./config.ts";
 
@@ -113,7 +113,7 @@ program
     "ask this Presage, with the key in PRESAGE_API_KEY, instead of the configured upstream",
   )
   .action(async (options) =>
-    (await import("./cli/predict.ts")).predictCommand(readConfig(process.env), options),
+    (await import("./cli/predict/predict-command.ts")).predictCommand(readConfig(process.env), options),
   );
 
 const collect = (value: string, earlier: string[]) => [...earlier, value];
@@ -139,7 +139,7 @@ program
     "let this Presage evaluate, with the key in PRESAGE_API_KEY, and keep the results",
   )
   .action(async (options) =>
-    (await import("./cli/evaluate.ts")).evaluateCommand(readConfig(process.env), options),
+    (await import("./cli/evaluate/evaluate-command.ts")).evaluateCommand(readConfig(process.env), options),
   );
 
 try {

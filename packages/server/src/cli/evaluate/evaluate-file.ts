@@ -1,9 +1,9 @@
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "../command-error.ts";
+import type { OutputLine } from "../files/output-line.ts";
+import { type FileWork, workThroughFile } from "../files/process-lines.ts";
+import { readLines } from "../files/read-lines.ts";
 import { type EvaluateSample, type EvaluationLine, evaluateLine } from "./evaluate-line.ts";
 import { countOutcome, type OutcomeFigures, outcomeTable, passRate } from "./outcome-table.ts";
-import type { OutputLine } from "./output-line.ts";
-import { readLines } from "./read-lines.ts";
-import { type FileWork, workThroughFile } from "./work-through-file.ts";
 
 export interface EvaluateFileOptions extends Pick<FileWork<EvaluationLine>, "file" | "out" | "concurrency"> {
   runId: string;

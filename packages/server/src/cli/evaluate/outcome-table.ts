@@ -1,5 +1,5 @@
 import Table from "cli-table3";
-import { wilsonInterval } from "../evaluation/statistics/wilson-interval.ts";
+import { wilsonInterval } from "../../evaluation/statistics/wilson-interval.ts";
 import type { Outcome } from "./evaluate-line.ts";
 
 /** The figures of one evaluator with one profile over a file. */

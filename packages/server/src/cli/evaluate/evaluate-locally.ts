@@ -1,7 +1,7 @@
-import type { Evaluate } from "../evaluation/evaluate/evaluate.ts";
-import { RefusedOrderError, type WantedEvaluator } from "../evaluation/evaluate/evaluation-order.ts";
-import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
-import { CommandError } from "./command-error.ts";
+import type { Evaluate } from "../../evaluation/evaluate/evaluate.ts";
+import { RefusedOrderError, type WantedEvaluator } from "../../evaluation/evaluate/evaluation-order.ts";
+import type { Filing } from "../../evaluation/results/record/evaluation-record.ts";
+import { CommandError } from "../command-error.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
 
 /** Evaluations by this process, kept in the configured database. */

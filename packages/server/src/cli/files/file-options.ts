@@ -1,6 +1,6 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "../command-error.ts";
 
 /** Refuses files that cannot be read or written, before anything is asked. */
 export function checkFiles(file: string, out: string | undefined): void {

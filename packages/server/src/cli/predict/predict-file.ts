@@ -1,7 +1,7 @@
-import type { OutputLine } from "./output-line.ts";
-import type { Predict } from "./predict.ts";
+import type { OutputLine } from "../files/output-line.ts";
+import { type FileReport, type FileWork, workThroughFile } from "../files/process-lines.ts";
+import type { Predict } from "./predict-command.ts";
 import { type PredictionLine, predictLine } from "./predict-line.ts";
-import { type FileReport, type FileWork, workThroughFile } from "./work-through-file.ts";
 
 export interface PredictFileOptions extends Pick<FileWork<PredictionLine>, "file" | "out" | "concurrency"> {
   /** Whether a line is written with its context, which is the longest part of it. */

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { appendFile, rename, writeFile } from "node:fs/promises";
-import { CommandError } from "./command-error.ts";
+import { CommandError } from "../command-error.ts";
 import { lineId, type OutputLine } from "./output-line.ts";
 import { readLines } from "./read-lines.ts";
 

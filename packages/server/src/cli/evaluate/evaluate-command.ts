@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
-import { composeEvaluator } from "../compose/compose-server.ts";
-import type { Config } from "../config.ts";
-import type { WantedEvaluator } from "../evaluation/evaluate/evaluation-order.ts";
-import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
-import { createLog } from "../observability/logger.ts";
-import { CommandError } from "./command-error.ts";
+import { composeEvaluator } from "../../compose/compose-server.ts";
+import type { Config } from "../../config.ts";
+import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-order.ts";
+import type { Filing } from "../../evaluation/results/record/evaluation-record.ts";
+import { createLog } from "../../observability/logger.ts";
+import { CommandError } from "../command-error.ts";
+import { checkFiles, readConcurrency } from "../files/file-options.ts";
 import { evaluateFile, runIdOf } from "./evaluate-file.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
 import { evaluateLocally } from "./evaluate-locally.ts";
 import { evaluateRemotely } from "./evaluate-remotely.ts";
-import { checkFiles, readConcurrency } from "./file-options.ts";
 
 export interface EvaluateOptions {
   file: string;

@@ -1,8 +1,8 @@
 import { ErrorCategory, type ErrorResponse, type WorldModelPrediction } from "@presage/contract";
-import { UpstreamError } from "../errors.ts";
-import { baseOf } from "./base-of.ts";
-import { CommandError } from "./command-error.ts";
-import type { Predict } from "./predict.ts";
+import { UpstreamError } from "../../errors.ts";
+import { baseOf } from "../base-of.ts";
+import { CommandError } from "../command-error.ts";
+import type { Predict } from "./predict-command.ts";
 
 /** Predictions by another Presage, over HTTP. */
 export function predictRemotely(server: string, apiKey: string): Predict {

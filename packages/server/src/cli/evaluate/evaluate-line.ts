@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { Context, type EvaluateItem } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { z } from "zod";
-import type { Sample } from "../evaluation/evaluate/sample.ts";
-import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
-import { CommandError } from "./command-error.ts";
-import { describeFaults, InvalidLineError, parseLine } from "./input-line.ts";
-import type { OutputLine } from "./output-line.ts";
-import type { NumberedLine } from "./read-lines.ts";
+import type { Sample } from "../../evaluation/evaluate/sample.ts";
+import type { Filing } from "../../evaluation/results/record/evaluation-record.ts";
+import { CommandError } from "../command-error.ts";
+import { describeFaults, InvalidLineError, parseLine } from "../files/input-line.ts";
+import type { OutputLine } from "../files/output-line.ts";
+import type { NumberedLine } from "../files/read-lines.ts";
 
 /** A sample as the command line has it evaluated, by this process or by another Presage. */
 export interface FileSample {

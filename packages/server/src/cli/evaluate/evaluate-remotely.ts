@@ -4,10 +4,10 @@ import {
   EvaluateResponse,
   HTTPValidationError,
 } from "@presage/contract";
-import type { WantedEvaluator } from "../evaluation/evaluate/evaluation-order.ts";
-import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
-import { baseOf } from "./base-of.ts";
-import { CommandError } from "./command-error.ts";
+import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-order.ts";
+import type { Filing } from "../../evaluation/results/record/evaluation-record.ts";
+import { baseOf } from "../base-of.ts";
+import { CommandError } from "../command-error.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
 
 /** Evaluations by another Presage, over HTTP. */

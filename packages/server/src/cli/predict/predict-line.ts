@@ -1,10 +1,10 @@
 import { type WorldModelPrediction, WorldModelRequest } from "@presage/contract";
-import { UpstreamError } from "../errors.ts";
-import { CommandError } from "./command-error.ts";
-import { describeFaults, InvalidLineError, parseLine } from "./input-line.ts";
-import type { OutputLine } from "./output-line.ts";
-import type { Predict } from "./predict.ts";
-import type { NumberedLine } from "./read-lines.ts";
+import { UpstreamError } from "../../errors.ts";
+import { CommandError } from "../command-error.ts";
+import { describeFaults, InvalidLineError, parseLine } from "../files/input-line.ts";
+import type { OutputLine } from "../files/output-line.ts";
+import type { NumberedLine } from "../files/read-lines.ts";
+import type { Predict } from "./predict-command.ts";
 
 /** A prediction of one line of a file. It carries the input's own fields but the bulky ones. */
 export interface PredictionLine extends OutputLine {

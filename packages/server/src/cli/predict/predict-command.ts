@@ -1,11 +1,11 @@
 import { type WorldModelPrediction, WorldModelRequest } from "@presage/contract";
-import { composeUpstream } from "../compose/compose-server.ts";
-import type { Config } from "../config.ts";
-import { createLog } from "../observability/logger.ts";
-import { predict } from "../prediction/predict.ts";
-import { CommandError } from "./command-error.ts";
-import { checkFiles, readConcurrency } from "./file-options.ts";
-import { describeFaults } from "./input-line.ts";
+import { composeUpstream } from "../../compose/compose-server.ts";
+import type { Config } from "../../config.ts";
+import { createLog } from "../../observability/logger.ts";
+import { predict } from "../../prediction/predict.ts";
+import { CommandError } from "../command-error.ts";
+import { checkFiles, readConcurrency } from "../files/file-options.ts";
+import { describeFaults } from "../files/input-line.ts";
 import { predictFile } from "./predict-file.ts";
 import { predictRemotely } from "./predict-remotely.ts";
 
