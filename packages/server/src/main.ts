@@ -4,10 +4,10 @@ import packageJson from "../package.json" with { type: "json" };
 import { CommandError } from "./cli/command-error.ts";
 import { environmentHelp } from "./cli/environment-help.ts";
 import { explainFailure } from "./cli/explain-error.ts";
-import { settleRuntime } from "./cli/settle-runtime.ts";
+import { bypassProxyForLoopback, settleRuntime } from "./cli/settle-runtime.ts";
 import { readConfig, unknownVariables } from "./config.ts";
 
-settleRuntime();
+bypassProxyForLoopback();
 
 const program = new Command("presage")
   .description(
@@ -22,6 +22,7 @@ program
   .description("run the server (what presage does without a command)")
   .allowExcessArguments(false)
   .action(async () => {
+    settleRuntime();
     const { serve } = await import("./cli/serve.ts");
     await serve(readConfig(process.env), unknownVariables(process.env));
     process.exit();

@@ -17,9 +17,9 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-async function run(args: string[], environment: Record<string, string> = {}) {
+async function run(args: string[], environment: Record<string, string> = {}, bunOptions: string[] = []) {
   const { PATH = "" } = process.env;
-  const child = Bun.spawn([process.execPath, main, ...args], {
+  const child = Bun.spawn([process.execPath, ...bunOptions, main, ...args], {
     cwd: directory,
     env: { PATH, ...environment },
     stdout: "pipe",
@@ -68,6 +68,19 @@ test("--help names every command and every variable", async () => {
     "8080",
   ])
     expect(out).toContain(word);
+});
+
+test.each([
+  [["--help"], 1],
+  [["keys", "list"], 1],
+  [["predict", "--state", "calm", "--action", "wait"], 1],
+  [["serve"], 2],
+  [[], 2],
+])("%j starts the process %d time(s): only serve restarts it for Bun's settings", async (args, starts) => {
+  const count = join(directory, `${crypto.randomUUID()}.ts`);
+  await Bun.write(count, 'process.stderr.write("started\\n");');
+  const { err } = await run(args, { PRESAGE_PORT: "x" }, ["--preload", count]);
+  expect(err.match(/^started$/gm)).toHaveLength(starts);
 });
 
 test("a misspelt command is refused by name, and no server starts", async () => {
@@ -133,6 +146,11 @@ describe("predict", () => {
       "open fridge",
     ]);
     expect([code, out]).toEqual([0, "You open the fridge.\n"]);
+  });
+
+  test("a configured proxy is not used for the sandbox on this machine", async () => {
+    const proxy = { HTTP_PROXY: "http://127.0.0.1:1" };
+    expect((await run(["predict", "--state", "calm", "--action", "wait"], proxy)).code).toBe(0);
   });
 
   test("a file gives a line for every line, failures among them, and a summary", async () => {
