@@ -3,7 +3,7 @@ import { Command } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import { CommandError } from "./cli/command-error.ts";
 import { environmentHelp } from "./cli/environment-help.ts";
-import { explainFailure } from "./cli/explain-error.ts";
+import { explainError } from "./cli/explain-error.ts";
 import { bypassProxyForLoopback, settleRuntime } from "./cli/settle-runtime.ts";
 import { readConfig, unknownVariables } from "./config.ts";
 
@@ -147,7 +147,7 @@ try {
   refuseUnknownCommand(process.argv[2]);
   await program.parseAsync();
 } catch (error) {
-  process.stderr.write(`${explainFailure(error)}\n`);
+  process.stderr.write(`${explainError(error)}\n`);
   // What the failed command still holds open must not keep the process alive.
   process.exit(1);
 }
@@ -156,5 +156,5 @@ try {
 function refuseUnknownCommand(word: string | undefined): void {
   const names = program.commands.map((command) => command.name());
   if (word === undefined || word.startsWith("-") || word === "help" || names.includes(word)) return;
-  throw new CommandError(`There is no command ${word}; there are ${names.join(", ")}`);
+  throw new CommandError(`Unknown command ${word}; the commands are ${names.join(", ")}`);
 }

@@ -1,15 +1,14 @@
-import { type WorldModelPrediction, WorldModelRequest } from "@presage/contract";
+import { WorldModelRequest } from "@presage/contract";
 import { composeUpstream } from "../../compose/compose-server.ts";
 import type { Config } from "../../config.ts";
 import { createLog } from "../../observability/logger.ts";
 import { predict } from "../../prediction/predict.ts";
 import { CommandError } from "../command-error.ts";
+import { connectToServer } from "../connect-to-server.ts";
 import { checkFiles, readConcurrency } from "../files/file-options.ts";
-import { describeFaults } from "../files/input-line.ts";
+import { describeIssues } from "../files/read-lines.ts";
 import { predictFile } from "./predict-file.ts";
-import { predictRemotely } from "./predict-remotely.ts";
-
-export type Predict = (request: WorldModelRequest) => Promise<WorldModelPrediction>;
+import type { Predict } from "./predict-line.ts";
 
 export interface PredictOptions {
   state?: string;
@@ -26,59 +25,55 @@ export interface PredictOptions {
 export async function predictCommand(config: Config, options: PredictOptions): Promise<void> {
   const { predict, stop } = await openPredictor(config, options.server);
   try {
-    if (options.file !== undefined && (options.state !== undefined || options.action !== undefined)) {
-      throw new CommandError("--file goes without --state and --action");
+    const { file, out, keepContext: keepsContext = false } = options;
+    if (file !== undefined && (options.state !== undefined || options.action !== undefined)) {
+      throw new CommandError("--file cannot be combined with --state or --action");
     }
-    if (options.file === undefined) {
-      const { response } = await predict(requestOf(options));
+    if (file === undefined) {
+      const { response } = await predict(readRequest(options));
       process.stdout.write(`${response.content}\n`);
       return;
     }
-    checkFiles(options.file, options.out);
+    checkFiles(file, out);
     const concurrency = readConcurrency(options.concurrency);
-    const failures = await predictFile(predict, {
-      file: options.file,
-      out: options.out,
-      concurrency,
-      keepsContext: options.keepContext ?? false,
-    });
+    const failures = await predictFile(predict, { file, out, concurrency, keepsContext });
     if (failures > 0) process.exitCode = 1;
   } finally {
     await stop();
   }
 }
 
-/** Another Presage's predictions, or those of the configured upstream without a server in between. */
+/** Predictions by the Presage at `server`, or directly by the configured upstream. */
 async function openPredictor(
   config: Config,
   server: string | undefined,
 ): Promise<{ predict: Predict; stop(): Promise<void> }> {
   if (server !== undefined) {
-    if (config.clientApiKey === undefined) throw new CommandError("--server needs a key in PRESAGE_API_KEY");
-    return { predict: predictRemotely(server, config.clientApiKey), stop: async () => {} };
+    const call = connectToServer(server, config.clientApiKey);
+    return { predict: (request) => call((presage) => presage.predict(request)), stop: async () => {} };
   }
   const { upstream, stopSandbox } = await composeUpstream(config, createLog("silent").logger);
   if (config.upstream.url === undefined) {
     process.stderr.write(
-      "PRESAGE_UPSTREAM_URL is not set: the built-in simulator answers, which is no language model.\n",
+      "PRESAGE_UPSTREAM_URL is not set: the built-in sandbox answers, a simulator without a language model.\n",
     );
   }
-  const nobodyHangsUp = new AbortController().signal;
+  const neverAborted = new AbortController().signal;
   return {
-    predict: (request) => predict(upstream.complete, request, nobodyHangsUp).prediction,
+    predict: (request) => predict(upstream.complete, request, neverAborted).prediction,
     stop: stopSandbox,
   };
 }
 
-function requestOf({ state, action, context, params }: PredictOptions): WorldModelRequest {
+function readRequest({ state, action, context, params }: PredictOptions): WorldModelRequest {
   if (state === undefined || action === undefined)
-    throw new CommandError("predict takes --state and --action, or --file");
+    throw new CommandError("predict needs --state and --action, or --file");
   const request = WorldModelRequest.safeParse({
     context: readJson("--context", context),
     interaction: { state, action },
     params: readJson("--params", params),
   });
-  if (!request.success) throw new CommandError(describeFaults(request.error.issues));
+  if (!request.success) throw new CommandError(describeIssues(request.error.issues));
   return request.data;
 }
 

@@ -1,14 +1,14 @@
-import type { OutputLine } from "../files/output-line.ts";
-import { type FileReport, type FileWork, workThroughFile } from "../files/process-lines.ts";
-import type { Predict } from "./predict-command.ts";
-import { type PredictionLine, predictLine } from "./predict-line.ts";
+import type { OutputLine } from "../files/output-lines.ts";
+import { type ProcessLinesOptions, type Progress, processLines } from "../files/process-lines.ts";
+import { type Predict, type PredictionLine, predictLine } from "./predict-line.ts";
 
-export interface PredictFileOptions extends Pick<FileWork<PredictionLine>, "file" | "out" | "concurrency"> {
-  /** Whether a line is written with its context, which is the longest part of it. */
+export interface PredictFileOptions
+  extends Pick<ProcessLinesOptions<PredictionLine>, "file" | "out" | "concurrency"> {
+  /** Whether output lines include the context, which is their longest part. */
   keepsContext: boolean;
 }
 
-interface Tally {
+interface Counts {
   predicted: number;
   failed: number;
   /** Predictions whose true next state is known, and how many of them equal it. */
@@ -16,39 +16,39 @@ interface Tally {
   exact: number;
 }
 
-/** Predicts every line of a file and returns the number of failures. */
+/** Predicts each line of a file and returns the number of failures. */
 export async function predictFile(
   predict: Predict,
   { keepsContext, ...options }: PredictFileOptions,
 ): Promise<number> {
-  const tally: Tally = { predicted: 0, failed: 0, comparable: 0, exact: 0 };
-  const report = await workThroughFile<PredictionLine>({
+  const counts: Counts = { predicted: 0, failed: 0, comparable: 0, exact: 0 };
+  const progress = await processLines<PredictionLine>({
     ...options,
     noun: "predictions",
     isFinished: (line: OutputLine): line is PredictionLine => line.prediction !== undefined,
-    work: (input, digest) => predictLine(predict, input, digest, keepsContext),
-    onLine: (line) => count(tally, line),
+    process: (input, digest) => predictLine(predict, input, digest, keepsContext),
+    onLine: (line) => count(counts, line),
   });
-  process.stderr.write(summary(tally, report));
-  return tally.failed;
+  process.stderr.write(summary(counts, progress));
+  return counts.failed;
 }
 
-function count(tally: Tally, line: PredictionLine): void {
-  if (line.prediction === undefined) tally.failed += 1;
-  else tally.predicted += 1;
+function count(counts: Counts, line: PredictionLine): void {
+  if (line.prediction === undefined) counts.failed += 1;
+  else counts.predicted += 1;
   if (line.exact_match === undefined) return;
-  tally.comparable += 1;
-  if (line.exact_match) tally.exact += 1;
+  counts.comparable += 1;
+  if (line.exact_match) counts.exact += 1;
 }
 
-function summary({ predicted, failed, comparable, exact }: Tally, { worked, elapsedMs }: FileReport): string {
+function summary(
+  { predicted, failed, comparable, exact }: Counts,
+  { processed, elapsedMs }: Progress,
+): string {
   const seconds = elapsedMs / 1000;
-  const rate = `${worked} asked in ${seconds.toFixed(1)} s, ${(worked / seconds).toFixed(1)} a second`;
-  const lines = [`${predicted} predictions, ${failed} failures (${rate})`];
-  if (comparable > 0) {
-    lines.push(
-      `exact match: ${exact} of ${comparable} (${((100 * exact) / comparable).toFixed(1)} %), white space at the ends aside`,
-    );
-  }
-  return `${lines.join("\n")}\n`;
+  const rate = `${processed} requested in ${seconds.toFixed(1)} s, ${(processed / seconds).toFixed(1)} per second`;
+  const predictions = `${predicted} predictions, ${failed} failures (${rate})\n`;
+  if (comparable === 0) return predictions;
+  const share = ((100 * exact) / comparable).toFixed(1);
+  return `${predictions}exact match: ${exact} of ${comparable} (${share} %), ignoring leading and trailing white space\n`;
 }
