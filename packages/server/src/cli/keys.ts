@@ -12,7 +12,7 @@ import type { Database } from "../storage/schema/tables.ts";
 import { CommandError } from "./command-error.ts";
 import { withStore } from "./with-store.ts";
 
-const keysAtOnce = 1_000;
+const pageSize = 1_000;
 
 export async function createKey(
   config: Config,
@@ -29,7 +29,7 @@ export async function createKey(
       return await createApiKey(transaction, digestOf, newKey);
     });
     process.stdout.write(`${key}\n`);
-    process.stderr.write(`Its id is ${id}. The key is not shown again.\n`);
+    process.stderr.write(`The id of the key is ${id}. The key is not shown again.\n`);
   });
 }
 
@@ -45,7 +45,7 @@ export async function listKeys(config: Config): Promise<void> {
   await withStore(config, async ({ database, owner }) => {
     let after: Keyset | undefined;
     do {
-      const { rows, next } = await selectApiKeys(database, owner.id, { limit: keysAtOnce, after });
+      const { rows, next } = await selectApiKeys(database, owner.id, { limit: pageSize, after });
       for (const apiKey of rows) process.stdout.write(`${describeKey(apiKey)}\n`);
       after = next;
     } while (after !== undefined);
@@ -54,7 +54,7 @@ export async function listKeys(config: Config): Promise<void> {
 
 export async function revokeKey(config: Config, id: string): Promise<void> {
   await withStore(config, async ({ database, owner }) => {
-    // This process remembers no key; running servers notice by themselves.
+    // This process caches no keys, and running servers notice by themselves.
     const hold = (transaction: Database) => holdUsers(transaction, [owner.id]);
     await revokeApiKey(database, { forget() {} }, hold, owner.id, id.toLowerCase());
     process.stdout.write("Revoked.\n");

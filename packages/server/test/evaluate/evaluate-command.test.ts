@@ -135,7 +135,7 @@ test("exits with 1 if an evaluation failed", async () => {
 });
 
 test.each([
-  [[], "--evaluator is required; see --help"],
+  [[], "error: required option '--evaluator <name[=profile]>' not specified"],
   [["--evaluator", "judge"], "--evaluator judge: name a profile, as FAMILY=PROFILE"],
   [["--evaluator", "exact-match", "--min-pass-rate", "2"], "--min-pass-rate takes a number from 0 to 1"],
   [["--evaluator", "exact-match", "--tag", "x"], "--tag takes NAME=VALUE"],

@@ -54,7 +54,7 @@ function echoState(): void {
     Response.json(completion(/^State: (.*)$/m.exec(body.messages.at(-1)?.content ?? "")?.[1] ?? ""));
 }
 
-test("--help names every command and every variable", async () => {
+test("--help names every command and every variable in lines of at most 100 characters", async () => {
   const { code, out } = await run(["--help"]);
   expect(code).toBe(0);
   for (const word of [
@@ -68,6 +68,7 @@ test("--help names every command and every variable", async () => {
     "8080",
   ])
     expect(out).toContain(word);
+  expect(out.split("\n").filter((line) => line.length > 100)).toEqual([]);
 });
 
 test.each([
@@ -107,8 +108,8 @@ test("a wrong environment stops a command with a line for each variable", async 
   const { code, err } = await run(["serve"], { PRESAGE_PORT: "x", PRESAGE_DEBUG_FIELDS: "maybe" });
   expect(code).toBe(1);
   expect(err.trimEnd().split("\n")).toEqual([
-    'PRESAGE_PORT: got "x"; takes a whole number from 0 to 65535',
-    'PRESAGE_DEBUG_FIELDS: got "maybe"; takes true or false',
+    'PRESAGE_PORT: got "x"; expected a whole number from 0 to 65535',
+    'PRESAGE_DEBUG_FIELDS: got "maybe"; expected true or false',
   ]);
 });
 

@@ -16,7 +16,7 @@ export interface EvaluateOptions {
   evaluator: string[];
   out?: string;
   app: string;
-  tag: string[];
+  tag?: string[];
   runId?: string;
   minPassRate?: string;
   concurrency: string;
@@ -31,7 +31,6 @@ export async function evaluateCommand(config: Config, options: EvaluateOptions):
   const concurrency = readConcurrency(options.concurrency);
   const minPassRate = readShare(options.minPassRate);
   const named = [...new Set(options.evaluator)];
-  if (named.length === 0) throw new CommandError("--evaluator is required; see --help");
   const evaluators = named.map(readEvaluator);
   const runId = options.runId ?? (await findRunId(options.out, named)) ?? Bun.randomUUIDv7();
   const tags = readTags(options.tag);
@@ -69,14 +68,16 @@ function readEvaluator(text: string): WantedEvaluator {
   return { evaluator, ...(profileName === "" ? {} : { profileName }), explainStrategy: "always" };
 }
 
-function readTags(pairs: readonly string[]): Record<string, string> | undefined {
-  if (pairs.length === 0) return undefined;
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const [name = "", ...value] = pair.split("=");
-      if (name === "" || value.length === 0) throw new CommandError("--tag takes NAME=VALUE");
-      return [name, value.join("=")];
-    }),
+function readTags(pairs: readonly string[] | undefined): Record<string, string> | undefined {
+  return (
+    pairs &&
+    Object.fromEntries(
+      pairs.map((pair) => {
+        const [name = "", ...value] = pair.split("=");
+        if (name === "" || value.length === 0) throw new CommandError("--tag takes NAME=VALUE");
+        return [name, value.join("=")];
+      }),
+    )
   );
 }
 
