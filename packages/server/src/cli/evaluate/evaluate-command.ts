@@ -33,8 +33,7 @@ export async function evaluateCommand(config: Config, options: EvaluateOptions):
   const named = [...new Set(options.evaluator)];
   const evaluators = named.map(readEvaluator);
   const runId = options.runId ?? (await findRunId(options.out, named)) ?? Bun.randomUUIDv7();
-  const tags = readTags(options.tag);
-  const filing: Filing = { app: options.app, runId, ...(tags && { tags }) };
+  const filing: Filing = { app: options.app, runId, ...(options.tag && { tags: readTags(options.tag) }) };
   const { evaluate, stop } = await openEvaluator(config, options.server, evaluators, filing);
   try {
     const { file, out } = options;
@@ -68,16 +67,13 @@ function readEvaluator(text: string): WantedEvaluator {
   return { evaluator, ...(profileName === "" ? {} : { profileName }), explainStrategy: "always" };
 }
 
-function readTags(pairs: readonly string[] | undefined): Record<string, string> | undefined {
-  return (
-    pairs &&
-    Object.fromEntries(
-      pairs.map((pair) => {
-        const [name = "", ...value] = pair.split("=");
-        if (name === "" || value.length === 0) throw new CommandError("--tag takes NAME=VALUE");
-        return [name, value.join("=")];
-      }),
-    )
+function readTags(pairs: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const [name = "", ...value] = pair.split("=");
+      if (name === "" || value.length === 0) throw new CommandError("--tag takes NAME=VALUE");
+      return [name, value.join("=")];
+    }),
   );
 }
 
