@@ -15,8 +15,10 @@ import type { Tables } from "../../src/storage/schema/tables.ts";
 import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
 import type { UsagePeriod } from "../../src/usage/usage-period.ts";
 import { selectCounts, selectLatencies } from "../../src/usage/usage-store.ts";
+import { patientAsker } from "../support/asker.ts";
 import { onEachDatabase } from "../support/databases.ts";
 import { openStore } from "../support/open-store.ts";
+import { storeOf } from "../support/store-of.ts";
 
 /** So many that PostgreSQL would not read them all for want of anything dearer. */
 const results = 30_000;
@@ -96,7 +98,12 @@ onEachDatabase((database) => {
     test.each(["newest-first", "oldest-first"] as const)("walks an index, %s", async (order) => {
       const page = { order, limit: 50 };
       const plans = await plansOf(async () => {
-        const found = await searchResults(watched, account, { status: "success", ...filter }, page);
+        const found = await searchResults(
+          { store: storeOf(watched) },
+          patientAsker(account),
+          { status: "success", ...filter },
+          page,
+        );
         await Array.fromAsync(found.read());
       });
       expect(plans.filter(isScan)).toEqual([]);
@@ -139,7 +146,7 @@ onEachDatabase((database) => {
 
   test("a summary from the rollup looks at no result", async () => {
     const wanted = { filter: { evaluatorId: "evaluator1" }, dimensions: ["day" as const] };
-    const plans = await plansOf(() => summarise(watched, account, wanted));
+    const plans = await plansOf(() => summarise({ store: storeOf(watched) }, patientAsker(account), wanted));
     expect(plans.filter((line) => /evaluation_results|SCAN series/.test(line))).toEqual([]);
     // What is not folded yet has no index, and is not much; on SQLite it is nothing.
     expect(plans.filter((line) => /SCAN counts/.test(line)).length).toBeLessThanOrEqual(1);
@@ -162,7 +169,7 @@ onEachDatabase((database) => {
 
   test("a summary of a rare tag looks at the tagged results alone", async () => {
     const wanted = { filter: { tags: { name1: "nothing" } }, dimensions: ["day" as const] };
-    const plans = await plansOf(() => summarise(watched, account, wanted));
+    const plans = await plansOf(() => summarise({ store: storeOf(watched) }, patientAsker(account), wanted));
     expect(plans.filter(isScan)).toEqual([]);
   });
 });

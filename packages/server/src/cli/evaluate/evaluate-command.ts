@@ -1,4 +1,4 @@
-import { composeEvaluator } from "../../compose/compose-server.ts";
+import { composeEvaluator } from "../../compose/compose-command-line.ts";
 import type { Config } from "../../config.ts";
 import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-order.ts";
 import type { Filing } from "../../evaluation/results/record/evaluation-record.ts";
