@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Writes lines into a file of a new name and returns its path. */
+/** Writes lines to a new file and returns its path. */
 async function fileOf(lines: unknown[]): Promise<string> {
   const path = join(directory, `${crypto.randomUUID()}.jsonl`);
   await Bun.write(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
@@ -52,7 +52,7 @@ const sample = (output: string, gold: string) => ({
   evaluated_model_gold_answer: gold,
 });
 
-test("evaluates every line, keeps the results, and ends with a table", async () => {
+test("evaluates each line, stores the results, and ends with a table", async () => {
   const file = await fileOf([sample("a", "a"), sample("a", "b"), sample("b", "b"), sample("c", "c")]);
   const out = `${file}.out`;
   const ran = await evaluate(
@@ -89,7 +89,7 @@ test("reads what presage predict wrote", async () => {
   });
 });
 
-test("goes on where it ended: what failed is tried again, nothing is kept twice", async () => {
+test("resumes where the last run stopped: failed lines are evaluated again, nothing is stored twice", async () => {
   const file = await fileOf([sample("a", "a"), sample("b", "b")]);
   const out = `${file}.out`;
   const judged = [
@@ -121,31 +121,31 @@ test("goes on where it ended: what failed is tried again, nothing is kept twice"
   expect(new Set(kept.map(({ evaluation_run_id }) => evaluation_run_id)).size).toBe(1);
 });
 
-test("with --min-pass-rate exits with 2 where the verdicts are not good enough", async () => {
+test("with --min-pass-rate exits with 2 if a pass rate is lower", async () => {
   const file = await fileOf([sample("a", "a"), sample("a", "b")]);
   const evaluator = ["--evaluator", "exact-match"];
   expect((await evaluate(file, ...evaluator, "--min-pass-rate", "0.5")).code).toBe(0);
   expect((await evaluate(file, ...evaluator, "--min-pass-rate", "0.51")).code).toBe(2);
 });
 
-test("an evaluation without a verdict is no pass: exit 1", async () => {
+test("exits with 1 if an evaluation failed", async () => {
   const file = await fileOf([sample("a", "a"), { evaluated_model_output: "a" }]);
   const ran = await evaluate(file, "--evaluator", "exact-match", "--min-pass-rate", "0.5");
   expect(ran.code).toBe(1);
 });
 
 test.each([
-  [[], "--evaluator names what is to evaluate; --help shows how"],
-  [["--evaluator", "judge"], "--evaluator judge: a profile must be named, as FAMILY=PROFILE"],
+  [[], "error: required option '--evaluator <name[=profile]>' not specified"],
+  [["--evaluator", "judge"], "--evaluator judge: name a profile, as FAMILY=PROFILE"],
   [["--evaluator", "exact-match", "--min-pass-rate", "2"], "--min-pass-rate takes a number from 0 to 1"],
   [["--evaluator", "exact-match", "--tag", "x"], "--tag takes NAME=VALUE"],
-  [["--evaluator", "exact-match", "--server", "http://x"], "--server needs a key in PRESAGE_API_KEY"],
+  [["--evaluator", "exact-match", "--server", "http://x"], "--server needs an API key in PRESAGE_API_KEY"],
 ])("refuses %j in one line", async (options, line) => {
   const ran = await evaluate(await fileOf([sample("a", "a"), sample("b", "b")]), ...options);
   expect([ran.code, ran.stderr]).toEqual([1, `${line}\n`]);
 });
 
-test("an unknown evaluator ends the command with the names of those that there are", async () => {
+test("an unknown evaluator ends the command with a list of the evaluators that exist", async () => {
   const ran = await evaluate(await fileOf([sample("a", "a"), sample("b", "b")]), "--evaluator", "exact-mach");
   expect(ran.code).toBe(1);
   expect(ran.stderr).toStartWith(
@@ -153,7 +153,7 @@ test("an unknown evaluator ends the command with the names of those that there a
   );
 });
 
-test("outcomes of other evaluators are left as they are", async () => {
+test("a file with outcomes of other evaluators is left unchanged", async () => {
   const file = await fileOf([sample("a", "a")]);
   const out = `${file}.out`;
   await evaluate(file, "--evaluator", "exact-match", "--out", out);
@@ -161,12 +161,12 @@ test("outcomes of other evaluators are left as they are", async () => {
   const ran = await evaluate(file, "--evaluator", "contains", "--out", out);
   expect([ran.code, ran.stderr]).toEqual([
     1,
-    `${out} holds evaluations by exact-match; name another file. Nothing was changed.\n`,
+    `${out} contains evaluations by exact-match; name another file. Nothing was changed.\n`,
   ]);
   expect(await Bun.file(out).text()).toBe(before);
 });
 
-test("a file with nothing in it is not good enough", async () => {
+test("exits with 1 for an empty file", async () => {
   const ran = await evaluate(await fileOf([]), "--evaluator", "exact-match", "--min-pass-rate", "0.5");
   expect(ran.code).toBe(1);
 });
@@ -191,7 +191,7 @@ test("a judge sees the context that predict --keep-context wrote", async () => {
   });
 });
 
-test("another Presage evaluates with --server, and its refusals end the command", async () => {
+test("--server names another Presage that evaluates, and its errors about the command end it", async () => {
   const file = await fileOf([sample("a", "a"), sample("a", "b")]);
   const remotely = (key: string, ...more: string[]) =>
     runPresage(["evaluate", "--file", file, "--server", `${presage.url}/v1`, ...more], {
@@ -202,8 +202,33 @@ test("another Presage evaluates with --server, and its refusals end the command"
   expect((await search({ app: "remote" })).map(({ pass }) => pass).toSorted()).toEqual([false, true]);
   expect(await remotely("wrong", "--evaluator", "exact-match")).toMatchObject({
     code: 1,
-    stderr: `${presage.url}/v1 refuses the key in PRESAGE_API_KEY\n`,
+    stderr: `${presage.url}/v1 rejects the API key in PRESAGE_API_KEY\n`,
   });
   const unknown = await remotely(testKey, "--evaluator", "nothing");
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("There is no such evaluator")]);
+});
+
+test("a line that a server answers with 503 is sent again, and evaluated once", async () => {
+  let requests = 0;
+  const relay = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      requests += 1;
+      const { pathname } = new URL(request.url);
+      const { method, headers } = request;
+      const response = await fetch(presage.url + pathname, { method, headers, body: await request.text() });
+      if (requests > 1) return response;
+      return new Response("{}", { status: 503, headers: { "retry-after": "0" } });
+    },
+  });
+  const ran = await runPresage(
+    [
+      ...["evaluate", "--file", await fileOf([sample("a", "a")]), "--evaluator", "exact-match"],
+      ...["--app", "retried", "--server", relay.url.href],
+    ],
+    { PRESAGE_API_KEY: testKey },
+  );
+  expect([ran.code, requests]).toEqual([0, 2]);
+  expect(await search({ app: "retried" })).toHaveLength(1);
+  await relay.stop(true);
 });

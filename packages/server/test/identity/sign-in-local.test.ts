@@ -156,7 +156,7 @@ onEachDatabase((database) => {
   }, 60_000);
 
   describe("The command", () => {
-    test("says why it cannot print an address", async () => {
+    test("says why it cannot print a URL", async () => {
       const openid = await runPresage(["sign-in"], {
         PRESAGE_DATABASE_URL: databaseUrl,
         PRESAGE_OIDC_ISSUER: "https://login.example",
@@ -165,7 +165,7 @@ onEachDatabase((database) => {
         PRESAGE_OIDC_ALLOWED_DOMAINS: "*",
       });
       expect([openid.code, openid.stdout]).toEqual([1, ""]);
-      expect(openid.stderr).toStartWith("People sign in at https://login.example");
+      expect(openid.stderr).toStartWith("Users sign in at https://login.example");
       const port = await runPresage(["sign-in"], { PRESAGE_DATABASE_URL: databaseUrl, PRESAGE_PORT: "0" });
       expect([port.code, port.stdout]).toEqual([1, ""]);
       expect(port.stderr).toContain("PRESAGE_PUBLIC_URL");
@@ -174,7 +174,7 @@ onEachDatabase((database) => {
     test("prints an address that signs in, as browsers call the server", async () => {
       const print = async (environment: Record<string, string>) => {
         const ran = await runPresage(["sign-in"], { PRESAGE_DATABASE_URL: databaseUrl, ...environment });
-        expect([ran.code, ran.stderr]).toEqual([0, "The address works once, within 12 hours.\n"]);
+        expect([ran.code, ran.stderr]).toEqual([0, "The URL works once, within 12 hours.\n"]);
         return ran.stdout.trim();
       };
       const address = await print({ PRESAGE_PUBLIC_URL: "https://presage.example/" });

@@ -1,29 +1,29 @@
-import { existsSync } from "node:fs";
-import { composeEvaluator } from "../compose/compose-command-line.ts";
-import type { Config } from "../config.ts";
-import type { WantedEvaluator } from "../evaluation/evaluate/evaluation-request.ts";
-import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
-import { createLog } from "../observability/logger.ts";
-import { CommandError } from "./command-error.ts";
-import { evaluateFile, runIdOf } from "./evaluate-file.ts";
+import { composeEvaluator } from "../../compose/compose-command-line.ts";
+import type { Config } from "../../config.ts";
+import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-request.ts";
+import type { Filing } from "../../evaluation/results/record/evaluation-record.ts";
+import { createLog } from "../../observability/logger.ts";
+import { CommandError } from "../command-error.ts";
+import { connectToServer } from "../connect-to-server.ts";
+import { checkFiles, readConcurrency } from "../files/file-options.ts";
+import { evaluateFile, findRunId } from "./evaluate-file.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
 import { evaluateLocally } from "./evaluate-locally.ts";
 import { evaluateRemotely } from "./evaluate-remotely.ts";
-import { checkFiles, readConcurrency } from "./file-options.ts";
 
 export interface EvaluateOptions {
   file: string;
   evaluator: string[];
   out?: string;
   app: string;
-  tag: string[];
+  tag?: string[];
   runId?: string;
   minPassRate?: string;
   concurrency: string;
   server?: string;
 }
 
-/** Verdicts are below `--min-pass-rate`; 1 is for evaluations that came to no verdict, as for every other failure. */
+/** For pass rates below `--min-pass-rate`. Failed evaluations exit with 1, like every other failure. */
 const belowPassRateExitCode = 2;
 
 export async function evaluateCommand(config: Config, options: EvaluateOptions): Promise<void> {
@@ -31,27 +31,15 @@ export async function evaluateCommand(config: Config, options: EvaluateOptions):
   const concurrency = readConcurrency(options.concurrency);
   const minPassRate = readShare(options.minPassRate);
   const named = [...new Set(options.evaluator)];
-  if (named.length === 0) throw new CommandError("--evaluator names what is to evaluate; --help shows how");
   const evaluators = named.map(readEvaluator);
-  const runId = options.runId ?? (await earlierRun(options.out, named)) ?? Bun.randomUUIDv7();
-  const tags = readTags(options.tag);
-  const filing: Filing = {
-    app: options.app,
-    runId,
-    ...(Object.keys(tags).length === 0 ? {} : { tags }),
-  };
+  const runId = options.runId ?? (await findRunId(options.out, named)) ?? Bun.randomUUIDv7();
+  const filing: Filing = { app: options.app, runId, ...(options.tag && { tags: readTags(options.tag) }) };
   const { evaluate, stop } = await openEvaluator(config, options.server, evaluators, filing);
   try {
     const { file, out } = options;
-    const { isComplete, isGoodEnough } = await evaluateFile(evaluate, {
-      file,
-      out,
-      concurrency,
-      runId,
-      evaluators: named,
-      minPassRate,
-    });
-    if (!isGoodEnough) process.exitCode = belowPassRateExitCode;
+    const fileOptions = { file, out, concurrency, runId, evaluators: named, minPassRate };
+    const { isComplete, reachesPassRate } = await evaluateFile(evaluate, fileOptions);
+    if (!reachesPassRate) process.exitCode = belowPassRateExitCode;
     if (!isComplete) process.exitCode = 1;
   } finally {
     await stop();
@@ -65,9 +53,8 @@ async function openEvaluator(
   filing: Filing,
 ): Promise<{ evaluate: EvaluateSample; stop(): Promise<void> }> {
   if (server !== undefined) {
-    const { clientApiKey } = config;
-    if (clientApiKey === undefined) throw new CommandError("--server needs a key in PRESAGE_API_KEY");
-    return { evaluate: evaluateRemotely(server, clientApiKey, evaluators, filing), stop: async () => {} };
+    const call = connectToServer(server, config.clientApiKey);
+    return { evaluate: evaluateRemotely(call, evaluators, filing), stop: async () => {} };
   }
   const { evaluate, accountId, stop } = await composeEvaluator(config, createLog("warn"));
   return { evaluate: evaluateLocally(evaluate, accountId, evaluators, filing), stop };
@@ -95,11 +82,4 @@ function readShare(text: string | undefined): number | undefined {
   const share = Number(text);
   if (text.trim() !== "" && share >= 0 && share <= 1) return share;
   throw new CommandError("--min-pass-rate takes a number from 0 to 1");
-}
-
-async function earlierRun(
-  out: string | undefined,
-  evaluators: readonly string[],
-): Promise<string | undefined> {
-  return out !== undefined && existsSync(out) ? await runIdOf(out, evaluators) : undefined;
 }

@@ -1,18 +1,19 @@
 import { type WorldModelPrediction, WorldModelRequest } from "@presage/contract";
-import { UpstreamError } from "../errors.ts";
-import { CommandError } from "./command-error.ts";
-import { describeFaults, InvalidLineError, parseLine } from "./input-line.ts";
-import type { OutputLine } from "./output-line.ts";
-import type { Predict } from "./predict.ts";
-import type { NumberedLine } from "./read-lines.ts";
+import { PresageError } from "@presage/sdk";
+import { UpstreamError } from "../../errors.ts";
+import { CommandError } from "../command-error.ts";
+import type { OutputLine } from "../files/output-lines.ts";
+import { describeIssues, InvalidLineError, type NumberedLine, parseLine } from "../files/read-lines.ts";
 
-/** A prediction of one line of a file. It carries the input's own fields but the bulky ones. */
+export type Predict = (request: WorldModelRequest) => Promise<WorldModelPrediction>;
+
+/** The prediction for one line of a file, with the input's own fields except the bulky ones. */
 export interface PredictionLine extends OutputLine {
   prediction?: WorldModelPrediction;
   exact_match?: boolean;
 }
 
-/** Predicts one line of a file. A failure is a result like any other. */
+/** Predicts one line of a file. A failure is a line like any other, except an error of the command itself. */
 export async function predictLine(
   predict: Predict,
   { number, text }: NumberedLine,
@@ -24,11 +25,10 @@ export async function predictLine(
     const { context, params, ...rest } = parseLine(text);
     const kept = keepsContext && context !== undefined ? { context } : {};
     const request = WorldModelRequest.safeParse({ context, interaction: rest.interaction, params });
-    if (!request.success) throw new InvalidLineError(describeFaults(request.error.issues));
+    if (!request.success) throw new InvalidLineError(describeIssues(request.error.issues));
     const prediction = await predict(request.data);
     return { ...rest, ...kept, ...head, prediction, ...compare(rest.next_state, prediction) };
   } catch (error) {
-    // What is wrong with the command is wrong for every line.
     if (error instanceof CommandError) throw error;
     return { ...head, error: describeError(error) };
   }
@@ -40,7 +40,8 @@ function compare(nextState: unknown, prediction: WorldModelPrediction): { exact_
 }
 
 function describeError(error: unknown): { category: string; detail: string } {
-  if (error instanceof UpstreamError) return { category: error.category, detail: error.message };
+  if (error instanceof UpstreamError || error instanceof PresageError)
+    return { category: error.category, detail: error.message };
   if (error instanceof InvalidLineError) return { category: "invalid", detail: error.message };
   return { category: "unexpected", detail: error instanceof Error ? error.message : String(error) };
 }

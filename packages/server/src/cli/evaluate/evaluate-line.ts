@@ -2,22 +2,20 @@ import { createHash } from "node:crypto";
 import { Context, type EvaluateItem } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { z } from "zod";
-import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
-import type { Sample } from "../evaluation/sample.ts";
-import { CommandError } from "./command-error.ts";
-import { describeFaults, InvalidLineError, parseLine } from "./input-line.ts";
-import type { OutputLine } from "./output-line.ts";
-import type { NumberedLine } from "./read-lines.ts";
+import type { Sample } from "../../evaluation/sample.ts";
+import { CommandError } from "../command-error.ts";
+import type { OutputLine } from "../files/output-lines.ts";
+import { describeIssues, InvalidLineError, type NumberedLine, parseLine } from "../files/read-lines.ts";
 
-/** A sample as the command line has it evaluated, by this process or by another Presage. */
-export interface FileSample {
+/** The sample of one line, to be evaluated by this process or by another Presage. */
+export interface LineSample {
   sample: Sample;
-  filing: Pick<Filing, "datasetSampleId">;
-  /** The same in every run over the same line. */
+  datasetSampleId: number | string;
+  /** The same each time that a run sends this line. */
   idempotencyKey: string;
 }
 
-/** What is told of one evaluation. */
+/** What is reported about one evaluation. */
 export type Outcome = Pick<EvaluateItem, "evaluator_id" | "profile_name" | "status" | "error_message"> & {
   id: string | null;
   pass: boolean | null;
@@ -25,18 +23,18 @@ export type Outcome = Pick<EvaluateItem, "evaluator_id" | "profile_name" | "stat
   explanation: string | null;
 };
 
-export type EvaluateSample = (fileSample: FileSample) => Promise<Outcome[]>;
+export type EvaluateSample = (lineSample: LineSample) => Promise<Outcome[]>;
 
 /** The evaluations of one line of a file. */
 export interface EvaluationLine extends OutputLine {
   evaluation_run_id: string;
-  /** As the command was given them. */
+  /** As given on the command line. */
   evaluators: readonly string[];
   results?: Outcome[];
 }
 
 const text = z.string().nullish();
-/** A line has the texts under their names in the interface, or is one that `presage predict --file` wrote. */
+/** A line has the texts under their API names, or was written by `presage predict --file`. */
 const inputLine = z.object({
   evaluated_model_system_prompt: text,
   evaluated_model_retrieved_context: z.union([z.string(), z.array(z.string())]).nullish(),
@@ -50,7 +48,7 @@ const inputLine = z.object({
   prediction: z.object({ response: z.object({ content: z.string() }) }).nullish(),
 });
 
-/** Evaluates one line of a file. A failure is a result like any other. */
+/** Evaluates one line of a file. A failure is a line like any other, except an error of the command itself. */
 export async function evaluateLine(
   evaluate: EvaluateSample,
   { runId, evaluators }: { runId: string; evaluators: readonly string[] },
@@ -60,13 +58,12 @@ export async function evaluateLine(
   const head = { line: number, digest, evaluation_run_id: runId, evaluators };
   try {
     const line = inputLine.safeParse(parseLine(text));
-    if (!line.success) throw new InvalidLineError(describeFaults(line.error.issues));
+    if (!line.success) throw new InvalidLineError(describeIssues(line.error.issues));
     const sample = readSample(line.data);
     const datasetSampleId = line.data.dataset_sample_id ?? number;
     const idempotencyKey = createHash("sha256").update(`${runId} ${number} ${text}`).digest("hex");
-    return { ...head, results: await evaluate({ sample, filing: { datasetSampleId }, idempotencyKey }) };
+    return { ...head, results: await evaluate({ sample, datasetSampleId, idempotencyKey }) };
   } catch (error) {
-    // What is wrong with the command is wrong for every line.
     if (error instanceof CommandError) throw error;
     const category = error instanceof InvalidLineError ? "invalid" : "failed";
     return { ...head, error: { category, detail: error instanceof Error ? error.message : String(error) } };
@@ -82,7 +79,7 @@ function readSample(line: z.output<typeof inputLine>): Sample {
   const output = line.evaluated_model_output ?? line.prediction?.response.content;
   const goldAnswer = line.evaluated_model_gold_answer ?? line.next_state;
   if (input === undefined && output === undefined)
-    throw new InvalidLineError("the line has neither evaluated_model_output nor a prediction nor an input");
+    throw new InvalidLineError("the line has no evaluated_model_output, no prediction and no input");
   return {
     ...(systemPrompt ? { systemPrompt } : {}),
     ...(context ? { retrievedContext: typeof context === "string" ? [context] : context } : {}),

@@ -1,38 +1,37 @@
 import Table from "cli-table3";
-import { wilsonInterval } from "../evaluation/statistics/wilson-interval.ts";
+import { wilsonInterval } from "../../evaluation/statistics/wilson-interval.ts";
 import type { Outcome } from "./evaluate-line.ts";
 
-/** The figures of one evaluator with one profile over a file. */
-export interface OutcomeFigures {
+/** Counts of one evaluator with one profile over a file. */
+export interface OutcomeCounts {
   name: string;
   evaluations: number;
   passed: number;
   notPassed: number;
-  /** Came to no verdict. */
   failed: number;
   scoreSum: number;
 }
 
-/** Adds one evaluation to the figures of its evaluator and profile. */
-export function countOutcome(figures: Map<string, OutcomeFigures>, outcome: Outcome): void {
+/** Adds one evaluation to the counts of its evaluator and profile. */
+export function countOutcome(counts: Map<string, OutcomeCounts>, outcome: Outcome): void {
   const name = `${outcome.evaluator_id} ${outcome.profile_name}`;
-  const of = figures.get(name) ?? { name, evaluations: 0, passed: 0, notPassed: 0, failed: 0, scoreSum: 0 };
+  const of = counts.get(name) ?? { name, evaluations: 0, passed: 0, notPassed: 0, failed: 0, scoreSum: 0 };
   of.evaluations += 1;
   if (outcome.status !== "success") of.failed += 1;
   else if (outcome.pass === true) of.passed += 1;
   else of.notPassed += 1;
   of.scoreSum += outcome.score_raw ?? 0;
-  figures.set(name, of);
+  counts.set(name, of);
 }
 
-/** The share of verdicts that are passes; undefined without a verdict. */
-export function passRate({ passed, notPassed }: OutcomeFigures): number | undefined {
+/** The share of verdicts that are passes; undefined where all evaluations failed. */
+export function passRate({ passed, notPassed }: OutcomeCounts): number | undefined {
   const verdicts = passed + notPassed;
   return verdicts === 0 ? undefined : passed / verdicts;
 }
 
-/** One row an evaluator, for people. */
-export function outcomeTable(figures: Iterable<OutcomeFigures>): string {
+/** A table for people with one row for each evaluator. */
+export function outcomeTable(counts: Iterable<OutcomeCounts>): string {
   const table = new Table({
     head: [
       "evaluator and profile",
@@ -41,11 +40,11 @@ export function outcomeTable(figures: Iterable<OutcomeFigures>): string {
       "pass rate",
       "95 % interval",
       "mean score",
-      "no verdict",
+      "failed",
     ],
     style: { head: [], border: [] },
   });
-  for (const of of figures) {
+  for (const of of counts) {
     const verdicts = of.passed + of.notPassed;
     const interval = wilsonInterval(of.passed, verdicts);
     table.push([

@@ -1,29 +1,31 @@
-import type { Evaluate } from "../evaluation/evaluate/evaluate.ts";
-import { InvalidEvaluatorsError, type WantedEvaluator } from "../evaluation/evaluate/evaluation-request.ts";
-import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
-import { CommandError } from "./command-error.ts";
+import type { Evaluate } from "../../evaluation/evaluate/evaluate.ts";
+import {
+  InvalidEvaluatorsError,
+  type WantedEvaluator,
+} from "../../evaluation/evaluate/evaluation-request.ts";
+import type { Filing } from "../../evaluation/results/record/evaluation-record.ts";
+import { CommandError } from "../command-error.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
 
-/** Evaluations by this process, kept in the configured database. */
+/** Evaluates in this process and stores the results in the configured database. */
 export function evaluateLocally(
   evaluate: Evaluate,
   accountId: string,
   evaluators: readonly WantedEvaluator[],
   filing: Filing,
 ): EvaluateSample {
-  // Nobody hangs up on a command.
-  const callerGone = new AbortController().signal;
-  return async ({ sample, filing: ofSample, idempotencyKey }) => {
+  const neverAborted = new AbortController().signal;
+  return async ({ sample, datasetSampleId, idempotencyKey }) => {
     const order = {
       accountId,
       sample,
       evaluators,
-      filing: { ...filing, ...ofSample },
+      filing: { ...filing, datasetSampleId },
       capture: "all",
       hasConfidenceInterval: false,
       idempotencyKey,
     } as const;
-    const evaluations = await evaluate(order, callerGone).catch((error: unknown) => {
+    const evaluations = await evaluate(order, neverAborted).catch((error: unknown) => {
       throw error instanceof InvalidEvaluatorsError ? new CommandError(describe(error, evaluators)) : error;
     });
     return evaluations.map((evaluation) => ({
@@ -42,8 +44,9 @@ export function evaluateLocally(
 function describe({ refusals }: InvalidEvaluatorsError, evaluators: readonly WantedEvaluator[]): string {
   return refusals
     .map(({ index, message }) => {
-      const wanted = evaluators[index];
-      return `--evaluator ${wanted?.evaluator}${wanted?.profileName === undefined ? "" : `=${wanted.profileName}`}: ${message ?? "a profile must be named, as FAMILY=PROFILE"}`;
+      const { evaluator, profileName } = evaluators[index] ?? {};
+      const option = profileName === undefined ? evaluator : `${evaluator}=${profileName}`;
+      return `--evaluator ${option}: ${message ?? "name a profile, as FAMILY=PROFILE"}`;
     })
     .join("\n");
 }
