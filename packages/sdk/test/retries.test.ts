@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { httpAnswer, startRawUpstream } from "../../server/test/support/raw-upstream.ts";
+import { httpAnswer, startRawUpstream } from "../../server/test/support/upstream/raw-upstream.ts";
 import { createPresage } from "../src/create-presage.ts";
 import { caught } from "./support/caught.ts";
 import { type Answer, json, startScriptedServer } from "./support/scripted-server.ts";

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { sql } from "kysely";
 import pg from "pg";
 import { patientAsker } from "../../test/support/asker.ts";
-import { onEachDatabase } from "../../test/support/databases.ts";
-import { createDatabaseAt, startPostgres } from "../../test/support/postgres.ts";
+import { onEachDatabase } from "../../test/support/store/databases.ts";
+import { createDatabaseAt, startPostgres } from "../../test/support/store/postgres.ts";
 import { openDatabase } from "./open-database.ts";
 import { claimOnce } from "./settings-store.ts";
 

@@ -5,8 +5,8 @@ import { findRevision } from "../../src/evaluation/taxonomies/find-revision.ts";
 import { listRevisions } from "../../src/evaluation/taxonomies/list-revisions.ts";
 import { removeLabels } from "../../src/evaluation/taxonomies/remove-labels.ts";
 import { setLabels } from "../../src/evaluation/taxonomies/set-labels.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { openStore } from "../support/open-store.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 const builtInNames = ["system:agent-errors", "system:world-model-errors"];
 

@@ -4,12 +4,12 @@ import {
   ErrorTaxonomyRevisionCreateResponse,
   ErrorTaxonomyRevisionListResponse,
 } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { errorTaxonomyClient, nowhere, path, tree } from "../support/error-taxonomies.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { errorTaxonomyClient, nowhere, path, tree } from "../support/resources/error-taxonomies.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 onEachDatabase((database) => {
   const upstream = startUpstream();

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ErrorTaxonomyRevision } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { errorTaxonomyClient, nowhere, path } from "../support/error-taxonomies.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { errorTaxonomyClient, nowhere, path } from "../support/resources/error-taxonomies.ts";
+import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 onEachDatabase((database) => {
   const upstream = startUpstream();

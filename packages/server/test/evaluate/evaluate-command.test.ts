@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { evaluationClient } from "../support/evaluations.ts";
-import { startPresage, type TestPresage, testKey } from "../support/presage.ts";
-import { type Ran, runPresage } from "../support/run-presage.ts";
-import { completion, startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
+import { type Ran, runPresage } from "../support/presage/run-presage.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
+import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 let directory: string;
 let upstream: TestUpstream;

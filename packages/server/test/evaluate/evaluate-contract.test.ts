@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type EvaluationResult, EvaluationResultResponse } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationClient } from "../support/evaluations.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationClient } from "../support/evaluations.ts";
-import { faultsOf } from "../support/faults.ts";
-import { say } from "../support/judge.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
+import { faultsOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { say } from "../support/upstream/judge.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 const same = {
   evaluated_model_output: "The door is open.",

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { exactMatch } from "../../src/evaluation/evaluators/exact-match.ts";
 import { checkConfig } from "../../src/evaluation/profiles/check-config.ts";
 import { createProfile } from "../../src/evaluation/profiles/create-profile.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluatorProfileClient, nowhere, path } from "../support/evaluator-profiles.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { openStore } from "../support/open-store.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { evaluatorProfileClient, nowhere, path } from "../support/resources/evaluator-profiles.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 onEachDatabase((database) => {
   const upstream = startUpstream();

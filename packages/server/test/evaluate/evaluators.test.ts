@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { EvaluatorFamilyListResponse, EvaluatorListResponse } from "@presage/contract";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { startPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
 const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });

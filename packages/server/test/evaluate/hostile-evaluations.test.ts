@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { evaluationClient } from "../support/evaluations.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
+import { startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 let upstream: TestUpstream;
 let presage: TestPresage;

@@ -4,8 +4,15 @@ import { agentErrors } from "../../src/evaluation/taxonomies/built-in/agent-erro
 import { worldModelErrors } from "../../src/evaluation/taxonomies/built-in/world-model-errors.ts";
 import type { TaxonomyRevision } from "../../src/evaluation/taxonomies/error-taxonomies-store.ts";
 import { flattenTaxonomy } from "../../src/evaluation/taxonomies/flatten-taxonomy.ts";
-import { callTool, createTestAskForVerdict, promptOf, refuse, rungOf, say } from "../support/judge.ts";
-import { startUpstream } from "../support/upstream.ts";
+import {
+  callTool,
+  createTestAskForVerdict,
+  promptOf,
+  refuse,
+  rungOf,
+  say,
+} from "../support/upstream/judge.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
 beforeEach(() => {

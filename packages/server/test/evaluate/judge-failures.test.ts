@@ -11,8 +11,8 @@ import {
   refuse,
   say,
   type TestJudge,
-} from "../support/judge.ts";
-import { type Answer, startUpstream } from "../support/upstream.ts";
+} from "../support/upstream/judge.ts";
+import { type Answer, startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
 let judge: TestJudge["judge"];

@@ -8,8 +8,8 @@ import {
   rungOf,
   say,
   type TestJudge,
-} from "../support/judge.ts";
-import { startUpstream } from "../support/upstream.ts";
+} from "../support/upstream/judge.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
 let judge: TestJudge["judge"];

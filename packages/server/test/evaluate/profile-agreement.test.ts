@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { AgreementResponse } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient, resultsPath } from "../support/evaluation-results.ts";
-import { evaluationClient } from "../support/evaluations.ts";
-import { evaluatorProfileClient, nowhere, path } from "../support/evaluator-profiles.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
+import { evaluatorProfileClient, nowhere, path } from "../support/resources/evaluator-profiles.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 const nothingSaid = { corrected: 0, agreed: 0, should_fail: 0, should_pass: 0 };
 

@@ -3,7 +3,7 @@ import { randomInt } from "node:crypto";
 import { writeReport } from "../../../../fuzz/report/write-report.ts";
 import { runFuzz } from "../../../../fuzz/run-fuzz.ts";
 import { startTarget, type UpstreamKind } from "../../../../fuzz/target/start-target.ts";
-import { onEachDatabase } from "../support/databases.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 /** Set it to what a failure names, and the same requests are made again. */
 const seed = Number(process.env.PRESAGE_TEST_FUZZ_SEED ?? randomInt(2 ** 31));

@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ErrorResponse } from "@presage/contract";
-import { testKey } from "../support/presage.ts";
-import { openRawClient } from "../support/raw-client.ts";
-import { spawnPresage } from "../support/spawn-presage.ts";
+import { testKey } from "../support/presage/presage.ts";
+import { openRawClient } from "../support/presage/raw-client.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "presage-host-"));
 afterAll(() => rm(directory, { recursive: true }));

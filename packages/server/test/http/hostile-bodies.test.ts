@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { startPresage, type TestPresage, testKey } from "../support/presage.ts";
-import { prediction } from "../support/presage-before.ts";
-import { openRawClient } from "../support/raw-client.ts";
-import { startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
+import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
+import { openRawClient } from "../support/presage/raw-client.ts";
+import { startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 const paths = ["/v1/predict", "/v1/chat/completions", "/v1/api-keys"];
 const mebibyte = 1024 * 1024;

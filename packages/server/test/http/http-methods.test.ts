@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { METHODS } from "node:http";
 import { ErrorResponse } from "@presage/contract";
-import { startPresage, testKey } from "../support/presage.ts";
-import { openRawClient } from "../support/raw-client.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import { openRawClient } from "../support/presage/raw-client.ts";
 
 const presage = await startPresage({});
 afterAll(() => presage.stop());

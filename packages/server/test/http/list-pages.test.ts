@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { selectLiveSessions } from "../../src/identity/sessions/sessions-store.ts";
-import { apiKeyClient } from "../support/api-keys.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
   let url: string;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
 import type { ValidationError } from "@presage/contract";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 const long = "9007199254740993";
 const interaction = '"interaction":{"state":"a hall","action":"look"}';

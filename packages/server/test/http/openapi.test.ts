@@ -2,8 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
 const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });

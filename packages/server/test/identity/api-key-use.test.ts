@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { writeLastUses } from "../../src/identity/api-keys/api-keys-store.ts";
 import { nowMicros } from "../../src/storage/micros.ts";
-import { apiKeyClient } from "../support/api-keys.ts";
-import { onEachDatabase } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
   let databaseUrl: string;

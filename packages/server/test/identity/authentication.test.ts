@@ -7,10 +7,10 @@ import { compose } from "../../src/compose/compose-server.ts";
 import { readConfig } from "../../src/config.ts";
 import { generateKey } from "../../src/identity/api-keys/key-format.ts";
 import { createLog } from "../../src/observability/logger.ts";
-import { apiKeyClient } from "../support/api-keys.ts";
-import { openStore } from "../support/open-store.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage, testKey } from "../support/presage.ts";
+import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 type Headers = Record<string, string>;
 

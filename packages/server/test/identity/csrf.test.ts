@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage, testKey } from "../support/presage.ts";
-import { sessionOf, signInLocally, type TestSession } from "../support/session.ts";
+import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
+import { sessionOf, signInLocally, type TestSession } from "../support/sign-in/session.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
   let databaseUrl: string;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { apiKeyClient } from "../support/api-keys.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { startPresage, testKey } from "../support/presage.ts";
-import { spawnPresage } from "../support/spawn-presage.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 const keyInText = /psg_[0-9A-Za-z]{38}/g;
 

@@ -2,16 +2,19 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SessionListResponse } from "@presage/contract";
 import { microsPerMs, nowMicros } from "../../src/storage/micros.ts";
 import type { SessionsTable } from "../../src/storage/schema/tables.ts";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { expectFailurePage } from "../support/expect-failure-page.ts";
 import { freePort } from "../support/free-port.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, testKey } from "../support/presage.ts";
-import { type PresageWithProvider, startPresageWithProvider } from "../support/presage-with-provider.ts";
-import { startRelay } from "../support/relay.ts";
-import { sessionOf, signInLocally } from "../support/session.ts";
-import { signInAtProvider } from "../support/sign-in-at-provider.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import {
+  type PresageWithProvider,
+  startPresageWithProvider,
+} from "../support/presage/presage-with-provider.ts";
+import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
+import { expectFailurePage } from "../support/sign-in/expect-failure-page.ts";
+import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
+import { signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { startRelay } from "../support/store/relay.ts";
 
 const minute = 60_000 * microsPerMs;
 const hour = 60 * minute;

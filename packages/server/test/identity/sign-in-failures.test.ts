@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { JWTPayload } from "jose";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { expectFailurePage } from "../support/expect-failure-page.ts";
-import { type PresageWithProvider, startPresageWithProvider } from "../support/presage-with-provider.ts";
-import { callbackAddress, follow, signInAtProvider } from "../support/sign-in-at-provider.ts";
+import {
+  type PresageWithProvider,
+  startPresageWithProvider,
+} from "../support/presage/presage-with-provider.ts";
+import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
+import { expectFailurePage } from "../support/sign-in/expect-failure-page.ts";
+import { callbackAddress, follow, signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 const notOurs = /does not belong to a sign-in that this browser began/;
 const notBegun = /was not begun in this browser/;

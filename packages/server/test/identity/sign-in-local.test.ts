@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
 import { toMicros } from "../../src/storage/micros.ts";
-import { openBrowser } from "../support/browser.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { runPresage } from "../support/run-presage.ts";
-import { sessionOf, signInLocally } from "../support/session.ts";
-import { spawnPresage } from "../support/spawn-presage.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { openBrowser } from "../support/sign-in/browser.ts";
+import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 const addressInText = /http:\/\/\S+\/sign-in#[\w-]{43}/g;
 const tokenOf = (address: string | undefined) => new URL(address ?? "").hash.slice(1);

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { openBrowser } from "../support/browser.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { expectFailurePage } from "../support/expect-failure-page.ts";
-import type { Person } from "../support/openid-provider.ts";
-import { type PresageWithProvider, startPresageWithProvider } from "../support/presage-with-provider.ts";
-import { signInAtProvider } from "../support/sign-in-at-provider.ts";
+import {
+  type PresageWithProvider,
+  startPresageWithProvider,
+} from "../support/presage/presage-with-provider.ts";
+import { openBrowser } from "../support/sign-in/browser.ts";
+import { expectFailurePage } from "../support/sign-in/expect-failure-page.ts";
+import type { Person } from "../support/sign-in/openid-provider.ts";
+import { signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 async function signInAs({ presage, provider }: PresageWithProvider, person: Person): Promise<Response> {
   provider.people.set("ada", person);

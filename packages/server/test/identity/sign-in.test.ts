@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { MeResponse } from "@presage/contract";
-import { openBrowser } from "../support/browser.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage } from "../support/presage.ts";
-import { type PresageWithProvider, startPresageWithProvider } from "../support/presage-with-provider.ts";
-import { signInLocally } from "../support/session.ts";
-import { callbackAddress, follow, signInAtProvider } from "../support/sign-in-at-provider.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import {
+  type PresageWithProvider,
+  startPresageWithProvider,
+} from "../support/presage/presage-with-provider.ts";
+import { openBrowser } from "../support/sign-in/browser.ts";
+import { signInLocally } from "../support/sign-in/session.ts";
+import { callbackAddress, follow, signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
   let databaseUrl: string;

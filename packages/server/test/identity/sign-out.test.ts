@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage } from "../support/presage.ts";
-import { startPresageWithProvider } from "../support/presage-with-provider.ts";
-import { sessionOf, signInLocally } from "../support/session.ts";
-import { follow, signInAtProvider } from "../support/sign-in-at-provider.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { startPresageWithProvider } from "../support/presage/presage-with-provider.ts";
+import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
+import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
+import { follow, signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 async function signOut(browser: Browser, presageUrl: string, databaseUrl: string) {
   const { csrfToken } = await sessionOf(browser, databaseUrl);

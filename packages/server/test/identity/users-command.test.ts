@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ApiKeyCreateResponse, MeResponse } from "@presage/contract";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { onEachDatabase } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, testKey } from "../support/presage.ts";
-import { type PresageWithProvider, startPresageWithProvider } from "../support/presage-with-provider.ts";
-import { type Ran, runPresage } from "../support/run-presage.ts";
-import { sessionOf } from "../support/session.ts";
-import { signInAtProvider } from "../support/sign-in-at-provider.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import {
+  type PresageWithProvider,
+  startPresageWithProvider,
+} from "../support/presage/presage-with-provider.ts";
+import { type Ran, runPresage } from "../support/presage/run-presage.ts";
+import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
+import { sessionOf } from "../support/sign-in/session.ts";
+import { signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
   let databaseUrl: string;

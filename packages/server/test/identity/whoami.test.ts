@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { WhoAmIResponse } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 onEachDatabase((database) => {
   const upstream = startUpstream();

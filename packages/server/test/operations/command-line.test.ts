@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPresage, testKey } from "../support/presage.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 const main = join(import.meta.dir, "../../src/main.ts");
 const upstream = startUpstream();

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ApiKeyCreateResponse } from "@presage/contract";
 import { eventually } from "../support/eventually.ts";
-import { type PostgresServer, startPostgres } from "../support/postgres.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { prediction } from "../support/presage-before.ts";
-import { startRelay } from "../support/relay.ts";
-import { startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
+import { type PostgresServer, startPostgres } from "../support/store/postgres.ts";
+import { startRelay } from "../support/store/relay.ts";
+import { startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 const outageMs = 10_000;
 

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ApiKeyCreateResponse, ApiKeyListResponse } from "@presage/contract";
 import { eventually } from "../support/eventually.ts";
-import { testKey } from "../support/presage.ts";
-import { prediction } from "../support/presage-before.ts";
-import { openRawClient, type RawClient } from "../support/raw-client.ts";
-import { spawnPresage } from "../support/spawn-presage.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+import { testKey } from "../support/presage/presage.ts";
+import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
+import { openRawClient, type RawClient } from "../support/presage/raw-client.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 const headers = { "x-api-key": testKey };
 const body = JSON.stringify(prediction);

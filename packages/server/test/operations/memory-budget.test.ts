@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { onEachDatabase } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
-import { shapesWithLongAnswers } from "../support/hostile-shapes.ts";
-import { readMetric } from "../support/metric.ts";
-import { openStore } from "../support/open-store.ts";
-import { peakMemory } from "../support/peak-memory.ts";
-import { testKey } from "../support/presage.ts";
-import { prediction } from "../support/presage-before.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
-import { storeResults } from "../support/stored-results.ts";
-import { completion } from "../support/upstream.ts";
+import { shapesWithLongAnswers } from "../support/hostile/hostile-bodies.ts";
+import { peakMemory } from "../support/presage/peak-memory.ts";
+import { testKey } from "../support/presage/presage.ts";
+import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { storeResults } from "../support/store/store-results.ts";
+import { completion } from "../support/upstream/upstream.ts";
 
 const megabyte = 1_000_000;
 const budget = 256 * 1024 * 1024;

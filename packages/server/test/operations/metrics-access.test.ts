@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { networkInterfaces } from "node:os";
 import { ErrorResponse } from "@presage/contract";
-import { startPresage, type TestPresage } from "../support/presage.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 
 const token = "the-token-of-the-metrics";
 /** An address of this machine that others may reach, if it has one. */

@@ -3,10 +3,10 @@ import { Kysely, sql } from "kysely";
 import { migrations } from "../../src/storage/migrations/index.ts";
 import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
 import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
-import { onEachDatabase, type TestDatabase } from "../support/databases.ts";
-import { openStore } from "../support/open-store.ts";
-import { runPresage } from "../support/run-presage.ts";
-import { spawnPresage } from "../support/spawn-presage.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { onEachDatabase, type TestDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 const several = [1, 2, 3, 4];
 /** More processes than one expects, and again, as a race shows only now and then. */

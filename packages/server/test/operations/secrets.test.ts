@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { onEachDatabase } from "../support/databases.ts";
 import { freePort } from "../support/free-port.ts";
-import { startOpenidProvider } from "../support/openid-provider.ts";
-import { startRelay } from "../support/relay.ts";
-import { sessionOf, signInLocally, type TestSession } from "../support/session.ts";
-import { callbackAddress } from "../support/sign-in-at-provider.ts";
-import { launchPresage, type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
-import { completion, startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { launchPresage, type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
+import { startOpenidProvider } from "../support/sign-in/openid-provider.ts";
+import { sessionOf, signInLocally, type TestSession } from "../support/sign-in/session.ts";
+import { callbackAddress } from "../support/sign-in/sign-in-at-provider.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { startRelay } from "../support/store/relay.ts";
+import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 const bootstrapKey = "bootstrap-secret-Zk3v9Qx1-0123456789";
 const upstreamKey = "upstream-secret-Wm8r2Lp5";

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { noteChild } from "../support/children.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
-import { readMetric } from "../support/metric.ts";
-import { testKey } from "../support/presage.ts";
-import { chatRequest, prediction } from "../support/presage-before.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
+import { noteChild } from "../support/presage/child-processes.ts";
+import { testKey } from "../support/presage/presage.ts";
+import { chatRequest, prediction } from "../support/presage/presage-with-raw-upstream.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 
 const firstRequests = 10_000;
 const allRequests = 50_000;
@@ -19,7 +19,7 @@ beforeAll(async () => {
   const port = await freePort();
   upstream = Bun.spawn([
     process.execPath,
-    join(import.meta.dir, "../support/light-upstream.ts"),
+    join(import.meta.dir, "../support/upstream/light-upstream.ts"),
     String(port),
   ]);
   noteChild(upstream);

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { noteChild } from "../support/children.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
-import { callWithKey, testKey } from "../support/presage.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+import { noteChild } from "../support/presage/child-processes.ts";
+import { callWithKey, testKey } from "../support/presage/presage.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 const repository = join(import.meta.dir, "../../../..");
 const main = join(import.meta.dir, "../../src/main.ts");

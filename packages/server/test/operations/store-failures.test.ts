@@ -2,11 +2,11 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { open } from "node:fs/promises";
 import pg from "pg";
-import { onEachDatabase } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
-import { startPresage } from "../support/presage.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
-import { kinds, makeFixtures, openLedger } from "../support/store-ledger.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { kinds, makeFixtures, openLedger } from "../support/store/change-ledger.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 // These tests wait, and so they run at the same time.
 

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import pg from "pg";
-import { apiKeyClient } from "../support/api-keys.ts";
 import { eventually } from "../support/eventually.ts";
-import { createDatabaseAt, type PostgresServer, startPostgres } from "../support/postgres.ts";
-import { startPresage } from "../support/presage.ts";
-import { startRelay } from "../support/relay.ts";
-import { spawnPresage } from "../support/spawn-presage.ts";
-import { type Kind, kinds, type Ledger, makeFixtures, openLedger } from "../support/store-ledger.ts";
-import { startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { type Kind, kinds, type Ledger, makeFixtures, openLedger } from "../support/store/change-ledger.ts";
+import { createDatabaseAt, type PostgresServer, startPostgres } from "../support/store/postgres.ts";
+import { startRelay } from "../support/store/relay.ts";
+import { startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 // These tests wait, and so they run at the same time. What was answered 2xx must be there once; what was answered 503 must not
 // be there, unless it was said to be uncertain; counts must equal rows.

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { startPresage } from "../support/presage.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 interface Attribute {
   key: string;

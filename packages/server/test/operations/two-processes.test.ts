@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { apiKeyClient } from "../support/api-keys.ts";
-import { onEachDatabase } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
-import { readMetric } from "../support/metric.ts";
-import { runPresage } from "../support/run-presage.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 /** In how long every process has heard of a revocation. */
 const promisedMs = 5_000;

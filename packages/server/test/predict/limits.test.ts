@@ -2,15 +2,15 @@ import { expect, test } from "bun:test";
 import { ErrorResponse } from "@presage/contract";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
 import type { RawEnvironment } from "../../src/config.ts";
-import { apiKeyClient } from "../support/api-keys.ts";
-import { onEachDatabase } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
-import { readMetric } from "../support/metric.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage, testKey } from "../support/presage.ts";
-import { chatRequest, prediction } from "../support/presage-before.ts";
-import { sessionOf, signInLocally } from "../support/session.ts";
-import { completion, startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
+import { chatRequest, prediction } from "../support/presage/presage-with-raw-upstream.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 interface Limited extends AsyncDisposable {
   databaseUrl: string;

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import OpenAI from "openai";
-import { startPresage, testKey } from "../support/presage.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
 const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_RETRIES: "0" });

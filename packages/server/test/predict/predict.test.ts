@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { WorldModelPrediction, WorldModelResponse } from "@presage/contract";
-import { startPresage } from "../support/presage.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
 const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { type PresageBefore, presageBefore } from "../support/presage-before.ts";
-import { goodAnswer, httpAnswer } from "../support/raw-upstream.ts";
+import { type PresageBefore, presageBefore } from "../support/presage/presage-with-raw-upstream.ts";
+import { goodAnswer, httpAnswer } from "../support/upstream/raw-upstream.ts";
 
 const deadlineMs = 400;
 /** How much later than its deadline a call may be answered on a busy machine. */

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { ErrorResponse } from "@presage/contract";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
-import { prediction } from "../support/presage-before.ts";
-import { selfSigned } from "../support/self-signed.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
-import { completion } from "../support/upstream.ts";
+import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { selfSigned } from "../support/upstream/self-signed-certificate.ts";
+import { completion } from "../support/upstream/upstream.ts";
 
 /** Presage before an upstream that cannot be reached. */
 async function before(url: string, more: Record<string, string> = {}): Promise<SpawnedPresage> {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { prediction, presageBefore } from "../support/presage-before.ts";
-import { goodAnswer, httpAnswer } from "../support/raw-upstream.ts";
+import { prediction, presageBefore } from "../support/presage/presage-with-raw-upstream.ts";
+import { goodAnswer, httpAnswer } from "../support/upstream/raw-upstream.ts";
 
 const busy = { error: { message: "All slots are busy." } };
 

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ErrorTaxonomyFindingsResponse } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { errorTaxonomyClient, nowhere, path } from "../support/error-taxonomies.ts";
-import { evaluationClient } from "../support/evaluations.ts";
-import { evaluatorProfileClient } from "../support/evaluator-profiles.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { refuse, say } from "../support/judge.ts";
-import { openStore } from "../support/open-store.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { type StoredFields, storeResults } from "../support/stored-results.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { errorTaxonomyClient, nowhere, path } from "../support/resources/error-taxonomies.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
+import { evaluatorProfileClient } from "../support/resources/evaluator-profiles.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { type StoredFields, storeResults } from "../support/store/store-results.ts";
+import { refuse, say } from "../support/upstream/judge.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 const today = () => new Date().toISOString().slice(0, 10);
 

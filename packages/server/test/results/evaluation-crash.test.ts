@@ -1,8 +1,8 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { EvaluateResponse, type EvaluationResult, EvaluationResultSearchResponse } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 /** More of them prove more: PRESAGE_TEST_CRASHES=100. */
 const crashes = Number(process.env.PRESAGE_TEST_CRASHES ?? 12);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EvaluationResult } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient, resultsPath } from "../support/evaluation-results.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { storeResults } from "../support/stored-results.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
+import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { storeResults } from "../support/store/store-results.ts";
 
 const formula = '=HYPERLINK("http://evil.example","click")';
 

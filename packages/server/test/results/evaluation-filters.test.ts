@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EvaluationSummaryResponse } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationClient } from "../support/evaluations.ts";
-import { faultsOf } from "../support/faults.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
+import { faultsOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 const results = "/v1/evaluation-results";
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EvaluationResultBatchResponse } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient } from "../support/evaluation-results.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 onEachDatabase((database) => {
   let presage: TestPresage;

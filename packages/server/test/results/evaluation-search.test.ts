@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { KeptResult } from "../../src/evaluation/results/record/evaluation-record.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient, resultsPath } from "../support/evaluation-results.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { openStore } from "../support/open-store.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { type StoredFields, storeResults } from "../support/stored-results.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
 const firstTime = Date.UTC(2026, 5, 1) * 1000;
 const microsPerMinute = 60_000_000;

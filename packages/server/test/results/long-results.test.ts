@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { KyselyPlugin } from "kysely";
 import { exportResults } from "../../src/evaluation/results/search/export-results.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient } from "../support/evaluation-results.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { storeResults } from "../support/stored-results.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { storeResults } from "../support/store/store-results.ts";
 
 const megabyte = 1_000_000;
 

@@ -15,8 +15,8 @@ import type { Tables } from "../../src/storage/schema/tables.ts";
 import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
 import type { UsagePeriod } from "../../src/usage/usage-period.ts";
 import { selectCounts, selectLatencies } from "../../src/usage/usage-store.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { openStore } from "../support/open-store.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 /** So many that PostgreSQL would not read them all for want of anything dearer. */
 const results = 30_000;

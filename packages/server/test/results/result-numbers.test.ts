@@ -7,12 +7,12 @@ import { takeNumbers } from "../../src/evaluation/results/keep/numbers-store.ts"
 import { addSeries } from "../../src/evaluation/results/keep/rollup-writes-store.ts";
 import { addResults } from "../../src/evaluation/results/keep/write-results.ts";
 import type { Database, Tables } from "../../src/storage/schema/tables.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient } from "../support/evaluation-results.ts";
 import { eventually } from "../support/eventually.ts";
-import { openStore } from "../support/open-store.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
-import { ordinaryResult } from "../support/stored-results.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { ordinaryResult } from "../support/store/store-results.ts";
 
 const loadMs = 2_000;
 const callers = 8;

@@ -3,14 +3,14 @@ import { countFutureResults } from "../../src/evaluation/results/times/future-re
 import { watchClocks } from "../../src/evaluation/results/times/watch-clocks.ts";
 import { selectErrorFindings } from "../../src/evaluation/taxonomies/error-findings-store.ts";
 import { numbersPerStretch } from "../../src/storage/result-numbers.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient } from "../support/evaluation-results.ts";
 import { eventually } from "../support/eventually.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { runPresage } from "../support/run-presage.ts";
-import { spawnPresage } from "../support/spawn-presage.ts";
-import { type StoredFields, storeResults } from "../support/stored-results.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
 const microsPerHour = 3_600_000_000;
 const yearMs = 365 * 24 * 3_600_000;

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { KyselyPlugin } from "kysely";
 import { selectResults } from "../../src/evaluation/results/keep/kept-results-store.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient } from "../support/evaluation-results.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { type StoredFields, storeResults } from "../support/stored-results.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
 const text = '🚪"door\n';
 const long = {

@@ -3,10 +3,10 @@ import { Kysely, Migrator, sql } from "kysely";
 import { migrations } from "../../src/storage/migrations/index.ts";
 import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
 import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient } from "../support/evaluation-results.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage } from "../support/presage.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 const lastBefore = "008-session-issuers";
 const results = 4_500;

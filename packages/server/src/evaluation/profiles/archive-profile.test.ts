@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { onEachDatabase } from "../../../test/support/databases.ts";
-import { openStore } from "../../../test/support/open-store.ts";
+import { onEachDatabase } from "../../../test/support/store/databases.ts";
+import { openStore } from "../../../test/support/store/open-store.ts";
 import { exactMatch } from "../evaluators/exact-match.ts";
 import { archiveProfile } from "./archive-profile.ts";
 import { checkConfig } from "./check-config.ts";

@@ -2,8 +2,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:te
 import { Kysely, sql } from "kysely";
 import pg from "pg";
 import { eventually } from "../../../test/support/eventually.ts";
-import { createDatabaseAt, type PostgresServer, startPostgres } from "../../../test/support/postgres.ts";
-import { type Relay, startRelay } from "../../../test/support/relay.ts";
+import {
+  createDatabaseAt,
+  type PostgresServer,
+  startPostgres,
+} from "../../../test/support/store/postgres.ts";
+import { type Relay, startRelay } from "../../../test/support/store/relay.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../store-failure.ts";
 import { type PostgresLimits, postgresDialect } from "./postgres-dialect.ts";
 

@@ -1,0 +1,148 @@
+import { expect, test } from "bun:test";
+import { EvaluateResponse } from "@presage/contract";
+import { eventually } from "../support/eventually.ts";
+import { type Crowd, startCrowd } from "../support/presage/presage-with-two-accounts.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { passing, refuse, say } from "../support/upstream/judge.ts";
+import type { ReceivedRequest } from "../support/upstream/upstream.ts";
+
+const judges = (count: number) =>
+  Array.from({ length: count }, () => ({ evaluator: "judge", profile_name: "system:is-concise" }));
+
+function judgement(count: number, output = "The door is open.") {
+  return { evaluators: judges(count), evaluated_model_output: output, capture: "none" };
+}
+
+/** Counts the calls that are at the upstream at once, and answers each after a while. */
+function countAtOnce({ upstream }: Crowd, answerAfterMs: number) {
+  let now = 0;
+  const counted = { most: 0 };
+  upstream.answer = async () => {
+    now += 1;
+    counted.most = Math.max(counted.most, now);
+    await Bun.sleep(answerAfterMs);
+    now -= 1;
+    return say(passing);
+  };
+  return counted;
+}
+
+/** An upstream that holds every call until it is released. */
+function hold({ upstream }: Crowd) {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  upstream.answer = async () => {
+    await promise;
+    return say(passing);
+  };
+  return resolve;
+}
+
+const textOf = ({ text }: ReceivedRequest) => text;
+
+async function statusesOf(response: Response): Promise<string[]> {
+  expect(response.status).toBe(200);
+  const { results } = EvaluateResponse.parse(await response.json());
+  return results.map(({ status, error_message }) => error_message?.split(":")[0] ?? status);
+}
+
+onEachDatabase((database) => {
+  test("fifty evaluations of twenty judges ask no more at once than predictions may", async () => {
+    await using crowd = await startCrowd(await database.create(), { PRESAGE_MAX_IN_FLIGHT: "5" });
+    const counted = countAtOnce(crowd, 5);
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, () => crowd.mine("POST", "/v1/evaluate", judgement(20))),
+    );
+    for (const answer of answers) expect(new Set(await statusesOf(answer))).toEqual(new Set(["success"]));
+    expect(counted.most).toBe(5);
+  });
+
+  test("an account that comes later has its turn before all that another has waiting", async () => {
+    await using crowd = await startCrowd(await database.create(), { PRESAGE_JUDGE_MAX_IN_FLIGHT: "2" });
+    const { upstream } = crowd;
+    const release = hold(crowd);
+    const crowded = Array.from({ length: 10 }, () => crowd.mine("POST", "/v1/evaluate", judgement(20)));
+    await eventually(
+      () => upstream.received.length,
+      (count) => count === 2,
+    );
+    const alone = crowd.theirs("POST", "/v1/evaluate", judgement(1, "The window is shut."));
+    await Bun.sleep(200);
+    release();
+    expect(await statusesOf(await alone)).toEqual(["success"]);
+    await Promise.all(crowded);
+    const place = upstream.received.map(textOf).findIndex((text) => text.includes("The window is shut."));
+    expect(place).toBeLessThan(8);
+    expect(upstream.received).toHaveLength(201);
+  });
+
+  test("an evaluation that waits for its turn until its deadline is told so, and asks nobody", async () => {
+    await using crowd = await startCrowd(await database.create(), {
+      PRESAGE_JUDGE_MAX_IN_FLIGHT: "1",
+      PRESAGE_UPSTREAM_TIMEOUT_MS: "500",
+    });
+    crowd.upstream.answer = () => new Promise(() => {});
+    const statuses = await statusesOf(await crowd.mine("POST", "/v1/evaluate", judgement(3)));
+    // One whose turn comes in the very moment of its deadline may have asked.
+    expect(statuses.filter((status) => status === "overloaded").length).toBeGreaterThan(0);
+    expect(new Set(statuses)).toEqual(new Set(["overloaded", "timeout"]));
+    expect(crowd.upstream.received.length).toBeLessThan(3);
+  });
+
+  test("what waits is dropped when its caller hangs up", async () => {
+    await using crowd = await startCrowd(await database.create(), { PRESAGE_JUDGE_MAX_IN_FLIGHT: "1" });
+    const { upstream } = crowd;
+    const isLetGo = Promise.withResolvers<void>();
+    upstream.answer = (_, request) => {
+      request.signal.addEventListener("abort", () => isLetGo.resolve());
+      return new Promise(() => {});
+    };
+    const caller = new AbortController();
+    const left = crowd
+      .mine("POST", "/v1/evaluate", judgement(20), caller.signal)
+      .catch(() => "the caller is gone");
+    await eventually(
+      () => upstream.received.length,
+      (count) => count === 1,
+    );
+    caller.abort();
+    expect(await left).toBe("the caller is gone");
+    await isLetGo.promise;
+    upstream.answer = () => say(passing);
+    const next = await crowd.mine("POST", "/v1/evaluate", judgement(1, "The window is shut."));
+    expect(await statusesOf(next)).toEqual(["success"]);
+    expect(upstream.received).toHaveLength(2);
+  });
+
+  for (const [why, status, code] of [
+    ["limits the rate", 429, "judge_rate_limited"],
+    ["is overloaded", 503, "judge_unreachable"],
+  ] as const) {
+    test(`one evaluation of twenty judges tries again twenty times in all where the upstream ${why}`, async () => {
+      await using crowd = await startCrowd(await database.create(), { PRESAGE_UPSTREAM_RETRIES: "2" });
+      crowd.upstream.answer = () => refuse(status, "slow down");
+      const statuses = await statusesOf(await crowd.mine("POST", "/v1/evaluate", judgement(20)));
+      expect(statuses).toEqual(Array.from({ length: 20 }, () => code));
+      expect(crowd.upstream.received.length).toBeLessThanOrEqual(40);
+    });
+  }
+
+  test("evaluations under way have a limit, and no account can keep another from its share of it", async () => {
+    await using crowd = await startCrowd(await database.create(), {
+      PRESAGE_EVALUATIONS_MAX_IN_FLIGHT: "4",
+    });
+    const release = hold(crowd);
+    const held = Array.from({ length: 4 }, () => crowd.mine("POST", "/v1/evaluate", judgement(1)));
+    await eventually(
+      () => crowd.upstream.received.length,
+      (count) => count === 4,
+    );
+    for (const call of [crowd.mine, crowd.theirs]) {
+      const refused = await call("POST", "/v1/evaluate", judgement(1));
+      expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
+      expect(await refused.json()).toEqual({ detail: expect.any(String), category: "unavailable" });
+    }
+    release();
+    for (const one of held) expect(await statusesOf(await one)).toEqual(["success"]);
+    expect(await statusesOf(await crowd.theirs("POST", "/v1/evaluate", judgement(1)))).toEqual(["success"]);
+  });
+});
