@@ -7,7 +7,7 @@ import {
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { errorTaxonomyClient, nowhere, path, tree } from "../support/resources/error-taxonomies.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
-import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { startUpstream } from "../support/upstream/upstream.ts";
 
@@ -105,7 +105,7 @@ onEachDatabase((database) => {
     });
 
     test("names every fault of the request", async () => {
-      const faults = await faultsOf(
+      const faults = await issuesOf(
         await post("", {
           error_taxonomy_id: "x",
           error_taxonomy_name: "",
@@ -114,7 +114,7 @@ onEachDatabase((database) => {
           labels: ["", "é".repeat(121), 1, "a\0b"],
         }),
       );
-      expect(placesOf(faults)).toEqual([
+      expect(locationsOf(faults)).toEqual([
         { type: "uuid_parsing", loc: ["body", "error_taxonomy_id"] },
         { type: "string_too_short", loc: ["body", "error_taxonomy_name"] },
         { type: "bool_type", loc: ["body", "create_only_if_not_exists"] },
@@ -128,18 +128,18 @@ onEachDatabase((database) => {
     });
 
     test("needs a taxonomy, and a tree that is an object or a list", async () => {
-      const nameless = await faultsOf(await post("", { body: [] }));
-      expect(placesOf(nameless)).toEqual([{ type: "missing", loc: ["body", "error_taxonomy_name"] }]);
-      const treeless = await faultsOf(await post("", { error_taxonomy_name: "t", body: "tree" }));
-      expect(placesOf(treeless)).toEqual([{ type: "dict_type", loc: ["body", "body"] }]);
+      const nameless = await issuesOf(await post("", { body: [] }));
+      expect(locationsOf(nameless)).toEqual([{ type: "missing", loc: ["body", "error_taxonomy_name"] }]);
+      const treeless = await issuesOf(await post("", { error_taxonomy_name: "t", body: "tree" }));
+      expect(locationsOf(treeless)).toEqual([{ type: "dict_type", loc: ["body", "body"] }]);
     });
 
     test("refuses a tree that evaluations would be long to read, and takes the largest that they are not", async () => {
       const nested = (levels: number): unknown[] => (levels === 1 ? [] : [nested(levels - 1)]);
       const long = (characters: number) => ({ a: "x".repeat(characters - '{"a":""}'.length) });
       for (const body of [long(1_000_001), nested(21), nested(200)]) {
-        const faults = await faultsOf(await post("", { error_taxonomy_name: "large", body }));
-        expect(placesOf(faults)).toEqual([{ type: "value_error", loc: ["body", "body"] }]);
+        const faults = await issuesOf(await post("", { error_taxonomy_name: "large", body }));
+        expect(locationsOf(faults)).toEqual([{ type: "value_error", loc: ["body", "body"] }]);
       }
       for (const body of [long(1_000_000), nested(20)]) {
         expect((await create({ error_taxonomy_name: "large", body })).body).toEqual(body);
@@ -205,15 +205,15 @@ onEachDatabase((database) => {
 
     test("names every fault of the query", async () => {
       const query = "error_taxonomy_id=x&name=%00&latest_revision_only=maybe&limit=1.5&offset=";
-      const faults = await faultsOf(await presage.call("GET", `${path}?${query}`));
-      expect(placesOf(faults)).toEqual([
+      const faults = await issuesOf(await presage.call("GET", `${path}?${query}`));
+      expect(locationsOf(faults)).toEqual([
         { type: "uuid_parsing", loc: ["query", "error_taxonomy_id"] },
         { type: "value_error", loc: ["query", "name"] },
         { type: "bool_parsing", loc: ["query", "latest_revision_only"] },
         { type: "int_parsing", loc: ["query", "limit"] },
         { type: "int_parsing", loc: ["query", "offset"] },
       ]);
-      const bounds = await faultsOf(await presage.call("GET", `${path}?limit=1001&offset=-1`));
+      const bounds = await issuesOf(await presage.call("GET", `${path}?limit=1001&offset=-1`));
       expect(bounds).toEqual([
         {
           type: "less_than_equal",

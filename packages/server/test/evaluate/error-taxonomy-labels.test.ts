@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ErrorTaxonomyRevision } from "@presage/contract";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { errorTaxonomyClient, nowhere, path } from "../support/resources/error-taxonomies.ts";
-import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { startUpstream } from "../support/upstream/upstream.ts";
 
@@ -72,10 +72,10 @@ onEachDatabase((database) => {
       const labelled = await changeLabels("set-labels", revision, many.slice(1));
       expect(labelled.labels).toEqual(many.slice(1));
       const faults = [
-        ...(await faultsOf(await post(`/${revision.id}/set-labels`, { labels: many }))),
-        ...(await faultsOf(await post(`/${revision.id}/set-labels`, { labels: [""] }))),
+        ...(await issuesOf(await post(`/${revision.id}/set-labels`, { labels: many }))),
+        ...(await issuesOf(await post(`/${revision.id}/set-labels`, { labels: [""] }))),
       ];
-      expect(placesOf(faults)).toEqual([
+      expect(locationsOf(faults)).toEqual([
         { type: "too_long", loc: ["body", "labels"] },
         { type: "string_too_short", loc: ["body", "labels", 0] },
       ]);
@@ -127,27 +127,27 @@ onEachDatabase((database) => {
     const ask = (body: unknown, id = revision.id) => post(`/${id}/${verb}`, body);
 
     test("without labels is refused", async () => {
-      expect(await faultsOf(await ask({}))).toEqual([
+      expect(await issuesOf(await ask({}))).toEqual([
         { type: "missing", loc: ["body", "labels"], msg: "Field required", input: {} },
       ]);
     });
 
     test("with labels that are no list, or no strings, is refused with every fault", async () => {
-      expect(await faultsOf(await ask({ labels: "x" }))).toEqual([
+      expect(await issuesOf(await ask({ labels: "x" }))).toEqual([
         { type: "list_type", loc: ["body", "labels"], msg: "Input should be a valid list", input: "x" },
       ]);
       const msg = "Input should be a valid string";
-      expect(await faultsOf(await ask({ labels: [1, "a", null] }))).toEqual([
+      expect(await issuesOf(await ask({ labels: [1, "a", null] }))).toEqual([
         { type: "string_type", loc: ["body", "labels", 0], msg, input: 1 },
         { type: "string_type", loc: ["body", "labels", 2], msg, input: null },
       ]);
     });
 
     test("with an account or a revision that is no UUID is refused", async () => {
-      const account = await faultsOf(await ask({ account_id: "x", labels: [] }));
-      expect(placesOf(account)).toEqual([{ type: "uuid_parsing", loc: ["body", "account_id"] }]);
-      const id = await faultsOf(await ask({ labels: [] }, "x"));
-      expect(placesOf(id)).toEqual([{ type: "uuid_parsing", loc: ["path", "revision_id"] }]);
+      const account = await issuesOf(await ask({ account_id: "x", labels: [] }));
+      expect(locationsOf(account)).toEqual([{ type: "uuid_parsing", loc: ["body", "account_id"] }]);
+      const id = await issuesOf(await ask({ labels: [] }, "x"));
+      expect(locationsOf(id)).toEqual([{ type: "uuid_parsing", loc: ["path", "revision_id"] }]);
     });
 
     test("may carry the caller's account and no other", async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
-import { faultsOf } from "../support/resources/validation-issues.ts";
+import { issuesOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { say } from "../support/upstream/judge.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
@@ -304,7 +304,7 @@ onEachDatabase((database) => {
     ])("because it %s gets 422 at its place", async (_, body, loc, type) => {
       const response = await post(body);
       expect(response.status).toBe(422);
-      const [fault] = await faultsOf(response);
+      const [fault] = await issuesOf(response);
       expect(fault?.loc).toEqual(loc);
       expect(fault?.type).toBe(type);
     });
@@ -313,7 +313,7 @@ onEachDatabase((database) => {
       const judge = { evaluator: "judge" };
       const evaluators = [{ evaluator: "nope" }, { explain_strategy: "never" }, judge];
       const body = { app: "all at once", evaluators };
-      const faults = await faultsOf(await post(body));
+      const faults = await issuesOf(await post(body));
       expect(faults.map(({ type, loc, input }) => ({ type, loc, input }))).toEqual([
         { type: "missing", loc: ["body", "evaluated_model_output"], input: body },
         { type: "value_error", loc: ["body", "evaluators", 0, "evaluator"], input: "nope" },
@@ -324,7 +324,7 @@ onEachDatabase((database) => {
     });
 
     test("has no evaluators if its only list is an empty one under the old name", async () => {
-      const faults = await faultsOf(await post({ ...same, criteria: [] }));
+      const faults = await issuesOf(await post({ ...same, criteria: [] }));
       expect(faults).toMatchObject([{ type: "missing", loc: ["body", "evaluators"] }]);
       expect(await resultOf({ ...same, criteria: [], evaluators: exactMatch })).toMatchObject({ pass: true });
     });
@@ -336,7 +336,7 @@ onEachDatabase((database) => {
         { evaluator: "a" },
         { evaluator: "judge", profile_name: "b" },
       ];
-      const faults = await faultsOf(await post({ ...same, app, evaluators }));
+      const faults = await issuesOf(await post({ ...same, app, evaluators }));
       expect(faults.map(({ loc }) => loc)).toEqual([
         ["body", "evaluators", 1, "evaluator"],
         ["body", "evaluators", 2, "profile_name"],

@@ -5,7 +5,7 @@ import { createProfile } from "../../src/evaluation/profiles/create-profile.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { evaluatorProfileClient, nowhere, path } from "../support/resources/evaluator-profiles.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
-import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { startUpstream } from "../support/upstream/upstream.ts";
@@ -107,7 +107,7 @@ onEachDatabase((database) => {
     test("hears of a missing family together with other faults", async () => {
       for (const family of [{}, { evaluator_family: null, evaluator_id: null }]) {
         const body = { ...family, name: "no family", config: [] };
-        const faults = await faultsOf(await post("", body));
+        const faults = await issuesOf(await post("", body));
         expect(faults).toHaveLength(2);
         expect(faults).toContainEqual(
           expect.objectContaining({ type: "missing", loc: ["body", "evaluator_family"], input: body }),
@@ -120,7 +120,7 @@ onEachDatabase((database) => {
 
     test("names every fault of the shape", async () => {
       const body = { evaluator_family: 1, name: "é".repeat(201), config: [], description: "\0" };
-      expect(placesOf(await faultsOf(await post("", body)))).toEqual([
+      expect(locationsOf(await issuesOf(await post("", body)))).toEqual([
         { type: "string_type", loc: ["body", "evaluator_family"] },
         { type: "string_too_long", loc: ["body", "name"] },
         { type: "dict_type", loc: ["body", "config"] },
@@ -131,7 +131,7 @@ onEachDatabase((database) => {
     test("names every place where the family does not take the config, in pydantic's words", async () => {
       const config = '{"trim":"yes","ignore_case":null,"typo":[]}';
       const body = `{"evaluator_family":"exact-match","name":"wrong","config":${config}}`;
-      expect(await faultsOf(await post("", body))).toEqual([
+      expect(await issuesOf(await post("", body))).toEqual([
         {
           type: "bool_type",
           loc: ["body", "config", "trim"],
@@ -156,12 +156,12 @@ onEachDatabase((database) => {
 
     test("names the family's fault, the name's and the config's together", async () => {
       const unknown = { evaluator_family: "no-such-family", name: "system:mine", config: {} };
-      expect(placesOf(await faultsOf(await post("", unknown)))).toEqual([
+      expect(locationsOf(await issuesOf(await post("", unknown)))).toEqual([
         { type: "value_error", loc: ["body", "evaluator_family"] },
         { type: "value_error", loc: ["body", "name"] },
       ]);
       const reserved = { evaluator_family: "exact-match", name: "system:mine", config: { trim: 1 } };
-      expect(placesOf(await faultsOf(await post("", reserved)))).toEqual([
+      expect(locationsOf(await issuesOf(await post("", reserved)))).toEqual([
         { type: "value_error", loc: ["body", "name"] },
         { type: "bool_type", loc: ["body", "config", "trim"] },
       ]);
@@ -169,9 +169,11 @@ onEachDatabase((database) => {
 
     test("names an unknown family at the name that was used, and a missing one at the new", async () => {
       const old = await post("", { evaluator_id: "no-such-family", name: "x", config: {} });
-      expect(placesOf(await faultsOf(old))).toEqual([{ type: "value_error", loc: ["body", "evaluator_id"] }]);
+      expect(locationsOf(await issuesOf(old))).toEqual([
+        { type: "value_error", loc: ["body", "evaluator_id"] },
+      ]);
       const nulls = await post("", { evaluator_id: null, evaluator_family: null, name: "x", config: {} });
-      expect(placesOf(await faultsOf(nulls))).toEqual([
+      expect(locationsOf(await issuesOf(nulls))).toEqual([
         { type: "missing", loc: ["body", "evaluator_family"] },
       ]);
     });
@@ -205,7 +207,7 @@ onEachDatabase((database) => {
       const old = await post(`/${first.public_id}/revision`, { config: {}, evaluator_id: "exact-match" });
       expect([second.revision, old.status, old.headers.has("deprecation")]).toEqual([2, 201, true]);
       const other = { config: { trim: 0 }, evaluator_family: "contains" };
-      expect(placesOf(await faultsOf(await post(`/${first.public_id}/revision`, other)))).toEqual([
+      expect(locationsOf(await issuesOf(await post(`/${first.public_id}/revision`, other)))).toEqual([
         { type: "value_error", loc: ["body", "evaluator_family"] },
         { type: "bool_type", loc: ["body", "config", "trim"] },
       ]);
@@ -214,10 +216,10 @@ onEachDatabase((database) => {
 
     test("needs a config, and one that the family takes", async () => {
       const first = await create({ name: "strict" });
-      const faults = await faultsOf(await post(`/${first.public_id}/revision`, { description: "no config" }));
-      expect(placesOf(faults)).toEqual([{ type: "missing", loc: ["body", "config"] }]);
+      const faults = await issuesOf(await post(`/${first.public_id}/revision`, { description: "no config" }));
+      expect(locationsOf(faults)).toEqual([{ type: "missing", loc: ["body", "config"] }]);
       const wrong = await post(`/${first.public_id}/revision`, { config: { trims: true } });
-      expect(placesOf(await faultsOf(wrong))).toEqual([
+      expect(locationsOf(await issuesOf(wrong))).toEqual([
         { type: "extra_forbidden", loc: ["body", "config", "trims"] },
       ]);
     });
@@ -238,8 +240,8 @@ onEachDatabase((database) => {
       await archive(archived);
       expect((await post(`/${archived.public_id}/revision`, { config: {} })).status).toBe(409);
       expect((await post(`/${nowhere}/revision`, { config: {} })).status).toBe(404);
-      const faults = await faultsOf(await post("/no-id/revision", { config: {} }));
-      expect(placesOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "public_id"] }]);
+      const faults = await issuesOf(await post("/no-id/revision", { config: {} }));
+      expect(locationsOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "public_id"] }]);
     });
   });
 
@@ -269,10 +271,10 @@ onEachDatabase((database) => {
       const profile = await create({ name: "of its family" });
       const ask = (body: unknown) => presage.call("PATCH", `${path}/${profile.public_id}/archive`, body);
       for (const field of ["evaluator_family", "evaluator_id"]) {
-        const faults = await faultsOf(await ask({ [field]: "contains" }));
-        expect(placesOf(faults)).toEqual([{ type: "value_error", loc: ["body", field] }]);
+        const faults = await issuesOf(await ask({ [field]: "contains" }));
+        expect(locationsOf(faults)).toEqual([{ type: "value_error", loc: ["body", field] }]);
       }
-      expect(placesOf(await faultsOf(await ask({ evaluator_id: 1 })))).toEqual([
+      expect(locationsOf(await issuesOf(await ask({ evaluator_id: 1 })))).toEqual([
         { type: "string_type", loc: ["body", "evaluator_id"] },
       ]);
       expect(await list({ name: "of its family" })).toEqual([profile]);
@@ -372,7 +374,7 @@ onEachDatabase((database) => {
     test("names every fault of the query", async () => {
       const query =
         "public_id=x&evaluator_family=%00&revision=0&get_last_revision=maybe&is_patronus_managed=&limit=1001&offset=-1";
-      expect(placesOf(await faultsOf(await presage.call("GET", `${path}?${query}`)))).toEqual([
+      expect(locationsOf(await issuesOf(await presage.call("GET", `${path}?${query}`)))).toEqual([
         { type: "uuid_parsing", loc: ["query", "public_id"] },
         { type: "value_error", loc: ["query", "evaluator_family"] },
         { type: "greater_than_equal", loc: ["query", "revision"] },
@@ -437,9 +439,9 @@ onEachDatabase((database) => {
       ],
     });
     const place = { type: "value_error", loc: ["body", "evaluators", 0, "profile_name"] };
-    expect(placesOf(await faultsOf(await evaluate(stranger)))).toEqual([place]);
+    expect(locationsOf(await issuesOf(await evaluate(stranger)))).toEqual([place]);
     await archive(first);
-    expect(placesOf(await faultsOf(await evaluate()))).toEqual([place]);
+    expect(locationsOf(await issuesOf(await evaluate()))).toEqual([place]);
   });
 
   describe("A caller of another account", () => {

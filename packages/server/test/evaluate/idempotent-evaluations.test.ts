@@ -6,7 +6,7 @@ import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-pres
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
-import { faultsOf } from "../support/resources/validation-issues.ts";
+import { issuesOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
@@ -157,7 +157,7 @@ onEachDatabase((database) => {
 
   test("A key that is no plain text is refused", async () => {
     const request = { ...sample, evaluators: [exactMatch] };
-    const [fault] = await faultsOf(await post(request, headers("two words")));
+    const [fault] = await issuesOf(await post(request, headers("two words")));
     expect(fault?.loc).toEqual(["header", "idempotency-key"]);
   });
 });

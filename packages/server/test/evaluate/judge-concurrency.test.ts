@@ -1,7 +1,10 @@
 import { expect, test } from "bun:test";
 import { EvaluateResponse } from "@presage/contract";
 import { eventually } from "../support/eventually.ts";
-import { type Crowd, startCrowd } from "../support/presage/presage-with-two-accounts.ts";
+import {
+  type PresageWithTwoAccounts,
+  startPresageWithTwoAccounts,
+} from "../support/presage/presage-with-two-accounts.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { passing, refuse, say } from "../support/upstream/judge.ts";
 import type { ReceivedRequest } from "../support/upstream/upstream.ts";
@@ -14,7 +17,7 @@ function judgement(count: number, output = "The door is open.") {
 }
 
 /** Counts the calls that are at the upstream at once, and answers each after a while. */
-function countAtOnce({ upstream }: Crowd, answerAfterMs: number) {
+function countAtOnce({ upstream }: PresageWithTwoAccounts, answerAfterMs: number) {
   let now = 0;
   const counted = { most: 0 };
   upstream.answer = async () => {
@@ -28,7 +31,7 @@ function countAtOnce({ upstream }: Crowd, answerAfterMs: number) {
 }
 
 /** An upstream that holds every call until it is released. */
-function hold({ upstream }: Crowd) {
+function hold({ upstream }: PresageWithTwoAccounts) {
   const { promise, resolve } = Promise.withResolvers<void>();
   upstream.answer = async () => {
     await promise;
@@ -47,25 +50,29 @@ async function statusesOf(response: Response): Promise<string[]> {
 
 onEachDatabase((database) => {
   test("fifty evaluations of twenty judges ask no more at once than predictions may", async () => {
-    await using crowd = await startCrowd(await database.create(), { PRESAGE_MAX_IN_FLIGHT: "5" });
-    const counted = countAtOnce(crowd, 5);
+    await using server = await startPresageWithTwoAccounts(await database.create(), {
+      PRESAGE_MAX_IN_FLIGHT: "5",
+    });
+    const counted = countAtOnce(server, 5);
     const answers = await Promise.all(
-      Array.from({ length: 50 }, () => crowd.mine("POST", "/v1/evaluate", judgement(20))),
+      Array.from({ length: 50 }, () => server.mine("POST", "/v1/evaluate", judgement(20))),
     );
     for (const answer of answers) expect(new Set(await statusesOf(answer))).toEqual(new Set(["success"]));
     expect(counted.most).toBe(5);
   });
 
   test("an account that comes later has its turn before all that another has waiting", async () => {
-    await using crowd = await startCrowd(await database.create(), { PRESAGE_JUDGE_MAX_IN_FLIGHT: "2" });
-    const { upstream } = crowd;
-    const release = hold(crowd);
-    const crowded = Array.from({ length: 10 }, () => crowd.mine("POST", "/v1/evaluate", judgement(20)));
+    await using server = await startPresageWithTwoAccounts(await database.create(), {
+      PRESAGE_JUDGE_MAX_IN_FLIGHT: "2",
+    });
+    const { upstream } = server;
+    const release = hold(server);
+    const crowded = Array.from({ length: 10 }, () => server.mine("POST", "/v1/evaluate", judgement(20)));
     await eventually(
       () => upstream.received.length,
       (count) => count === 2,
     );
-    const alone = crowd.theirs("POST", "/v1/evaluate", judgement(1, "The window is shut."));
+    const alone = server.theirs("POST", "/v1/evaluate", judgement(1, "The window is shut."));
     await Bun.sleep(200);
     release();
     expect(await statusesOf(await alone)).toEqual(["success"]);
@@ -76,28 +83,30 @@ onEachDatabase((database) => {
   });
 
   test("an evaluation that waits for its turn until its deadline is told so, and asks nobody", async () => {
-    await using crowd = await startCrowd(await database.create(), {
+    await using server = await startPresageWithTwoAccounts(await database.create(), {
       PRESAGE_JUDGE_MAX_IN_FLIGHT: "1",
       PRESAGE_UPSTREAM_TIMEOUT_MS: "500",
     });
-    crowd.upstream.answer = () => new Promise(() => {});
-    const statuses = await statusesOf(await crowd.mine("POST", "/v1/evaluate", judgement(3)));
+    server.upstream.answer = () => new Promise(() => {});
+    const statuses = await statusesOf(await server.mine("POST", "/v1/evaluate", judgement(3)));
     // One whose turn comes in the very moment of its deadline may have asked.
     expect(statuses.filter((status) => status === "overloaded").length).toBeGreaterThan(0);
     expect(new Set(statuses)).toEqual(new Set(["overloaded", "timeout"]));
-    expect(crowd.upstream.received.length).toBeLessThan(3);
+    expect(server.upstream.received.length).toBeLessThan(3);
   });
 
   test("what waits is dropped when its caller hangs up", async () => {
-    await using crowd = await startCrowd(await database.create(), { PRESAGE_JUDGE_MAX_IN_FLIGHT: "1" });
-    const { upstream } = crowd;
+    await using server = await startPresageWithTwoAccounts(await database.create(), {
+      PRESAGE_JUDGE_MAX_IN_FLIGHT: "1",
+    });
+    const { upstream } = server;
     const isLetGo = Promise.withResolvers<void>();
     upstream.answer = (_, request) => {
       request.signal.addEventListener("abort", () => isLetGo.resolve());
       return new Promise(() => {});
     };
     const caller = new AbortController();
-    const left = crowd
+    const left = server
       .mine("POST", "/v1/evaluate", judgement(20), caller.signal)
       .catch(() => "the caller is gone");
     await eventually(
@@ -108,7 +117,7 @@ onEachDatabase((database) => {
     expect(await left).toBe("the caller is gone");
     await isLetGo.promise;
     upstream.answer = () => say(passing);
-    const next = await crowd.mine("POST", "/v1/evaluate", judgement(1, "The window is shut."));
+    const next = await server.mine("POST", "/v1/evaluate", judgement(1, "The window is shut."));
     expect(await statusesOf(next)).toEqual(["success"]);
     expect(upstream.received).toHaveLength(2);
   });
@@ -118,31 +127,33 @@ onEachDatabase((database) => {
     ["is overloaded", 503, "judge_unreachable"],
   ] as const) {
     test(`one evaluation of twenty judges tries again twenty times in all where the upstream ${why}`, async () => {
-      await using crowd = await startCrowd(await database.create(), { PRESAGE_UPSTREAM_RETRIES: "2" });
-      crowd.upstream.answer = () => refuse(status, "slow down");
-      const statuses = await statusesOf(await crowd.mine("POST", "/v1/evaluate", judgement(20)));
+      await using server = await startPresageWithTwoAccounts(await database.create(), {
+        PRESAGE_UPSTREAM_RETRIES: "2",
+      });
+      server.upstream.answer = () => refuse(status, "slow down");
+      const statuses = await statusesOf(await server.mine("POST", "/v1/evaluate", judgement(20)));
       expect(statuses).toEqual(Array.from({ length: 20 }, () => code));
-      expect(crowd.upstream.received.length).toBeLessThanOrEqual(40);
+      expect(server.upstream.received.length).toBeLessThanOrEqual(40);
     });
   }
 
   test("evaluations under way have a limit, and no account can keep another from its share of it", async () => {
-    await using crowd = await startCrowd(await database.create(), {
+    await using server = await startPresageWithTwoAccounts(await database.create(), {
       PRESAGE_EVALUATIONS_MAX_IN_FLIGHT: "4",
     });
-    const release = hold(crowd);
-    const held = Array.from({ length: 4 }, () => crowd.mine("POST", "/v1/evaluate", judgement(1)));
+    const release = hold(server);
+    const held = Array.from({ length: 4 }, () => server.mine("POST", "/v1/evaluate", judgement(1)));
     await eventually(
-      () => crowd.upstream.received.length,
+      () => server.upstream.received.length,
       (count) => count === 4,
     );
-    for (const call of [crowd.mine, crowd.theirs]) {
+    for (const call of [server.mine, server.theirs]) {
       const refused = await call("POST", "/v1/evaluate", judgement(1));
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);
       expect(await refused.json()).toEqual({ detail: expect.any(String), category: "unavailable" });
     }
     release();
     for (const one of held) expect(await statusesOf(await one)).toEqual(["success"]);
-    expect(await statusesOf(await crowd.theirs("POST", "/v1/evaluate", judgement(1)))).toEqual(["success"]);
+    expect(await statusesOf(await server.theirs("POST", "/v1/evaluate", judgement(1)))).toEqual(["success"]);
   });
 });

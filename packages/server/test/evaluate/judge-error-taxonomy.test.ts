@@ -9,7 +9,7 @@ import {
   createTestAskForVerdict,
   promptOf,
   refuse,
-  rungOf,
+  responseFormatOf,
   say,
 } from "../support/upstream/judge.ts";
 import { startUpstream } from "../support/upstream/upstream.ts";
@@ -104,7 +104,9 @@ test("The kinds stand outside of the fences, and are the schema's menu", async (
 test("It steps down as any judge does", async () => {
   const none = { reasoning: "Right.", categories: [] };
   upstream.answer = (received) =>
-    rungOf(received) === "tool_call" ? callTool("give_categories", none) : refuse(400, "unsupported");
+    responseFormatOf(received) === "tool_call"
+      ? callTool("give_categories", none)
+      : refuse(400, "unsupported");
   expect(await examine()).toMatchObject({ pass: true, extra: { rung: "tool_call", attempts: 2 } });
 });
 

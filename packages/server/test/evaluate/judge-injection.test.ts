@@ -5,7 +5,7 @@ import {
   passing,
   promptOf,
   refuse,
-  rungOf,
+  responseFormatOf,
   say,
   type TestJudge,
 } from "../support/upstream/judge.ts";
@@ -28,7 +28,7 @@ const marksOf = (prompt: string) => [...prompt.matchAll(mark)].map(([, found]) =
 function answerInText(...answers: string[]): void {
   let turn = 0;
   upstream.answer = (received) => {
-    if (rungOf(received) !== "text") return refuse(400, "unsupported");
+    if (responseFormatOf(received) !== "text") return refuse(400, "unsupported");
     turn += 1;
     return say(answers[Math.min(turn, answers.length) - 1]);
   };

@@ -7,7 +7,7 @@ import {
   passing,
   promptOf,
   refuse,
-  rungOf,
+  responseFormatOf,
   say,
   type TestJudge,
 } from "../support/upstream/judge.ts";
@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterAll(() => upstream.stop());
 
-const rungsAsked = () => upstream.received.map(rungOf);
+const rungsAsked = () => upstream.received.map(responseFormatOf);
 
 describe("A model that keeps to a JSON schema", () => {
   test("is asked once, deterministically, and its verdict is the judge's", async () => {
@@ -71,8 +71,8 @@ describe("A model that keeps to a JSON schema", () => {
 });
 
 describe("A step down to a tool call", () => {
-  const onlyTools = (below: () => Response) => (received: Parameters<typeof rungOf>[0]) =>
-    rungOf(received) === "tool_call" ? callTool("give_verdict", failing) : below();
+  const onlyTools = (below: () => Response) => (received: Parameters<typeof responseFormatOf>[0]) =>
+    responseFormatOf(received) === "tool_call" ? callTool("give_verdict", failing) : below();
 
   for (const [why, answer] of [
     ["400", () => refuse(400, "This response_format type is unavailable now")],
@@ -114,8 +114,8 @@ describe("A step down to a tool call", () => {
 });
 
 describe("A step down to text", () => {
-  const onlyText = (text: string) => (received: Parameters<typeof rungOf>[0]) =>
-    rungOf(received) === "text" ? say(text) : refuse(400, "unknown field");
+  const onlyText = (text: string) => (received: Parameters<typeof responseFormatOf>[0]) =>
+    responseFormatOf(received) === "text" ? say(text) : refuse(400, "unknown field");
 
   test("is remembered", async () => {
     upstream.answer = onlyText(JSON.stringify(failing));
@@ -168,7 +168,7 @@ describe("What is not remembered", () => {
   test("is a rung that stopped working: the next evaluation looks for another", async () => {
     upstream.answer = () => say(passing);
     await judge();
-    upstream.answer = (received) => (rungOf(received) === "text" ? say(failing) : say("ignored"));
+    upstream.answer = (received) => (responseFormatOf(received) === "text" ? say(failing) : say("ignored"));
     expect((await failure()).code).toBe("judge_invalid_verdict");
     expect(await judge()).toMatchObject({ pass: false, extra: { rung: "text" } });
   });
@@ -177,7 +177,7 @@ describe("What is not remembered", () => {
     const from = (model: string, content: unknown) =>
       Response.json(completion(JSON.stringify(content), { model }));
     upstream.answer = (received) =>
-      rungOf(received) === "text" ? from("one", failing) : refuse(400, "unsupported");
+      responseFormatOf(received) === "text" ? from("one", failing) : refuse(400, "unsupported");
     await judge();
     // The deployment now serves another model, and tells so in its answer.
     upstream.answer = () => from("two", passing);
@@ -196,7 +196,7 @@ test("what one profile of one account has found out is nothing to the others", a
     return extra?.rung;
   };
   // An output that talks the model out of every other rung.
-  upstream.answer = (received) => (rungOf(received) === "text" ? say(passing) : say("ignored"));
+  upstream.answer = (received) => (responseFormatOf(received) === "text" ? say(passing) : say("ignored"));
   expect(await rungOfNext(one)).toBe("text");
   upstream.answer = () => say(passing);
   expect(await rungOfNext({ ...one, accountId: "other" })).toBe("json_schema");
@@ -225,7 +225,7 @@ describe("A model that takes no", () => {
   test("temperature, as far as an echoed prompt tells, is asked with it", async () => {
     const echo = { error: { message: "unknown field" }, prompt: "temperature" };
     upstream.answer = (received) =>
-      rungOf(received) === "tool_call"
+      responseFormatOf(received) === "tool_call"
         ? callTool("give_verdict", passing)
         : Response.json(echo, { status: 400 });
     expect(await judge()).toMatchObject({ extra: { rung: "tool_call", attempts: 2 } });
@@ -234,7 +234,7 @@ describe("A model that takes no", () => {
 });
 
 test("each rung words its own way to answer", async () => {
-  upstream.answer = (received) => (rungOf(received) === "text" ? say(failing) : refuse(400, "no"));
+  upstream.answer = (received) => (responseFormatOf(received) === "text" ? say(failing) : refuse(400, "no"));
   await judge();
   const [schema, tool, text] = upstream.received.map(promptOf);
   expect(schema).toContain("one JSON object");

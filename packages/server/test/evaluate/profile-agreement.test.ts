@@ -5,7 +5,7 @@ import { evaluationResultsClient, resultsPath } from "../support/resources/evalu
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { evaluatorProfileClient, nowhere, path } from "../support/resources/evaluator-profiles.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
-import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
 const nothingSaid = { corrected: 0, agreed: 0, should_fail: 0, should_pass: 0 };
@@ -103,7 +103,7 @@ onEachDatabase((database) => {
     const own = await create({ name: "mine alone" });
     const theirs = await presage.call("GET", `${path}/${own.public_id}/agreement`, undefined, stranger);
     expect(theirs.status).toBe(404);
-    const faults = await faultsOf(await presage.call("GET", `${path}/doors/agreement`));
-    expect(placesOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "public_id"] }]);
+    const faults = await issuesOf(await presage.call("GET", `${path}/doors/agreement`));
+    expect(locationsOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "public_id"] }]);
   });
 });

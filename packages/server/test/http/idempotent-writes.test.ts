@@ -7,7 +7,7 @@ import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-pres
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
-import { faultsOf } from "../support/resources/validation-issues.ts";
+import { issuesOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
@@ -173,7 +173,7 @@ onEachDatabase((database) => {
     test("under a key that was used for another is refused, and not done", async () => {
       expect((await send(one, "first")).status).toBe(201);
       const refused = await other.call("POST", write.path, write.body(name("second")), headers(key("first")));
-      const [fault] = await faultsOf(refused);
+      const [fault] = await issuesOf(refused);
       expect(fault).toMatchObject({ type: "value_error", loc: ["header", "idempotency-key"], input: null });
       expect(fault?.msg).toContain("was used for another request");
       expect(await write.count(name("second"))).toBe(0);
@@ -193,7 +193,7 @@ onEachDatabase((database) => {
 
     test("under a key that is no plain text is refused", async () => {
       const refused = await one.call("POST", write.path, write.body(name("odd")), headers("two words"));
-      expect((await faultsOf(refused))[0]?.loc).toEqual(["header", "idempotency-key"]);
+      expect((await issuesOf(refused))[0]?.loc).toEqual(["header", "idempotency-key"]);
       expect(await write.count(name("odd"))).toBe(0);
     });
   });

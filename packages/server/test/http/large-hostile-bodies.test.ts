@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import {
-  type HostileShape,
-  longShapes,
-  shapesWithLongAnswers,
-  shortShapes,
+  bodiesWithLongResponses,
+  type HostileBody,
+  longBodies,
+  shortBodies,
 } from "../support/hostile/hostile-bodies.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 
@@ -67,7 +67,7 @@ interface Outcome {
   healthMs: number;
 }
 
-async function send({ method, path, body }: HostileShape): Promise<Outcome> {
+async function send({ method, path, body }: HostileBody): Promise<Outcome> {
   const bytes = body();
   await slowestHealthMs();
   const startedAtMs = performance.now();
@@ -79,7 +79,7 @@ async function send({ method, path, body }: HostileShape): Promise<Outcome> {
 }
 
 /** What a shape came to. What takes long each time is the server's doing; what does only once is the machine's. */
-async function outcomeOf(shape: HostileShape, healthLimitMs: number): Promise<string> {
+async function outcomeOf(shape: HostileBody, healthLimitMs: number): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     const { status, outcomeMs, healthMs } = await send(shape);
     const isQuick = outcomeMs < maxOutcomeMs && healthMs < healthLimitMs;
@@ -90,11 +90,11 @@ async function outcomeOf(shape: HostileShape, healthLimitMs: number): Promise<st
 }
 
 /** Every so many of them, so that each value and each place is among them. */
-function everyOf(shapes: HostileShape[], step: number): HostileShape[] {
+function everyOf(shapes: HostileBody[], step: number): HostileBody[] {
   return isWhole ? shapes : shapes.filter((_, index) => index % step === 0);
 }
 
-async function tryAll(shapes: HostileShape[], healthLimitMs = maxHealthMs): Promise<void> {
+async function tryAll(shapes: HostileBody[], healthLimitMs = maxHealthMs): Promise<void> {
   const outcomes: string[] = [];
   for (const shape of shapes) outcomes.push(await outcomeOf(shape, healthLimitMs));
   expect(outcomes.filter((outcome) => outcome !== "bounded")).toEqual([]);
@@ -102,26 +102,26 @@ async function tryAll(shapes: HostileShape[], healthLimitMs = maxHealthMs): Prom
 
 describe("A server that is sent hostile bodies answers everybody else meanwhile", () => {
   test("a hundred shapes of 16 MB where bodies may be long", async () => {
-    const shapes = everyOf(longShapes(underMebibytes(16)), 4);
+    const shapes = everyOf(longBodies(underMebibytes(16)), 4);
     expect(shapes.length).toBeGreaterThanOrEqual(100);
     await tryAll(shapes);
   }, 600_000);
 
   test("a hundred shapes of 1 MB where bodies are short, and where they may be long", async () => {
     const shapes = [
-      ...everyOf(shortShapes(underMebibytes(1)), 5),
-      ...everyOf(longShapes(underMebibytes(1)), 7),
+      ...everyOf(shortBodies(underMebibytes(1)), 5),
+      ...everyOf(longBodies(underMebibytes(1)), 7),
     ];
     expect(shapes.length).toBeGreaterThanOrEqual(100);
     await tryAll(shapes);
   }, 600_000);
 
   test("bodies whose answers are eighty times as long", async () => {
-    await tryAll(shapesWithLongAnswers(), 400);
+    await tryAll(bodiesWithLongResponses(), 400);
   }, 60_000);
 
   test("16 MB where bodies are short are refused", async () => {
-    const onePerPlace = new Map(shortShapes(underMebibytes(16)).map((shape) => [shape.path, shape]));
+    const onePerPlace = new Map(shortBodies(underMebibytes(16)).map((shape) => [shape.path, shape]));
     for (const shape of onePerPlace.values()) {
       const { status, healthMs } = await send(shape);
       expect([shape.path, status]).toEqual([shape.path, 413]);

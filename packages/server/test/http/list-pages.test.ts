@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { selectLiveSessions } from "../../src/identity/sessions/sessions-store.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
-import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
@@ -47,7 +47,7 @@ onEachDatabase((database) => {
         ["after=1", "value_error"],
         ["after=x.y", "value_error"],
       ] as const) {
-        const faults = placesOf(await faultsOf(await presage.call("GET", `${path}?${query}`)));
+        const faults = locationsOf(await issuesOf(await presage.call("GET", `${path}?${query}`)));
         expect(faults).toEqual([{ type, loc: ["query", query.split("=")[0] ?? ""] }]);
       }
       expect((await presage.call("GET", `${path}?after=1.nothing`)).status).toBe(200);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { peakMemory } from "../support/presage/peak-memory.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
-import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
@@ -91,7 +91,7 @@ onEachDatabase((database) => {
     const profile = { evaluator_family: "exact-match", name: "bounds" };
     const output = { evaluators: [{ evaluator: "contains" }], evaluated_model_output: "x" };
     const imported = (fields: object) => ({ evaluation_results: [{ evaluator_id: "elsewhere", ...fields }] });
-    const cases: [path: string, body: object, faults: ReturnType<typeof placesOf>, largest: object][] = [
+    const cases: [path: string, body: object, faults: ReturnType<typeof locationsOf>, largest: object][] = [
       [
         taxonomies,
         { ...revision, error_taxonomy_description: text(10_001), metadata: json(65_537) },
@@ -118,13 +118,13 @@ onEachDatabase((database) => {
       ],
     ];
     for (const [path, body, faults, largest] of cases) {
-      expect(placesOf(await faultsOf(await presage.call("POST", path, body)))).toEqual(faults);
+      expect(locationsOf(await issuesOf(await presage.call("POST", path, body)))).toEqual(faults);
       const kept = await presage.call("POST", path, largest);
       expect(kept.status).toBeLessThan(300);
     }
     const comment = (characters: number) => ({ pass: false, comment: text(characters) });
     const path = "/v1/evaluation-results/1/correction";
-    expect(placesOf(await faultsOf(await presage.call("POST", path, comment(10_001))))).toEqual([
+    expect(locationsOf(await issuesOf(await presage.call("POST", path, comment(10_001))))).toEqual([
       tooLong("comment"),
     ]);
     expect((await presage.call("POST", path, comment(10_000))).status).toBe(201);

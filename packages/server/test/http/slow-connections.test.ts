@@ -11,13 +11,13 @@ import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-pres
 import { openStore } from "../support/store/open-store.ts";
 import { createDatabaseAt, startPostgres } from "../support/store/postgres.ts";
 import { storeResults } from "../support/store/store-results.ts";
-import { goodAnswer, httpAnswer, startRawUpstream } from "../support/upstream/raw-upstream.ts";
+import { goodResponse, httpResponse, startRawUpstream } from "../support/upstream/raw-upstream.ts";
 
 const ofEachKind = 500;
 /** Longer than the server lets a connection be idle. */
 const longAnswerMs = 37_000;
 
-const models = httpAnswer(200, { object: "list", data: [{ id: "test-model", object: "model" }] });
+const models = httpResponse(200, { object: "list", data: [{ id: "test-model", object: "model" }] });
 const unfinishedHead = "POST /v1/predict HTTP/1.1\r\nhost: presage\r\nx-slow: ";
 const unfinishedBody = `POST /v1/predict HTTP/1.1\r\nhost: presage\r\nx-api-key: ${testKey}\r\ncontent-length: 100000\r\n\r\n{"`;
 
@@ -45,7 +45,7 @@ test.concurrent("clients that send a byte a second are closed in time and do not
   const upstream = await startRawUpstream(({ socket, head, body }) => {
     const asksForModels = head.startsWith("GET ");
     const isLong = asksForModels || body.includes("long");
-    setTimeout(() => socket.write(asksForModels ? models : goodAnswer), isLong ? longAnswerMs : 0);
+    setTimeout(() => socket.write(asksForModels ? models : goodResponse), isLong ? longAnswerMs : 0);
   });
   await using presage = await spawnPresage({
     PRESAGE_DATABASE_URL: "sqlite::memory:",

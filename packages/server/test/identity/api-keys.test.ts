@@ -4,7 +4,7 @@ import { looksLikeKey } from "../../src/identity/api-keys/key-format.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
-import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
@@ -68,12 +68,12 @@ onEachDatabase((database) => {
 
     test("takes a name of 120 characters, however many bytes they have, and not of 121 or none", async () => {
       expect((await create("🙂".repeat(120))).name).toBe("🙂".repeat(120));
-      const tooLong = await faultsOf(await post({ name: "🙂".repeat(121) }));
-      expect(placesOf(tooLong)).toEqual([{ type: "string_too_long", loc: ["body", "name"] }]);
-      const empty = await faultsOf(await post({ name: "" }));
-      expect(placesOf(empty)).toEqual([{ type: "string_too_short", loc: ["body", "name"] }]);
-      const missing = await faultsOf(await post({}));
-      expect(placesOf(missing)).toEqual([{ type: "missing", loc: ["body", "name"] }]);
+      const tooLong = await issuesOf(await post({ name: "🙂".repeat(121) }));
+      expect(locationsOf(tooLong)).toEqual([{ type: "string_too_long", loc: ["body", "name"] }]);
+      const empty = await issuesOf(await post({ name: "" }));
+      expect(locationsOf(empty)).toEqual([{ type: "string_too_short", loc: ["body", "name"] }]);
+      const missing = await issuesOf(await post({}));
+      expect(locationsOf(missing)).toEqual([{ type: "missing", loc: ["body", "name"] }]);
     });
 
     test("keeps nothing of it but a digest", async () => {
@@ -147,8 +147,8 @@ onEachDatabase((database) => {
 
     test("of an unknown id is 404, of something that is no id 422", async () => {
       expect(await revoke(crypto.randomUUID())).toBe(404);
-      const faults = await faultsOf(await presage.call("DELETE", "/v1/api-keys/mine"));
-      expect(placesOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "key_id"] }]);
+      const faults = await issuesOf(await presage.call("DELETE", "/v1/api-keys/mine"));
+      expect(locationsOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "key_id"] }]);
     });
 
     test("of another user's key is 404, and their key goes on working", async () => {
@@ -166,11 +166,11 @@ onEachDatabase((database) => {
     test("is refused where the expiry is in the past or no date-time", async () => {
       const loc = ["body", "expires_at"];
       for (const past of [inMs(-1_000), "2020-01-01T00:00:00Z", "2020-01-01T00:00:00"])
-        expect(placesOf(await faultsOf(await post({ name: "late", expires_at: past })))).toEqual([
+        expect(locationsOf(await issuesOf(await post({ name: "late", expires_at: past })))).toEqual([
           { type: "datetime_future", loc },
         ]);
       for (const wrong of ["tomorrow", "2031-02-30T00:00:00Z", 1_900_000_000, true])
-        expect((await faultsOf(await post({ name: "wrong", expires_at: wrong })))[0]?.loc).toEqual(loc);
+        expect((await issuesOf(await post({ name: "wrong", expires_at: wrong })))[0]?.loc).toEqual(loc);
     });
 
     test("keeps the instant that it was given, and null is none", async () => {

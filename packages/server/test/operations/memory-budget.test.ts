@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { eventually } from "../support/eventually.ts";
-import { shapesWithLongAnswers } from "../support/hostile/hostile-bodies.ts";
+import { bodiesWithLongResponses } from "../support/hostile/hostile-bodies.ts";
 import { peakMemory } from "../support/presage/peak-memory.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
@@ -213,7 +213,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
 
   test("long answers of short evaluations count while their callers take nothing of them", async () => {
     await using presage = await start({});
-    const [escaped] = shapesWithLongAnswers().filter(({ name }) => name.includes("escaped"));
+    const [escaped] = bodiesWithLongResponses().filter(({ name }) => name.includes("escaped"));
     const body = Buffer.from(escaped?.body() ?? []).toString();
     const sockets = Array.from({ length: 8 }, () => askAndRead(presage, "POST", "/v1/evaluate", body));
     const isHeld = (held: number) => held > 10 * megabyte;

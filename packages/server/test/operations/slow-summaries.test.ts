@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { sql } from "kysely";
-import { type Crowd, startCrowd } from "../support/presage/presage-with-two-accounts.ts";
+import {
+  type PresageWithTwoAccounts,
+  startPresageWithTwoAccounts,
+} from "../support/presage/presage-with-two-accounts.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
@@ -22,14 +25,14 @@ async function fill(databaseUrl: string): Promise<void> {
 }
 
 onEachDatabase((database) => {
-  let crowd: Crowd;
+  let server: PresageWithTwoAccounts;
 
   beforeAll(async () => {
     const url = await database.create();
     await fill(url);
-    crowd = await startCrowd(url);
+    server = await startPresageWithTwoAccounts(url);
   });
-  afterAll(() => crowd[Symbol.asyncDispose]());
+  afterAll(() => server[Symbol.asyncDispose]());
 
   const path = "/v1/evaluation-results";
 
@@ -40,20 +43,20 @@ onEachDatabase((database) => {
   }
 
   test("summaries whose callers have left hold up nobody, and those who stay hold up no other account", async () => {
-    const alone = await timeOf(crowd.mine("POST", `${path}/summary`, summary));
+    const alone = await timeOf(server.mine("POST", `${path}/summary`, summary));
 
     const callers = new AbortController();
     const left = Array.from({ length: 60 }, () =>
-      crowd.mine("POST", `${path}/summary`, summary, callers.signal).catch(() => "gone"),
+      server.mine("POST", `${path}/summary`, summary, callers.signal).catch(() => "gone"),
     );
     await Bun.sleep(100);
     callers.abort();
     await Promise.all(left);
-    const afterThem = await timeOf(crowd.mine("POST", `${path}/summary`, summary));
+    const afterThem = await timeOf(server.mine("POST", `${path}/summary`, summary));
 
-    const staying = Array.from({ length: 24 }, () => crowd.mine("POST", `${path}/summary`, summary));
+    const staying = Array.from({ length: 24 }, () => server.mine("POST", `${path}/summary`, summary));
     await Bun.sleep(100);
-    const ofOther = await timeOf(crowd.theirs("POST", `${path}/search`, {}));
+    const ofOther = await timeOf(server.theirs("POST", `${path}/search`, {}));
     for (const one of staying) expect((await one).status).toBe(200);
 
     // Sixty of them, and twenty-four, take as many times as long as one, four at a time at the most on two processors.

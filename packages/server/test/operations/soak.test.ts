@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
-import { noteChild } from "../support/presage/child-processes.ts";
+import { killAfterTests } from "../support/presage/child-processes.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { chatRequest, prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
@@ -22,7 +22,7 @@ beforeAll(async () => {
     join(import.meta.dir, "../support/upstream/light-upstream.ts"),
     String(port),
   ]);
-  noteChild(upstream);
+  killAfterTests(upstream);
   upstreamUrl = `http://127.0.0.1:${port}/v1`;
   const isUp = () =>
     fetch(`${upstreamUrl}/models`).then(

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
-import { noteChild } from "../support/presage/child-processes.ts";
+import { killAfterTests } from "../support/presage/child-processes.ts";
 import { callWithKey, testKey } from "../support/presage/presage.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
@@ -37,7 +37,7 @@ function start(argv: string[], environment: Record<string, string> = {}, detache
     stderr: "pipe",
     detached,
   });
-  noteChild(child);
+  killAfterTests(child);
   return child;
 }
 

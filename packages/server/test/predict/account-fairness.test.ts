@@ -4,7 +4,7 @@ import pg from "pg";
 import { eventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
-import { startCrowd } from "../support/presage/presage-with-two-accounts.ts";
+import { startPresageWithTwoAccounts } from "../support/presage/presage-with-two-accounts.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -12,14 +12,16 @@ import { completion } from "../support/upstream/upstream.ts";
 
 onEachDatabase((database) => {
   test("keys that a user makes do not add to what the user may ask", async () => {
-    await using crowd = await startCrowd(await database.create(), { PRESAGE_RATE_LIMIT_RPM: "5" });
-    const { create } = apiKeyClient(() => crowd.presage);
+    await using server = await startPresageWithTwoAccounts(await database.create(), {
+      PRESAGE_RATE_LIMIT_RPM: "5",
+    });
+    const { create } = apiKeyClient(() => server.presage);
     const startedAtMs = performance.now();
     let allowed = 0;
     for (let made = 0; made < 20; made += 1) {
       const { key } = await create(`key ${made}`);
       for (let call = 0; call < 6; call += 1) {
-        const answer = await crowd.presage.call("POST", "/v1/predict", prediction, { "x-api-key": key });
+        const answer = await server.presage.call("POST", "/v1/predict", prediction, { "x-api-key": key });
         if (answer.status === 200) allowed += 1;
         else expect([answer.status, answer.headers.get("retry-after") !== null]).toEqual([429, true]);
         // Each key's own, whoever refused.
@@ -30,21 +32,23 @@ onEachDatabase((database) => {
     expect(allowed).toBeGreaterThanOrEqual(50);
     expect(allowed).toBeLessThanOrEqual(50 + cameInMeanwhile);
     // The limits of one account are nothing to another.
-    expect((await crowd.theirs("POST", "/v1/predict", prediction)).status).toBe(200);
+    expect((await server.theirs("POST", "/v1/predict", prediction)).status).toBe(200);
   });
 
   test("an account that has all predictions under way leaves the next places to another that asks", async () => {
-    await using crowd = await startCrowd(await database.create(), { PRESAGE_MAX_IN_FLIGHT: "10" });
+    await using server = await startPresageWithTwoAccounts(await database.create(), {
+      PRESAGE_MAX_IN_FLIGHT: "10",
+    });
     const waiting: (() => void)[] = [];
-    crowd.upstream.answer = async () => {
+    server.upstream.answer = async () => {
       await new Promise<void>((resolve) => waiting.push(resolve));
       return Response.json(completion("At last."));
     };
     let isOver = false;
-    // A crowd of callers that ask again as soon as they are answered or refused.
+    // A server of callers that ask again as soon as they are answered or refused.
     const crowded = Array.from({ length: 40 }, async () => {
       while (!isOver) {
-        const { status } = await crowd.mine("POST", "/v1/predict", prediction);
+        const { status } = await server.mine("POST", "/v1/predict", prediction);
         if (status === 503) await Bun.sleep(5);
       }
     });
@@ -54,10 +58,10 @@ onEachDatabase((database) => {
         (count) => count === 10,
       ),
     ).toBe(10);
-    expect((await crowd.theirs("POST", "/v1/predict", prediction)).status).toBe(503);
+    expect((await server.theirs("POST", "/v1/predict", prediction)).status).toBe(503);
     waiting.shift()?.();
     await Bun.sleep(200);
-    const theirs = crowd.theirs("POST", "/v1/predict", prediction);
+    const theirs = server.theirs("POST", "/v1/predict", prediction);
     await eventually(
       () => waiting.length,
       (count) => count === 10,
@@ -72,8 +76,8 @@ onEachDatabase((database) => {
   if (database.name === "PostgreSQL") {
     test("changes of one account that wait for one row leave the connections to others", async () => {
       const url = await database.create();
-      await using crowd = await startCrowd(url);
-      const imported = await crowd.mine("POST", "/v1/evaluation-results/batch", {
+      await using server = await startPresageWithTwoAccounts(url);
+      const imported = await server.mine("POST", "/v1/evaluation-results/batch", {
         evaluation_results: [{ evaluator_id: "a", pass: true }],
       });
       const [result] = EvaluationResultBatchResponse.parse(await imported.json()).evaluation_results;
@@ -91,9 +95,9 @@ onEachDatabase((database) => {
           "x-api-key": testKey,
           ...(idempotencyKey && { "idempotency-key": idempotencyKey }),
         };
-        const crowded = Array.from({ length: 30 }, () => crowd.presage.call("POST", path, body, headers));
+        const crowded = Array.from({ length: 30 }, () => server.presage.call("POST", path, body, headers));
         await Bun.sleep(300);
-        const theirs = crowd.theirs("POST", "/v1/evaluate", {
+        const theirs = server.theirs("POST", "/v1/evaluate", {
           evaluators: [{ evaluator: "exact-match" }],
           evaluated_model_output: "a",
           evaluated_model_gold_answer: "a",
@@ -108,7 +112,7 @@ onEachDatabase((database) => {
   }
 
   test("long edit distances of one account keep no other from the threads", async () => {
-    await using crowd = await startCrowd(await database.create());
+    await using server = await startPresageWithTwoAccounts(await database.create());
     const distances = (count: number, length: number) => ({
       evaluators: Array.from({ length: count }, () => ({ evaluator: "edit-distance" })),
       evaluated_model_output: "ab".repeat(length / 2),
@@ -117,11 +121,11 @@ onEachDatabase((database) => {
     });
     const caller = new AbortController();
     const crowded = Array.from({ length: 8 }, () =>
-      crowd.mine("POST", "/v1/evaluate", distances(20, 40_000), caller.signal).catch(() => "gone"),
+      server.mine("POST", "/v1/evaluate", distances(20, 40_000), caller.signal).catch(() => "gone"),
     );
     await Bun.sleep(300);
     const { evaluate } = evaluationClient(() => ({
-      call: (method, path, body) => crowd.theirs(method, path, body),
+      call: (method, path, body) => server.theirs(method, path, body),
     }));
     const [item] = await evaluate(distances(1, 4_000));
     expect(item).toMatchObject({ status: "success", error_message: null });

@@ -2,9 +2,13 @@ import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { eventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
-import { chatRequest, prediction, presageBefore } from "../support/presage/presage-with-raw-upstream.ts";
+import {
+  chatRequest,
+  prediction,
+  presageWithRawUpstream,
+} from "../support/presage/presage-with-raw-upstream.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
-import { goodAnswer, httpAnswer } from "../support/upstream/raw-upstream.ts";
+import { goodResponse, httpResponse } from "../support/upstream/raw-upstream.ts";
 
 const inFlight = "presage_predictions_in_flight";
 
@@ -18,7 +22,7 @@ for (const [path, body] of [
   test(`on ${path} the upstream's request is aborted within ${abortWithinMs} ms of the hang-up`, async () => {
     let asked = Promise.withResolvers<void>();
     let closed = Promise.withResolvers<number>();
-    await using server = await presageBefore(({ socket }) => {
+    await using server = await presageWithRawUpstream(({ socket }) => {
       socket.on("close", () => closed.resolve(performance.now()));
       asked.resolve();
     });
@@ -52,7 +56,7 @@ for (const [path, body] of [
 
 test("a hundred callers who hang up at once leave nothing behind", async () => {
   const open = new Set<object>();
-  await using server = await presageBefore(({ socket }) => {
+  await using server = await presageWithRawUpstream(({ socket }) => {
     open.add(socket);
     socket.on("close", () => open.delete(socket));
   });
@@ -84,8 +88,8 @@ test("a hundred callers who hang up at once leave nothing behind", async () => {
 });
 
 test("a caller who hangs up between two tries ends the tries", async () => {
-  await using server = await presageBefore(
-    ({ socket }) => socket.write(httpAnswer(503, { error: "busy" }, { "retry-after": "1" })),
+  await using server = await presageWithRawUpstream(
+    ({ socket }) => socket.write(httpResponse(503, { error: "busy" }, { "retry-after": "1" })),
     { PRESAGE_UPSTREAM_RETRIES: "20" },
   );
   const hangUp = new AbortController();
@@ -110,11 +114,11 @@ test("a caller who hangs up between two tries ends the tries", async () => {
 
 test("a caller who hangs up while the model's name is asked for does not take it from the others", async () => {
   const { promise: mayAnswer, resolve: letAnswer } = Promise.withResolvers<void>();
-  await using server = await presageBefore(
+  await using server = await presageWithRawUpstream(
     async ({ socket, head }) => {
-      if (!head.startsWith("GET ")) return socket.write(goodAnswer);
+      if (!head.startsWith("GET ")) return socket.write(goodResponse);
       await mayAnswer;
-      socket.write(httpAnswer(200, { data: [{ id: "served" }] }));
+      socket.write(httpResponse(200, { data: [{ id: "served" }] }));
     },
     { PRESAGE_UPSTREAM_MODEL: undefined },
   );
@@ -148,7 +152,7 @@ test("a caller who hangs up while the model's name is asked for does not take it
 
 for (const framing of ["content-length: 1000", "transfer-encoding: chunked"]) {
   test(`a caller who hangs up in the middle of its own body (${framing}) leaves nothing behind and is no fault of ours`, async () => {
-    await using server = await presageBefore(({ socket }) => socket.write(goodAnswer));
+    await using server = await presageWithRawUpstream(({ socket }) => socket.write(goodResponse));
     const { hostname, port } = new URL(server.presage.url);
     const caller = connect(Number(port), hostname);
     caller.write(

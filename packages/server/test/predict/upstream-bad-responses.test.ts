@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { ErrorResponse } from "@presage/contract";
-import { presageBefore } from "../support/presage/presage-with-raw-upstream.ts";
-import { goodAnswer, httpAnswer } from "../support/upstream/raw-upstream.ts";
+import { presageWithRawUpstream } from "../support/presage/presage-with-raw-upstream.ts";
+import { goodResponse, httpResponse } from "../support/upstream/raw-upstream.ts";
 import { completion } from "../support/upstream/upstream.ts";
 
 const mebibyte = 1024 * 1024;
@@ -36,7 +36,7 @@ for (const [what, head, piece] of [
 ] as const) {
   test(`an answer without end, ${what}, is 502 and is not read to the end`, async () => {
     const sent = { bytes: 0, hungUp: Promise.resolve() };
-    await using server = await presageBefore(({ socket }) => {
+    await using server = await presageWithRawUpstream(({ socket }) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${head}\r\n\r\n`);
       writeWithoutEnd(socket, piece, sent);
     });
@@ -58,8 +58,8 @@ for (const [what, head, piece] of [
 
 test("an answer of 40 MB is passed on whole", async () => {
   const content = "x".repeat(40 * mebibyte);
-  await using server = await presageBefore(({ socket }) =>
-    socket.write(httpAnswer(200, completion(content))),
+  await using server = await presageWithRawUpstream(({ socket }) =>
+    socket.write(httpResponse(200, completion(content))),
   );
   const response = await server.chat();
   expect(response.status).toBe(200);
@@ -67,16 +67,16 @@ test("an answer of 40 MB is passed on whole", async () => {
 }, 30_000);
 
 for (const [what, answer] of [
-  ["no JSON", httpAnswer(200, "<html>It works!</html>")],
-  ["JSON that was cut off", httpAnswer(200, '{"choices":[{"message":{"role":"assist')],
-  ["empty", httpAnswer(200, "")],
-  ["a list", httpAnswer(200, "[]")],
-  ["null", httpAnswer(200, "null")],
-  ["without a choice", httpAnswer(200, { ...completion("x"), choices: [] })],
+  ["no JSON", httpResponse(200, "<html>It works!</html>")],
+  ["JSON that was cut off", httpResponse(200, '{"choices":[{"message":{"role":"assist')],
+  ["empty", httpResponse(200, "")],
+  ["a list", httpResponse(200, "[]")],
+  ["null", httpResponse(200, "null")],
+  ["without a choice", httpResponse(200, { ...completion("x"), choices: [] })],
   ["a 204", "HTTP/1.1 204 No Content\r\n\r\n"],
 ] as const) {
   test(`an answer that is ${what} is 502 and not tried again`, async () => {
-    await using server = await presageBefore(({ socket }) => socket.write(answer));
+    await using server = await presageWithRawUpstream(({ socket }) => socket.write(answer));
     for (const ask of [server.predict, server.chat]) {
       const response = await ask();
       expect(response.status).toBe(502);
@@ -90,7 +90,9 @@ for (const [what, answer] of [
 }
 
 test("an answer that is no HTTP is 502 without an upstream status", async () => {
-  await using server = await presageBefore(({ socket }) => socket.end("SSH-2.0-OpenSSH_9.6\r\n\r\n"));
+  await using server = await presageWithRawUpstream(({ socket }) =>
+    socket.end("SSH-2.0-OpenSSH_9.6\r\n\r\n"),
+  );
   const response = await server.predict();
   expect(response.status).toBe(502);
   expect(await response.json()).toStrictEqual({ category: "upstream", detail: expect.any(String) });
@@ -106,8 +108,8 @@ const echoes = [
 
 for (const [how, echo] of echoes) {
   test(`the credential that the upstream echoes ${how} is taken out of upstream_body`, async () => {
-    await using server = await presageBefore(
-      ({ socket, number }) => socket.write(httpAnswer(number === 1 ? 401 : 200, `{"message": ${echo}}`)),
+    await using server = await presageWithRawUpstream(
+      ({ socket, number }) => socket.write(httpResponse(number === 1 ? 401 : 200, `{"message": ${echo}}`)),
       { PRESAGE_UPSTREAM_API_KEY: credential },
     );
     for (const upstreamStatus of [401, 200]) {
@@ -124,10 +126,10 @@ for (const [how, echo] of echoes) {
 
 for (const status of [301, 302, 303, 307, 308]) {
   test(`a redirect (${status}) is 502 and is not followed`, async () => {
-    await using elsewhere = await presageBefore(({ socket }) => socket.write(goodAnswer));
-    await using server = await presageBefore(
+    await using elsewhere = await presageWithRawUpstream(({ socket }) => socket.write(goodResponse));
+    await using server = await presageWithRawUpstream(
       ({ socket }) =>
-        socket.write(httpAnswer(status, "", { location: `${elsewhere.upstream.url}/chat/completions` })),
+        socket.write(httpResponse(status, "", { location: `${elsewhere.upstream.url}/chat/completions` })),
       { PRESAGE_UPSTREAM_API_KEY: credential },
     );
     const response = await server.predict();

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { freePort } from "../support/free-port.ts";
 import { startPresage } from "../support/presage/presage.ts";
-import { prediction, presageBefore } from "../support/presage/presage-with-raw-upstream.ts";
-import { type Behaviour, goodAnswer, httpAnswer } from "../support/upstream/raw-upstream.ts";
+import { prediction, presageWithRawUpstream } from "../support/presage/presage-with-raw-upstream.ts";
+import { type Behaviour, goodResponse, httpResponse } from "../support/upstream/raw-upstream.ts";
 import { completion } from "../support/upstream/upstream.ts";
 
 const unavailable = { category: "unavailable", detail: expect.any(String) };
@@ -35,9 +35,9 @@ test("an upstream whose name does not resolve is 503 unavailable", async () => {
 }, 30_000);
 
 test("a connection that is reset before the answer is tried again", async () => {
-  await using server = await presageBefore(({ socket, number }) => {
+  await using server = await presageWithRawUpstream(({ socket, number }) => {
     if (number === 1) socket.resetAndDestroy();
-    else socket.write(goodAnswer);
+    else socket.write(goodResponse);
   });
   const response = await server.predict();
   expect(response.status).toBe(200);
@@ -46,7 +46,7 @@ test("a connection that is reset before the answer is tried again", async () => 
 });
 
 test("a connection that is reset each time is tried three times and is then 503 unavailable", async () => {
-  await using server = await presageBefore(({ socket }) => socket.resetAndDestroy());
+  await using server = await presageWithRawUpstream(({ socket }) => socket.resetAndDestroy());
   const response = await server.predict();
   expect(response.status).toBe(503);
   expect(await response.json()).toStrictEqual(unavailable);
@@ -54,15 +54,15 @@ test("a connection that is reset each time is tried three times and is then 503 
 });
 
 test("a connection that is closed in good order before the answer is tried again too", async () => {
-  await using server = await presageBefore(({ socket, number }) => {
+  await using server = await presageWithRawUpstream(({ socket, number }) => {
     if (number === 1) socket.end();
-    else socket.write(goodAnswer);
+    else socket.write(goodResponse);
   });
   expect((await server.predict()).status).toBe(200);
   expect(server.upstream.received).toHaveLength(2);
 });
 
-const half = goodAnswer.slice(0, goodAnswer.indexOf("\r\n\r\n") + 40);
+const half = goodResponse.slice(0, goodResponse.indexOf("\r\n\r\n") + 40);
 const chunkedHalf =
   'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n8\r\n{"choice\r\n';
 
@@ -76,7 +76,7 @@ for (const [what, breakOff] of [
   ],
 ] as [string, Behaviour][]) {
   test(`a connection that is ${what} is 503 unavailable and not tried again`, async () => {
-    await using server = await presageBefore(breakOff);
+    await using server = await presageWithRawUpstream(breakOff);
     for (const ask of [server.predict, server.chat]) {
       server.upstream.received.length = 0;
       const response = await ask();
@@ -110,36 +110,36 @@ for (const [what, behave] of [
   [
     "closes each connection after a few answers without saying so",
     ({ socket, numberOnConnection }) => {
-      if (numberOnConnection === 3) socket.end(goodAnswer);
-      else socket.write(goodAnswer);
+      if (numberOnConnection === 3) socket.end(goodResponse);
+      else socket.write(goodResponse);
     },
   ],
   [
     "resets each connection right after every answer",
-    ({ socket }) => socket.write(goodAnswer, () => setTimeout(() => socket.resetAndDestroy(), 1)),
+    ({ socket }) => socket.write(goodResponse, () => setTimeout(() => socket.resetAndDestroy(), 1)),
   ],
   [
     "closes connections at random moments between two answers",
     ({ socket }) => {
-      socket.write(goodAnswer);
+      socket.write(goodResponse);
       setTimeout(() => Math.random() < 0.5 && socket.destroy(), Math.random() * 4);
     },
   ],
   [
     "says that it closes the connection, and does",
-    ({ socket }) => socket.end(httpAnswer(200, completion("Open."), { connection: "close" })),
+    ({ socket }) => socket.end(httpResponse(200, completion("Open."), { connection: "close" })),
   ],
 ] as [string, Behaviour][]) {
   test(`no call fails when the upstream ${what}`, async () => {
-    await using server = await presageBefore(behave);
+    await using server = await presageWithRawUpstream(behave);
     expect(await load(server.predict, 600, 32)).toStrictEqual({ "200": 600 });
   }, 60_000);
 }
 
 test("no call fails when every kept connection turns out to be dead: the last try opens a new one", async () => {
-  await using server = await presageBefore(({ socket, numberOnConnection }) => {
+  await using server = await presageWithRawUpstream(({ socket, numberOnConnection }) => {
     if (numberOnConnection > 1) socket.resetAndDestroy();
-    else setTimeout(() => socket.write(goodAnswer), 20);
+    else setTimeout(() => socket.write(goodResponse), 20);
   });
   expect(await load(server.predict, 16, 16)).toStrictEqual({ "200": 16 });
   expect(await load(server.predict, 4, 1)).toStrictEqual({ "200": 4 });

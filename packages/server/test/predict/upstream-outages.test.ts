@@ -4,7 +4,7 @@ import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
-import { selfSigned } from "../support/upstream/self-signed-certificate.ts";
+import { selfSignedCertificate } from "../support/upstream/self-signed-certificate.ts";
 import { completion } from "../support/upstream/upstream.ts";
 
 /** Presage before an upstream that cannot be reached. */
@@ -38,7 +38,7 @@ test.concurrent("callers hear one text, the log and the metrics why the upstream
   const https = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
-    tls: selfSigned(),
+    tls: selfSignedCertificate(),
     fetch: () => Response.json(completion("Open.")),
   });
   const plain = Bun.serve({

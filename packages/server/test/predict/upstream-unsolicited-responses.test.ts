@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
-import { presageBefore } from "../support/presage/presage-with-raw-upstream.ts";
-import { httpAnswer } from "../support/upstream/raw-upstream.ts";
+import { presageWithRawUpstream } from "../support/presage/presage-with-raw-upstream.ts";
+import { httpResponse } from "../support/upstream/raw-upstream.ts";
 import { completion } from "../support/upstream/upstream.ts";
 
 const stolen = "An answer that nobody asked for.";
 const chunked = (text: string) =>
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
 const inChunks = (content: string) => chunked(JSON.stringify(completion(content)));
-const inOnePiece = (content: string) => httpAnswer(200, completion(content));
+const inOnePiece = (content: string) => httpResponse(200, completion(content));
 
 /** Asks one after the other and says what was answered, each different answer once. */
 async function askInTurn(
@@ -48,7 +48,7 @@ for (const [form, write] of [
     ],
   ] as const) {
     test(`a second answer ${form} that comes ${when} goes to nobody`, async () => {
-      await using server = await presageBefore(({ socket }) => answerTwice(socket));
+      await using server = await presageWithRawUpstream(({ socket }) => answerTwice(socket));
       const pauseMs = when === "while nobody asks" ? 60 : 0;
       expect(await askInTurn(() => server.predict(), 10, pauseMs)).toEqual(["Open."]);
     }, 30_000);
@@ -57,7 +57,7 @@ for (const [form, write] of [
 
 test("without kept connections a second answer goes to nobody, even if it comes while others wait", async () => {
   const connections = new Set<Socket>();
-  await using server = await presageBefore(
+  await using server = await presageWithRawUpstream(
     ({ socket }) => {
       connections.add(socket);
       setTimeout(() => socket.write(inOnePiece("Open.")), 10);

@@ -5,7 +5,7 @@ import { errorTaxonomyClient, nowhere, path } from "../support/resources/error-t
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { evaluatorProfileClient } from "../support/resources/evaluator-profiles.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
-import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
@@ -169,12 +169,12 @@ onEachDatabase((database) => {
     expect((await get(nowhere)).status).toBe(404);
     const own = await create({ error_taxonomy_name: "mine alone" });
     expect((await get(own.id, "", stranger)).status).toBe(404);
-    const faults = await faultsOf(await get(own.id, "?since=yesterday&until="));
-    expect(placesOf(faults)).toEqual([
+    const faults = await issuesOf(await get(own.id, "?since=yesterday&until="));
+    expect(locationsOf(faults)).toEqual([
       { type: "datetime_parsing", loc: ["query", "since"] },
       { type: "datetime_parsing", loc: ["query", "until"] },
     ]);
-    const idFaults = await faultsOf(await get("rooms"));
-    expect(placesOf(idFaults)).toEqual([{ type: "uuid_parsing", loc: ["path", "revision_id"] }]);
+    const idFaults = await issuesOf(await get("rooms"));
+    expect(locationsOf(idFaults)).toEqual([{ type: "uuid_parsing", loc: ["path", "revision_id"] }]);
   });
 });

@@ -3,7 +3,7 @@ import { findCorrections } from "../../src/evaluation/results/corrections/find-c
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
-import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
@@ -135,8 +135,8 @@ onEachDatabase((database) => {
     expect((await post("/999999999/correction", { pass: true })).status).toBe(404);
     expect((await post(`/${id}/correction`, { pass: false }, stranger)).status).toBe(404);
     expect((await find(id)).correction).toBeNull();
-    const faults = await faultsOf(await post(`/${id}/correction`, { score_raw: 1.5, comment: "nul \0" }));
-    expect(placesOf(faults)).toEqual([
+    const faults = await issuesOf(await post(`/${id}/correction`, { score_raw: 1.5, comment: "nul \0" }));
+    expect(locationsOf(faults)).toEqual([
       { type: "missing", loc: ["body", "pass"] },
       { type: "less_than_equal", loc: ["body", "score_raw"] },
       { type: "value_error", loc: ["body", "comment"] },

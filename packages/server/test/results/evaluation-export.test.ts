@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EvaluationResult } from "@presage/contract";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
-import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { storeResults } from "../support/store/store-results.ts";
@@ -125,7 +125,7 @@ onEachDatabase((database) => {
   });
 
   test("names the faults of the query", async () => {
-    const faults = await faultsOf(
+    const faults = await issuesOf(
       await get({
         pass: "perhaps",
         score_raw_min: "low",
@@ -136,12 +136,12 @@ onEachDatabase((database) => {
       }),
     );
     expect(
-      placesOf(faults)
+      locationsOf(faults)
         .map(({ loc }) => loc[1])
         .sort(),
     ).toEqual(["pass", "score_raw_min", "after_id", "format", "order", "status"].sort());
     for (const tags of ["env", "[1]", '{"env":1}', '{"env":"\\u0000"}']) {
-      expect(placesOf(await faultsOf(await get({ tags })))).toEqual([
+      expect(locationsOf(await issuesOf(await get({ tags })))).toEqual([
         { type: "value_error", loc: ["query", "tags"] },
       ]);
     }

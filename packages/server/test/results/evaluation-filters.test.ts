@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EvaluationSummaryResponse } from "@presage/contract";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
-import { faultsOf } from "../support/resources/validation-issues.ts";
+import { issuesOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
 const results = "/v1/evaluation-results";
@@ -30,7 +30,7 @@ onEachDatabase((database) => {
     "A %s refuses a filter that it does not know, unless it is null",
     async (of) => {
       const ask = (body: object) => presage.call("POST", `${results}/${of}`, body);
-      const faults = await faultsOf(await ask({ evaluator: "regex", score_min: 0.5, favorite: null }));
+      const faults = await issuesOf(await ask({ evaluator: "regex", score_min: 0.5, favorite: null }));
       expect(faults.map(({ type, loc }) => [type, loc])).toEqual([
         ["extra_forbidden", ["body", "evaluator"]],
         ["extra_forbidden", ["body", "score_min"]],
@@ -40,13 +40,13 @@ onEachDatabase((database) => {
   );
 
   test("An export refuses one too", async () => {
-    const [fault] = await faultsOf(await presage.call("GET", `${results}/export?evaluator=regex`));
+    const [fault] = await issuesOf(await presage.call("GET", `${results}/export?evaluator=regex`));
     expect(fault?.loc).toEqual(["query", "evaluator"]);
   });
 
   test("A search with limit 1000 and offset 0 is answered, and any other offset is refused", async () => {
     expect(await search({ limit: 1000, offset: 0 })).toHaveLength(2);
-    const [fault] = await faultsOf(await presage.call("POST", `${results}/search`, { offset: 50 }));
+    const [fault] = await issuesOf(await presage.call("POST", `${results}/search`, { offset: 50 }));
     expect(fault?.loc).toEqual(["body", "offset"]);
   });
 
@@ -83,7 +83,7 @@ onEachDatabase((database) => {
 
   test("A field of an evaluator that nobody knows is refused: a profile must not be passed over", async () => {
     const body = { evaluators: [{ evaluator: "contains", profile: "mine" }], evaluated_model_output: "x" };
-    const [fault] = await faultsOf(await presage.call("POST", "/v1/evaluate", body));
+    const [fault] = await issuesOf(await presage.call("POST", "/v1/evaluate", body));
     expect([fault?.type, fault?.loc]).toEqual(["extra_forbidden", ["body", "evaluators", 0, "profile"]]);
   });
 });

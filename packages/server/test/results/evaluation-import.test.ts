@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EvaluationResultBatchResponse } from "@presage/contract";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
-import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
 onEachDatabase((database) => {
@@ -147,7 +147,7 @@ onEachDatabase((database) => {
   });
 
   test("one fault keeps all out, and each is named", async () => {
-    const faults = await faultsOf(
+    const faults = await issuesOf(
       await post("/batch", {
         evaluation_results: [
           { evaluator_id: "all or nothing" },
@@ -156,7 +156,7 @@ onEachDatabase((database) => {
         ],
       }),
     );
-    expect(placesOf(faults)).toMatchObject([
+    expect(locationsOf(faults)).toMatchObject([
       { type: "missing", loc: ["body", "evaluation_results", 1, "evaluator_id"] },
       { loc: ["body", "evaluation_results", 1, "pass"] },
       { loc: ["body", "evaluation_results", 1, "score_raw"] },
@@ -168,7 +168,7 @@ onEachDatabase((database) => {
 
   test("durations that are no lengths of time are refused", async () => {
     const durations = ["P1Y", "PT1M", "P1M", `P${"9".repeat(300)}W`];
-    const faults = await faultsOf(
+    const faults = await issuesOf(
       await post("/batch", {
         evaluation_results: durations.map((evaluation_duration) => ({
           evaluator_id: "slow",
@@ -176,12 +176,12 @@ onEachDatabase((database) => {
         })),
       }),
     );
-    expect(placesOf(faults).map(({ loc }) => loc[2])).toEqual([0, 2, 3]);
+    expect(locationsOf(faults).map(({ loc }) => loc[2])).toEqual([0, 2, 3]);
   });
 
   test("no result, or more than a thousand, is refused", async () => {
-    await faultsOf(await post("/batch", { evaluation_results: [] }));
+    await issuesOf(await post("/batch", { evaluation_results: [] }));
     const many = Array.from({ length: 1001 }, () => ({ evaluator_id: "e" }));
-    await faultsOf(await post("/batch", { evaluation_results: many }));
+    await issuesOf(await post("/batch", { evaluation_results: many }));
   });
 });

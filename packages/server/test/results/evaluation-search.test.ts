@@ -3,7 +3,7 @@ import type { KeptResult } from "../../src/evaluation/results/record/evaluation-
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
-import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
@@ -240,7 +240,7 @@ onEachDatabase((database) => {
     });
 
     test("names every fault of the request", async () => {
-      const faults = await faultsOf(
+      const faults = await issuesOf(
         await post("/search", {
           app: 1,
           status: "pending",
@@ -254,7 +254,7 @@ onEachDatabase((database) => {
           limit: 1001,
         }),
       );
-      expect(placesOf(faults).map(({ loc }) => loc.join("."))).toEqual([
+      expect(locationsOf(faults).map(({ loc }) => loc.join("."))).toEqual([
         "body.app",
         "body.explain_strategy",
         "body.status",
@@ -271,7 +271,7 @@ onEachDatabase((database) => {
 
     test("by more tags than a result can have is refused, and by extreme bounds finds nothing", async () => {
       const tags = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`tag ${index}`, "value"]));
-      expect(placesOf(await faultsOf(await post("/search", { tags })))).toEqual([
+      expect(locationsOf(await issuesOf(await post("/search", { tags })))).toEqual([
         { type: "value_error", loc: ["body", "tags"] },
       ]);
       const { "tag 50": _, ...fewer } = tags;
@@ -305,8 +305,8 @@ onEachDatabase((database) => {
   describe("One result", () => {
     test("that is not there is 404, and what is no id is refused", async () => {
       expect((await presage.call("GET", `${resultsPath}/999999999`)).status).toBe(404);
-      const faults = await faultsOf(await presage.call("GET", `${resultsPath}/abc`));
-      expect(placesOf(faults)).toEqual([{ type: "int_parsing", loc: ["path", "id"] }]);
+      const faults = await issuesOf(await presage.call("GET", `${resultsPath}/abc`));
+      expect(locationsOf(faults)).toEqual([{ type: "int_parsing", loc: ["path", "id"] }]);
     });
   });
 });

@@ -5,7 +5,7 @@ import { patientAsker } from "../support/asker.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
-import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
@@ -259,10 +259,10 @@ onEachDatabase((database) => {
     });
 
     test("by tag needs the tag's name, and knows its dimensions", async () => {
-      const faults = await faultsOf(await post("/summary", { group_by: ["tag"] }));
-      expect(placesOf(faults)).toEqual([{ type: "missing", loc: ["body", "tag"] }]);
-      const unknown = await faultsOf(await post("/summary", { group_by: ["week"] }));
-      expect(placesOf(unknown)).toEqual([{ type: "literal_error", loc: ["body", "group_by", 0] }]);
+      const faults = await issuesOf(await post("/summary", { group_by: ["tag"] }));
+      expect(locationsOf(faults)).toEqual([{ type: "missing", loc: ["body", "tag"] }]);
+      const unknown = await issuesOf(await post("/summary", { group_by: ["week"] }));
+      expect(locationsOf(unknown)).toEqual([{ type: "literal_error", loc: ["body", "group_by", 0] }]);
     });
 
     test("of more groups than one answer takes is refused, and just as many are not", async () => {
@@ -281,7 +281,7 @@ onEachDatabase((database) => {
       expect((await summary(wanted)).groups).toHaveLength(10_000);
       await inRuns(10_000, 10_001);
       for (const request of [wanted, { ...wanted, after_id: 0 }]) {
-        const faults = await faultsOf(await post("/summary", request));
+        const faults = await issuesOf(await post("/summary", request));
         expect(faults).toMatchObject([
           { type: "value_error", loc: ["body", "group_by"], msg: expect.stringMatching(/10000.*filter/) },
         ]);

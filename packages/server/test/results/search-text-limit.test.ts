@@ -3,7 +3,7 @@ import type { KyselyPlugin } from "kysely";
 import { selectResults } from "../../src/evaluation/results/keep/kept-results-store.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
-import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
@@ -102,7 +102,7 @@ onEachDatabase((database) => {
       [1.5, "int_type"],
       ["9", "int_type"],
     ] as const) {
-      const faults = placesOf(await faultsOf(await post("/search", { text_limit })));
+      const faults = locationsOf(await issuesOf(await post("/search", { text_limit })));
       expect(faults).toEqual([{ type, loc: ["body", "text_limit"] }]);
     }
   });

@@ -3,7 +3,7 @@ import { writeUsage } from "../../src/usage/usage-store.ts";
 import type { UsageTally } from "../../src/usage/usage-tally.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { tallyOf, usageClient } from "../support/resources/usage.ts";
-import { faultsOf, placesOf } from "../support/resources/validation-issues.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
@@ -98,7 +98,7 @@ onEachDatabase((database) => {
 
     test("that cannot be is refused where it is wrong", async () => {
       const refused = async (query: string) =>
-        placesOf(await faultsOf(await presage.call("GET", `/v1/usage${query}`)));
+        locationsOf(await issuesOf(await presage.call("GET", `/v1/usage${query}`)));
       const places = (type: string, name: string) => [{ type, loc: ["query", name] }];
       expect(await refused("?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z")).toEqual(
         places("value_error", "since"),
@@ -124,7 +124,7 @@ onEachDatabase((database) => {
     await writeUsage(store.database, new Map(tallies));
     const query = "since=2026-04-01T00:00:00Z&until=2026-04-02T00:00:00Z";
     const answer = await presage.call("GET", `/v1/usage?${query}`);
-    expect(placesOf(await faultsOf(answer))).toEqual([{ type: "value_error", loc: ["query", "since"] }]);
+    expect(locationsOf(await issuesOf(answer))).toEqual([{ type: "value_error", loc: ["query", "since"] }]);
     const one = await presage.call("GET", `/v1/usage?${query}&api_key_id=${keyIds[0]}`);
     expect(await one.json()).toMatchObject({ data: [{ api_key_id: keyIds[0], requests: 1 }] });
   }, 60_000);

@@ -1,6 +1,6 @@
 import { fillers } from "./json-of-size.ts";
 
-export interface HostileShape {
+export interface HostileBody {
   name: string;
   method: string;
   path: string;
@@ -78,17 +78,17 @@ const narrow: Place[] = [
 ];
 
 /** Every filler in turn in every place of the routes that take long bodies, so that each meets each at some size. */
-export function longShapes(bytes: number): HostileShape[] {
+export function longBodies(bytes: number): HostileBody[] {
   return shapesOf(wide, bytes);
 }
 
 /** The same for the routes that take short bodies. */
-export function shortShapes(bytes: number): HostileShape[] {
+export function shortBodies(bytes: number): HostileBody[] {
   return shapesOf(narrow, bytes);
 }
 
 /** Bodies of a few megabytes whose answers are eighty times their texts. */
-export function shapesWithLongAnswers(): HostileShape[] {
+export function bodiesWithLongResponses(): HostileBody[] {
   const evaluators = Array.from({ length: 20 }, () => ({ evaluator: "exact-match" }));
   const contexts = { plain: "x", escaped: "\u0001", quoted: '"', wide: "\u4e16" };
   return Object.entries(contexts).map(([what, character]) => ({
@@ -108,7 +108,7 @@ export function shapesWithLongAnswers(): HostileShape[] {
   }));
 }
 
-function shapesOf(places: readonly Place[], bytes: number): HostileShape[] {
+function shapesOf(places: readonly Place[], bytes: number): HostileBody[] {
   return places.flatMap(({ method = "POST", path, around }) => {
     const [head = "", tail = ""] = around.split("…");
     return Object.entries(fillers).map(([what, fill]) => ({

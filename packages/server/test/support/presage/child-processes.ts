@@ -3,7 +3,7 @@ import type { Subprocess } from "bun";
 const children = new Set<Subprocess>();
 
 /** Notes a process that must not outlive the tests, even where a test that runs out of time disposes of nothing. */
-export function noteChild(child: Subprocess): void {
+export function killAfterTests(child: Subprocess): void {
   children.add(child);
   child.exited.then(() => children.delete(child));
 }

@@ -2,7 +2,7 @@ import type { RawEnvironment } from "../../../src/config.ts";
 import { type Behaviour, type RawUpstream, startRawUpstream } from "../upstream/raw-upstream.ts";
 import { startPresage, type TestPresage, testKey } from "./presage.ts";
 
-export interface PresageBefore extends AsyncDisposable {
+export interface PresageWithRawUpstream extends AsyncDisposable {
   presage: TestPresage;
   upstream: RawUpstream;
   /** One `POST /v1/predict`. */
@@ -15,10 +15,10 @@ export const prediction = { interaction: { state: "The door is closed.", action:
 export const chatRequest = { messages: [{ role: "user", content: "Is the door open?" }] };
 
 /** A server in front of an upstream that behaves as told. It knows the model's name, so that it asks only for completions. */
-export async function presageBefore(
+export async function presageWithRawUpstream(
   behave: Behaviour,
   environment: RawEnvironment = {},
-): Promise<PresageBefore> {
+): Promise<PresageWithRawUpstream> {
   const upstream = await startRawUpstream(behave);
   const presage = await startPresage({
     PRESAGE_UPSTREAM_URL: upstream.url,

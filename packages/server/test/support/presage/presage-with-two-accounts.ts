@@ -3,7 +3,7 @@ import { startUpstream, type TestUpstream } from "../upstream/upstream.ts";
 import { startPresage, type TestPresage, testKey } from "./presage.ts";
 
 /** A server that two accounts use, and the upstream behind it. */
-export interface Crowd extends AsyncDisposable {
+export interface PresageWithTwoAccounts extends AsyncDisposable {
   presage: TestPresage;
   upstream: TestUpstream;
   /** A call of the owner's account. */
@@ -12,10 +12,10 @@ export interface Crowd extends AsyncDisposable {
   theirs(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response>;
 }
 
-export async function startCrowd(
+export async function startPresageWithTwoAccounts(
   databaseUrl: string,
   environment: Record<string, string> = {},
-): Promise<Crowd> {
+): Promise<PresageWithTwoAccounts> {
   const upstream = startUpstream();
   const presage = await startPresage({
     PRESAGE_DATABASE_URL: databaseUrl,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { eventually } from "../eventually.ts";
 import { freePort } from "../free-port.ts";
-import { noteChild } from "./child-processes.ts";
+import { killAfterTests } from "./child-processes.ts";
 import { callWithKey, testKey } from "./presage.ts";
 
 const mainFile = resolve(import.meta.dir, "../../../src/main.ts");
@@ -39,7 +39,7 @@ export async function launchPresage(environment: Record<string, string>): Promis
     stdout: Bun.file(out),
     stderr: Bun.file(err),
   });
-  noteChild(child);
+  killAfterTests(child);
   const url = `http://127.0.0.1:${port}`;
   return {
     url,

@@ -35,7 +35,7 @@ export function refuse(status: number, message: string, headers: Record<string, 
 }
 
 /** By which rung a request asks. */
-export function rungOf({ body }: ReceivedRequest): "json_schema" | "tool_call" | "text" {
+export function responseFormatOf({ body }: ReceivedRequest): "json_schema" | "tool_call" | "text" {
   if (body.response_format !== undefined) return "json_schema";
   return body.tools === undefined ? "text" : "tool_call";
 }

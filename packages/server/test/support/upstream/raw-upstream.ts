@@ -61,14 +61,14 @@ export async function startRawUpstream(behave: Behaviour): Promise<RawUpstream> 
 }
 
 /** A whole HTTP answer with its length declared. */
-export function httpAnswer(status: number, body: unknown, headers: Record<string, string> = {}): string {
+export function httpResponse(status: number, body: unknown, headers: Record<string, string> = {}): string {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const lines = { "content-type": "application/json", "content-length": Buffer.byteLength(text), ...headers };
   const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} Whatever\r\n${head.join("")}\r\n${text}`;
 }
 
-export const goodAnswer = httpAnswer(200, completion("The door is open."));
+export const goodResponse = httpResponse(200, completion("The door is open."));
 
 function takeRequest(bytes: Buffer): { head: string; body: string; rest: Buffer<ArrayBuffer> } | undefined {
   const headEnd = bytes.indexOf("\r\n\r\n");

@@ -6,7 +6,7 @@ const commonName = Buffer.from("550403", "hex");
 const dayMs = 86_400_000;
 
 /** A key and a certificate of it for localhost that nobody has signed but itself, good for a day. */
-export function selfSigned(): { key: string; cert: string } {
+export function selfSignedCertificate(): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const algorithm = der(tags.sequence, der(tags.oid, ecdsaWithSha256));
   const attribute = der(tags.sequence, der(tags.oid, commonName), der(tags.text, Buffer.from("localhost")));
