@@ -5,6 +5,7 @@ import {
   type PresageWithTwoAccounts,
   startPresageWithTwoAccounts,
 } from "../support/presage/presage-with-two-accounts.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { passing, refuse, say } from "../support/upstream/judge.ts";
 import type { ReceivedRequest } from "../support/upstream/upstream.ts";
@@ -73,7 +74,10 @@ onEachDatabase((database) => {
       (count) => count === 2,
     );
     const alone = server.theirs("POST", "/v1/evaluate", judgement(1, "The window is shut."));
-    await Bun.sleep(200);
+    await eventually(
+      () => readMetric(server.presage, "presage_judge_calls_waiting"),
+      (count) => count === 199,
+    );
     release();
     expect(await statusesOf(await alone)).toEqual(["success"]);
     await Promise.all(crowded);

@@ -187,7 +187,7 @@ test("what is no HTTP, or too much of it, is refused and the server goes on", as
         (answer) => answer.status,
         () => "closed",
       ),
-      Bun.sleep(500).then(() => "still open"),
+      Bun.sleep(200).then(() => "still open"),
     ]);
     expect(status).not.toBe(200);
     client.socket.destroy();

@@ -1,15 +1,15 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { availableParallelism } from "node:os";
-import pg from "pg";
 import { eventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { openRawClient } from "../support/presage/raw-client.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { createPostgresDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
-import { createDatabaseAt, startPostgres } from "../support/store/postgres.ts";
+import { connectTo, countLockWaits } from "../support/store/postgres.ts";
 import { storeResults } from "../support/store/store-results.ts";
 import { goodResponse, httpResponse, startRawUpstream } from "../support/upstream/raw-upstream.ts";
 
@@ -193,9 +193,7 @@ async function openSlowSearch(presage: SpawnedPresage) {
 }
 
 test.concurrent("whoever waits for the store longer than a connection may be idle gets an answer, and the rest of a list", async () => {
-  const { PRESAGE_TEST_POSTGRES: shared } = process.env;
-  const server = shared === undefined ? await startPostgres() : undefined;
-  const databaseUrl = await createDatabaseAt(server?.url ?? shared ?? "");
+  const databaseUrl = await createPostgresDatabase();
   {
     await using store = await openStore(databaseUrl);
     const output = "x".repeat(900_000);
@@ -204,8 +202,7 @@ test.concurrent("whoever waits for the store longer than a connection may be idl
   }
   await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl });
   const search = await openSlowSearch(presage);
-  const holder = new pg.Client(databaseUrl);
-  await holder.connect();
+  const [holder, watcher] = await Promise.all([connectTo(databaseUrl), connectTo(databaseUrl)]);
   await holder.query("begin; lock table usage_counts in access exclusive mode");
   const startedAtMs = performance.now();
   // Four at a time give up after 5 s.
@@ -215,13 +212,17 @@ test.concurrent("whoever waits for the store longer than a connection may be idl
       () => "closed",
     ),
   );
-  await Bun.sleep(500);
-  // What comes next of it waits behind them.
+  expect(
+    await eventually(
+      () => countLockWaits(watcher),
+      (count) => count === 4,
+    ),
+  ).toBe(4);
+  // The rest of the list waits behind them.
   const end = search.readOn();
   expect(new Set(await Promise.all(calls))).toEqual(new Set([503]));
   expect(performance.now() - startedAtMs).toBeGreaterThan(38_000);
   expect(await end).toEndWith("]}\r\n0\r\n\r\n");
   await holder.query("rollback");
-  await holder.end();
-  await server?.remove();
+  await Promise.all([holder.end(), watcher.end()]);
 }, 100_000);

@@ -56,11 +56,13 @@ onEachDatabase((database) => {
     expect(Date.now() - (seen.at(-1) ?? 0)).toBeLessThan(10_000);
   });
 
-  test.concurrent("a key that is refused is not used", async () => {
+  test.concurrent("a refused key gets no last use", async () => {
     const { id, key } = await create("revoked unused");
     await revoke(id);
-    expect(await use(key)).toBe(401);
-    await Bun.sleep(6_000);
+    const other = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+    expect(await apiKeyClient(() => other).use(key)).toBe(401);
+    // Writes every use that it has recorded.
+    await other.stop();
     expect(await lastUseOf(id)).toBeNaN();
   });
 

@@ -203,7 +203,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
         (held) => held > 40 * megabyte,
       ),
     ).toBeGreaterThan(40 * megabyte);
-    await Bun.sleep(2_000);
+    await Bun.sleep(1_000);
     expect(await heldBytes(presage)).toBeGreaterThan(40 * megabyte);
     expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
     for (const socket of sockets) socket.destroy();
@@ -218,7 +218,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     const sockets = Array.from({ length: 8 }, () => askAndRead(presage, "POST", "/v1/evaluate", body));
     const isHeld = (held: number) => held > 10 * megabyte;
     expect(await eventually(() => heldBytes(presage), isHeld)).toSatisfy(isHeld);
-    await Bun.sleep(2_000);
+    await Bun.sleep(1_000);
     expect(await heldBytes(presage)).toSatisfy(isHeld);
     expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
     for (const socket of sockets) socket.destroy();

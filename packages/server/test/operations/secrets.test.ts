@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { launchPresage, type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
@@ -64,7 +65,9 @@ async function callEverything(presage: SpawnedPresage): Promise<Answers> {
   };
   const [usual, revoked, expired] = [await create(), await create(), await create(600)];
   await call("DELETE", `/v1/api-keys/${revoked.id}`, undefined, { "x-api-key": usual.key });
-  await Bun.sleep(700);
+  const isRefused = async () =>
+    (await presage.call("GET", "/v1/me", undefined, { "x-api-key": expired.key })).status === 401;
+  expect(await eventually(isRefused, Boolean)).toBeTrue();
 
   for (const echo of echoes) {
     upstream.answer = ({ headers, text }) => echo(headers.get("authorization") ?? "", text);

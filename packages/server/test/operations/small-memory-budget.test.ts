@@ -45,7 +45,7 @@ describe("With a memory budget of 128 MiB", () => {
     const sockets = [1, 8, 15].flatMap((size) =>
       Array.from({ length: 40 }, () => beginBody("/v1/evaluation-results/batch", size * megabyte, 0)),
     );
-    await Bun.sleep(500);
+    await Bun.sleep(200);
     expect(await heldBytes()).toBeLessThan(megabyte);
     const state = "x".repeat(megabyte);
     const { status } = await presage.call("POST", "/v1/predict", { interaction: { state, action: "look" } });

@@ -64,10 +64,8 @@ test("Ctrl-C in npm start's terminal, which reaches every process of it, loses n
     true,
   );
   expect(await eventually(() => isReady(url), Boolean)).toBeTrue();
-  upstream.answer = async () => {
-    await Bun.sleep(700);
-    return Response.json(completion("done"));
-  };
+  const held = Promise.withResolvers<Response>();
+  upstream.answer = () => held.promise;
   const call = callWithKey(url, "POST", "/v1/predict", { interaction: { state: "s", action: "a" } });
   expect(
     await eventually(
@@ -76,6 +74,13 @@ test("Ctrl-C in npm start's terminal, which reaches every process of it, loses n
     ),
   ).toBe(1);
   process.kill(-launcher.pid, "SIGINT");
+  expect(
+    await eventually(
+      () => isReady(url),
+      (ready) => !ready,
+    ),
+  ).toBeFalse();
+  held.resolve(Response.json(completion("done")));
   expect((await call).status).toBe(200);
   expect(await launcher.exited).toBe(0);
   expect(await new Response(launcher.stdout).text()).toContain('"msg":"stopped"');

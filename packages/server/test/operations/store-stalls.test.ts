@@ -1,11 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import pg from "pg";
 import { eventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { type Kind, kinds, type Ledger, makeFixtures, openLedger } from "../support/store/change-ledger.ts";
-import { createDatabaseAt, type PostgresServer, startPostgres } from "../support/store/postgres.ts";
+import {
+  connectTo,
+  countLockWaits,
+  createDatabaseAt,
+  type PostgresServer,
+  startPostgres,
+} from "../support/store/postgres.ts";
 import { startRelay } from "../support/store/relay.ts";
 import { startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
@@ -33,12 +38,6 @@ afterAll(async () => {
   await upstream.stop();
   await Promise.all([postgres.remove(), frozen.remove()]);
 }, 60_000);
-
-async function connectTo(url: string): Promise<pg.Client> {
-  const client = new pg.Client(url);
-  await client.connect();
-  return client;
-}
 
 /** Asks for a change of each kind until all of them are made, and returns how long that took. */
 async function recover({ ask }: Ledger): Promise<number> {
@@ -100,7 +99,10 @@ test.concurrent("a correction that was kept is not answered as if it were not, t
   const [ofRow, ofTexts] = await Promise.all([connectTo(url), connectTo(url)]);
   await ofRow.query("begin; select id from evaluation_results for update");
   const asked = ledger.ask("correction");
-  await Bun.sleep(1_000);
+  await eventually(
+    () => countLockWaits(ofTexts),
+    (count) => count === 1,
+  );
   await ofTexts.query("begin; lock table evaluation_payloads in access exclusive mode");
   await ofRow.query("rollback");
   expect((await asked).status).toBe(201);
@@ -129,9 +131,7 @@ test.concurrent("a process that freezes in a transaction holds up the others for
   const [holder, watcher] = [await connectTo(url), await connectTo(url)];
   await holder.query("begin; lock table evaluation_count_deltas");
   const asked = ledgerOfPeer.ask("evaluation");
-  const waits = `select count(*)::int as waiting from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and query like '%into "evaluation_results"%'`;
-  const waiting = async () => (await watcher.query<{ waiting: number }>(waits)).rows[0]?.waiting;
+  const waiting = () => countLockWaits(watcher, 'into "evaluation_results"');
   expect(await eventually(waiting, (count) => count === 1)).toBe(1);
   peer.kill("SIGSTOP");
   await holder.query("rollback");
@@ -201,7 +201,10 @@ test.concurrent("a wire that swallows everything for 19 s makes nobody wait in t
   });
   const ledger = openLedger(presage, await makeFixtures(presage));
   const stop = ledger.askUntilStopped(20);
-  await Bun.sleep(500);
+  await eventually(
+    () => ledger.entries.length,
+    (count) => count > 2 * kinds.length,
+  );
   relay.silence();
   const silentAtMs = performance.now();
   const asked: Promise<unknown>[] = [];

@@ -1,13 +1,14 @@
 import { expect, test } from "bun:test";
 import { EvaluationResultBatchResponse } from "@presage/contract";
-import pg from "pg";
 import { eventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { startPresageWithTwoAccounts } from "../support/presage/presage-with-two-accounts.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
+import { connectTo } from "../support/store/postgres.ts";
 import { completion } from "../support/upstream/upstream.ts";
 
 onEachDatabase((database) => {
@@ -60,7 +61,7 @@ onEachDatabase((database) => {
     ).toBe(10);
     expect((await server.theirs("POST", "/v1/predict", prediction)).status).toBe(503);
     waiting.shift()?.();
-    await Bun.sleep(200);
+    await Bun.sleep(100);
     const theirs = server.theirs("POST", "/v1/predict", prediction);
     await eventually(
       () => waiting.length,
@@ -82,8 +83,7 @@ onEachDatabase((database) => {
       });
       const [result] = EvaluationResultBatchResponse.parse(await imported.json()).evaluation_results;
       const correction = `/v1/evaluation-results/${result?.id}/correction`;
-      const holder = new pg.Client(url);
-      await holder.connect();
+      const holder = await connectTo(url);
       const crowdsOf = [
         { path: "/v1/api-keys", body: { name: "one of many" }, held: "users" },
         { path: "/v1/api-keys", body: { name: "twin" }, held: "users", idempotencyKey: "twins" },
@@ -96,7 +96,7 @@ onEachDatabase((database) => {
           ...(idempotencyKey && { "idempotency-key": idempotencyKey }),
         };
         const crowded = Array.from({ length: 30 }, () => server.presage.call("POST", path, body, headers));
-        await Bun.sleep(300);
+        await Bun.sleep(100);
         const theirs = server.theirs("POST", "/v1/evaluate", {
           evaluators: [{ evaluator: "exact-match" }],
           evaluated_model_output: "a",
@@ -123,7 +123,10 @@ onEachDatabase((database) => {
     const crowded = Array.from({ length: 8 }, () =>
       server.mine("POST", "/v1/evaluate", distances(20, 40_000), caller.signal).catch(() => "gone"),
     );
-    await Bun.sleep(300);
+    await eventually(
+      () => readMetric(server.presage, "presage_evaluations_in_flight"),
+      (count) => count === 8,
+    );
     const { evaluate } = evaluationClient(() => ({
       call: (method, path, body) => server.theirs(method, path, body),
     }));

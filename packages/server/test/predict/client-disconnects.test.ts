@@ -108,7 +108,7 @@ test("a caller who hangs up between two tries ends the tries", async () => {
       (count) => count === 0,
     ),
   ).toBe(0);
-  await Bun.sleep(1_500);
+  await Bun.sleep(1_200);
   expect(server.upstream.received).toHaveLength(1);
 });
 

@@ -22,7 +22,7 @@ async function expectTimeout(ask: PresageWithRawUpstream["predict"]): Promise<vo
 
 test("an upstream that takes its time before the first byte is waited for", async () => {
   await using server = await presageWithRawUpstream(({ socket }) =>
-    setTimeout(() => socket.write(goodResponse), 1_500),
+    setTimeout(() => socket.write(goodResponse), 700),
   );
   const responses = await Promise.all([server.predict(), server.chat()]);
   expect(responses.map(({ status }) => status)).toStrictEqual([200, 200]);

@@ -1,7 +1,8 @@
 import { EvaluateResponse } from "@presage/contract";
-import pg from "pg";
+import type pg from "pg";
 import type { TestPresage } from "../presage/presage.ts";
 import { tree } from "../resources/error-taxonomies.ts";
+import { connectTo } from "./postgres.ts";
 
 type Caller = Pick<TestPresage, "call">;
 
@@ -160,8 +161,7 @@ async function withClient<Value>(
   databaseUrl: string,
   work: (client: pg.Client) => Promise<Value>,
 ): Promise<Value> {
-  const client = new pg.Client(databaseUrl);
-  await client.connect();
+  const client = await connectTo(databaseUrl);
   return await work(client).finally(() => client.end());
 }
 

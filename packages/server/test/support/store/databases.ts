@@ -12,12 +12,11 @@ export interface TestDatabase {
 
 let postgres: Promise<PostgresServer> | undefined;
 
-/** Makes an empty database on the PostgreSQL of `npm test`, or else on one that the first test to need it starts. */
-async function createPostgresDatabase(): Promise<string> {
-  const { PRESAGE_TEST_POSTGRES: url } = process.env;
-  if (url !== undefined) return await createDatabaseAt(url);
-  postgres ??= startPostgres();
-  return await (await postgres).createDatabase();
+/** Creates an empty database on the PostgreSQL of `npm test`; without one, the first test that needs it starts a server. */
+export async function createPostgresDatabase(options?: string): Promise<string> {
+  const { PRESAGE_TEST_POSTGRES: shared } = process.env;
+  if (shared === undefined) postgres ??= startPostgres();
+  return await createDatabaseAt(shared ?? (await postgres)?.url ?? "", options);
 }
 
 /** Called once, after the last test file. */
@@ -42,6 +41,6 @@ export function onEachDatabase(tests: (database: TestDatabase) => void): void {
     });
   });
   describe("on PostgreSQL", () => {
-    tests({ name: "PostgreSQL", create: createPostgresDatabase });
+    tests({ name: "PostgreSQL", create: () => createPostgresDatabase() });
   });
 }

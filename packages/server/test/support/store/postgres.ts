@@ -82,12 +82,27 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
 /** Makes an empty database on the server at `url`, with some options of `create database`, and returns its URL. */
 export async function createDatabaseAt(url: string, options = ""): Promise<string> {
   const name = `presage_${crypto.randomUUID().replaceAll("-", "")}`;
-  const client = new pg.Client(url);
-  await client.connect();
+  const client = await connectTo(url);
   try {
     await client.query(`create database ${name} ${options}`);
   } finally {
     await client.end();
   }
   return new URL(name, url).href;
+}
+
+export async function connectTo(url: string): Promise<pg.Client> {
+  const client = new pg.Client(url);
+  await client.connect();
+  return client;
+}
+
+/** How many statements of the client's database wait for a lock; with `part`, only those whose text contains it. */
+export async function countLockWaits(client: pg.Client, part = ""): Promise<number> {
+  const { rows } = await client.query<{ waiting: number }>(
+    `select count(*)::int as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and strpos(query, $1) > 0`,
+    [part],
+  );
+  return rows[0]?.waiting ?? 0;
 }
