@@ -31,7 +31,7 @@ onEachDatabase((database) => {
   });
 
   describe("A verdict", () => {
-    test("that is a fail says where and why", async () => {
+    test("of fail says where and why", async () => {
       const result = await resultOf({ ...other, evaluators: exactMatch });
       expect(result).toMatchObject({ pass: false, score_raw: 0, status: "success" });
       expect(result.explanation).toContain("closed");
@@ -58,7 +58,7 @@ onEachDatabase((database) => {
       },
     );
 
-    test("is explained in whatever a model writes, and found again in the same words", async () => {
+    test("is explained in any script, and read back in the same words", async () => {
       upstream.answer = () => say({ reasoning: "no \0 and \ud83d half", verdict: "pass", score: null });
       const evaluators = [{ evaluator: "judge", profile_name: "system:is-concise" }];
       const result = await resultOf({ ...same, evaluators });
@@ -66,7 +66,7 @@ onEachDatabase((database) => {
       expect(await find(result.id)).toEqual(result);
     });
 
-    test("keeps a tag of as many bytes as a tag may have, and finds it", async () => {
+    test("with a tag of the maximum size is stored and found by it", async () => {
       // Nothing that a database could make smaller before it indexes it.
       const characters = Array.from({ length: 799 }, (_, index) => 0x4e00 + ((index * 7919) % 20_000));
       const tags = { tag: String.fromCodePoint(...characters) };
@@ -74,7 +74,7 @@ onEachDatabase((database) => {
       expect(await search({ tags })).toMatchObject([{ id, tags }]);
     });
 
-    test("is filed under what the caller says", async () => {
+    test("is stored with the caller's metadata", async () => {
       const filing = {
         app: "night runs",
         tags: { model: "qwen", größe: "7B" },
@@ -96,7 +96,7 @@ onEachDatabase((database) => {
       });
     });
 
-    test("keeps its texts as they came: unicode, empty, one megabyte", async () => {
+    test("keeps its texts unchanged: Unicode, empty, one megabyte", async () => {
       for (const text of ["", "ein Tür-Öffner 🚪 ‮abc", "x".repeat(1_000_000)]) {
         const sample = { evaluated_model_output: text, evaluated_model_gold_answer: text };
         const result = await resultOf({ ...sample, evaluators: exactMatch });
@@ -105,7 +105,7 @@ onEachDatabase((database) => {
       }
     });
 
-    test("takes retrieved context as a list or as one text", async () => {
+    test("accepts retrieved context as a list or as one string", async () => {
       for (const given of ["a hall", ["a hall"]]) {
         const result = await resultOf({
           ...same,
@@ -118,7 +118,7 @@ onEachDatabase((database) => {
   });
 
   describe("Several evaluators", () => {
-    test("are answered in their order, by id and by alias", async () => {
+    test("respond in request order, by id and by alias", async () => {
       const [first] = await evaluate({ ...same, evaluators: exactMatch });
       const id = first?.evaluator_id;
       const items = await evaluate({
@@ -135,7 +135,7 @@ onEachDatabase((database) => {
       expect(new Set(ids).size).toBe(3);
     });
 
-    test("do not harm each other: one lacks its input, one fails, one is right", async () => {
+    test("are independent: one lacks its input, one fails, one succeeds", async () => {
       upstream.answer = () => Response.json(completion("I would rather not say."));
       const items = await evaluate({
         evaluated_model_output: "yes",
@@ -152,7 +152,7 @@ onEachDatabase((database) => {
       expect(items.slice(0, 2).map(({ evaluation_result }) => evaluation_result)).toEqual([null, null]);
     });
 
-    test("need what the criteria of their profile speak of", async () => {
+    test("require the inputs that their profile's criteria mention", async () => {
       const judge = { evaluator: "judge", profile_name: "system:grounded-in-context" };
       const [item] = await evaluate({ ...same, evaluated_model_retrieved_context: [], evaluators: [judge] });
       expect([item?.status, item?.error_message]).toEqual([
@@ -161,7 +161,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test("run at the same time, and each has a deadline", async () => {
+    test("run concurrently, each with its own deadline", async () => {
       upstream.answer = () => new Promise(() => {});
       const judge = { evaluator: "judge", profile_name: "system:is-concise" };
       const startedAtMs = performance.now();
@@ -192,7 +192,7 @@ onEachDatabase((database) => {
       expect(failed?.evaluation_result?.id === null).toBe(capture === "none");
     });
 
-    test("has the evaluations without a verdict too, under their status", async () => {
+    test("includes failed evaluations, under their status", async () => {
       const app = "no verdict";
       await evaluate({ evaluated_model_output: "x", app, evaluators: exactMatch });
       expect(await search({ app })).toEqual([]);
@@ -203,7 +203,7 @@ onEachDatabase((database) => {
   });
 
   describe("The confidence interval", () => {
-    test("is that of all earlier scores, in its five keys", async () => {
+    test("covers all earlier scores, with its five keys", async () => {
       const evaluators = [{ evaluator: "edit-distance" }];
       const ask = (evaluated_model_output: string) =>
         resultOf({
@@ -309,7 +309,7 @@ onEachDatabase((database) => {
       expect(fault?.type).toBe(type);
     });
 
-    test("hears of what is missing and of what is unknown in one answer, with the object around each", async () => {
+    test("gets every missing and unknown field in one response, with the object around each", async () => {
       const judge = { evaluator: "judge" };
       const evaluators = [{ evaluator: "nope" }, { explain_strategy: "never" }, judge];
       const body = { app: "all at once", evaluators };
@@ -323,13 +323,13 @@ onEachDatabase((database) => {
       expect(await search({ app: "all at once" })).toEqual([]);
     });
 
-    test("has no evaluators if its only list is an empty one under the old name", async () => {
+    test("has no evaluators if its only list is empty and under the old name", async () => {
       const faults = await issuesOf(await post({ ...same, criteria: [] }));
       expect(faults).toMatchObject([{ type: "missing", loc: ["body", "evaluators"] }]);
       expect(await resultOf({ ...same, criteria: [], evaluators: exactMatch })).toMatchObject({ pass: true });
     });
 
-    test("runs nothing, and hears of everything that is wrong", async () => {
+    test("runs nothing and reports every issue", async () => {
       const app = "nothing runs";
       const evaluators = [
         { evaluator: "exact-match" },
@@ -345,7 +345,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("Explicit nulls for everything that is unset are as good as absent", async () => {
+  test("Explicit nulls are treated as omitted", async () => {
     const nulls = Object.fromEntries(
       [
         "evaluated_model_system_prompt",

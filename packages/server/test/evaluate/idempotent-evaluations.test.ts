@@ -48,7 +48,7 @@ onEachDatabase((database) => {
     return results.map(({ evaluation_result }) => evaluation_result);
   }
 
-  test("A request that is sent again under its key gets the verdicts that were kept", async () => {
+  test("A repeated request with the same key gets the stored verdicts", async () => {
     const request = { ...sample, app: "once", evaluators: [exactMatch, exactMatch, { evaluator: "regex" }] };
     const first = await resultsOf(await post(request, headers("k-1")));
     const second = await resultsOf(await post(request, headers("k-1")));
@@ -59,7 +59,7 @@ onEachDatabase((database) => {
     expect(first.map((result) => result?.id)).not.toContain(other?.id);
   });
 
-  test("A verdict that a person has corrected is answered with the correction", async () => {
+  test("A corrected verdict is returned with its correction", async () => {
     const request = { ...sample, app: "corrected", evaluators: [exactMatch] };
     const [first] = await resultsOf(await post(request, headers("k-0")));
     const corrected = await correct(first?.id ?? "", { pass: false, comment: "No." });
@@ -67,7 +67,7 @@ onEachDatabase((database) => {
     expect(await resultsOf(await post(request, headers("k-0")))).toEqual([corrected]);
   });
 
-  test("What failed is tried again under its key, and what had a verdict is not", async () => {
+  test("Failed evaluations are retried under the same key, and those with a verdict are not", async () => {
     const request = { ...sample, app: "again", evaluators: [exactMatch, judge] };
     upstream.answer = () => new Response("no", { status: 500 });
     const first = await resultsOf(await post(request, headers("k-3")));
@@ -80,7 +80,7 @@ onEachDatabase((database) => {
     expect(await search({ app: "again" })).toHaveLength(2);
   });
 
-  test("Of many requests with one key at once, one result is kept, and all get it", async () => {
+  test("Of many concurrent requests with one key, one result is stored and all get it", async () => {
     const request = { ...sample, app: "race", evaluators: [exactMatch] };
     const responses = await Promise.all(Array.from({ length: 12 }, () => post(request, headers("k-4"))));
     const results = (await Promise.all(responses.map(resultsOf))).flat();
@@ -89,7 +89,7 @@ onEachDatabase((database) => {
     expect(results).toEqual(Array(12).fill(kept));
   });
 
-  test("Of requests with one key in two processes, all get the one result that is kept, and it is counted once", async () => {
+  test("Requests with one key in two processes all get the one stored result, and it is counted once", async () => {
     await using other = await startAnother();
     const keys = Array.from({ length: 30 }, (_, index) => `two-${index}`);
     const request = { ...sample, app: "two processes", evaluators: [exactMatch, { evaluator: "regex" }] };
@@ -111,7 +111,7 @@ onEachDatabase((database) => {
     expect(groups).toMatchObject([{ count: 2 * keys.length, scored: 2 * keys.length }]);
   });
 
-  test("Whoever waits for a twin whose verdict fails finds one itself", async () => {
+  test("A request that waits for an identical one evaluates itself if that one fails", async () => {
     const request = { ...sample, app: "waits", evaluators: [judge] };
     const first = Promise.withResolvers<Response>();
     let calls = 0;
@@ -148,14 +148,14 @@ onEachDatabase((database) => {
     expect(again?.id).toBe(first?.id ?? "");
   });
 
-  test("A key means nothing in another account", async () => {
+  test("A key has no effect in another account", async () => {
     const request = { ...sample, evaluators: [exactMatch] };
     const [own] = await resultsOf(await post(request, headers("k-5")));
     const [theirs] = await resultsOf(await post(request, headers("k-5", stranger)));
     expect(theirs?.id).not.toBe(own?.id ?? "");
   });
 
-  test("A key that is no plain text is refused", async () => {
+  test("A key that is not plain text is rejected", async () => {
     const request = { ...sample, evaluators: [exactMatch] };
     const [fault] = await issuesOf(await post(request, headers("two words")));
     expect(fault?.loc).toEqual(["header", "idempotency-key"]);

@@ -50,7 +50,7 @@ async function statusesOf(response: Response): Promise<string[]> {
 }
 
 onEachDatabase((database) => {
-  test("fifty evaluations of twenty judges ask no more at once than predictions may", async () => {
+  test("fifty evaluations by twenty judges make at most as many concurrent calls as predictions may", async () => {
     await using server = await startPresageWithTwoAccounts(await database.create(), {
       PRESAGE_MAX_IN_FLIGHT: "5",
     });
@@ -62,7 +62,7 @@ onEachDatabase((database) => {
     expect(counted.most).toBe(5);
   });
 
-  test("an account that comes later has its turn before all that another has waiting", async () => {
+  test("an account that comes later does not wait for the whole queue of another", async () => {
     await using server = await startPresageWithTwoAccounts(await database.create(), {
       PRESAGE_JUDGE_MAX_IN_FLIGHT: "2",
     });
@@ -86,7 +86,7 @@ onEachDatabase((database) => {
     expect(upstream.received).toHaveLength(201);
   });
 
-  test("an evaluation that waits for its turn until its deadline is told so, and asks nobody", async () => {
+  test("an evaluation that is queued until its deadline says so, and calls no model", async () => {
     await using server = await startPresageWithTwoAccounts(await database.create(), {
       PRESAGE_JUDGE_MAX_IN_FLIGHT: "1",
       PRESAGE_UPSTREAM_TIMEOUT_MS: "500",
@@ -99,7 +99,7 @@ onEachDatabase((database) => {
     expect(server.upstream.received.length).toBeLessThan(3);
   });
 
-  test("what waits is dropped when its caller hangs up", async () => {
+  test("queued calls are dropped when their client disconnects", async () => {
     await using server = await startPresageWithTwoAccounts(await database.create(), {
       PRESAGE_JUDGE_MAX_IN_FLIGHT: "1",
     });
@@ -130,7 +130,7 @@ onEachDatabase((database) => {
     ["limits the rate", 429, "judge_rate_limited"],
     ["is overloaded", 503, "judge_unreachable"],
   ] as const) {
-    test(`one evaluation of twenty judges tries again twenty times in all where the upstream ${why}`, async () => {
+    test(`one evaluation by twenty judges retries twenty times in total if the upstream ${why}`, async () => {
       await using server = await startPresageWithTwoAccounts(await database.create(), {
         PRESAGE_UPSTREAM_RETRIES: "2",
       });
@@ -141,7 +141,7 @@ onEachDatabase((database) => {
     });
   }
 
-  test("evaluations under way have a limit, and no account can keep another from its share of it", async () => {
+  test("evaluations in flight are limited, and no account can take another's share", async () => {
     await using server = await startPresageWithTwoAccounts(await database.create(), {
       PRESAGE_EVALUATIONS_MAX_IN_FLIGHT: "4",
     });

@@ -37,7 +37,7 @@ onEachDatabase((database) => {
       evaluated_model_output: output,
     });
 
-  test("Every revision has its own figures, the newest first, and of each result the last word counts", async () => {
+  test("Every revision has its own figures, newest first, and each result counts with its latest correction", async () => {
     const config = { substrings: ["door"] };
     const profile = await create({ evaluator_family: "contains", name: "doors", config });
     const [passed, alsoPassed, failed, confirmed] = [
@@ -75,7 +75,7 @@ onEachDatabase((database) => {
     expect((await agreement(profile.public_id)).revisions).toEqual(revisions);
   });
 
-  test("A profile that comes with Presage is measured by the caller's own corrections alone", async () => {
+  test("A built-in profile is measured by the caller's own corrections only", async () => {
     const body = {
       evaluators: [{ evaluator: "exact-match" }],
       evaluated_model_output: "a",
@@ -98,7 +98,7 @@ onEachDatabase((database) => {
     ]);
   });
 
-  test("A profile that is not there is 404, and what is no id is refused", async () => {
+  test("An unknown profile is 404, and an invalid id is rejected", async () => {
     expect((await presage.call("GET", `${path}/${nowhere}/agreement`)).status).toBe(404);
     const own = await create({ name: "mine alone" });
     const theirs = await presage.call("GET", `${path}/${own.public_id}/agreement`, undefined, stranger);

@@ -22,7 +22,7 @@ const requests = [
   ["an address without a page", `GET /nowhere HTTP/1.1\r\n${browser}`],
 ] as const;
 
-test("a Host that is none is refused with 400 where the address is read, and is no fault of ours", async () => {
+test("an invalid Host is 400 where the address is read, and not an unexpected error", async () => {
   await using presage = await spawnPresage({
     PRESAGE_DATABASE_URL: `sqlite:${join(directory, "presage.db")}`,
   });

@@ -152,7 +152,7 @@ onEachDatabase((database) => {
     const send = (server: SpawnedPresage, about: string, apiKey?: string) =>
       server.call("POST", write.path, write.body(name(about)), headers(key(about), apiKey));
 
-    test("that is sent again gets the very answer of the first time, from another process and whatever happened since", async () => {
+    test("that is repeated gets exactly the first response, from another process and whatever happened since", async () => {
       const first = await told(await send(one, "again"));
       expect(first[0]).toBe(201);
       expect(await told(await send(other, "again"))).toEqual(first);
@@ -161,7 +161,7 @@ onEachDatabase((database) => {
       expect(await write.count(name("again"))).toBe(1);
     });
 
-    test("that is sent many times at once, to two processes, is done once and answered alike", async () => {
+    test("that is sent many times concurrently, to two processes, is executed once with equal responses", async () => {
       const answers = await Promise.all(
         Array.from({ length: 10 }, async (_, index) => told(await send(index % 2 ? one : other, "raced"))),
       );
@@ -170,7 +170,7 @@ onEachDatabase((database) => {
       expect(await write.count(name("raced"))).toBe(1);
     });
 
-    test("under a key that was used for another is refused, and not done", async () => {
+    test("with a key that was used for another request is rejected and not executed", async () => {
       expect((await send(one, "first")).status).toBe(201);
       const refused = await other.call("POST", write.path, write.body(name("second")), headers(key("first")));
       const [fault] = await issuesOf(refused);
@@ -179,7 +179,7 @@ onEachDatabase((database) => {
       expect(await write.count(name("second"))).toBe(0);
     });
 
-    test("is done again a day later, when nobody remembers it", async () => {
+    test("is executed again a day later, when its key has expired", async () => {
       const changing = write.path.endsWith("taxonomy-revision") || write.path.endsWith("profiles");
       expect((await send(one, "old")).status).toBe(201);
       await store.database
@@ -191,14 +191,14 @@ onEachDatabase((database) => {
       expect(await write.count(name("old"))).toBe(changing ? 1 : 2);
     });
 
-    test("under a key that is no plain text is refused", async () => {
+    test("with a key that is not plain text is rejected", async () => {
       const refused = await one.call("POST", write.path, write.body(name("odd")), headers("two words"));
       expect((await issuesOf(refused))[0]?.loc).toEqual(["header", "idempotency-key"]);
       expect(await write.count(name("odd"))).toBe(0);
     });
   });
 
-  test("One key serves each operation once, and each user", async () => {
+  test("One key is separate for each operation and each user", async () => {
     const stranger = await keyOfAnotherAccount(databaseUrl);
     const create = (apiKey?: string) =>
       one.call("POST", "/v1/api-keys", { name: "shared word" }, headers("shared", apiKey));
@@ -209,7 +209,7 @@ onEachDatabase((database) => {
     expect((await one.call("POST", "/v1/evaluator-profiles", profile, headers("shared"))).status).toBe(201);
   });
 
-  test("What failed is not remembered", async () => {
+  test("Failures are not remembered", async () => {
     const profile = { evaluator_family: "regex", name: "archived for a while", config: { pattern: "a" } };
     const made = await (await one.call("POST", "/v1/evaluator-profiles", profile)).json();
     const { public_id } = (made as { evaluator_profile: { public_id: string } }).evaluator_profile;
@@ -223,7 +223,7 @@ onEachDatabase((database) => {
     expect((await revise()).status).toBe(201);
   });
 
-  test("A new key is shown again to nobody but whoever made it, and not once they are revoked", async () => {
+  test("A new API key is shown again only to the key that created it, and not once that is revoked", async () => {
     const [maker, sibling] = [await keys.create("maker"), await keys.create("sibling")];
     const create = (server: SpawnedPresage, apiKey: string) =>
       server.call("POST", "/v1/api-keys", { name: "offspring" }, headers("offspring", apiKey));
@@ -237,7 +237,7 @@ onEachDatabase((database) => {
     expect((await create(other, maker.key)).status).toBe(401);
   });
 
-  test("Nothing that is remembered holds a key, a word of the caller's, or a text", async () => {
+  test("Remembered requests contain no API key, no idempotency key and no text", async () => {
     const name = "a name that is nowhere else";
     const made = await told(await one.call("POST", "/v1/api-keys", { name }, headers("a-word-of-mine")));
     const { key } = ApiKeyCreateResponse.parse(JSON.parse(made[1]));
@@ -254,7 +254,7 @@ onEachDatabase((database) => {
     for (const { receipt } of rows) expect(receipt.length).toBeLessThan(1_500);
   });
 
-  test("Requests that nobody remembers are cleared away by later ones of every kind", async () => {
+  test("Expired requests are deleted by later ones of any kind", async () => {
     const forgotten = async () => {
       const query = store.database.selectFrom("idempotent_requests").select("id");
       return (await query.where("id", "like", "forgotten%").execute()).length;

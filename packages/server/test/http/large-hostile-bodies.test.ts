@@ -100,14 +100,14 @@ async function tryAll(shapes: HostileBody[], healthLimitMs = maxHealthMs): Promi
   expect(outcomes.filter((outcome) => outcome !== "bounded")).toEqual([]);
 }
 
-describe("A server that is sent hostile bodies answers everybody else meanwhile", () => {
-  test("a hundred shapes of 16 MB where bodies may be long", async () => {
+describe("A server that receives hostile bodies keeps serving everyone else", () => {
+  test("a hundred bodies of 16 MB where bodies may be long", async () => {
     const shapes = everyOf(longBodies(underMebibytes(16)), 4);
     expect(shapes.length).toBeGreaterThanOrEqual(100);
     await tryAll(shapes);
   }, 600_000);
 
-  test("a hundred shapes of 1 MB where bodies are short, and where they may be long", async () => {
+  test("a hundred bodies of 1 MB where bodies are short, and where they may be long", async () => {
     const shapes = [
       ...everyOf(shortBodies(underMebibytes(1)), 5),
       ...everyOf(longBodies(underMebibytes(1)), 7),
@@ -116,11 +116,11 @@ describe("A server that is sent hostile bodies answers everybody else meanwhile"
     await tryAll(shapes);
   }, 600_000);
 
-  test("bodies whose answers are eighty times as long", async () => {
+  test("bodies whose responses are eighty times as long", async () => {
     await tryAll(bodiesWithLongResponses(), 400);
   }, 60_000);
 
-  test("16 MB where bodies are short are refused", async () => {
+  test("16 MB where bodies are short are rejected", async () => {
     const onePerPlace = new Map(shortBodies(underMebibytes(16)).map((shape) => [shape.path, shape]));
     for (const shape of onePerPlace.values()) {
       const { status, healthMs } = await send(shape);
@@ -129,7 +129,7 @@ describe("A server that is sent hostile bodies answers everybody else meanwhile"
     }
   }, 60_000);
 
-  test("and its memory is back afterwards", async () => {
+  test("and its memory recovers afterwards", async () => {
     const mb = await eventually(residentMb, (now) => now < startMb + 200, 30_000);
     expect(mb).toBeLessThan(startMb + 200);
   }, 60_000);

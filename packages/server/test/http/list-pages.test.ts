@@ -17,7 +17,7 @@ onEachDatabase((database) => {
   });
   afterAll(() => presage.stop());
 
-  test("Keys come in pages, revoked ones among them, and without parameters as a whole", async () => {
+  test("Keys are listed in pages, including revoked ones, and without parameters all at once", async () => {
     const made: string[] = [];
     for (const name of ["a", "b", "c", "d"]) made.unshift((await keys.create(name)).id);
     await keys.revoke(made[1] ?? "");
@@ -37,7 +37,7 @@ onEachDatabase((database) => {
     expect(pages).toEqual([all.slice(0, 2), all.slice(2, 4), all.slice(4)]);
   });
 
-  test("A list's limit and its cursor are checked", async () => {
+  test("A list's limit and cursor are validated", async () => {
     for (const path of ["/v1/api-keys", "/v1/sessions"]) {
       for (const [query, type] of [
         ["limit=0", "greater_than_equal"],
@@ -54,7 +54,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test("Sessions of one moment come in pages as well", async () => {
+  test("Sessions with equal times are listed in pages as well", async () => {
     await using store = await openStore(url);
     const ids = Array.from({ length: 5 }, () => Bun.randomUUIDv7())
       .sort()

@@ -37,7 +37,7 @@ onEachDatabase((database) => {
     return { status: response.status, body: (await response.json()) as Record<string, unknown[]> };
   }
 
-  test("A page of more than 64 MB is refused, a smaller one is whole, and one large revision comes alone", async () => {
+  test("A page of more than 64 MB is rejected, a smaller one is complete, and one large revision is a page of its own", async () => {
     for (const [path, list] of [
       [`${taxonomies}?name=long`, "data"],
       [`${profiles}?name=long`, "evaluator_profiles"],
@@ -58,7 +58,7 @@ onEachDatabase((database) => {
     expect(JSON.stringify(huge.body.data).length).toBeGreaterThan(hugeBytes);
   }, 60_000);
 
-  test("Many who list long revisions at once hold nobody else up", async () => {
+  test("Many concurrent lists of long revisions do not block anyone else", async () => {
     let isOver = false;
     const lists = Array.from({ length: 4 }, async (_, index) => {
       const path = index % 2 === 0 ? `${taxonomies}?name=long` : `${profiles}?name=long`;
@@ -82,7 +82,7 @@ onEachDatabase((database) => {
     if (process.platform === "linux") expect(await peakMemory(presage)).toBeLessThan(900 * megabyte);
   }, 90_000);
 
-  test("What would be listed with everything is bounded, and the answer says so", async () => {
+  test("What every list item contains is limited, and the error says so", async () => {
     const text = (characters: number) => "🚪".repeat(characters);
     const json = (characters: number) => ({ a: "x".repeat(characters - '{"a":""}'.length) });
     const tooLong = (...loc: (string | number)[]) => ({ type: "string_too_long", loc: ["body", ...loc] });
@@ -130,7 +130,7 @@ onEachDatabase((database) => {
     expect((await presage.call("POST", path, comment(10_000))).status).toBe(201);
   });
 
-  test("A revision bears 1,000 labels at most", async () => {
+  test("A revision has at most 1,000 labels", async () => {
     await presage.call("POST", taxonomies, { error_taxonomy_name: "labels", body: [] });
     const { body } = await read(`${taxonomies}?name=labels`);
     const [revision] = body.data as { id: string }[];

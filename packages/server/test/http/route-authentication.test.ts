@@ -44,7 +44,7 @@ const openid = {
 };
 
 for (const [mode, environment] of Object.entries({ "local mode": {}, "OpenID mode": openid })) {
-  test(`In ${mode} what is served is in the document or in a short list, and open only where that says so`, async () => {
+  test(`In ${mode} every served route is documented or in a short list, and open only where stated`, async () => {
     const presage = await startPresage(environment);
     const documented = await readDocumentedRoutes(presage);
     const answers = await askEveryRoute(presage);
@@ -104,11 +104,11 @@ onEachDatabase((database) => {
     return answers.filter(({ status }) => status !== expected).map(({ told }) => told);
   }
 
-  test("Without a key or a session every route answers 401", async () => {
+  test("Without a key or a session every route responds 401", async () => {
     expect(await othersThan(401, closed, {})).toEqual([]);
   });
 
-  test("With a cookie that is no session's every route answers 401", async () => {
+  test("With a cookie of no session every route responds 401", async () => {
     const { cookie } = await signIn();
     const name = cookie.split("=")[0] ?? "";
     for (const value of ["", "x", "x".repeat(43), "%00", "x".repeat(4_000)]) {
@@ -116,7 +116,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test("With a session that is over every route answers 401, whatever its page proves", async () => {
+  test("With an ended session every route responds 401, whatever its CSRF token", async () => {
     const { headers } = await signIn();
     await using store = await openStore(databaseUrl);
     for (const over of [{ expires_at: 1 }, { last_seen_at: 1 }, { ended_at: 1 }]) {
@@ -127,7 +127,7 @@ onEachDatabase((database) => {
     expect(await othersThan(401, closed, headers)).toEqual([]);
   });
 
-  test("With a session but without its page's proof every changing route answers 403", async () => {
+  test("With a session but without a CSRF token every changing route responds 403", async () => {
     const { cookie } = await signIn();
     const changing = closed.filter(({ method }) => method !== "GET");
     expect(changing.length).toBeGreaterThan(12);
@@ -136,7 +136,7 @@ onEachDatabase((database) => {
     expect(await othersThan(403, changing, { cookie, "x-csrf-token": another })).toEqual([]);
   });
 
-  test("With a session and its page's proof no route answers 401 or 403", async () => {
+  test("With a session and its CSRF token no route responds 401 or 403", async () => {
     for (const operation of closed.filter(({ path }) => path !== "/auth/sign-out")) {
       const { headers } = await signIn();
       const [told = ""] = await othersThan(0, [operation], headers);

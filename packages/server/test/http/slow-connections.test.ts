@@ -41,7 +41,7 @@ async function openSlowClients(presage: SpawnedPresage, start: string): Promise<
 }
 
 // These wait for time-outs of half a minute, so they wait at the same time.
-test.concurrent("clients that send a byte a second are closed in time and do not keep others from being served", async () => {
+test.concurrent("clients that send one byte per second are disconnected in time and do not block others", async () => {
   const upstream = await startRawUpstream(({ socket, head, body }) => {
     const asksForModels = head.startsWith("GET ");
     const isLong = asksForModels || body.includes("long");
@@ -97,7 +97,7 @@ async function uploadSlowly(presage: SpawnedPresage, bytesPerSecond: number, sec
   return await answer;
 }
 
-test.concurrent("an upload is closed if it brings less than 16 KB a second, and only then", async () => {
+test.concurrent("an upload is closed if it is slower than 16 KB per second, and only then", async () => {
   await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: "sqlite::memory:" });
   const uploads = await Promise.all([
     uploadSlowly(presage, 24 * 1024, 40),
@@ -109,7 +109,7 @@ test.concurrent("an upload is closed if it brings less than 16 KB a second, and 
   expect(uploads).toEqual([422, 422, "closed"]);
 }, 100_000);
 
-test.concurrent("whoever waits for a thread waits longer than for the upstream, if its time-out is short", async () => {
+test.concurrent("requests may wait for a thread longer than a short upstream timeout", async () => {
   await using presage = await spawnPresage({
     PRESAGE_DATABASE_URL: "sqlite::memory:",
     PRESAGE_UPSTREAM_TIMEOUT_MS: "1000",
@@ -131,7 +131,7 @@ test.concurrent("whoever waits for a thread waits longer than for the upstream, 
   expect(new Set(await Promise.all(calls))).toEqual(new Set([200]));
 }, 100_000);
 
-test.concurrent("predictions that the stop cuts off after half a minute are in the log", async () => {
+test.concurrent("predictions cut off by a stop after 30 s are logged", async () => {
   const upstream = await startRawUpstream(() => {});
   await using presage = await spawnPresage({
     PRESAGE_DATABASE_URL: "sqlite::memory:",
@@ -192,7 +192,7 @@ async function openSlowSearch(presage: SpawnedPresage) {
   };
 }
 
-test.concurrent("whoever waits for the store longer than a connection may be idle gets an answer, and the rest of a list", async () => {
+test.concurrent("requests that wait for the database longer than the idle timeout get a response, and the rest of a list", async () => {
   const databaseUrl = await createPostgresDatabase();
   {
     await using store = await openStore(databaseUrl);

@@ -118,7 +118,7 @@ onEachDatabase((database) => {
     ]),
   ];
 
-  test("What is another account's does not exist by its id", async () => {
+  test("Another account's resources are not found by id", async () => {
     for (const [method, path, body] of byId()) {
       const response = await callWithKey(presage.url, method, path, body, stranger);
       expect(`${method} ${path} ${response.status}`).toBe(`${method} ${path} 404`);
@@ -126,7 +126,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test("No list, search, summary or export shows anything of another account", async () => {
+  test("No list, search, summary or export shows data of another account", async () => {
     for (const [method, path, body] of lists()) {
       const response = await callWithKey(presage.url, method, path, body, stranger);
       expect(`${path} ${response.status}`).toBe(`${path} 200`);
@@ -134,7 +134,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test("No usage is told to another account, though there is some", async () => {
+  test("No usage is shown to another account, though there is some", async () => {
     const { list, latency } = usageClient(() => presage);
     expect((await list({}, stranger)).data).toEqual([]);
     expect((await latency({}, stranger)).overall.count).toBe(0);
@@ -144,7 +144,7 @@ onEachDatabase((database) => {
     expect((await latency()).overall.count).toBe(1);
   });
 
-  test("Another account's profile cannot be used, and its name is free", async () => {
+  test("Another account's profile cannot be used, and its name is available", async () => {
     const evaluate = {
       evaluators: [{ evaluator: "contains", profile_name: mark }],
       evaluated_model_output: "x",
@@ -156,7 +156,7 @@ onEachDatabase((database) => {
     );
   });
 
-  test("All of it is still there for its own account", async () => {
+  test("Everything still exists for its own account", async () => {
     const [result] = [await presage.call("GET", `/v1/evaluation-results/${own.result}`)];
     expect(await result.json()).toMatchObject({
       evaluation_result: { app: mark, correction: { pass: false, comment: mark } },
@@ -167,7 +167,7 @@ onEachDatabase((database) => {
     expect(sessions.data).toMatchObject([{ id: own.session, user_agent: mark }]);
   });
 
-  test("Every route that needs a key was walked", async () => {
+  test("Every route that requires a key was tested", async () => {
     const document = (await (await fetch(`${presage.url}/openapi.json`)).json()) as {
       paths: Record<string, Record<string, { security?: unknown[] }>>;
     };

@@ -21,7 +21,7 @@ onEachDatabase((database) => {
     await presage.stop();
   });
 
-  test.concurrent("a key works until it expires and not after, though it is in use", async () => {
+  test.concurrent("a key works until it expires and not after, even if in use", async () => {
     const expiresAt = Date.now() + 2_000;
     const { id, key } = await create("short", new Date(expiresAt).toISOString());
     const [inTime, late]: [number[], number[]] = [[], []];
@@ -37,7 +37,7 @@ onEachDatabase((database) => {
     expect((await find(id))?.revoked_at).toBeNull();
   });
 
-  test.concurrent("a key's last use is shown promptly the first time, then in batches, forward only", async () => {
+  test.concurrent("a key's last use is shown promptly the first time, then in batches, and never moves back", async () => {
     const { id, key } = await create("used a lot");
     const startedAtMs = Date.now();
     expect(await use(key)).toBe(200);
@@ -66,7 +66,7 @@ onEachDatabase((database) => {
     expect(await lastUseOf(id)).toBeNaN();
   });
 
-  test("a last use that another process wrote is not moved back", async () => {
+  test("a later last use written by another process is not moved back", async () => {
     const { id } = await create("used elsewhere");
     await using store = await openStore(databaseUrl);
     const now = nowMicros();

@@ -30,7 +30,7 @@ onEachDatabase((database) => {
   });
 
   describe("Creating a key", () => {
-    test("answers with the key and nothing that the contract does not name", async () => {
+    test("returns the key and only the contract's fields", async () => {
       const response = await post({ name: "training" });
       expect(response.status).toBe(201);
       const body = await response.json();
@@ -50,7 +50,7 @@ onEachDatabase((database) => {
       expect(Math.abs(Date.parse(made.created_at) - Date.now())).toBeLessThan(60_000);
     });
 
-    test("makes it work at once, in either header", async () => {
+    test("makes it valid immediately, in either header", async () => {
       const { key } = await create("either header");
       const statuses = await Promise.all(
         [{ "x-api-key": key }, { authorization: `Bearer ${key}` }, { authorization: `bearer ${key}` }].map(
@@ -60,13 +60,13 @@ onEachDatabase((database) => {
       expect(statuses).toEqual([200, 200, 200]);
     });
 
-    test("never makes the same one twice, even of one name at one time", async () => {
+    test("never creates the same key twice, even for one name at the same time", async () => {
       const made = await Promise.all(Array.from({ length: 20 }, () => create("twins")));
       expect(new Set(made.map(({ key }) => key)).size).toBe(20);
       expect(new Set(made.map(({ id }) => id)).size).toBe(20);
     });
 
-    test("takes a name of 120 characters, however many bytes they have, and not of 121 or none", async () => {
+    test("accepts a name of 120 characters, of any size in bytes, and rejects 121 or none", async () => {
       expect((await create("🙂".repeat(120))).name).toBe("🙂".repeat(120));
       const tooLong = await issuesOf(await post({ name: "🙂".repeat(121) }));
       expect(locationsOf(tooLong)).toEqual([{ type: "string_too_long", loc: ["body", "name"] }]);
@@ -76,7 +76,7 @@ onEachDatabase((database) => {
       expect(locationsOf(missing)).toEqual([{ type: "missing", loc: ["body", "name"] }]);
     });
 
-    test("keeps nothing of it but a digest", async () => {
+    test("stores only its digest", async () => {
       const { id, key } = await create("kept as a digest");
       await using store = await openStore(databaseUrl);
       const rows = await store.database.selectFrom("api_keys").selectAll().execute();
@@ -94,7 +94,7 @@ onEachDatabase((database) => {
   });
 
   describe("Listing keys", () => {
-    test("shows the newest first, revoked ones among them, and never a key or a digest", async () => {
+    test("shows the newest first, including revoked ones, and never a key or a digest", async () => {
       const [first, second, third] = [await create("first"), await create("second"), await create("third")];
       expect(await revoke(second.id)).toBe(204);
       const text = await (await presage.call("GET", "/v1/api-keys")).text();
@@ -110,7 +110,7 @@ onEachDatabase((database) => {
       );
     });
 
-    test("shows nobody the keys of another user", async () => {
+    test("does not show the keys of other users", async () => {
       const { id } = await create("not a stranger's");
       const theirs = await list(strangersKey);
       expect(theirs.map(({ name }) => name)).toEqual(["test"]);
@@ -121,14 +121,14 @@ onEachDatabase((database) => {
   });
 
   describe("Revoking a key", () => {
-    test("stops it at once, though it is in use", async () => {
+    test("disables it immediately, even if in use", async () => {
       const { id, key } = await create("in use");
       await Promise.all(Array.from({ length: 20 }, () => use(key)));
       expect(await revoke(id)).toBe(204);
       expect(await Promise.all(Array.from({ length: 20 }, () => use(key)))).toEqual(Array(20).fill(401));
     });
 
-    test("has no body, and done twice changes nothing", async () => {
+    test("has no body, and is idempotent", async () => {
       const { id } = await create("revoked twice");
       const response = await presage.call("DELETE", `/v1/api-keys/${id}`);
       expect([response.status, await response.text()]).toEqual([204, ""]);
@@ -145,13 +145,13 @@ onEachDatabase((database) => {
       expect(await revoke(id, key)).toBe(401);
     });
 
-    test("of an unknown id is 404, of something that is no id 422", async () => {
+    test("is 404 for an unknown id and 422 for an invalid id", async () => {
       expect(await revoke(crypto.randomUUID())).toBe(404);
       const faults = await issuesOf(await presage.call("DELETE", "/v1/api-keys/mine"));
       expect(locationsOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "key_id"] }]);
     });
 
-    test("of another user's key is 404, and their key goes on working", async () => {
+    test("is 404 for another user's key, and their key keeps working", async () => {
       const [theirs] = await list(strangersKey);
       expect(await revoke(theirs?.id ?? "")).toBe(404);
       expect(await use(strangersKey)).toBe(200);
@@ -163,7 +163,7 @@ onEachDatabase((database) => {
   });
 
   describe("A key that expires", () => {
-    test("is refused where the expiry is in the past or no date-time", async () => {
+    test("is rejected if the expiry is in the past or not a date-time", async () => {
       const loc = ["body", "expires_at"];
       for (const past of [inMs(-1_000), "2020-01-01T00:00:00Z", "2020-01-01T00:00:00"])
         expect(locationsOf(await issuesOf(await post({ name: "late", expires_at: past })))).toEqual([
@@ -173,7 +173,7 @@ onEachDatabase((database) => {
         expect((await issuesOf(await post({ name: "wrong", expires_at: wrong })))[0]?.loc).toEqual(loc);
     });
 
-    test("keeps the instant that it was given, and null is none", async () => {
+    test("keeps the given instant, and null means no expiry", async () => {
       expect((await create("none", null)).expires_at).toBeNull();
       expect((await create("offset", "2031-05-01T12:00:00+02:00")).expires_at).toBe(
         "2031-05-01T10:00:00.000Z",
@@ -184,7 +184,7 @@ onEachDatabase((database) => {
       expect(await use(far.key)).toBe(200);
     });
 
-    test("is read as UTC where it names no offset, wherever the server is", async () => {
+    test("is read as UTC without an offset, whatever the server's time zone", async () => {
       process.env.TZ = "Asia/Tokyo";
       try {
         expect(new Date("2031-05-01T12:00:00").toISOString()).toBe("2031-05-01T03:00:00.000Z");

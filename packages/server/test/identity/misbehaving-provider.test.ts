@@ -63,7 +63,7 @@ const lies: [string, (metadata: Metadata) => Response][] = [
 ];
 
 for (const [name, answer] of lies) {
-  test(`Whoever sets out for a provider that answers ${name} is told that it does not work`, async () => {
+  test(`Signing in at a provider that returns ${name} fails with an error page`, async () => {
     await using liar = startLiar(answer);
     const presage = await startPresage(liar.environment);
     const startedAtMs = performance.now();
@@ -76,7 +76,7 @@ for (const [name, answer] of lies) {
 }
 
 onEachDatabase((database) => {
-  test("Signing out ends the session before the provider is asked, and whatever it answers", async () => {
+  test("Signing out ends the session before the provider is called, whatever it returns", async () => {
     for (const end_session_endpoint of ["here", "javascript:alert(1)", 7]) {
       const databaseUrl = await database.create();
       await using running = await startPresageWithProvider(databaseUrl);

@@ -68,7 +68,7 @@ onEachDatabase((database) => {
     return rows.length;
   }
 
-  test("A key revoked in one process makes and revokes no keys in another that still believes it", async () => {
+  test("A key revoked in one process cannot create or revoke keys in another that still trusts it", async () => {
     const { id, key } = await inOne.create("to be revoked");
     const victim = await inOne.create("not to be revoked");
     expect(await inOther.use(key)).toBe(200);
@@ -82,7 +82,7 @@ onEachDatabase((database) => {
     expect((await inOne.find(victim.id))?.revoked_at).toBeNull();
   });
 
-  test("A key revoked on the command line makes no key, and one that is past its expiry neither", async () => {
+  test("A key revoked on the command line cannot create a key, and neither can an expired one", async () => {
     const { id, key } = await inOne.create("revoked outside");
     expect(await inOther.use(key)).toBe(200);
     expect((await runPresage(["keys", "revoke", id], environment)).code).toBe(0);
@@ -100,7 +100,7 @@ onEachDatabase((database) => {
     expect(await named("made after the expiry")).toEqual([]);
   });
 
-  test("A user whose access was ended keeps none, though keys of theirs were at work in a process that did not know", async () => {
+  test("A user whose access was ended keeps none, even if their keys were in use in another process", async () => {
     const { userId, key } = await newUser();
     expect(await inOther.use(key)).toBe(200);
     const ended = await runPresage(["users", "end", userId], environment);
@@ -109,7 +109,7 @@ onEachDatabase((database) => {
     expect(await activeKeys(userId)).toBe(0);
   });
 
-  test("Keys that are made while their user's access is ended end with it, however often that is raced", async () => {
+  test("Keys created while their user's access is being ended end with it", async () => {
     let made = 0;
     for (let round = 0; round < raceRounds; round++) {
       const { userId, key } = await newUser();
@@ -132,7 +132,7 @@ onEachDatabase((database) => {
     expect(made).toBeGreaterThan(0);
   }, 60_000);
 
-  test("Keys that revoke each other, and themselves, at once do not wait for each other for ever", async () => {
+  test("Keys that concurrently revoke each other and themselves do not deadlock", async () => {
     for (let round = 0; round < 5; round++) {
       const [a, b] = [await inOne.create("a"), await inOne.create("b")];
       const statuses = await Promise.all([
@@ -148,7 +148,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test("A session that ends while it makes a key, ends a session or signs out does so before or not at all", async () => {
+  test("A session that ends while it creates a key, ends a session or signs out does so before its end or not at all", async () => {
     for (let round = 0; round < raceRounds; round++) {
       const signIn = async () => {
         const browser = openBrowser();
@@ -177,7 +177,7 @@ onEachDatabase((database) => {
     }
   }, 60_000);
 
-  test("A printed address that is used while its user's access is ended leaves no session", async () => {
+  test("A printed address used while its user's access is being ended leaves no session", async () => {
     const { owner } = store;
     for (let round = 0; round < raceRounds; round++) {
       const token = new URL(await createSignInPath(store), one.url).hash.slice(1);
@@ -197,7 +197,7 @@ onEachDatabase((database) => {
     }
   }, 60_000);
 
-  test("A user has 1,000 active keys at most, however many processes make more", async () => {
+  test("A user has at most 1,000 active keys, even with several processes creating them", async () => {
     const { userId, key } = await newUser();
     const rows = Array.from({ length: 998 }, (_, index) => ({
       id: Bun.randomUUIDv7(),

@@ -57,7 +57,7 @@ onEachDatabase((database) => {
     expect(provider.logins).toBe(2);
   });
 
-  test("Whoever has a long ID token is led to the provider all the same", async () => {
+  test("A long ID token does not prevent signing out at the provider", async () => {
     const databaseUrl = await database.create();
     await using running = await startPresageWithProvider(databaseUrl);
     running.provider.alterIdToken = (claims) => ({ ...claims, groups: Array(1_000).fill("analysts") });
@@ -68,7 +68,7 @@ onEachDatabase((database) => {
     expect((await agree(browser, redirectTo)).href).toBe(`${running.presage.url}/sign-in?signed_out`);
   });
 
-  test("An ID token is kept no longer than its session", async () => {
+  test("An ID token is stored only as long as its session", async () => {
     const databaseUrl = await database.create();
     await using running = await startPresageWithProvider(databaseUrl);
     const browser = openBrowser();
@@ -81,7 +81,7 @@ onEachDatabase((database) => {
     expect(await idTokens()).toEqual([null]);
   });
 
-  test("While the provider is down, or where it has no such place, signing out leads to the sign-in page", async () => {
+  test("If the provider is down or has no sign-out page, signing out leads to the sign-in page", async () => {
     const databaseUrl = await database.create();
     await using running = await startPresageWithProvider(databaseUrl);
     const browser = openBrowser();
@@ -98,7 +98,7 @@ onEachDatabase((database) => {
     await running.provider.start();
   });
 
-  test("In local mode signing out leads to the sign-in page, and pages lead there too", async () => {
+  test("In local mode signing out leads to the sign-in page, and so do all pages", async () => {
     const databaseUrl = await database.create();
     const presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
     const browser = await signInLocally(presage);

@@ -29,7 +29,7 @@ onEachDatabase((database) => {
     return WhoAmIResponse.parse(await response.json()).caller.api_key;
   }
 
-  test("A caller is told which key asks and which account it belongs to, and no more", async () => {
+  test("A caller gets its key and its account, and nothing else", async () => {
     const keys = await presage.call("GET", "/v1/api-keys");
     const { data } = (await keys.json()) as { data: { id: string }[] };
     expect(await whoAmI()).toStrictEqual({
@@ -38,7 +38,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("A caller of another account is told theirs", async () => {
+  test("A caller of another account gets theirs", async () => {
     const [mine, theirs] = [await whoAmI(), await whoAmI(stranger)];
     expect(theirs?.account.name).toBe("another account");
     expect(theirs?.id).not.toBe(mine?.id);

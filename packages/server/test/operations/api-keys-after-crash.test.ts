@@ -21,7 +21,7 @@ async function createKeysUntilGone(presage: SpawnedPresage, created: ApiKeyCreat
 }
 
 onEachDatabase((database) => {
-  test("every key that was answered 201 before kill -9 is there and works after the next start", async () => {
+  test("every key created before kill -9 exists and works after a restart", async () => {
     const url = await database.create();
     const environment = { PRESAGE_DATABASE_URL: url };
     const created: ApiKeyCreateResponse[] = [];

@@ -54,7 +54,7 @@ function echoState(): void {
     Response.json(completion(/^State: (.*)$/m.exec(body.messages.at(-1)?.content ?? "")?.[1] ?? ""));
 }
 
-test("--help names every command and every variable", async () => {
+test("--help lists every command and every variable", async () => {
   const { code, out } = await run(["--help"]);
   expect(code).toBe(0);
   for (const word of [
@@ -70,7 +70,7 @@ test("--help names every command and every variable", async () => {
     expect(out).toContain(word);
 });
 
-test("a misspelt command is refused by name, and no server starts", async () => {
+test("a misspelt command is rejected by name, and no server starts", async () => {
   const { code, err } = await run(["evalute"]);
   expect([code, err]).toEqual([
     1,
@@ -90,7 +90,7 @@ test("config shows the effective values and hides secrets", async () => {
   expect(out).not.toContain("pass-word");
 });
 
-test("a wrong environment stops a command with a line for each variable", async () => {
+test("an invalid environment stops a command with one line per variable", async () => {
   const { code, err } = await run(["serve"], { PRESAGE_PORT: "x", PRESAGE_DEBUG_FIELDS: "maybe" });
   expect(code).toBe(1);
   expect(err.trimEnd().split("\n")).toEqual([
@@ -99,7 +99,7 @@ test("a wrong environment stops a command with a line for each variable", async 
   ]);
 });
 
-test("keys are made, listed and revoked", async () => {
+test("keys are created, listed and revoked", async () => {
   const environment = { PRESAGE_DATABASE_URL: `sqlite:${join(directory, "keys.db")}` };
   const made = await run(["keys", "create", "--name", "training"], environment);
   expect(made.out.trim()).toMatch(/^psg_[0-9A-Za-z]{38}$/);
@@ -111,7 +111,7 @@ test("keys are made, listed and revoked", async () => {
   expect(await run(["keys", "revoke", crypto.randomUUID()], environment)).toMatchObject({ code: 1 });
 });
 
-test("commands on a database that ends with them are refused, as what they print could never work", async () => {
+test("commands on an in-memory database are rejected, as their output could never work", async () => {
   for (const command of [
     ["keys", "create", "--name", "training"],
     ["sign-in"],
@@ -124,7 +124,7 @@ test("commands on a database that ends with them are refused, as what they print
 });
 
 describe("predict", () => {
-  test("one state and action give one state, by the sandbox without a configured upstream", async () => {
+  test("one state and action give one state, from the sandbox if no upstream is configured", async () => {
     const { code, out } = await run([
       "predict",
       "--state",
@@ -135,7 +135,7 @@ describe("predict", () => {
     expect([code, out]).toEqual([0, "You open the fridge.\n"]);
   });
 
-  test("a file gives a line for every line, failures among them, and a summary", async () => {
+  test("a file gives one line per line, including failures, and a summary", async () => {
     echoState();
     const file = join(directory, "some.jsonl");
     const out = join(directory, "some.out.jsonl");
@@ -171,7 +171,7 @@ describe("predict", () => {
     expect(result.err).toContain("exact match: 1 of 2 (50.0 %)");
   });
 
-  test("a second run asks only for what failed, was cut off or has changed", async () => {
+  test("a second run predicts only what failed, was cut off or has changed", async () => {
     echoState();
     const file = join(directory, "again.jsonl");
     const out = join(directory, "again.out.jsonl");
@@ -194,7 +194,7 @@ describe("predict", () => {
     expect((await linesOf(out)).map(({ line }) => line).sort()).toEqual([1, 2, 3, 4]);
   });
 
-  test("a file that it did not write is left as it is", async () => {
+  test("a file written by something else is left unchanged", async () => {
     const file = join(directory, "precious.jsonl");
     const notes = join(directory, "notes.txt");
     await Bun.write(file, `${transition(0)}\n`);
@@ -208,7 +208,7 @@ describe("predict", () => {
     expect(await Bun.file(notes).text()).toBe("Dear diary\nnothing happened\n");
   });
 
-  test("another Presage is asked with --server, and its refusals are failures", async () => {
+  test("with --server another Presage predicts, and its rejections are failures", async () => {
     echoState();
     const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
     const args = ["predict", "--state", "calm", "--action", "wait", "--server", presage.url];

@@ -89,7 +89,7 @@ async function expectRecovery(presage: TestPresage, { usedLately, neverUsed, unk
   expect(await statusOf(presage.call("POST", "/v1/api-keys", { name: "made afterwards" }))).toBe(201);
 }
 
-test("with PostgreSQL gone, keys used lately go on, others are 503 and never 401; then it recovers by itself", async () => {
+test("with PostgreSQL down, recently used keys keep working, others are 503 and never 401; then it recovers by itself", async () => {
   const presage = await startPresage({
     PRESAGE_DATABASE_URL: await postgres.createDatabase(),
     PRESAGE_UPSTREAM_URL: upstream.url,
@@ -108,7 +108,7 @@ test("with PostgreSQL gone, keys used lately go on, others are 503 and never 401
   await presage.stop();
 }, 120_000);
 
-test("with PostgreSQL silent, keys used lately go on, others are 503 and never 401; then it recovers by itself", async () => {
+test("with PostgreSQL silent, recently used keys keep working, others are 503 and never 401; then it recovers by itself", async () => {
   const direct = new URL(await postgres.createDatabase());
   const relay = await startRelay(Number(direct.port));
   direct.port = String(relay.port);

@@ -31,7 +31,7 @@ async function callUntilClosed(client: RawClient, statuses: number[]): Promise<v
 }
 
 for (const signal of ["SIGTERM", "SIGINT"] as const) {
-  test(`${signal} under load fails no call on an open connection, and the exit code is 0`, async () => {
+  test(`${signal} under load fails no call on an open connection, and exits with 0`, async () => {
     const upstream = slowUpstream(200);
     await using presage = await spawnPresage({
       PRESAGE_UPSTREAM_URL: upstream.url,
@@ -58,7 +58,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
   });
 }
 
-test("callers who call without a pause lose no call either, though each answer is there at once", async () => {
+test("callers without pauses lose no call either, though each response is immediate", async () => {
   const upstream = slowUpstream(0);
   await using presage = await spawnPresage({
     PRESAGE_UPSTREAM_URL: upstream.url,
@@ -79,7 +79,7 @@ test("callers who call without a pause lose no call either, though each answer i
   await upstream.stop();
 });
 
-test("while it stops, kept connections are told so and still answered, and then no new one is taken", async () => {
+test("while it stops, kept-alive connections are served and told to close, and no new ones are accepted", async () => {
   const held = Promise.withResolvers<void>();
   const upstream = startUpstream(async () => {
     await held.promise;
@@ -122,7 +122,7 @@ test("while it stops, kept connections are told so and still answered, and then 
   await upstream.stop();
 }, 30_000);
 
-test("a key's last use is written at the stop", async () => {
+test("a key's last use is written on stop", async () => {
   const directory = await mkdtemp(join(tmpdir(), "presage-stop-"));
   const environment = { PRESAGE_DATABASE_URL: `sqlite:${join(directory, "presage.db")}` };
   let presage = await spawnPresage(environment);

@@ -115,7 +115,7 @@ async function readFiles(path: string): Promise<string> {
 }
 
 onEachDatabase((database) => {
-  test("no secret is in any answer, in the log, in the metrics or in the database's files", async () => {
+  test("no secret appears in any response, the log, the metrics or the database's files", async () => {
     const url = await database.create();
     const direct = url.startsWith("postgres:") ? new URL(url) : undefined;
     const relay = await startRelay(Number(direct?.port ?? 0));
@@ -190,7 +190,7 @@ onEachDatabase((database) => {
     return log;
   }
 
-  test("nothing that signs in by a printed address is in any answer, in the log or in the database's files", async () => {
+  test("no secret of a printed address appears in any response, the log or the database's files", async () => {
     const url = await database.create();
     await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_LOG_LEVEL: "trace" });
     const signInAddress = /http\S+\/sign-in#\S+/.exec(await presage.stderr())?.[0];
@@ -202,7 +202,7 @@ onEachDatabase((database) => {
     expectNone(secrets, await logOf(presage));
   }, 60_000);
 
-  test("nothing that signs in at a provider is in any answer, in the log or in the database's files", async () => {
+  test("no secret of a provider sign-in appears in any response, the log or the database's files", async () => {
     const url = await database.create();
     // The tests' browser goes to the server itself in place of this address, which the provider knows it by.
     const publicUrl = `http://127.0.0.1:${await freePort()}`;
@@ -241,7 +241,7 @@ async function failToStart(environment: Record<string, string>): Promise<string>
   return (await presage.stdout()) + (await presage.stderr());
 }
 
-test("a wrong configuration is refused without showing what is secret in it", async () => {
+test("an invalid configuration is rejected without showing its secrets", async () => {
   const output = await failToStart({
     PRESAGE_PORT: "eighty",
     PRESAGE_BOOTSTRAP_KEY: "short-secret-Kp2",
@@ -261,7 +261,7 @@ test("a wrong configuration is refused without showing what is secret in it", as
   expectNone(["short-secret-Kp2", databasePassword, upstreamKey, clientSecret], output);
 });
 
-test("a database that cannot be reached at the start is told of without its password", async () => {
+test("an unreachable database at startup is reported without its password", async () => {
   const output = await failToStart({
     PRESAGE_DATABASE_URL: `postgres://user:${databasePassword}@127.0.0.1:${await freePort()}/presage`,
     PRESAGE_UPSTREAM_API_KEY: upstreamKey,
@@ -274,7 +274,7 @@ test("a database that cannot be reached at the start is told of without its pass
 
 onEachDatabase((database) => {
   if (database.name !== "PostgreSQL") return;
-  test("a database that refuses the password is told of without it", async () => {
+  test("a rejected database password is reported without showing it", async () => {
     const url = new URL(await database.create());
     url.username = "nobody";
     url.password = databasePassword;

@@ -42,7 +42,7 @@ onEachDatabase((database) => {
     return performance.now() - startedAtMs;
   }
 
-  test("summaries whose callers have left hold up nobody, and those who stay hold up no other account", async () => {
+  test("abandoned summaries block no one, and running ones do not block other accounts", async () => {
     const alone = await timeOf(server.mine("POST", `${path}/summary`, summary));
 
     const callers = new AbortController();

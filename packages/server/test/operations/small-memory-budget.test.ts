@@ -41,7 +41,7 @@ describe("With a memory budget of 128 MiB", () => {
     return socket;
   }
 
-  test("bodies that are announced and never sent take no room from others", async () => {
+  test("bodies that are announced but never sent reserve no memory", async () => {
     const sockets = [1, 8, 15].flatMap((size) =>
       Array.from({ length: 40 }, () => beginBody("/v1/evaluation-results/batch", size * megabyte, 0)),
     );
@@ -53,7 +53,7 @@ describe("With a memory budget of 128 MiB", () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  test("of a body that is being sent, what has arrived counts", async () => {
+  test("a partly sent body counts with what has arrived", async () => {
     const socket = beginBody("/v1/evaluation-results/batch", 15 * megabyte, 2 * megabyte);
     const isCounted = (held: number) => held >= 12 * megabyte;
     const held = await eventually(heldBytes, isCounted, 5_000);
@@ -68,7 +68,7 @@ describe("With a memory budget of 128 MiB", () => {
     [12, 2],
     [0.8, 20],
   ])(
-    "an evaluation of %p MB by %p evaluators fits, its results' way to the store included",
+    "an evaluation of %p MB by %p evaluators fits, including the storing of its results",
     async (size, evaluators) => {
       const response = await presage.call("POST", "/v1/evaluate", {
         evaluators: Array.from({ length: evaluators }, () => ({ evaluator: "exact-match" })),
@@ -90,7 +90,7 @@ describe("With a memory budget of 128 MiB", () => {
     expect(await nothingHeld()).toBe(0);
   });
 
-  test("an answer that is too long for it is the upstream's fault", async () => {
+  test("a response that is too long for it is an upstream error", async () => {
     upstream.answer = () => Response.json(completion("x".repeat(30 * megabyte)));
     const predicted = await presage.call("POST", "/v1/predict", {
       interaction: { state: "a hall", action: "look" },

@@ -75,7 +75,7 @@ async function settledMemory(presage: SpawnedPresage): Promise<number> {
   return lowest;
 }
 
-test("after 200,000 requests the memory is back where it was after the first 20,000", async () => {
+test("after 50,000 requests the memory is back where it was after the first 10,000", async () => {
   await using presage = await spawnPresage({
     PRESAGE_DATABASE_URL: "sqlite:presage.db",
     PRESAGE_UPSTREAM_URL: upstreamUrl,

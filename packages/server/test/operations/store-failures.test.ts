@@ -53,7 +53,7 @@ async function asOperator(url: string, ...statements: string[]): Promise<void> {
 
 onEachDatabase((database) => {
   if (database.name === "PostgreSQL") {
-    test.concurrent("a database that takes no writes answers 503, with a line when it begins and one when it is over", async () => {
+    test.concurrent("a read-only database gives 503, with one log line when it begins and one when it ends", async () => {
       const url = await database.create();
       const name = new URL(url).pathname.slice(1);
       await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url });
@@ -87,7 +87,7 @@ onEachDatabase((database) => {
     });
   }
 
-  test.concurrent("a database that is destroyed answers 503, and the log has one line about it", async () => {
+  test.concurrent("a destroyed database gives 503, with one log line", async () => {
     const url = await database.create();
     await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url });
     await makeFixtures(presage);
@@ -98,7 +98,7 @@ onEachDatabase((database) => {
     expect(await storeLines(presage)).toEqual(["the store is not available"]);
   });
 
-  test.concurrent("while another process holds what is to be written, callers are refused together, not in turns", async () => {
+  test.concurrent("while another process holds the write locks, callers are rejected together, not one after another", async () => {
     const url = await database.create();
     const presage = await startPresage({ PRESAGE_DATABASE_URL: url });
     const ledger = openLedger(presage, await makeFixtures(presage));

@@ -92,7 +92,7 @@ async function lockUnderLoad(tables: string[]): Promise<string[]> {
   return wrong.map((what) => `${tables}: ${what}`);
 }
 
-test.concurrent("a correction that was kept is not answered as if it were not, though its texts cannot be read any more", async () => {
+test.concurrent("a stored correction is not reported as failed, even if its texts cannot be read", async () => {
   const url = await createDatabaseAt(postgres.url);
   const presage = await startPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_UPSTREAM_URL: upstream.url });
   const ledger = openLedger(presage, await makeFixtures(presage));
@@ -112,14 +112,14 @@ test.concurrent("a correction that was kept is not answered as if it were not, t
   await presage.stop();
 });
 
-test.concurrent("a lock on any table, under load, keeps whole what is answered and nothing else", async () => {
+test.concurrent("a lock on any table, under load, keeps exactly the confirmed changes", async () => {
   const tables = await tablesOf(postgres);
   expect(tables.length).toBeGreaterThan(20);
   const alone = tables.filter((table) => !withoutChanges.has(table)).map((table) => [table]);
   expect((await Promise.all([[...withoutChanges], ...alone].map(lockUnderLoad))).flat()).toEqual([]);
 });
 
-test.concurrent("a process that freezes in a transaction holds up the others for 5 s at most", async () => {
+test.concurrent("a process that freezes in a transaction blocks the others for at most 5 s", async () => {
   const url = await createDatabaseAt(postgres.url);
   const environment = { PRESAGE_DATABASE_URL: url, PRESAGE_UPSTREAM_URL: upstream.url };
   await using peer = await spawnPresage(environment);
@@ -154,7 +154,7 @@ test.concurrent("a process that freezes in a transaction holds up the others for
   expect(await ledgerOfPeer.contradictions(url)).toEqual([]);
 });
 
-test.concurrent("a server that is stopped for 12 s loses nothing that is answered, also by kill -9 afterwards", async () => {
+test.concurrent("a database server frozen for 12 s loses no confirmed change, even with kill -9 afterwards", async () => {
   const url = await frozen.createDatabase();
   await using presage = await spawnPresage({
     PRESAGE_DATABASE_URL: url,
@@ -190,7 +190,7 @@ test.concurrent("a server that is stopped for 12 s loses nothing that is answere
   expect(rows).toEqual([]);
 });
 
-test.concurrent("a wire that swallows everything for 19 s makes nobody wait in turns", async () => {
+test.concurrent("a connection that is silent for 19 s does not make callers wait one after another", async () => {
   const direct = await createDatabaseAt(postgres.url);
   const relay = await startRelay(Number(new URL(direct).port));
   const wired = new URL(direct);
@@ -223,7 +223,7 @@ test.concurrent("a wire that swallows everything for 19 s makes nobody wait in t
   await relay.stop();
 });
 
-test.concurrent("a change whose answer never comes is said to be uncertain, and is not to be sent again", async () => {
+test.concurrent("a change whose commit is never confirmed is reported as uncertain, and not to be retried", async () => {
   const direct = await createDatabaseAt(postgres.url);
   const relay = await startRelay(Number(new URL(direct).port));
   const wired = new URL(direct);

@@ -12,7 +12,7 @@ import { connectTo } from "../support/store/postgres.ts";
 import { completion } from "../support/upstream/upstream.ts";
 
 onEachDatabase((database) => {
-  test("keys that a user makes do not add to what the user may ask", async () => {
+  test("creating more keys does not raise a user's rate limit", async () => {
     await using server = await startPresageWithTwoAccounts(await database.create(), {
       PRESAGE_RATE_LIMIT_RPM: "5",
     });
@@ -36,7 +36,7 @@ onEachDatabase((database) => {
     expect((await server.theirs("POST", "/v1/predict", prediction)).status).toBe(200);
   });
 
-  test("an account that has all predictions under way leaves the next places to another that asks", async () => {
+  test("an account that uses all prediction slots leaves the next ones to another account", async () => {
     await using server = await startPresageWithTwoAccounts(await database.create(), {
       PRESAGE_MAX_IN_FLIGHT: "10",
     });
@@ -75,7 +75,7 @@ onEachDatabase((database) => {
   });
 
   if (database.name === "PostgreSQL") {
-    test("changes of one account that wait for one row leave the connections to others", async () => {
+    test("one account's changes that wait for a row lock leave connections to others", async () => {
       const url = await database.create();
       await using server = await startPresageWithTwoAccounts(url);
       const imported = await server.mine("POST", "/v1/evaluation-results/batch", {
@@ -111,7 +111,7 @@ onEachDatabase((database) => {
     });
   }
 
-  test("long edit distances of one account keep no other from the threads", async () => {
+  test("one account's long edit distances do not block the threads for others", async () => {
     await using server = await startPresageWithTwoAccounts(await database.create());
     const distances = (count: number, length: number) => ({
       evaluators: Array.from({ length: count }, () => ({ evaluator: "edit-distance" })),

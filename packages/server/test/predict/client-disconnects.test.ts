@@ -19,7 +19,7 @@ for (const [path, body] of [
   ["/v1/predict", prediction],
   ["/v1/chat/completions", chatRequest],
 ] as const) {
-  test(`on ${path} the upstream's request is aborted within ${abortWithinMs} ms of the hang-up`, async () => {
+  test(`on ${path} the upstream request is aborted within ${abortWithinMs} ms of the disconnect`, async () => {
     let asked = Promise.withResolvers<void>();
     let closed = Promise.withResolvers<number>();
     await using server = await presageWithRawUpstream(({ socket }) => {
@@ -54,7 +54,7 @@ for (const [path, body] of [
   });
 }
 
-test("a hundred callers who hang up at once leave nothing behind", async () => {
+test("a hundred clients that disconnect at once leave nothing behind", async () => {
   const open = new Set<object>();
   await using server = await presageWithRawUpstream(({ socket }) => {
     open.add(socket);
@@ -87,7 +87,7 @@ test("a hundred callers who hang up at once leave nothing behind", async () => {
   ).toBe(0);
 });
 
-test("a caller who hangs up between two tries ends the tries", async () => {
+test("a client that disconnects between two tries ends the retries", async () => {
   await using server = await presageWithRawUpstream(
     ({ socket }) => socket.write(httpResponse(503, { error: "busy" }, { "retry-after": "1" })),
     { PRESAGE_UPSTREAM_RETRIES: "20" },
@@ -112,7 +112,7 @@ test("a caller who hangs up between two tries ends the tries", async () => {
   expect(server.upstream.received).toHaveLength(1);
 });
 
-test("a caller who hangs up while the model's name is asked for does not take it from the others", async () => {
+test("a client that disconnects during the look-up of the model's name does not cancel it for others", async () => {
   const { promise: mayAnswer, resolve: letAnswer } = Promise.withResolvers<void>();
   await using server = await presageWithRawUpstream(
     async ({ socket, head }) => {
@@ -151,7 +151,7 @@ test("a caller who hangs up while the model's name is asked for does not take it
 });
 
 for (const framing of ["content-length: 1000", "transfer-encoding: chunked"]) {
-  test(`a caller who hangs up in the middle of its own body (${framing}) leaves nothing behind and is no fault of ours`, async () => {
+  test(`a client that disconnects in the middle of its body (${framing}) leaves nothing behind and is not an unexpected error`, async () => {
     await using server = await presageWithRawUpstream(({ socket }) => socket.write(goodResponse));
     const { hostname, port } = new URL(server.presage.url);
     const caller = connect(Number(port), hostname);

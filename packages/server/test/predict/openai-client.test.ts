@@ -40,7 +40,7 @@ test("it lists the models", async () => {
   expect(models.data.map(({ id }) => id)).toEqual(["test-model"]);
 });
 
-test("it sees the right error classes", async () => {
+test("it throws the right error classes", async () => {
   const create = () => client.chat.completions.create(request);
   upstreamFails(429, { "retry-after": "7" });
   const limited = await errorOf(create());
@@ -60,7 +60,7 @@ test("it sees the right error classes", async () => {
   );
 });
 
-test("its own retries get through an upstream that recovers", async () => {
+test("its retries succeed with an upstream that recovers", async () => {
   let calls = 0;
   upstream.answer = () => {
     calls += 1;

@@ -28,7 +28,7 @@ function answerWith(count: string): string {
 }
 
 onEachDatabase((database) => {
-  test("counts of tokens that cannot be true are taken for none, and harm neither metrics nor usage", async () => {
+  test("impossible token counts are ignored, and break neither metrics nor usage", async () => {
     const upstream = startUpstream();
     const presage = await startPresage({
       PRESAGE_DATABASE_URL: await database.create(),

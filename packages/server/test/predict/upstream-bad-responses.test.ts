@@ -34,7 +34,7 @@ for (const [what, head, piece] of [
   ["of a declared length", `content-length: ${10_000 * mebibyte}`, block],
   ["in chunks", "transfer-encoding: chunked", chunk],
 ] as const) {
-  test(`an answer without end, ${what}, is 502 and is not read to the end`, async () => {
+  test(`an endless response, ${what}, is 502 and is not read to the end`, async () => {
     const sent = { bytes: 0, hungUp: Promise.resolve() };
     await using server = await presageWithRawUpstream(({ socket }) => {
       socket.write(`HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n${head}\r\n\r\n`);
@@ -56,7 +56,7 @@ for (const [what, head, piece] of [
   }, 30_000);
 }
 
-test("an answer of 40 MB is passed on whole", async () => {
+test("a response of 40 MB is forwarded in full", async () => {
   const content = "x".repeat(40 * mebibyte);
   await using server = await presageWithRawUpstream(({ socket }) =>
     socket.write(httpResponse(200, completion(content))),
@@ -75,7 +75,7 @@ for (const [what, answer] of [
   ["without a choice", httpResponse(200, { ...completion("x"), choices: [] })],
   ["a 204", "HTTP/1.1 204 No Content\r\n\r\n"],
 ] as const) {
-  test(`an answer that is ${what} is 502 and not tried again`, async () => {
+  test(`a response that is ${what} is 502 and not retried`, async () => {
     await using server = await presageWithRawUpstream(({ socket }) => socket.write(answer));
     for (const ask of [server.predict, server.chat]) {
       const response = await ask();
@@ -89,7 +89,7 @@ for (const [what, answer] of [
   });
 }
 
-test("an answer that is no HTTP is 502 without an upstream status", async () => {
+test("a response that is not HTTP is 502 without an upstream status", async () => {
   await using server = await presageWithRawUpstream(({ socket }) =>
     socket.end("SSH-2.0-OpenSSH_9.6\r\n\r\n"),
   );
@@ -107,7 +107,7 @@ const echoes = [
 ] as const;
 
 for (const [how, echo] of echoes) {
-  test(`the credential that the upstream echoes ${how} is taken out of upstream_body`, async () => {
+  test(`the credential that the upstream echoes ${how} is removed from upstream_body`, async () => {
     await using server = await presageWithRawUpstream(
       ({ socket, number }) => socket.write(httpResponse(number === 1 ? 401 : 200, `{"message": ${echo}}`)),
       { PRESAGE_UPSTREAM_API_KEY: credential },

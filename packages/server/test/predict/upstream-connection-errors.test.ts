@@ -1,7 +1,9 @@
 import { expect, test } from "bun:test";
+import { createDraw } from "../../../../fuzz/generate/draw.ts";
 import { freePort } from "../support/free-port.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { prediction, presageWithRawUpstream } from "../support/presage/presage-with-raw-upstream.ts";
+import { seed, seeded } from "../support/seeded.ts";
 import { type Behaviour, goodResponse, httpResponse } from "../support/upstream/raw-upstream.ts";
 import { completion } from "../support/upstream/upstream.ts";
 
@@ -34,7 +36,7 @@ test("an upstream whose name does not resolve is 503 unavailable", async () => {
   await presage.stop();
 }, 30_000);
 
-test("a connection that is reset before the answer is tried again", async () => {
+test("a connection reset before the response is retried", async () => {
   await using server = await presageWithRawUpstream(({ socket, number }) => {
     if (number === 1) socket.resetAndDestroy();
     else socket.write(goodResponse);
@@ -45,7 +47,7 @@ test("a connection that is reset before the answer is tried again", async () => 
   expect(server.upstream.received[1]?.body).toBe(server.upstream.received[0]?.body ?? "nothing was sent");
 });
 
-test("a connection that is reset each time is tried three times and is then 503 unavailable", async () => {
+test("a connection reset each time is tried three times and is then 503 unavailable", async () => {
   await using server = await presageWithRawUpstream(({ socket }) => socket.resetAndDestroy());
   const response = await server.predict();
   expect(response.status).toBe(503);
@@ -53,7 +55,7 @@ test("a connection that is reset each time is tried three times and is then 503 
   expect(server.upstream.received).toHaveLength(3);
 });
 
-test("a connection that is closed in good order before the answer is tried again too", async () => {
+test("a connection closed cleanly before the response is retried too", async () => {
   await using server = await presageWithRawUpstream(({ socket, number }) => {
     if (number === 1) socket.end();
     else socket.write(goodResponse);
@@ -75,7 +77,7 @@ for (const [what, breakOff] of [
     ({ socket }) => socket.write(chunkedHalf, () => socket.resetAndDestroy()),
   ],
 ] as [string, Behaviour][]) {
-  test(`a connection that is ${what} is 503 unavailable and not tried again`, async () => {
+  test(`a connection that is ${what} is 503 unavailable and not retried`, async () => {
     await using server = await presageWithRawUpstream(breakOff);
     for (const ask of [server.predict, server.chat]) {
       server.upstream.received.length = 0;
@@ -106,6 +108,7 @@ async function load(
   return statuses;
 }
 
+const draw = createDraw(seed, 0);
 for (const [what, behave] of [
   [
     "closes each connection after a few answers without saying so",
@@ -122,7 +125,7 @@ for (const [what, behave] of [
     "closes connections at random moments between two answers",
     ({ socket }) => {
       socket.write(goodResponse);
-      setTimeout(() => Math.random() < 0.5 && socket.destroy(), Math.random() * 4);
+      setTimeout(() => draw.chance(0.5) && socket.destroy(), draw.below(4));
     },
   ],
   [
@@ -130,13 +133,17 @@ for (const [what, behave] of [
     ({ socket }) => socket.end(httpResponse(200, completion("Open."), { connection: "close" })),
   ],
 ] as [string, Behaviour][]) {
-  test(`no call fails when the upstream ${what}`, async () => {
-    await using server = await presageWithRawUpstream(behave);
-    expect(await load(server.predict, 600, 32)).toStrictEqual({ "200": 600 });
-  }, 60_000);
+  test(
+    `no call fails when the upstream ${what}`,
+    seeded(async () => {
+      await using server = await presageWithRawUpstream(behave);
+      expect(await load(server.predict, 600, 32)).toStrictEqual({ "200": 600 });
+    }),
+    60_000,
+  );
 }
 
-test("no call fails when every kept connection turns out to be dead: the last try opens a new one", async () => {
+test("no call fails when every kept-alive connection is dead: the last try opens a new one", async () => {
   await using server = await presageWithRawUpstream(({ socket, numberOnConnection }) => {
     if (numberOnConnection > 1) socket.resetAndDestroy();
     else setTimeout(() => socket.write(goodResponse), 20);

@@ -20,7 +20,7 @@ async function expectTimeout(ask: PresageWithRawUpstream["predict"]): Promise<vo
   expect(tookMs).toBeLessThan(deadlineMs + toleranceMs);
 }
 
-test("an upstream that takes its time before the first byte is waited for", async () => {
+test("an upstream that is slow to send its first byte is waited for", async () => {
   await using server = await presageWithRawUpstream(({ socket }) =>
     setTimeout(() => socket.write(goodResponse), 700),
   );
@@ -29,7 +29,7 @@ test("an upstream that takes its time before the first byte is waited for", asyn
   expect(server.upstream.received).toHaveLength(2);
 });
 
-test("an upstream that sends its answer byte by byte is waited for", async () => {
+test("an upstream that sends its response byte by byte is waited for", async () => {
   await using server = await presageWithRawUpstream(async ({ socket }) => {
     for (const byte of goodResponse) {
       socket.write(byte);
@@ -41,20 +41,20 @@ test("an upstream that sends its answer byte by byte is waited for", async () =>
   expect(await response.json()).toMatchObject({ response: { content: "The door is open." } });
 });
 
-test("an upstream that never answers is 504 timeout at the deadline, and is not asked again", async () => {
+test("an upstream that never responds is 504 timeout at the deadline, and is not retried", async () => {
   await using server = await presageWithRawUpstream(() => {}, environment);
   await Promise.all([expectTimeout(server.predict), expectTimeout(server.chat)]);
   expect(server.upstream.received).toHaveLength(2);
 });
 
-test("an upstream that stalls half-way through its answer is 504 timeout at the deadline", async () => {
+test("an upstream that stalls half-way through its response is 504 timeout at the deadline", async () => {
   const half = goodResponse.slice(0, -30);
   await using server = await presageWithRawUpstream(({ socket }) => socket.write(half), environment);
   await Promise.all([expectTimeout(server.predict), expectTimeout(server.chat)]);
   expect(server.upstream.received).toHaveLength(2);
 });
 
-test("an upstream that stalls in the middle of the answer's head is 504 timeout at the deadline", async () => {
+test("an upstream that stalls in the middle of the response head is 504 timeout at the deadline", async () => {
   await using server = await presageWithRawUpstream(
     ({ socket }) => socket.write("HTTP/1.1 200 OK\r\nconte"),
     environment,
@@ -62,7 +62,7 @@ test("an upstream that stalls in the middle of the answer's head is 504 timeout 
   await expectTimeout(server.predict);
 });
 
-test("an upstream that trickles its answer past the deadline is 504 timeout all the same", async () => {
+test("an upstream that trickles its response past the deadline is 504 timeout too", async () => {
   await using server = await presageWithRawUpstream(({ socket }) => {
     socket.write(goodResponse.slice(0, -30));
     const trickle = setInterval(() => socket.write(" "), 50);
@@ -71,7 +71,7 @@ test("an upstream that trickles its answer past the deadline is 504 timeout all 
   await expectTimeout(server.predict);
 });
 
-test("an upstream that does not even say which models it has is 504 timeout at the deadline", async () => {
+test("an upstream that does not list its models is 504 timeout at the deadline", async () => {
   await using server = await presageWithRawUpstream(() => {}, {
     ...environment,
     PRESAGE_UPSTREAM_MODEL: undefined,
@@ -79,7 +79,7 @@ test("an upstream that does not even say which models it has is 504 timeout at t
   await expectTimeout(server.predict);
 });
 
-test("at the deadline the upstream is let go of", async () => {
+test("at the deadline the upstream connection is closed", async () => {
   const closed = Promise.withResolvers<string>();
   await using server = await presageWithRawUpstream(
     ({ socket }) => socket.on("close", () => closed.resolve("closed")),
@@ -94,7 +94,7 @@ for (const [what, behave] of [
   ["a reset connection", undefined],
   ["a 503 with Retry-After", httpResponse(503, { error: "busy" }, { "retry-after": "1" })],
 ] as const) {
-  test(`trying again after ${what} ends at the deadline`, async () => {
+  test(`retries after ${what} end at the deadline`, async () => {
     await using server = await presageWithRawUpstream(
       ({ socket }) => {
         if (behave === undefined) socket.resetAndDestroy();

@@ -34,7 +34,7 @@ async function unreachableCounts(presage: SpawnedPresage): Promise<string[]> {
   return text.split("\n").filter((line) => line.startsWith("presage_upstream_unreachable_total"));
 }
 
-test.concurrent("callers hear one text, the log and the metrics why the upstream cannot be reached", async () => {
+test.concurrent("callers get one text; the log and the metrics say why the upstream is unreachable", async () => {
   const https = Bun.serve({
     hostname: "127.0.0.1",
     port: 0,
@@ -75,7 +75,7 @@ test.concurrent("callers hear one text, the log and the metrics why the upstream
   await plain.stop(true);
 });
 
-test.concurrent("an outage is reported once, and that it is over", async () => {
+test.concurrent("an outage is reported once, and so is its end", async () => {
   const port = await freePort();
   await using presage = await before(`http://127.0.0.1:${port}/v1`, { PRESAGE_UPSTREAM_RETRIES: "0" });
   for (let call = 0; call < 20; call++) expect((await predict(presage)).status).toBe(503);
@@ -99,7 +99,7 @@ test.concurrent("an outage is reported once, and that it is over", async () => {
   ]);
 });
 
-test.concurrent("judges have an upstream of their own, in the log and in the metrics", async () => {
+test.concurrent("the judges' upstream is separate in the log and in the metrics", async () => {
   await using presage = await before(`http://127.0.0.1:${await freePort()}/v1`);
   const evaluated = await presage.call("POST", "/v1/evaluate", {
     evaluators: [{ evaluator: "judge", profile_name: "system:is-concise" }],

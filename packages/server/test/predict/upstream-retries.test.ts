@@ -4,7 +4,7 @@ import { goodResponse, httpResponse } from "../support/upstream/raw-upstream.ts"
 
 const busy = { error: { message: "All slots are busy." } };
 
-test("an upstream that answers 503 twice is asked a third time", async () => {
+test("an upstream that returns 503 twice is called a third time", async () => {
   await using server = await presageWithRawUpstream(({ socket, number }) => {
     socket.write(number < 3 ? httpResponse(503, busy) : goodResponse);
   });
@@ -12,7 +12,7 @@ test("an upstream that answers 503 twice is asked a third time", async () => {
   expect(server.upstream.received).toHaveLength(3);
 });
 
-test("an upstream that goes on answering 503 is 503 unavailable with what it said and a Retry-After", async () => {
+test("an upstream that keeps returning 503 is 503 unavailable with its body and a Retry-After", async () => {
   await using server = await presageWithRawUpstream(({ socket }) => socket.write(httpResponse(503, busy)));
   const response = await server.chat();
   expect(response.status).toBe(503);
@@ -26,7 +26,7 @@ test("an upstream that goes on answering 503 is 503 unavailable with what it sai
   expect(server.upstream.received).toHaveLength(3);
 });
 
-test("a 503 that asks for a longer pause than ours is handed on with its Retry-After, at once", async () => {
+test("a 503 with a longer Retry-After than the maximum pause is forwarded immediately", async () => {
   await using server = await presageWithRawUpstream(({ socket }) =>
     socket.write(httpResponse(503, busy, { "retry-after": "7" })),
   );
@@ -40,7 +40,7 @@ test("a 503 that asks for a longer pause than ours is handed on with its Retry-A
   }
 });
 
-test("a 503 that asks for a short pause is not asked again before it is over", async () => {
+test("a 503 with a short Retry-After is retried only after it", async () => {
   const askedAtMs: number[] = [];
   await using server = await presageWithRawUpstream(({ socket, number }) => {
     askedAtMs.push(performance.now());
@@ -62,7 +62,7 @@ for (const [status, answered, category] of [
   [504, 504, "timeout"],
   [529, 503, "unavailable"],
 ] as const) {
-  test(`an upstream's ${status} is not tried again`, async () => {
+  test(`an upstream's ${status} is not retried`, async () => {
     await using server = await presageWithRawUpstream(({ socket }) =>
       socket.write(httpResponse(status, busy)),
     );
@@ -73,7 +73,7 @@ for (const [status, answered, category] of [
   });
 }
 
-test("without retries neither a 503 nor a reset connection is tried again", async () => {
+test("without retries neither a 503 nor a reset connection is retried", async () => {
   await using server = await presageWithRawUpstream(
     ({ socket, number }) => {
       if (number === 1) socket.write(httpResponse(503, busy));
@@ -87,7 +87,7 @@ test("without retries neither a 503 nor a reset connection is tried again", asyn
   expect(server.upstream.received).toHaveLength(2);
 });
 
-test("asking for the model's name is tried again too, and is done once for all who wait for it", async () => {
+test("the look-up of the model's name is retried too, and shared by all callers", async () => {
   await using server = await presageWithRawUpstream(
     ({ socket, head, number }) => {
       if (number === 1) socket.resetAndDestroy();
@@ -103,7 +103,7 @@ test("asking for the model's name is tried again too, and is done once for all w
   expect(server.upstream.received.at(-1)?.body).toContain('"served"');
 });
 
-test("a caller who was refused by the upstream is not held against the next one", async () => {
+test("a caller rejected by the upstream does not affect the next one", async () => {
   await using server = await presageWithRawUpstream(({ socket, number }) => {
     socket.write(number === 1 ? httpResponse(500, busy) : goodResponse);
   });

@@ -47,7 +47,7 @@ for (const [form, write] of [
       },
     ],
   ] as const) {
-    test(`a second answer ${form} that comes ${when} goes to nobody`, async () => {
+    test(`a second response ${form} that arrives ${when} goes to no one`, async () => {
       await using server = await presageWithRawUpstream(({ socket }) => answerTwice(socket));
       const pauseMs = when === "while nobody asks" ? 60 : 0;
       expect(await askInTurn(() => server.predict(), 10, pauseMs)).toEqual(["Open."]);
@@ -55,7 +55,7 @@ for (const [form, write] of [
   }
 }
 
-test("without kept connections a second answer goes to nobody, even if it comes while others wait", async () => {
+test("without kept-alive connections a second response goes to no one, even while others wait", async () => {
   const connections = new Set<Socket>();
   await using server = await presageWithRawUpstream(
     ({ socket }) => {

@@ -33,11 +33,11 @@ onEachDatabase((database) => {
     expect((await presage.call("POST", "/v1/evaluate", body)).status).toBe(200);
   }
 
-  test("There are no apps before there are results", async () => {
+  test("There are no apps without results", async () => {
     expect(await listApps()).toEqual({ apps: [], next: null });
   });
 
-  test("Each app that has results is there once, in the order of the names, and another account sees none", async () => {
+  test("Each app with results is listed once, ordered by name, and not shown to other accounts", async () => {
     for (const app of ["öffnen", "beta", "Zeta", null, "beta", "a b"]) await evaluateFor(app);
     const names = ["Zeta", "a b", "beta", "default", "öffnen"];
     expect(await listApps()).toEqual({ apps: names.map((name) => ({ name })), next: null });
@@ -45,7 +45,7 @@ onEachDatabase((database) => {
     expect(await listApps(stranger)).toEqual({ apps: [], next: null });
   });
 
-  test("They come in pages, each from the last name of the one before, whatever its characters", async () => {
+  test("They are listed in pages, each continuing after the last name, whatever its characters", async () => {
     for (const app of ["🚪", "\uff5e", "a%b", "é"]) await evaluateFor(app);
     const pages: string[][] = [];
     let query = "?limit=4";

@@ -75,7 +75,7 @@ onEachDatabase((database) => {
     await storeResults(opened.database, opened.owner.account_id, fields);
   }
 
-  test("What evaluations find is counted with them, each revision by itself", async () => {
+  test("Findings are counted with their evaluations, for each revision separately", async () => {
     const name = "rooms";
     const body = { doors: ["opened by itself", "gone"], people: ["gone"] };
     const first = await create({ error_taxonomy_name: name, body, labels: ["production"] });
@@ -117,7 +117,7 @@ onEachDatabase((database) => {
     expect((await findings(first.id)).evaluated).toBe(4);
   });
 
-  test("Of a taxonomy that comes with Presage each account sees its own findings", async () => {
+  test("Each account sees its own findings of a built-in taxonomy", async () => {
     const [revision] = await list({ name: "system:world-model-errors" });
     const id = revision?.id ?? "";
     judgeFinds("E1");
@@ -165,7 +165,7 @@ onEachDatabase((database) => {
     expect(found[0]).toEqual({ path: deep, count: 2, last_found_on: "2026-04-01" });
   });
 
-  test("A revision that is not there is 404, and faults are named", async () => {
+  test("An unknown revision is 404, and issues are reported", async () => {
     expect((await get(nowhere)).status).toBe(404);
     const own = await create({ error_taxonomy_name: "mine alone" });
     expect((await get(own.id, "", stranger)).status).toBe(404);

@@ -39,7 +39,7 @@ onEachDatabase((database) => {
   const idsOf = async (filter: Record<string, unknown>) =>
     (await search({ app, ...filter })).map(({ id }) => id);
 
-  test("a correction counts in searches, and the evaluator's verdict stays", async () => {
+  test("a correction counts in searches, and the evaluator's verdict is kept", async () => {
     const id = await store({ finding: { status: "success", pass: false, score: 0.25 } });
     const corrected = await correct(id, { pass: true, comment: "It is right, only longer 🙂" });
     expect(await find(id)).toEqual(corrected);
@@ -61,7 +61,7 @@ onEachDatabase((database) => {
     expect(await idsOf({ score_raw_max: 0.3 })).toEqual([]);
   });
 
-  test("of several corrections the last one counts, however many people speak at once", async () => {
+  test("of several corrections the latest counts, even if concurrent", async () => {
     const id = await store({});
     await correct(id, { pass: false });
     await correct(id, { pass: true, score_raw: 0.8, comment: null });
@@ -79,7 +79,7 @@ onEachDatabase((database) => {
     expect(groups[0]?.mean_score).toBeCloseTo(score, 9);
   });
 
-  test("a fail without a score is a zero, and a null is no score either", async () => {
+  test("a fail without a score counts as zero, and so does a null score", async () => {
     const id = await store({});
     expect((await correct(id, { pass: false })).correction?.score_raw).toBe(0);
     expect((await correct(id, { pass: true, score_raw: null })).correction?.score_raw).toBe(1);
@@ -98,7 +98,7 @@ onEachDatabase((database) => {
     expect(await find(id)).toMatchObject({ pass: null, score_raw: null });
   });
 
-  test("summaries from both sources agree after corrections, in the day of the result", async () => {
+  test("summaries from both sources agree after corrections, on the day of the result", async () => {
     const createdAt = Date.UTC(2026, 3, 5, 12) * 1000;
     const first = await store({ createdAt });
     await store({ createdAt, finding: { status: "success", pass: false, score: 0.2504 } });
@@ -124,13 +124,13 @@ onEachDatabase((database) => {
     expect(results.groups[0]).toMatchObject(others);
   });
 
-  test("an evaluation without a verdict cannot be corrected", async () => {
+  test("a failed evaluation cannot be corrected", async () => {
     const id = await store({ finding: { status: "failed", errorMessage: "timeout: too long" } });
     expect((await post(`/${id}/correction`, { pass: true })).status).toBe(409);
     expect((await summary({ app })).groups).toMatchObject([{ count: 1, failed: 1, passed: 0 }]);
   });
 
-  test("what is not there, or another account's, is 404; faults are named", async () => {
+  test("an unknown or another account's result is 404; issues are reported", async () => {
     const id = await store({});
     expect((await post("/999999999/correction", { pass: true })).status).toBe(404);
     expect((await post(`/${id}/correction`, { pass: false }, stranger)).status).toBe(404);
@@ -143,7 +143,7 @@ onEachDatabase((database) => {
     ]);
   });
 
-  test("a result of another account is not read before it is 404, however long it is", async () => {
+  test("a result of another account is 404 without being read", async () => {
     const long = "long ".repeat(1_000_000);
     const id = await store({ sample: { input: long, output: long } });
     const find = (where: string, headers?: Record<string, string>) =>
@@ -168,7 +168,7 @@ onEachDatabase((database) => {
     }
   }, 60_000);
 
-  test("a judge finds the newest corrections of its profile, the last word on each result", async () => {
+  test("a judge finds the latest corrections of its profile, one for each result", async () => {
     await using opened = await openStore(databaseUrl);
     const { database: handle, owner } = opened;
     const publicId = crypto.randomUUID();

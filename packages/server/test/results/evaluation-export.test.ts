@@ -47,7 +47,7 @@ onEachDatabase((database) => {
     return text.split("\n").slice(0, -1);
   };
 
-  test("JSON Lines are the very results of the search, all of them, in its order", async () => {
+  test("JSON Lines are exactly the results of the search, in its order", async () => {
     for (const [order, turn] of [
       ["created_at", false],
       ["-created_at", true],
@@ -64,7 +64,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test("a whole export has no gap and nothing twice", async () => {
+  test("a complete export has no gaps and no duplicates", async () => {
     const ids = (await linesOf(await get({}))).map((line) => Number(JSON.parse(line).id));
     expect(ids).toHaveLength(351);
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => b - a));
@@ -81,7 +81,7 @@ onEachDatabase((database) => {
     expect(await linesOf(await get(query))).toHaveLength(count);
   });
 
-  test("a table has a head, today's names, JSON for what is nested, and no formula", async () => {
+  test("a CSV has a header, current names, JSON for nested values, and no formulas", async () => {
     const response = await get({ format: "csv", app: "formula" });
     expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
     expect(response.headers.get("content-disposition")).toBe('attachment; filename="evaluation-results.csv"');
@@ -98,7 +98,7 @@ onEachDatabase((database) => {
     expect(row.split(",")).toContain("true");
   });
 
-  test("lines, quotes and letters of all scripts come through a table", async () => {
+  test("line breaks, quotes and all scripts survive a CSV", async () => {
     const response = await get({ format: "csv", before_id: "3", after_id: "1" });
     const text = await response.text();
     expect(text).toContain('"two\nlines, ""quoted"""');
@@ -106,25 +106,25 @@ onEachDatabase((database) => {
     expect(text).toContain('"[""a"",""b""]"');
   });
 
-  test("a table without rows has its head", async () => {
+  test("a CSV without rows has its header", async () => {
     expect(await linesOf(await get({ format: "csv", app: "nowhere" }))).toHaveLength(1);
     expect(await linesOf(await get({ app: "nowhere" }))).toEqual([]);
   });
 
-  test("ids that are longer than any result's are beyond all of them", async () => {
+  test("ids longer than any result's are after all of them", async () => {
     for (const long of ["9007199254740993", "9".repeat(400)]) {
       expect(await linesOf(await get({ after_id: long }))).toEqual([]);
       expect(await linesOf(await get({ before_id: long }))).toEqual(await linesOf(await get({})));
     }
   });
 
-  test("old names of filters are taken, and told", async () => {
+  test("old names of filters are accepted and reported as deprecated", async () => {
     const response = await get({ evaluator_profile_name: "system:default" });
     expect(response.headers.has("deprecation")).toBe(true);
     expect(await linesOf(response)).toHaveLength(351);
   });
 
-  test("names the faults of the query", async () => {
+  test("reports the issues of the query", async () => {
     const faults = await issuesOf(
       await get({
         pass: "perhaps",
@@ -147,7 +147,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test("asks for a key", async () => {
+  test("requires a key", async () => {
     const response = await presage.call("GET", `${resultsPath}/export`, undefined, {});
     expect(response.status).toBe(401);
   });

@@ -39,12 +39,12 @@ onEachDatabase((database) => {
     },
   );
 
-  test("An export refuses one too", async () => {
+  test("An export rejects one too", async () => {
     const [fault] = await issuesOf(await presage.call("GET", `${results}/export?evaluator=regex`));
     expect(fault?.loc).toEqual(["query", "evaluator"]);
   });
 
-  test("A search with limit 1000 and offset 0 is answered, and any other offset is refused", async () => {
+  test("A search with limit 1000 and offset 0 succeeds, and any other offset is rejected", async () => {
     expect(await search({ limit: 1000, offset: 0 })).toHaveLength(2);
     const [fault] = await issuesOf(await presage.call("POST", `${results}/search`, { offset: 50 }));
     expect(fault?.loc).toEqual(["body", "offset"]);
@@ -72,7 +72,7 @@ onEachDatabase((database) => {
     ]);
   });
 
-  test("An alias finds its newest evaluator's results, unless some were imported under that very name", async () => {
+  test("An alias finds its newest evaluator's results, unless some were imported under the alias itself", async () => {
     expect(await search({ evaluator_id: "regex" })).toHaveLength(2);
     const imported = { evaluator_id: "contains", pass: true, score_raw: 1 };
     await presage.call("POST", `${results}/batch`, { evaluation_results: [imported] });
@@ -81,7 +81,7 @@ onEachDatabase((database) => {
     expect((await search({ evaluator_family: "contains" })).map(({ external }) => external)).toEqual([false]);
   });
 
-  test("A field of an evaluator that nobody knows is refused: a profile must not be passed over", async () => {
+  test("An unknown field of an evaluator is rejected: a profile must not be ignored", async () => {
     const body = { evaluators: [{ evaluator: "contains", profile: "mine" }], evaluated_model_output: "x" };
     const [fault] = await issuesOf(await presage.call("POST", "/v1/evaluate", body));
     expect([fault?.type, fault?.loc]).toEqual(["extra_forbidden", ["body", "evaluators", 0, "profile"]]);

@@ -14,7 +14,7 @@ onEachDatabase((database) => {
   });
   afterAll(() => presage.stop());
 
-  test("names as long as names may be are kept, found and counted, all at once", async () => {
+  test("names of the maximum length are stored, found and counted, all at once", async () => {
     // Nothing that a database could make smaller before it indexes it.
     const name = (seed: number) =>
       String.fromCodePoint(
@@ -28,7 +28,7 @@ onEachDatabase((database) => {
     expect(groups).toMatchObject([{ count: 1, key: { evaluation_run_id: name(2), evaluator_id: name(4) } }]);
   });
 
-  test("a result from elsewhere is kept whole, and marked as such", async () => {
+  test("an imported result is stored in full, and marked as imported", async () => {
     const response = await post("/batch", {
       evaluation_results: [
         {
@@ -90,7 +90,7 @@ onEachDatabase((database) => {
     expect(found?.id).toBe(id);
   });
 
-  test("verdicts and scores may be missing, and count as such", async () => {
+  test("verdicts and scores may be missing, and are counted as missing", async () => {
     const [id] = await importAll([{ evaluator_id: "e", app: "bare", pass: null, score_raw: null, tags: {} }]);
     expect(await find(id ?? "")).toMatchObject({
       pass: null,
@@ -113,7 +113,7 @@ onEachDatabase((database) => {
     ]);
   });
 
-  test("takes the old names of the sample, and says so", async () => {
+  test("accepts the old names of the sample, and reports them as deprecated", async () => {
     const response = await post("/batch", {
       evaluation_results: [
         { evaluator_id: "old", criteria: "their profile", input: "in", output: "out", label: "gold" },
@@ -129,7 +129,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("a thousand come in their order, with ids that follow each other", async () => {
+  test("a thousand are stored in order, with consecutive ids", async () => {
     const ids = await importAll(
       Array.from({ length: 1000 }, (_, index) => ({
         evaluator_id: "many",
@@ -146,7 +146,7 @@ onEachDatabase((database) => {
     expect(found?.id).toBe(ids[500] ?? "");
   });
 
-  test("one fault keeps all out, and each is named", async () => {
+  test("one issue rejects the whole import, and each is reported", async () => {
     const faults = await issuesOf(
       await post("/batch", {
         evaluation_results: [
@@ -166,7 +166,7 @@ onEachDatabase((database) => {
     expect(await search({ evaluator_id: "all or nothing" })).toEqual([]);
   });
 
-  test("durations that are no lengths of time are refused", async () => {
+  test("invalid durations are rejected", async () => {
     const durations = ["P1Y", "PT1M", "P1M", `P${"9".repeat(300)}W`];
     const faults = await issuesOf(
       await post("/batch", {
@@ -179,7 +179,7 @@ onEachDatabase((database) => {
     expect(locationsOf(faults).map(({ loc }) => loc[2])).toEqual([0, 2, 3]);
   });
 
-  test("no result, or more than a thousand, is refused", async () => {
+  test("no result, or more than a thousand, is rejected", async () => {
     await issuesOf(await post("/batch", { evaluation_results: [] }));
     const many = Array.from({ length: 1001 }, () => ({ evaluator_id: "e" }));
     await issuesOf(await post("/batch", { evaluation_results: many }));

@@ -158,7 +158,7 @@ onEachDatabase((database) => {
       },
     );
 
-    test("finds evaluations without a verdict by their status only", async () => {
+    test("finds failed evaluations by their status only", async () => {
       const failed = stored.filter(({ finding }) => finding.status === "failed").map(({ id }) => id);
       expect(await searchAll({ status: "failed", order: "created_at" }, 7)).toEqual(failed);
       const narrower = await search({ status: "validation_error", app: "default", tags: { env: "test" } });
@@ -175,7 +175,7 @@ onEachDatabase((database) => {
       expect(narrower.length).toBeGreaterThan(0);
     });
 
-    test("takes what real clients send: nulls, no tags, limits and offsets, ids as integers or texts", async () => {
+    test("accepts what real clients send: nulls, no tags, limits and offsets, ids as integers or strings", async () => {
       const nulls = {
         app: null,
         evaluator_id: null,
@@ -200,7 +200,7 @@ onEachDatabase((database) => {
       expect(await search({})).toHaveLength(50);
     });
 
-    test("takes ids that are longer than any result's", async () => {
+    test("accepts ids longer than any result's", async () => {
       const newest = await search({ limit: 3 });
       for (const long of ["9007199254740993", "9".repeat(400), "00000000000000000000000000000001"]) {
         const beyond = Number(long) > 1;
@@ -216,18 +216,21 @@ onEachDatabase((database) => {
       }
     });
 
-    test.each(["criterion_profile_name", "evaluator_profile_name"])("takes the old name %s", async (name) => {
-      const response = await post("/search", { [name]: "two", limit: 1000 });
-      expect(response.headers.get("deprecation")).toMatch(/^@\d+$/);
-      const { results } = (await response.json()) as { results: unknown[] };
-      expect(results).toHaveLength(
-        stored.filter((result) => isSuccess(result) && result.profile?.name === "two").length,
-      );
-      const today = await post("/search", { profile_name: "two" });
-      expect(today.headers.has("deprecation")).toBe(false);
-    });
+    test.each(["criterion_profile_name", "evaluator_profile_name"])(
+      "accepts the old name %s",
+      async (name) => {
+        const response = await post("/search", { [name]: "two", limit: 1000 });
+        expect(response.headers.get("deprecation")).toMatch(/^@\d+$/);
+        const { results } = (await response.json()) as { results: unknown[] };
+        expect(results).toHaveLength(
+          stored.filter((result) => isSuccess(result) && result.profile?.name === "two").length,
+        );
+        const today = await post("/search", { profile_name: "two" });
+        expect(today.headers.has("deprecation")).toBe(false);
+      },
+    );
 
-    test("shows each result as it is shown alone, in new names and old", async () => {
+    test("shows each result as its own route does, under new and old names", async () => {
       const [found] = await search({ tags: { env: "test" }, limit: 1 });
       const alone = await presage.call("GET", `${resultsPath}/${found?.id}`);
       expect(await alone.json()).toEqual({ evaluation_result: found, evaluation_results: [found] });
@@ -239,7 +242,7 @@ onEachDatabase((database) => {
       });
     });
 
-    test("names every fault of the request", async () => {
+    test("reports every issue of the request", async () => {
       const faults = await issuesOf(
         await post("/search", {
           app: 1,
@@ -269,7 +272,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test("by more tags than a result can have is refused, and by extreme bounds finds nothing", async () => {
+    test("by more tags than a result can have is rejected, and by extreme bounds finds nothing", async () => {
       const tags = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`tag ${index}`, "value"]));
       expect(locationsOf(await issuesOf(await post("/search", { tags })))).toEqual([
         { type: "value_error", loc: ["body", "tags"] },
@@ -303,7 +306,7 @@ onEachDatabase((database) => {
   });
 
   describe("One result", () => {
-    test("that is not there is 404, and what is no id is refused", async () => {
+    test("that is unknown is 404, and an invalid id is rejected", async () => {
       expect((await presage.call("GET", `${resultsPath}/999999999`)).status).toBe(404);
       const faults = await issuesOf(await presage.call("GET", `${resultsPath}/abc`));
       expect(locationsOf(faults)).toEqual([{ type: "int_parsing", loc: ["path", "id"] }]);

@@ -114,7 +114,7 @@ onEachDatabase((database) => {
       expect(rollups.groups.reduce((total, { count }) => total + count, 0)).toBe(stored.length);
     });
 
-    test("by day goes from day to day, and names them", async () => {
+    test("by day has one group per day, with its date", async () => {
       const { groups } = await summary({ group_by: ["day"] });
       expect(groups.map(({ key, count }) => [key.day, count])).toEqual([
         ["2026-06-01", 40],
@@ -123,7 +123,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test("names what groups have in common, and says null where there is nothing", async () => {
+    test("states what each group has in common, and null where there is nothing", async () => {
       const byRun = await summary({ group_by: ["run"] });
       expect(byRun.groups.map(({ key }) => key)).toEqual([
         { evaluation_run_id: null },
@@ -212,7 +212,7 @@ onEachDatabase((database) => {
       expect(countStored(fits).count).toBeGreaterThan(0);
     });
 
-    test("takes extreme bounds", async () => {
+    test("accepts extreme bounds", async () => {
       for (const filter of [
         { score_raw_min: 1e300 },
         { score_raw_max: -1e300 },
@@ -225,7 +225,7 @@ onEachDatabase((database) => {
       expect((await summary({ score_raw_min: -1e300, score_raw_max: 1e300 })).groups).toHaveLength(1);
     });
 
-    test("of nothing has no group", async () => {
+    test("of nothing has no groups", async () => {
       expect(await summary({ app: "nowhere", group_by: ["day"] })).toEqual({ source: "rollups", groups: [] });
       expect(await summary({ tags: { env: "none" } })).toEqual({ source: "results", groups: [] });
       expect((await summary({ status: "failed", pass: true, group_by: ["day"] })).groups).toEqual([]);
@@ -258,14 +258,14 @@ onEachDatabase((database) => {
       }
     });
 
-    test("by tag needs the tag's name, and knows its dimensions", async () => {
+    test("by tag requires the tag's name, and lists its dimensions", async () => {
       const faults = await issuesOf(await post("/summary", { group_by: ["tag"] }));
       expect(locationsOf(faults)).toEqual([{ type: "missing", loc: ["body", "tag"] }]);
       const unknown = await issuesOf(await post("/summary", { group_by: ["week"] }));
       expect(locationsOf(unknown)).toEqual([{ type: "literal_error", loc: ["body", "group_by", 0] }]);
     });
 
-    test("of more groups than one answer takes is refused, and just as many are not", async () => {
+    test("of more groups than the maximum is rejected, and of exactly the maximum is not", async () => {
       await using opened = await openStore(databaseUrl);
       const inRuns = (from: number, to: number) =>
         storeResults(
@@ -288,7 +288,7 @@ onEachDatabase((database) => {
       }
     }, 60_000);
 
-    test("tells another account nothing", async () => {
+    test("shows nothing to another account", async () => {
       const stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
       for (const body of [{ group_by: ["app"] }, { group_by: ["tag"], tag: "env" }]) {
         const response = await post("/summary", body, stranger);
@@ -297,7 +297,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("a score whose square is too small for a double is summed up from the results as from the rollup", async () => {
+  test("a score whose square is too small for a double is summed equally from results and rollup", async () => {
     await post("/batch", { evaluation_results: [{ evaluator_id: "tiny", pass: false, score_raw: 1e-200 }] });
     for (const filter of [{}, { after_id: 0 }]) {
       const { groups } = await summary({ evaluator_id: "tiny", ...filter });

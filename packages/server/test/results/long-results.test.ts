@@ -33,7 +33,7 @@ onEachDatabase((database) => {
   }, 60_000);
   afterAll(() => presage.stop());
 
-  test("An export reads few long texts at once, and all of them in order", async () => {
+  test("An export reads few long texts at a time, and all of them in order", async () => {
     await using store = await openStore(databaseUrl);
     const characters: number[] = [];
     const watch: KyselyPlugin = {
@@ -52,7 +52,7 @@ onEachDatabase((database) => {
     expect(Math.max(...characters)).toBeLessThan(8 * megabyte);
   });
 
-  test("An export goes on after a page of ids that is full, and ends where nothing follows", async () => {
+  test("An export continues after a full page of ids, and ends where nothing follows", async () => {
     await using store = await openStore(databaseUrl);
     for (const [app, count] of [
       ["short", 1_000],
@@ -67,7 +67,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test("A page of more text than one answer takes is refused, and the answer says what helps", async () => {
+  test("A page with too much text is rejected, with a hint at what helps", async () => {
     const response = await post("/search", { app: "huge" });
     expect(response.status).toBe(413);
     expect(await response.json()).toEqual({

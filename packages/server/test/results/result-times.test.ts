@@ -44,14 +44,14 @@ onEachDatabase((database) => {
     return rollups.groups.map(({ key, count }) => [key.day, count]);
   }
 
-  test("After a result of a wrong clock, the next ones have their real times", async () => {
+  test("After a result of a wrong clock, the next ones have correct times", async () => {
     await store([{ filing: { app: "once" }, createdAt: future }]);
     const [id = ""] = await importAll([{ evaluator_id: "theirs", app: "once", pass: true }]);
     const { created_at } = await find(id);
     expect(Math.abs(Date.parse(created_at) - Date.now())).toBeLessThan(60_000);
   });
 
-  test("Searches by time find exactly what they should, whatever order times are in, a page at a time", async () => {
+  test("Searches by time find exactly the right results page by page, in any order of times", async () => {
     const app = "disorder";
     // Some stretches of ids, in most of which all is well, one an hour behind the other; clocks jump both ways in others.
     const count = 2 * numbersPerStretch + 500;
@@ -76,7 +76,7 @@ onEachDatabase((database) => {
     }
   }, 60_000);
 
-  test("A server warns of results that are dated in the future, once, and names the command", async () => {
+  test("A server warns once about results dated in the future, and names the command", async () => {
     await store([{ filing: { app: "warned" }, createdAt: future }]);
     await using other = await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl });
     const log = await eventually(
@@ -86,7 +86,7 @@ onEachDatabase((database) => {
     expect(log.match(/results are dated in the future.*presage results mend-times/g)).toHaveLength(1);
   });
 
-  test("The command that mends gives them the times of their neighbours, with all that was counted and corrected", async () => {
+  test("The repair command gives them the times of their neighbours, with their counts and corrections", async () => {
     const app = "mended";
     const day = Math.floor(now / 86_400_000_000) * 86_400_000_000 - 48 * microsPerHour;
     const taxonomy = { evaluatorFamily: "error-taxonomy", evaluatorId: "error-taxonomy-2026-11-21" };
@@ -138,7 +138,7 @@ onEachDatabase((database) => {
     ]);
   });
 
-  test("A correction that is dated in the future is mended too, and the last word stays the last", async () => {
+  test("A correction dated in the future is repaired too, and the latest stays the latest", async () => {
     const [id = 0] = await store([{ filing: { app: "corrected" } }]);
     await using opened = await openStore(databaseUrl);
     await correct(id, { pass: false, comment: "first" });
@@ -156,7 +156,7 @@ onEachDatabase((database) => {
     expect(Math.abs(Date.parse(correction?.created_at ?? "") - Date.now())).toBeLessThan(60_000);
   });
 
-  test("Where every result is dated in the future, nothing is mended by a clock that is more likely wrong itself", async () => {
+  test("If every result is dated in the future, nothing is repaired, as the current clock is more likely wrong", async () => {
     const url = await database.create();
     await using opened = await openStore(url);
     await storeResults(opened.database, opened.owner.account_id, [{ createdAt: future }]);
@@ -167,7 +167,7 @@ onEachDatabase((database) => {
 
   if (database.name === "SQLite") return;
 
-  test("A clock that differs from the database's by more than a minute stops the start with both times", async () => {
+  test("A clock that differs from the database's by more than a minute prevents the start and shows both times", async () => {
     try {
       setSystemTime(new Date(Date.now() + 10 * yearMs));
       const failure = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl }).then(
@@ -184,7 +184,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test("A clock that goes wrong while the server runs is said once, and once that it is right again", async () => {
+  test("A clock that goes wrong while the server runs is reported once, and so is its recovery", async () => {
     await using opened = await openStore(await database.create());
     const said: string[] = [];
     const say = (_: unknown, text?: string) => void said.push(String(text ?? _));
@@ -211,7 +211,7 @@ onEachDatabase((database) => {
     ]);
   });
 
-  test("A result is dated by the database, whatever the clock of the process says", async () => {
+  test("A result is dated by the database, whatever the process's clock", async () => {
     try {
       setSystemTime(new Date(Date.now() - yearMs));
       const [id = ""] = await importAll([{ evaluator_id: "theirs", app: "slow clock", pass: true }]);

@@ -38,7 +38,7 @@ onEachDatabase((database) => {
   });
   afterAll(() => presage.stop());
 
-  test("Longer texts come cut to the limit, under new names and old, with no character cut in two", async () => {
+  test("Longer texts are truncated to the limit, under new and old names, without splitting a character", async () => {
     const [found] = await search({ app: "long", text_limit: 2 });
     expect(found).toMatchObject({
       evaluated_model_system_prompt: "s🚪",
@@ -58,17 +58,17 @@ onEachDatabase((database) => {
     expect(await find(found?.id ?? "")).toEqual(whole ?? expect.anything());
   });
 
-  test.each([9, 10, 1_000_000])("Texts that are no longer than %d characters come whole", async (limit) => {
+  test.each([9, 10, 1_000_000])("Texts of at most %d characters are complete", async (limit) => {
     expect(await search({ app: "long", text_limit: limit })).toEqual(await search({ app: "long" }));
   });
 
-  test("Nothing is made of texts that are empty or absent", async () => {
+  test("Empty and absent texts are unchanged", async () => {
     const whole = await search({ app: "empty" });
     expect(whole).toMatchObject([{ input: null, output: "", retrieved_context: [], explanation: null }]);
     for (const text_limit of [1, 2, null]) expect(await search({ app: "empty", text_limit })).toEqual(whole);
   });
 
-  test("The database cuts, so that long texts are not read from it", async () => {
+  test("The database truncates, so long texts are not read from it", async () => {
     await using store = await openStore(databaseUrl);
     const huge = "x".repeat(300_000);
     const [stored] = await storeResults(store.database, store.owner.account_id, [
@@ -95,7 +95,7 @@ onEachDatabase((database) => {
     expect(longest).toBeLessThan(1_000);
   });
 
-  test("A limit that is none is refused", async () => {
+  test("An invalid limit is rejected", async () => {
     for (const [text_limit, type] of [
       [0, "greater_than_equal"],
       [1_000_001, "less_than_equal"],

@@ -14,7 +14,7 @@ const firstTime = Date.UTC(2026, 5, 1) * 1000;
 const microsPerMinute = 60_000_000;
 
 onEachDatabase((database) => {
-  test("Results of the version before are found by time after it, and the next ones follow their numbers", async () => {
+  test("Results of the previous version are found by time after an upgrade, and new ones continue their numbers", async () => {
     const databaseUrl = await database.create();
     await using before = new Kysely<unknown>({
       dialect: databaseUrl.startsWith("sqlite:")

@@ -50,7 +50,7 @@ onEachDatabase((database) => {
       return data.map(({ start, requests }) => [start, requests] as const);
     }
 
-    test("is told by the day, without the days that had nothing", async () => {
+    test("is reported by day, without empty days", async () => {
       const { since, until, step, data } = await list({
         since: "2026-01-05T18:00:00+01:00",
         until: "2026-01-08T00:00:00",
@@ -83,7 +83,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test("is told by the hour, from the hour of its beginning up to its end", async () => {
+    test("is reported by hour, from the hour of its start up to its end", async () => {
       expect(
         await starts({ since: "2026-01-05T10:59:00", until: "2026-01-07T00:00:00", step: "hour" }),
       ).toEqual([
@@ -96,7 +96,7 @@ onEachDatabase((database) => {
       ).toEqual([]);
     });
 
-    test("that cannot be is refused where it is wrong", async () => {
+    test("that is invalid is rejected at the wrong field", async () => {
       const refused = async (query: string) =>
         locationsOf(await issuesOf(await presage.call("GET", `/v1/usage${query}`)));
       const places = (type: string, name: string) => [{ type, loc: ["query", name] }];
@@ -116,7 +116,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("What is too much for one answer is refused, and told where less is asked for", async () => {
+  test("Too many rows for one response are rejected, and returned for a smaller query", async () => {
     const april = new Date("2026-04-01T00:00:00Z");
     const keyIds = Array.from({ length: 100_001 }, () => Bun.randomUUIDv7());
     await using store = await openStore(databaseUrl);
@@ -143,7 +143,7 @@ onEachDatabase((database) => {
       );
     });
 
-    test("have quantiles that are within 5 % of the truth", async () => {
+    test("have quantiles within 5% of the exact ones", async () => {
       const { overall, data } = await latency(february);
       expect(data.map(({ start, count }) => [start, count])).toEqual([
         ["2026-02-01T00:00:00.000Z", 1_000],

@@ -15,7 +15,7 @@ onEachDatabase((database) => {
   const upstream = startUpstream();
   afterAll(() => upstream.stop());
 
-  test("What two processes counted adds up, and is written before they end", async () => {
+  test("Counts of two processes add up, and are written before they exit", async () => {
     const url = await database.create();
     const environment = { PRESAGE_DATABASE_URL: url, PRESAGE_UPSTREAM_URL: upstream.url };
     await using one = await spawnPresage(environment);
@@ -34,7 +34,7 @@ onEachDatabase((database) => {
     expect(overall.count).toBe(5);
   }, 60_000);
 
-  test("Latencies are measured, with what the upstream took and without", async () => {
+  test("Latencies are measured with and without the upstream", async () => {
     const slow = startUpstream(async () => {
       await Bun.sleep(100);
       return Response.json(completion("The door is open."));
@@ -56,7 +56,7 @@ onEachDatabase((database) => {
   });
 });
 
-test("What was asked for while PostgreSQL was gone is counted once it is back", async () => {
+test("Requests made while PostgreSQL was down are counted once it is back", async () => {
   const postgres = await startPostgres();
   const upstream = startUpstream();
   const presage = await startPresage({

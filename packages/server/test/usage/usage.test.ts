@@ -36,8 +36,8 @@ onEachDatabase((database) => {
     return data;
   }
 
-  describe("What is asked for", () => {
-    test.concurrent("is counted by operation with its tokens and with why it failed", async () => {
+  describe("A request", () => {
+    test.concurrent("is counted by operation with its tokens and its failure", async () => {
       const { id, key } = await create("asks for everything");
       const headers = { "x-api-key": key };
       const post = (path: string, body: unknown) => presage.call("POST", path, body, headers);
@@ -107,7 +107,7 @@ onEachDatabase((database) => {
       });
     });
 
-    test.concurrent("is not counted of a caller who is not known, nor of anything but predictions and evaluations", async () => {
+    test.concurrent("is not counted for unknown callers, nor if it is neither a prediction nor an evaluation", async () => {
       const { id, key } = await create("asks for a list");
       await presage.call("GET", "/v1/api-keys", undefined, { "x-api-key": key });
       expect(await revoke(id)).toBe(204);
@@ -118,7 +118,7 @@ onEachDatabase((database) => {
       expect(await rowsOf(id, 0)).toEqual([]);
     });
 
-    test.concurrent("with a session is counted without a key", async () => {
+    test.concurrent("with a session is counted under no key", async () => {
       const url = await database.create();
       const dashboard = await startPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_UPSTREAM_URL: upstream.url });
       const { headers } = await sessionOf(await signInLocally(dashboard), url);
@@ -130,7 +130,7 @@ onEachDatabase((database) => {
       expect(api_keys).toEqual([]);
     });
 
-    test.concurrent("is told with the names of the keys, revoked ones too", async () => {
+    test.concurrent("is reported with the names of the keys, including revoked ones", async () => {
       const { id, key, prefix, last_four } = await create("named");
       await presage.call("POST", "/v1/predict", prediction, { "x-api-key": key });
       await revoke(id);
@@ -139,7 +139,7 @@ onEachDatabase((database) => {
       expect(api_keys).toEqual([{ id, name: "named", prefix, last_four, revoked_at: expect.any(String) }]);
     });
 
-    test.concurrent("is nothing of another account's", async () => {
+    test.concurrent("is not reported to another account", async () => {
       const { id, key } = await create("of the first account");
       await presage.call("POST", "/v1/predict", prediction, { "x-api-key": key });
       await rowsOf(id, 1);
