@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { composeEvaluator } from "../compose/compose-server.ts";
+import { composeEvaluator } from "../compose/compose-command-line.ts";
 import type { Config } from "../config.ts";
 import type { WantedEvaluator } from "../evaluation/evaluate/evaluation-order.ts";
 import type { Filing } from "../evaluation/results/record/evaluation-record.ts";

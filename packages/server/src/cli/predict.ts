@@ -1,5 +1,5 @@
 import { type WorldModelPrediction, WorldModelRequest } from "@presage/contract";
-import { composeUpstream } from "../compose/compose-server.ts";
+import { composeUpstream } from "../compose/compose-command-line.ts";
 import type { Config } from "../config.ts";
 import { createLog } from "../observability/logger.ts";
 import { predict } from "../prediction/predict.ts";

@@ -1,4 +1,4 @@
-import { compose } from "../compose/compose-server.ts";
+import { composeServer } from "../compose/compose-server.ts";
 import type { Config } from "../config.ts";
 import { listen } from "../http/listen.ts";
 import { createLog } from "../observability/logger.ts";
@@ -10,7 +10,7 @@ export async function serve(config: Config, unknownVariables: string[]): Promise
   for (const name of unknownVariables)
     logger.warn({ name }, "this PRESAGE_ variable is not known and has no effect");
   const server = listen(config.listen);
-  const presage = await compose(config, log, server.address);
+  const presage = await composeServer(config, log, server.address);
   server.use(presage.app);
   presage.setPhase("ready");
   logger.info({ address: server.address }, "ready");

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { exactMatch } from "../../src/evaluation/evaluators/exact-match.ts";
 import { checkConfig } from "../../src/evaluation/profiles/check-config.ts";
 import { createProfile } from "../../src/evaluation/profiles/create-profile.ts";
+
+import { patientAsker } from "../support/asker.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { evaluatorProfileClient, nowhere, path } from "../support/resources/evaluator-profiles.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
@@ -411,8 +413,8 @@ onEachDatabase((database) => {
       () => Promise.resolve(undefined),
     );
     if ("issues" in config) throw new Error("the config is refused");
-    const { account_id: accountId } = store.owner;
-    await createProfile(store.database, { accountId, config, name: "orphan", description: undefined });
+    const asker = patientAsker(store.owner.account_id);
+    await createProfile({ store }, asker, { config, name: "orphan", description: undefined });
     const [orphan] = await list({ evaluator_family: "gone" });
     if (orphan === undefined) throw new Error("the profile is not listed");
     expect((await post(`/${orphan.public_id}/revision`, { config: {} })).status).toBe(409);

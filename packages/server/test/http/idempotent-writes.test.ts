@@ -231,7 +231,7 @@ onEachDatabase((database) => {
     expect(first[0]).toBe(201);
     const asked = await create(other, sibling.key);
     expect(asked.status).toBe(409);
-    expect(await asked.text()).toContain("only that one is shown it again");
+    expect(await asked.text()).toContain("only that one can retrieve it");
     expect(await told(await create(other, maker.key))).toEqual(first);
     expect(await keys.revoke(maker.id)).toBe(204);
     expect((await create(other, maker.key)).status).toBe(401);

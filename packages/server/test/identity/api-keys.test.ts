@@ -81,7 +81,7 @@ onEachDatabase((database) => {
       await using store = await openStore(databaseUrl);
       const rows = await store.database.selectFrom("api_keys").selectAll().execute();
       const row = rows.find((candidate) => candidate.id === id);
-      expect(row?.digest).toBe(store.digestOf(key));
+      expect(row?.digest).toBe(store.keyDigest(key));
       const settings = await store.database.selectFrom("settings").selectAll().execute();
       const everything = JSON.stringify([rows, settings]);
       // What is shown are the ends of it; no part of its random middle is anywhere.

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MeResponse } from "@presage/contract";
-import { compose } from "../../src/compose/compose-server.ts";
+import { composeServer } from "../../src/compose/compose-server.ts";
 import { readConfig } from "../../src/config.ts";
 import { generateKey } from "../../src/identity/api-keys/key-format.ts";
 import { createLog } from "../../src/observability/logger.ts";
@@ -124,7 +124,7 @@ describe("The same response rejects", () => {
   test("a key's digest, prefix or id", async () => {
     const { id, key, prefix } = await create("parts");
     await using store = await openStore(databaseUrl);
-    for (const part of [store.digestOf(key), prefix, id]) await expectRefused({ "x-api-key": part });
+    for (const part of [store.keyDigest(key), prefix, id]) await expectRefused({ "x-api-key": part });
   });
 });
 
@@ -154,7 +154,7 @@ describe("Among all paths", () => {
 
   beforeAll(async () => {
     const config = readConfig({ PRESAGE_DATABASE_URL: "sqlite::memory:", PRESAGE_BOOTSTRAP_KEY: testKey });
-    const { app, dispose } = await compose(config, createLog("silent"), "http://127.0.0.1:8080");
+    const { app, dispose } = await composeServer(config, createLog("silent"), "http://127.0.0.1:8080");
     paths = Object.keys(app.routes);
     await dispose();
   });

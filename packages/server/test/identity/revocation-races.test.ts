@@ -55,7 +55,7 @@ onEachDatabase((database) => {
     };
     await insertUserWithAccount(store.database, user, user.id);
     const newKey = { userId: user.id, name: "first", expiresAt: null };
-    return { userId: user.id, key: (await createApiKey(store.database, store.digestOf, newKey)).key };
+    return { userId: user.id, key: (await createApiKey(store.database, store.keyDigest, newKey)).key };
   }
 
   async function activeKeys(userId: string): Promise<number> {

@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { KyselyPlugin } from "kysely";
 import { exportResults } from "../../src/evaluation/results/search/export-results.ts";
+
+import { patientAsker } from "../support/asker.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { storeResults } from "../support/store/store-results.ts";
+import { storeOf } from "../support/store-of.ts";
 
 const megabyte = 1_000_000;
 
@@ -46,7 +49,12 @@ onEachDatabase((database) => {
     };
     const filter = { status: "success" as const, app: "long" };
     const watched = store.database.withPlugin(watch);
-    const pieces = exportResults(watched, store.owner.account_id, filter, "oldest-first");
+    const pieces = exportResults(
+      { store: storeOf(watched) },
+      patientAsker(store.owner.account_id),
+      filter,
+      "oldest-first",
+    );
     const outputs = (await Array.fromAsync(pieces)).flat().map(({ sample }) => sample.output?.slice(0, 2));
     expect(outputs).toEqual(Array.from({ length: 20 }, (_, index) => String(index).padEnd(2, "x")));
     expect(Math.max(...characters)).toBeLessThan(8 * megabyte);
@@ -60,7 +68,7 @@ onEachDatabase((database) => {
       [undefined, 1_025],
     ] as const) {
       const filter = { status: "success" as const, app };
-      const pieces = exportResults(store.database, store.owner.account_id, filter, "newest-first");
+      const pieces = exportResults({ store }, patientAsker(store.owner.account_id), filter, "newest-first");
       const ids = (await Array.fromAsync(pieces)).flat().map(({ id }) => id);
       expect(ids).toHaveLength(count);
       expect(ids).toEqual([...new Set(ids)].sort((a, b) => b - a));

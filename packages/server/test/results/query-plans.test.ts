@@ -15,8 +15,11 @@ import type { Tables } from "../../src/storage/schema/tables.ts";
 import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
 import type { UsagePeriod } from "../../src/usage/usage-period.ts";
 import { selectCounts, selectLatencies } from "../../src/usage/usage-store.ts";
+
+import { patientAsker } from "../support/asker.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { storeOf } from "../support/store-of.ts";
 
 /** So many that PostgreSQL would not read them all for want of anything dearer. */
 const results = 30_000;
@@ -96,7 +99,12 @@ onEachDatabase((database) => {
     test.each(["newest-first", "oldest-first"] as const)("uses an index, %s", async (order) => {
       const page = { order, limit: 50 };
       const plans = await plansOf(async () => {
-        const found = await searchResults(watched, account, { status: "success", ...filter }, page);
+        const found = await searchResults(
+          { store: storeOf(watched) },
+          patientAsker(account),
+          { status: "success", ...filter },
+          page,
+        );
         await Array.fromAsync(found.read());
       });
       expect(plans.filter(isScan)).toEqual([]);
@@ -139,7 +147,7 @@ onEachDatabase((database) => {
 
   test("a summary from the rollup reads no results", async () => {
     const wanted = { filter: { evaluatorId: "evaluator1" }, dimensions: ["day" as const] };
-    const plans = await plansOf(() => summarise(watched, account, wanted));
+    const plans = await plansOf(() => summarise({ store: storeOf(watched) }, patientAsker(account), wanted));
     expect(plans.filter((line) => /evaluation_results|SCAN series/.test(line))).toEqual([]);
     // What is not folded yet has no index, and is not much; on SQLite it is nothing.
     expect(plans.filter((line) => /SCAN counts/.test(line)).length).toBeLessThanOrEqual(1);
@@ -162,7 +170,7 @@ onEachDatabase((database) => {
 
   test("a summary of a rare tag reads only the tagged results", async () => {
     const wanted = { filter: { tags: { name1: "nothing" } }, dimensions: ["day" as const] };
-    const plans = await plansOf(() => summarise(watched, account, wanted));
+    const plans = await plansOf(() => summarise({ store: storeOf(watched) }, patientAsker(account), wanted));
     expect(plans.filter(isScan)).toEqual([]);
   });
 });

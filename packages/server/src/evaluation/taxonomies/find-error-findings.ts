@@ -1,4 +1,6 @@
-import type { Database, Micros } from "../../storage/schema/tables.ts";
+import type { Asker } from "../../storage/reader.ts";
+import type { Micros } from "../../storage/schema/tables.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
 import { microsPerDay } from "../results/keep/count-results.ts";
 import { selectErrorFindings } from "./error-findings-store.ts";
 import { findRevision } from "./find-revision.ts";
@@ -18,11 +20,13 @@ export interface ErrorFindings {
 }
 
 export async function findErrorFindings(
-  reader: Database,
-  accountId: string,
+  { store }: Pick<EvaluationServices, "store">,
+  asker: Asker,
   revisionId: string,
   { since, until }: Period,
 ): Promise<ErrorFindings> {
+  const { accountId } = asker;
+  const reader = store.reader(asker);
   await findRevision(reader, accountId, revisionId);
   const rows = await selectErrorFindings(reader, accountId, revisionId, {
     fromDay: since === undefined ? undefined : Math.floor(since / microsPerDay),

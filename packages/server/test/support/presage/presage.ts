@@ -1,4 +1,4 @@
-import { compose } from "../../../src/compose/compose-server.ts";
+import { composeServer } from "../../../src/compose/compose-server.ts";
 import { type RawEnvironment, readConfig } from "../../../src/config.ts";
 import { listen } from "../../../src/http/listen.ts";
 import { createLog } from "../../../src/observability/logger.ts";
@@ -26,7 +26,7 @@ export async function startPresage(environment: RawEnvironment): Promise<TestPre
     ...environment,
   });
   const server = listen(config.listen);
-  const presage = await compose(config, createLog(config.logLevel), server.address);
+  const presage = await composeServer(config, createLog(config.logLevel), server.address);
   server.use(presage.app);
   presage.setPhase("ready");
   return {

@@ -1,6 +1,6 @@
 import { EvaluateRequest, type EvaluationResult, type ValidationError } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
-import type { Evaluate, Evaluation } from "../../../evaluation/evaluate/evaluate.ts";
+import type { Evaluation } from "../../../evaluation/evaluate/evaluate.ts";
 import {
   type EvaluationOrder,
   type Refusal,
@@ -8,8 +8,6 @@ import {
   type WantedEvaluator,
 } from "../../../evaluation/evaluate/evaluation-order.ts";
 import { charactersOf, type Sample } from "../../../evaluation/evaluate/sample.ts";
-import type { InFlight } from "../../../limits/in-flight.ts";
-import type { Log } from "../../../observability/logger.ts";
 import { countUsage } from "../../pipeline/count-usage.ts";
 import { holdResults } from "../../pipeline/hold-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
@@ -25,15 +23,10 @@ import { readFiling } from "../../request/read-filing.ts";
 import { readIdempotencyKey } from "../../request/read-idempotency-key.ts";
 import { readExactBody } from "../../request/read-request.ts";
 import { ValidationFailure } from "../../request/validation.ts";
-import { answerBroke } from "../../response/answer-broke.ts";
 import { answerJson, isLongAnswer } from "../../response/answer-json.ts";
+import { logBrokenResponse } from "../../response/log-broken-response.ts";
+import type { Services } from "../../services.ts";
 import { toEvaluationResult } from "../results/evaluation-result.ts";
-
-export interface EvaluateParts {
-  evaluate: Evaluate;
-  findRefusals: FindRefusals;
-  inFlight: InFlight;
-}
 
 /** What cannot be run of what an account wants, and why. */
 export type FindRefusals = (
@@ -41,19 +34,16 @@ export type FindRefusals = (
   evaluators: readonly WantedEvaluator[],
 ) => Promise<readonly Refusal[]>;
 
-export function evaluateRoutes(
-  { evaluate, findRefusals, inFlight }: EvaluateParts,
-  maxBodyBytes: number,
-  log: Log,
-): Route[] {
-  const onBroken = answerBroke(log);
+export function evaluateRoutes(services: Services): Route[] {
+  const { evaluate, findRefusals, evaluationsInFlight } = services;
+  const { maxBodyBytes } = services.settings;
   return [
     withCaller("POST", "/v1/evaluate", async (call) => {
       const { request, exchange, caller } = call;
       const { accountId } = caller;
       countUsage(call, "evaluate");
-      inFlight.enter(accountId);
-      exchange.atEnd = () => inFlight.leave(accountId);
+      evaluationsInFlight.enter(accountId);
+      exchange.atEnd = () => evaluationsInFlight.leave(accountId);
       const body = await readExactBody(call, EvaluateRequest, maxBodyBytes);
       const references = readReferences(body);
       const evaluators = references.map(toWanted);
@@ -90,7 +80,7 @@ export function evaluateRoutes(
       holdAnswer(isLong);
       if (!isLong) return toShortAnswer(answer);
       const results = answer.map(([item, result]) => withOldItemNames(item, result));
-      return answerJson({ results }, undefined, onBroken(call));
+      return answerJson({ results }, undefined, logBrokenResponse(services, call));
     }),
   ];
 }

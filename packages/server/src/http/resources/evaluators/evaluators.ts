@@ -10,8 +10,9 @@ import { defaultProfileName, type Family } from "../../../evaluation/evaluators/
 import type { RegisteredEvaluator, Registry } from "../../../evaluation/evaluators/registry.ts";
 import { findSystemProfile } from "../../../evaluation/profiles/system-profiles.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
+import type { Services } from "../../services.ts";
 
-export function evaluatorRoutes(registry: Registry): Route[] {
+export function evaluatorRoutes({ registry }: Services): Route[] {
   // The same for every caller, until the next start.
   const evaluators: EvaluatorListResponse = {
     evaluators: registry.evaluators
