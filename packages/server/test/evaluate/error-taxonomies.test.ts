@@ -1,34 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import {
   type ErrorTaxonomyRevision,
   ErrorTaxonomyRevisionCreateResponse,
   ErrorTaxonomyRevisionListResponse,
 } from "@presage/contract";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
 import { errorTaxonomyClient, nowhere, path, tree } from "../support/resources/error-taxonomies.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
-import { startUpstream } from "../support/upstream/upstream.ts";
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let presage: TestPresage;
+  const upstream = useUpstream();
+  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
   /** Headers of a caller of another account. */
   let stranger: Record<string, string>;
   const { post, create, find, list } = errorTaxonomyClient(() => presage);
 
   beforeAll(async () => {
-    const databaseUrl = await database.create();
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: databaseUrl,
-      PRESAGE_UPSTREAM_URL: upstream.url,
-    });
-    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
+    stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
   });
 
   describe("Creating a revision", () => {

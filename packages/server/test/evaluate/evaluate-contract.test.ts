@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type EvaluationResult, EvaluationResultResponse } from "@presage/contract";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
-import { startUpstream } from "../support/upstream/upstream.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
@@ -72,20 +71,9 @@ const yesterday = {
 };
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let presage: TestPresage;
+  const upstream = useUpstream();
+  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
   const { post, evaluate, resultOf, find, search } = evaluationClient(() => presage);
-
-  beforeAll(async () => {
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: await database.create(),
-      PRESAGE_UPSTREAM_URL: upstream.url,
-    });
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
-  });
 
   describe.each([
     ["today's", today],

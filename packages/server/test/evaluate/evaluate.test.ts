@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { describe, expect, test } from "bun:test";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { issuesOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { say } from "../support/upstream/judge.ts";
-import { completion, startUpstream } from "../support/upstream/upstream.ts";
+import { completion } from "../support/upstream/upstream.ts";
 
 const same = {
   evaluated_model_output: "The door is open.",
@@ -14,21 +14,12 @@ const other = { ...same, evaluated_model_output: "The door is closed." };
 const exactMatch = [{ evaluator: "exact-match" }];
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let presage: TestPresage;
+  const upstream = useUpstream();
+  const presage = usePresage(database, {
+    PRESAGE_UPSTREAM_URL: upstream.url,
+    PRESAGE_UPSTREAM_TIMEOUT_MS: "1500",
+  });
   const { post, evaluate, resultOf, find, search } = evaluationClient(() => presage);
-
-  beforeAll(async () => {
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: await database.create(),
-      PRESAGE_UPSTREAM_URL: upstream.url,
-      PRESAGE_UPSTREAM_TIMEOUT_MS: "1500",
-    });
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
-  });
 
   describe("A verdict", () => {
     test("of fail says where and why", async () => {

@@ -1,36 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { exactMatch } from "../../src/evaluation/evaluators/exact-match.ts";
 import { checkConfig } from "../../src/evaluation/profiles/check-config.ts";
 import { createProfile } from "../../src/evaluation/profiles/create-profile.ts";
-
 import { patientAsker } from "../support/asker.ts";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
 import { evaluatorProfileClient, nowhere, path } from "../support/resources/evaluator-profiles.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
-import { startUpstream } from "../support/upstream/upstream.ts";
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let databaseUrl: string;
-  let presage: TestPresage;
+  const upstream = useUpstream();
+  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
   /** Headers of a caller of another account. */
   let stranger: Record<string, string>;
   const { post, create, revise, archive, list } = evaluatorProfileClient(() => presage);
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: databaseUrl,
-      PRESAGE_UPSTREAM_URL: upstream.url,
-    });
-    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
+    stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
   });
 
   describe("Creating a profile", () => {
@@ -405,7 +393,7 @@ onEachDatabase((database) => {
   });
 
   test("A profile of a removed family can be listed and archived, but not revised", async () => {
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     const config = await checkConfig(
       { ...exactMatch, name: "gone" },
       {},

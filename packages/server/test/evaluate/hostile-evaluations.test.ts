@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { expect, test } from "bun:test";
+import { startPresage } from "../support/presage/presage.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
-import { startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
-let upstream: TestUpstream;
-let presage: TestPresage;
-beforeAll(async () => {
-  upstream = startUpstream();
-  presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
-});
-afterAll(async () => {
-  await presage.stop();
-  await upstream.stop();
-});
+const upstream = useUpstream();
+const presage = usePresage(undefined, { PRESAGE_UPSTREAM_URL: upstream.url });
 const { evaluate, post } = evaluationClient(() => presage);
 
 let profiles = 0;

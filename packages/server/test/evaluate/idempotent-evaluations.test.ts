@@ -1,40 +1,32 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { EvaluateResponse, type EvaluationResult } from "@presage/contract";
 import { eventually } from "../support/eventually.ts";
-import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
+import { testKey } from "../support/presage/presage.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
-import { completion, startUpstream } from "../support/upstream/upstream.ts";
+import { completion } from "../support/upstream/upstream.ts";
 
 const sample = { evaluated_model_output: "a", evaluated_model_gold_answer: "a" };
 const exactMatch = { evaluator: "exact-match" };
 const judge = { evaluator: "judge", profile_name: "system:is-concise" };
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let presage: TestPresage;
+  const upstream = useUpstream();
+  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: string;
   let startAnother: () => Promise<SpawnedPresage>;
   const { post, search } = evaluationClient(() => presage);
   const { correct, summary } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
-    const databaseUrl = await database.create();
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: databaseUrl,
-      PRESAGE_UPSTREAM_URL: upstream.url,
-    });
     startAnother = () =>
-      spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl, PRESAGE_UPSTREAM_URL: upstream.url });
-    stranger = await keyOfAnotherAccount(databaseUrl);
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
+      spawnPresage({ PRESAGE_DATABASE_URL: presage.databaseUrl, PRESAGE_UPSTREAM_URL: upstream.url });
+    stranger = await keyOfAnotherAccount(presage.databaseUrl);
   });
 
   const headers = (idempotencyKey: string, apiKey = testKey) => ({

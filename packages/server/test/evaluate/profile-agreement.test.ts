@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { AgreementResponse } from "@presage/contract";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { evaluatorProfileClient, nowhere, path } from "../support/resources/evaluator-profiles.ts";
@@ -11,18 +11,15 @@ import { onEachDatabase } from "../support/store/databases.ts";
 const nothingSaid = { corrected: 0, agreed: 0, should_fail: 0, should_pass: 0 };
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
+  const presage = usePresage(database);
   let stranger: Record<string, string>;
   const { correct } = evaluationResultsClient(() => presage);
   const { resultOf } = evaluationClient(() => presage);
   const { create, revise, archive } = evaluatorProfileClient(() => presage);
 
   beforeAll(async () => {
-    const databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+    stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
   });
-  afterAll(() => presage.stop());
 
   async function agreement(publicId: string, headers?: Record<string, string>): Promise<AgreementResponse> {
     const response = await presage.call("GET", `${path}/${publicId}/agreement`, undefined, headers);

@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
+import { beforeEach, expect, test } from "bun:test";
+import { testKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { openRawClient } from "../support/presage/raw-client.ts";
-import { startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
 
 const paths = ["/v1/predict", "/v1/chat/completions", "/v1/api-keys"];
 const mebibyte = 1024 * 1024;
 
-let upstream: TestUpstream;
-let presage: TestPresage;
-beforeAll(async () => {
-  upstream = startUpstream();
-  presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
-});
-afterAll(async () => {
-  await presage.stop();
-  await upstream.stop();
-});
+const upstream = useUpstream();
+const presage = usePresage(undefined, { PRESAGE_UPSTREAM_URL: upstream.url });
 beforeEach(() => {
   upstream.received.length = 0;
 });

@@ -1,21 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { selectLiveSessions } from "../../src/identity/sessions/sessions-store.ts";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
-  let url: string;
-  let presage: TestPresage;
+  const presage = usePresage(database);
   const keys = apiKeyClient(() => presage);
-
-  beforeAll(async () => {
-    url = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: url });
-  });
-  afterAll(() => presage.stop());
 
   test("Keys are listed in pages, including revoked ones, and without parameters all at once", async () => {
     const made: string[] = [];
@@ -55,7 +48,7 @@ onEachDatabase((database) => {
   });
 
   test("Sessions with equal times are listed in pages as well", async () => {
-    await using store = await openStore(url);
+    await using store = await openStore(presage.databaseUrl);
     const ids = Array.from({ length: 5 }, () => Bun.randomUUIDv7())
       .sort()
       .reverse();

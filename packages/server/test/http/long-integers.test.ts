@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import type { ValidationError } from "@presage/contract";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
-import { startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
 
 const long = "9007199254740993";
 const interaction = '"interaction":{"state":"a hall","action":"look"}';
 
-let upstream: TestUpstream;
-let presage: TestPresage;
-beforeAll(async () => {
-  upstream = startUpstream();
-  presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
-});
-afterAll(async () => {
-  await presage.stop();
-  await upstream.stop();
-});
+const upstream = useUpstream();
+const presage = usePresage(undefined, { PRESAGE_UPSTREAM_URL: upstream.url });
 beforeEach(() => {
   upstream.received.length = 0;
 });

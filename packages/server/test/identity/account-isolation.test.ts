@@ -1,31 +1,26 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { SessionListResponse } from "@presage/contract";
 import { writeUsage } from "../../src/usage/usage-store.ts";
-import { callWithKey, startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { callWithKey } from "../support/presage/presage.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { tallyOf, usageClient } from "../support/resources/usage.ts";
 import { signInLocally } from "../support/sign-in/session.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
-import { startUpstream } from "../support/upstream/upstream.ts";
 
 /** In every text of the first account, and so in no answer to the second. */
 const mark = "mark-of-the-first-account";
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let presage: TestPresage;
+  const upstream = useUpstream();
+  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: Record<string, string>;
   /** The first account's things. */
   const own = { result: "", profile: "", revision: "", apiKey: "", session: "" };
 
   beforeAll(async () => {
-    const databaseUrl = await database.create();
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: databaseUrl,
-      PRESAGE_UPSTREAM_URL: upstream.url,
-    });
-    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+    stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
     const make = async (path: string, body: unknown) => {
       const response = await presage.call("POST", path, body);
       expect(response.ok).toBe(true);
@@ -57,16 +52,12 @@ onEachDatabase((database) => {
     });
     own.revision = taxonomy.error_taxonomy_revision.id;
     own.apiKey = (await make("/v1/api-keys", { name: mark })).id;
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     const use = { accountId: store.owner.account_id, keyId: own.apiKey, totalMs: 5, upstreamMs: 3 };
     await writeUsage(store.database, new Map([["", tallyOf(new Date(), use)]]));
     const browser = await signInLocally(presage, { "user-agent": mark });
     const sessions = await browser.fetch(`${presage.url}/v1/sessions`);
     own.session = SessionListResponse.parse(await sessions.json()).data[0]?.id ?? "";
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
   });
 
   /** Calls that name something of the first account by its id. */

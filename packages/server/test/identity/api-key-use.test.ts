@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeLastUses } from "../../src/identity/api-keys/api-keys-store.ts";
 import { nowMicros } from "../../src/storage/micros.ts";
 import { eventually } from "../support/eventually.ts";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
-  let databaseUrl: string;
-  let presage: TestPresage;
+  const presage = usePresage(database);
   const { create, find, revoke, use } = apiKeyClient(() => presage);
   const lastUseOf = async (id: string) => Date.parse((await find(id))?.last_used_at ?? "");
-
-  beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-  });
-  afterAll(async () => {
-    await presage.stop();
-  });
 
   test.concurrent("a key works until it expires and not after, even if in use", async () => {
     const expiresAt = Date.now() + 2_000;
@@ -59,7 +51,7 @@ onEachDatabase((database) => {
   test.concurrent("a refused key gets no last use", async () => {
     const { id, key } = await create("revoked unused");
     await revoke(id);
-    const other = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+    const other = await startPresage({ PRESAGE_DATABASE_URL: presage.databaseUrl });
     expect(await apiKeyClient(() => other).use(key)).toBe(401);
     // Writes every use that it has recorded.
     await other.stop();
@@ -68,7 +60,7 @@ onEachDatabase((database) => {
 
   test("a later last use written by another process is not moved back", async () => {
     const { id } = await create("used elsewhere");
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     const now = nowMicros();
     const second = 1_000_000;
     for (const [written, kept] of [

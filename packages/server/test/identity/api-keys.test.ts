@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { ApiKeyCreateResponse } from "@presage/contract";
 import { looksLikeKey } from "../../src/identity/api-keys/key-format.ts";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
@@ -14,19 +14,13 @@ const uuid = expect.stringMatching(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 
 onEachDatabase((database) => {
-  let databaseUrl: string;
-  let presage: TestPresage;
+  const presage = usePresage(database);
   let strangersKey: string;
   const { create, list, find, revoke, use } = apiKeyClient(() => presage);
   const post = (body: unknown) => presage.call("POST", "/v1/api-keys", body);
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    strangersKey = await keyOfAnotherAccount(databaseUrl);
-  });
-  afterAll(async () => {
-    await presage.stop();
+    strangersKey = await keyOfAnotherAccount(presage.databaseUrl);
   });
 
   describe("Creating a key", () => {
@@ -78,7 +72,7 @@ onEachDatabase((database) => {
 
     test("stores only its digest", async () => {
       const { id, key } = await create("kept as a digest");
-      await using store = await openStore(databaseUrl);
+      await using store = await openStore(presage.databaseUrl);
       const rows = await store.database.selectFrom("api_keys").selectAll().execute();
       const row = rows.find((candidate) => candidate.id === id);
       expect(row?.digest).toBe(store.keyDigest(key));

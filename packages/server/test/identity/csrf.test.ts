@@ -1,26 +1,23 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
-import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
+import { testKey } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { sessionOf, signInLocally, type TestSession } from "../support/sign-in/session.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
-  let databaseUrl: string;
-  let presage: TestPresage;
+  const presage = usePresage(database);
   let session: TestSession;
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
     session = await signIn();
   });
-  afterAll(() => presage.stop());
 
   async function signIn(): Promise<TestSession> {
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     const signInAddress = presage.url + (await createSignInPath(store));
-    return await sessionOf(await signInLocally({ url: presage.url, signInAddress }), databaseUrl);
+    return await sessionOf(await signInLocally({ url: presage.url, signInAddress }), presage.databaseUrl);
   }
 
   const change = async (headers: Record<string, string>) =>

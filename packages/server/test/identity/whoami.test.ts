@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { WhoAmIResponse } from "@presage/contract";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
-import { startUpstream } from "../support/upstream/upstream.ts";
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let presage: TestPresage;
+  const upstream = useUpstream();
+  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: Record<string, string>;
 
   beforeAll(async () => {
-    const databaseUrl = await database.create();
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: databaseUrl,
-      PRESAGE_UPSTREAM_URL: upstream.url,
-    });
-    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
+    stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
   });
 
   async function whoAmI(headers?: Record<string, string>) {

@@ -1,28 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { eventually } from "../support/eventually.ts";
-import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
+import { testKey } from "../support/presage/presage.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
-import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { completion } from "../support/upstream/upstream.ts";
 
 const megabyte = 1_000_000;
 /** The smallest that the documentation advises where bodies may have 16 MB. */
 const budget = 128 * 1024 * 1024;
 
 describe("With a memory budget of 128 MiB", () => {
-  let upstream: TestUpstream;
-  let presage: TestPresage;
-  beforeAll(async () => {
-    upstream = startUpstream();
-    presage = await startPresage({
-      PRESAGE_UPSTREAM_URL: upstream.url,
-      PRESAGE_UPSTREAM_MODEL: "test-model",
-      PRESAGE_MEMORY_BUDGET_BYTES: String(budget),
-    });
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
+  const upstream = useUpstream();
+  const presage = usePresage(undefined, {
+    PRESAGE_UPSTREAM_URL: upstream.url,
+    PRESAGE_UPSTREAM_MODEL: "test-model",
+    PRESAGE_MEMORY_BUDGET_BYTES: String(budget),
   });
 
   const heldBytes = () => readMetric(presage, "presage_memory_held_bytes");

@@ -1,25 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { expect, test } from "bun:test";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
-import { startUpstream } from "../support/upstream/upstream.ts";
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let databaseUrl: string;
-  let presage: TestPresage;
-
-  beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: databaseUrl,
-      PRESAGE_UPSTREAM_URL: upstream.url,
-    });
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
-  });
+  const upstream = useUpstream();
+  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
 
   async function listApps(headers?: Record<string, string>): Promise<unknown> {
     const response = await presage.call("GET", "/v1/apps", undefined, headers);
@@ -41,7 +27,7 @@ onEachDatabase((database) => {
     for (const app of ["öffnen", "beta", "Zeta", null, "beta", "a b"]) await evaluateFor(app);
     const names = ["Zeta", "a b", "beta", "default", "öffnen"];
     expect(await listApps()).toEqual({ apps: names.map((name) => ({ name })), next: null });
-    const stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+    const stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
     expect(await listApps(stranger)).toEqual({ apps: [], next: null });
   });
 

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { ErrorTaxonomyFindingsResponse } from "@presage/contract";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
 import { errorTaxonomyClient, nowhere, path } from "../support/resources/error-taxonomies.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { evaluatorProfileClient } from "../support/resources/evaluator-profiles.ts";
@@ -10,30 +10,19 @@ import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 import { refuse, say } from "../support/upstream/judge.ts";
-import { startUpstream } from "../support/upstream/upstream.ts";
 
 const today = () => new Date().toISOString().slice(0, 10);
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let presage: TestPresage;
-  let databaseUrl: string;
+  const upstream = useUpstream();
+  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: Record<string, string>;
   const { create, list } = errorTaxonomyClient(() => presage);
   const profiles = evaluatorProfileClient(() => presage);
   const { evaluate, post } = evaluationClient(() => presage);
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: databaseUrl,
-      PRESAGE_UPSTREAM_URL: upstream.url,
-    });
-    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
+    stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
   });
 
   const get = (revisionId: string, query = "", headers?: Record<string, string>) =>
@@ -71,7 +60,7 @@ onEachDatabase((database) => {
   });
 
   async function store(fields: StoredFields[]): Promise<void> {
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     await storeResults(opened.database, opened.owner.account_id, fields);
   }
 

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeAll, beforeEach, expect, test } from "bun:test";
 import { findCorrections } from "../../src/evaluation/results/corrections/find-corrections.ts";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
@@ -9,27 +9,23 @@ import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
-  let databaseUrl: string;
+  const presage = usePresage(database);
   let stranger: Record<string, string>;
   let app: string;
   let tests = 0;
   const { post, search, find, correct, summary } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+    stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
   });
   beforeEach(() => {
     tests += 1;
     app = `app of test ${tests}`;
   });
-  afterAll(() => presage.stop());
 
   /** Stores one result of the test's own app and returns its id. */
   async function store(fields: StoredFields): Promise<string> {
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     const [result] = await storeResults(opened.database, opened.owner.account_id, [
       { filing: { app }, ...fields },
     ]);
@@ -169,7 +165,7 @@ onEachDatabase((database) => {
   }, 60_000);
 
   test("a judge finds the latest corrections of its profile, one for each result", async () => {
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     const { database: handle, owner } = opened;
     const publicId = crypto.randomUUID();
     const profile = { name: "mine", publicId, revision: 1 };

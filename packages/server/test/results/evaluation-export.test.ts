@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { EvaluationResult } from "@presage/contract";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -10,13 +10,11 @@ import { storeResults } from "../support/store/store-results.ts";
 const formula = '=HYPERLINK("http://evil.example","click")';
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
+  const presage = usePresage(database);
   const { search } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
-    const databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     const fields = Array.from({ length: 350 }, (_, index) => ({
       sample: {
         input: `question ${index} — 好 🙂`,
@@ -36,7 +34,6 @@ onEachDatabase((database) => {
       { sample: { output: formula, goldAnswer: "+1" }, filing: { app: "formula" } },
     ]);
   });
-  afterAll(() => presage.stop());
 
   const get = (query: Record<string, string>) =>
     presage.call("GET", `${resultsPath}/export?${new URLSearchParams(query)}`);

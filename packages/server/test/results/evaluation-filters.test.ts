@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { EvaluationSummaryResponse } from "@presage/contract";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { issuesOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -8,17 +8,15 @@ import { onEachDatabase } from "../support/store/databases.ts";
 const results = "/v1/evaluation-results";
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
+  const presage = usePresage(database);
   const { evaluate, search } = evaluationClient(() => presage);
 
   beforeAll(async () => {
-    presage = await startPresage({ PRESAGE_DATABASE_URL: await database.create() });
     const regex = [{ evaluator: "regex" }];
     await evaluate({ evaluators: regex, evaluated_model_output: "x", tags: { side: "left" } });
     await evaluate({ evaluators: regex, evaluated_model_output: " ", tags: { side: "right" } });
     await evaluate({ evaluators: [{ evaluator: "exact-match" }], evaluated_model_output: "x" });
   });
-  afterAll(() => presage.stop());
 
   async function summarise(body: object) {
     const response = await presage.call("POST", `${results}/summary`, body);

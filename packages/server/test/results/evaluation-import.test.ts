@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { EvaluationResultBatchResponse } from "@presage/contract";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
+  const presage = usePresage(database);
   const { post, search, find, importAll, summary } = evaluationResultsClient(() => presage);
-
-  beforeAll(async () => {
-    presage = await startPresage({ PRESAGE_DATABASE_URL: await database.create() });
-  });
-  afterAll(() => presage.stop());
 
   test("names of the maximum length are stored, found and counted, all at once", async () => {
     // Nothing that a database could make smaller before it indexes it.

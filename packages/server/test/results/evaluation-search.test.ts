@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { KeptResult } from "../../src/evaluation/results/record/evaluation-record.ts";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
@@ -40,19 +40,15 @@ function fieldsOf(index: number): StoredFields {
 }
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
-  let databaseUrl: string;
+  const presage = usePresage(database);
   let stored: KeptResult[];
   const { post, search, searchAll } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     const fields = Array.from({ length: 300 }, (_, index) => fieldsOf(index));
     stored = await storeResults(store.database, store.owner.account_id, fields);
   });
-  afterAll(() => presage.stop());
 
   type Fits = (result: KeptResult) => boolean;
   const isSuccess: Fits = ({ finding }) => finding.status === "success";
@@ -289,7 +285,7 @@ onEachDatabase((database) => {
     });
 
     test("shows nothing to another account", async () => {
-      const stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+      const stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
       for (const filter of [
         {},
         { app: "shop" },

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { EvaluationSummaryGroup } from "@presage/contract";
 import { createFindConfidenceInterval } from "../../src/evaluation/results/summary/find-confidence-interval.ts";
 import { patientAsker } from "../support/asker.ts";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
@@ -38,17 +38,13 @@ const stored = Array.from({ length: 120 }, (_, index): StoredFields => {
 });
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
-  let databaseUrl: string;
+  const presage = usePresage(database);
   const { post, summary } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     await storeResults(opened.database, opened.owner.account_id, stored);
   });
-  afterAll(() => presage.stop());
 
   const countsOf = ({ count, scored, passed, not_passed, failed }: EvaluationSummaryGroup) => ({
     count,
@@ -237,7 +233,7 @@ onEachDatabase((database) => {
       [[3, 6, 7, 8, 8, 10, 13, 15, 16, 20], { p10: 3, p50: 8, p90: 16 }],
       [[3, 6, 7, 8, 8, 9, 10, 13, 15, 16, 20], { p10: 6, p50: 9, p90: 16 }],
     ])("has the nearest ranks of %p from both sources", async (milles, ranks) => {
-      await using opened = await openStore(databaseUrl);
+      await using opened = await openStore(presage.databaseUrl);
       const app = `${milles.length} scores`;
       const fields = milles.map((mille) => ({
         createdAt: firstDay + 5 * day,
@@ -266,7 +262,7 @@ onEachDatabase((database) => {
     });
 
     test("of more groups than the maximum is rejected, and of exactly the maximum is not", async () => {
-      await using opened = await openStore(databaseUrl);
+      await using opened = await openStore(presage.databaseUrl);
       const inRuns = (from: number, to: number) =>
         storeResults(
           opened.database,
@@ -289,7 +285,7 @@ onEachDatabase((database) => {
     }, 60_000);
 
     test("shows nothing to another account", async () => {
-      const stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+      const stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
       for (const body of [{ group_by: ["app"] }, { group_by: ["tag"], tag: "env" }]) {
         const response = await post("/summary", body, stranger);
         expect(await response.json()).toMatchObject({ groups: [] });
@@ -306,7 +302,7 @@ onEachDatabase((database) => {
   });
 
   test("the interval of the median covers an evaluator's scores of one revision, in all apps", async () => {
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     const accountId = opened.owner.account_id;
     const publicId = crypto.randomUUID();
     const profile = { name: "interval", publicId, revision: 3, config: {} };

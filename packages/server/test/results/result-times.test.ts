@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { expect, setSystemTime, test } from "bun:test";
 import { countFutureResults } from "../../src/evaluation/results/times/future-results-store.ts";
 import { watchClocks } from "../../src/evaluation/results/times/watch-clocks.ts";
 import { selectErrorFindings } from "../../src/evaluation/taxonomies/error-findings-store.ts";
 import { numbersPerStretch } from "../../src/storage/result-numbers.ts";
 import { eventually } from "../support/eventually.ts";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
@@ -18,18 +19,11 @@ const now = Date.now() * 1000;
 const future = now + 10 * yearMs * 1000;
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
-  let databaseUrl: string;
+  const presage = usePresage(database);
   const { search, searchAll, summary, importAll, correct, find } = evaluationResultsClient(() => presage);
 
-  beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-  });
-  afterAll(() => presage.stop());
-
   async function store(fields: readonly StoredFields[]): Promise<number[]> {
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     const results = await storeResults(opened.database, opened.owner.account_id, fields);
     return results.map(({ id }) => id);
   }
@@ -78,7 +72,7 @@ onEachDatabase((database) => {
 
   test("A server warns once about results dated in the future, and names the command", async () => {
     await store([{ filing: { app: "warned" }, createdAt: future }]);
-    await using other = await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+    await using other = await spawnPresage({ PRESAGE_DATABASE_URL: presage.databaseUrl });
     const log = await eventually(
       () => other.stdout(),
       (text) => text.includes("mend-times"),
@@ -105,7 +99,7 @@ onEachDatabase((database) => {
       ...Array.from({ length: 450 }, (_, index) => ({ filing: { app }, createdAt: future + index * 1000 })),
     ]);
     const dryRun = await runPresage(["results", "mend-times", "--dry-run"], {
-      PRESAGE_DATABASE_URL: databaseUrl,
+      PRESAGE_DATABASE_URL: presage.databaseUrl,
     });
     expect(dryRun).toMatchObject({ code: 0, stderr: "" });
     expect(dryRun.stdout).toMatch(/It is .*Z\. \d+ results dated in the future, from .*Nothing was changed/s);
@@ -113,7 +107,7 @@ onEachDatabase((database) => {
     expect((await find(ids[1] ?? 0)).created_at).toBe(at(future));
 
     const { code, stdout, stderr } = await runPresage(["results", "mend-times"], {
-      PRESAGE_DATABASE_URL: databaseUrl,
+      PRESAGE_DATABASE_URL: presage.databaseUrl,
     });
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/Mended the times of \d+ results and 0 corrections\.\n$/);
@@ -127,7 +121,7 @@ onEachDatabase((database) => {
     expect(await searchAll({ app, before_datetime: at(day + 1000), order: "created_at" }, 2)).toEqual(
       ids.slice(0, 3),
     );
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     expect(await countFutureResults(opened.database, 10)).toBe(0);
     const allDays = { fromDay: undefined, untilDay: undefined };
     const found = await selectErrorFindings(opened.database, opened.owner.account_id, "one", allDays);
@@ -140,7 +134,7 @@ onEachDatabase((database) => {
 
   test("A correction dated in the future is repaired too, and the latest stays the latest", async () => {
     const [id = 0] = await store([{ filing: { app: "corrected" } }]);
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     await correct(id, { pass: false, comment: "first" });
     await opened.database
       .updateTable("evaluation_corrections")
@@ -149,7 +143,9 @@ onEachDatabase((database) => {
       .execute();
     const last = await correct(id, { pass: true, comment: "last" });
     expect(Date.parse(last.correction?.created_at ?? "")).toBeGreaterThan(Date.now() + yearMs);
-    const { stdout } = await runPresage(["results", "mend-times"], { PRESAGE_DATABASE_URL: databaseUrl });
+    const { stdout } = await runPresage(["results", "mend-times"], {
+      PRESAGE_DATABASE_URL: presage.databaseUrl,
+    });
     expect(stdout).toContain("and 2 corrections.");
     const { correction } = await find(id);
     expect(correction).toMatchObject({ pass: true, comment: "last" });
@@ -170,7 +166,7 @@ onEachDatabase((database) => {
   test("A clock that differs from the database's by more than a minute prevents the start and shows both times", async () => {
     try {
       setSystemTime(new Date(Date.now() + 10 * yearMs));
-      const failure = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl }).then(
+      const failure = await startPresage({ PRESAGE_DATABASE_URL: presage.databaseUrl }).then(
         async (started) => started.stop().then(() => "it started"),
         (error: unknown) => String(error),
       );

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import type { KyselyPlugin } from "kysely";
 import { selectResults } from "../../src/evaluation/results/keep/kept-results-store.ts";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -26,17 +26,13 @@ const empty = {
 } satisfies StoredFields;
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
-  let databaseUrl: string;
+  const presage = usePresage(database);
   const { post, search, find } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     await storeResults(store.database, store.owner.account_id, [long, empty]);
   });
-  afterAll(() => presage.stop());
 
   test("Longer texts are truncated to the limit, under new and old names, without splitting a character", async () => {
     const [found] = await search({ app: "long", text_limit: 2 });
@@ -69,7 +65,7 @@ onEachDatabase((database) => {
   });
 
   test("The database truncates, so long texts are not read from it", async () => {
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     const huge = "x".repeat(300_000);
     const [stored] = await storeResults(store.database, store.owner.account_id, [
       { sample: { retrievedContext: Array(50).fill(huge), input: huge, output: huge } },

@@ -1,30 +1,24 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { writeUsage } from "../../src/usage/usage-store.ts";
 import type { UsageTally } from "../../src/usage/usage-tally.ts";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { tallyOf, usageClient } from "../support/resources/usage.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
-  let databaseUrl: string;
-  let presage: TestPresage;
+  const presage = usePresage(database);
   let accountId: string;
   const { list, latency } = usageClient(() => presage);
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     accountId = store.owner.account_id;
-  });
-  afterAll(async () => {
-    await presage.stop();
   });
 
   async function write(...tallies: UsageTally[]): Promise<void> {
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     for (const tally of tallies) await writeUsage(store.database, new Map([["", tally]]));
   }
 
@@ -119,7 +113,7 @@ onEachDatabase((database) => {
   test("Too many rows for one response are rejected, and returned for a smaller query", async () => {
     const april = new Date("2026-04-01T00:00:00Z");
     const keyIds = Array.from({ length: 100_001 }, () => Bun.randomUUIDv7());
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     const tallies = keyIds.map((keyId) => [keyId, tallyOf(april, { accountId, keyId })] as const);
     await writeUsage(store.database, new Map(tallies));
     const query = "since=2026-04-01T00:00:00Z&until=2026-04-02T00:00:00Z";

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { eventually } from "../support/eventually.ts";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { startPresage } from "../support/presage/presage.ts";
 import { chatRequest, prediction } from "../support/presage/presage-with-raw-upstream.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { requestsIn, usageClient } from "../support/resources/usage.ts";
@@ -12,20 +13,10 @@ import { startUpstream } from "../support/upstream/upstream.ts";
 const evaluation = { evaluators: [{ evaluator: "exact-match" }], evaluated_model_output: "x" };
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let databaseUrl: string;
-  let presage: TestPresage;
+  const upstream = useUpstream();
+  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
   const { create, revoke } = apiKeyClient(() => presage);
   const { list, latency } = usageClient(() => presage);
-
-  beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl, PRESAGE_UPSTREAM_URL: upstream.url });
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
-  });
 
   /** The rows of a key once all of its requests are counted. */
   async function rowsOf(keyId: string, requests: number) {
@@ -88,7 +79,7 @@ onEachDatabase((database) => {
       const { id, key } = await create("is failed");
       for (const status of [429, 503, 503, 500]) {
         const broken = await startPresage({
-          PRESAGE_DATABASE_URL: databaseUrl,
+          PRESAGE_DATABASE_URL: presage.databaseUrl,
           PRESAGE_UPSTREAM_URL: failing.url,
           PRESAGE_UPSTREAM_API_KEY: `answer-with-${status}`,
           PRESAGE_UPSTREAM_MODEL: "test-model",
@@ -143,7 +134,7 @@ onEachDatabase((database) => {
       const { id, key } = await create("of the first account");
       await presage.call("POST", "/v1/predict", prediction, { "x-api-key": key });
       await rowsOf(id, 1);
-      const stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+      const stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
       expect(await list({}, stranger)).toMatchObject({ data: [], api_keys: [] });
       expect(await list({ api_key_id: id }, stranger)).toMatchObject({ data: [], api_keys: [] });
       expect(await latency({}, stranger)).toMatchObject({
