@@ -2,7 +2,7 @@
 // packages/web/screenshots/out. The folder has JSONL files of transitions; without it the few of examples/ are taken.
 import { join } from "node:path";
 import { createPresage } from "@presage/sdk";
-import { startPostgres } from "../../server/test/support/postgres.ts";
+import { startPostgres } from "../../server/test/support/store/postgres.ts";
 import { openBrowser } from "../test/support/browser.ts";
 import { fill } from "./fill.ts";
 import { readTransitions } from "./read-transitions.ts";
