@@ -1,11 +1,11 @@
-import type { AnswerRules } from "./check/check-answer.ts";
+import type { AnswerRules } from "./check/check-response.ts";
+import { findingId, judge } from "./check/find-violations.ts";
 import type { Example, Finding } from "./check/findings.ts";
-import { findingId, judge } from "./check/judge.ts";
 import { applyOddities } from "./generate/make-request.ts";
 import type { Plan } from "./generate/plan.ts";
 import { isRawJson } from "./generate/raw-json.ts";
-import { type Asked, ask } from "./send/ask.ts";
 import { openConnection } from "./send/connection.ts";
+import { type Asked, ask } from "./send/send-request.ts";
 import type { Target } from "./target/start-target.ts";
 
 const patienceMs = 10_000;

@@ -1,15 +1,15 @@
 import { readMemory } from "../bench/host/process-account.ts";
-import { holdsSecret } from "./check/check-answer.ts";
 import { findLoggedErrors } from "./check/check-log.ts";
+import { holdsSecret } from "./check/check-response.ts";
+import { findingId, judge, learn } from "./check/find-violations.ts";
 import { createFindings, type Example, type Finding } from "./check/findings.ts";
-import { findingId, judge, learn } from "./check/judge.ts";
-import { compileAnswers } from "./document/compile-answers.ts";
+import { compileAnswers } from "./document/compile-response-schemas.ts";
 import { readDocument } from "./document/read-document.ts";
 import { applyOddities, createRequestMaker } from "./generate/make-request.ts";
 import { reduceExample } from "./reduce-example.ts";
-import { type Asked, ask } from "./send/ask.ts";
 import { type Connection, openConnection } from "./send/connection.ts";
 import { createRecentRequests } from "./send/recent-requests.ts";
+import { type Asked, ask } from "./send/send-request.ts";
 import type { Target, UpstreamKind } from "./target/start-target.ts";
 import { watchHealth } from "./target/watch-health.ts";
 

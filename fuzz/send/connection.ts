@@ -1,5 +1,5 @@
 import { connect, type Socket } from "node:net";
-import { type Answer, readAnswer } from "./read-answer.ts";
+import { type Answer, readAnswer } from "./read-response.ts";
 
 /** What came of a request. */
 export type Outcome = { kind: "answer"; answer: Answer } | { kind: "closed" } | { kind: "silent" };

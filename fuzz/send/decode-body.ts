@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
-import type { Answer } from "./read-answer.ts";
+import type { Answer } from "./read-response.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const decoders: Record<string, (bytes: Buffer) => Buffer> = {

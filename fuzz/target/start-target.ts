@@ -5,7 +5,7 @@ import { keyOfAnotherAccount } from "../../packages/server/test/support/other-ac
 import { testKey } from "../../packages/server/test/support/presage.ts";
 import { sessionOf, signInLocally, type TestSession } from "../../packages/server/test/support/session.ts";
 import { type SpawnedPresage, spawnPresage } from "../../packages/server/test/support/spawn-presage.ts";
-import { createKnownThings, type KnownThings } from "../check/known-things.ts";
+import { createKnownThings, type KnownThings } from "../check/known-objects.ts";
 import type { Schema } from "../document/schema.ts";
 import type { Served } from "../generate/vocabulary.ts";
 import { startFaultyUpstream } from "./faulty-upstream.ts";

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { openApiDocument } from "../../packages/server/src/http/resources/docs/document.ts";
-import { compileAnswers } from "../document/compile-answers.ts";
+import { compileAnswers } from "../document/compile-response-schemas.ts";
 import { listOperations } from "../document/read-document.ts";
 import { drawBasePlan } from "../generate/base-plan.ts";
 import { createDraw } from "../generate/draw.ts";
 import type { Plan } from "../generate/plan.ts";
-import { checkAnswer } from "./check-answer.ts";
+import { checkAnswer } from "./check-response.ts";
 
 const document = listOperations(JSON.parse(JSON.stringify(openApiDocument())));
 const rules = { schemas: compileAnswers(document), isUpstreamFaulty: false, secrets: ["a-secret"] };

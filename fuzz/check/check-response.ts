@@ -1,7 +1,7 @@
-import type { AnswerSchemas } from "../document/compile-answers.ts";
+import type { AnswerSchemas } from "../document/compile-response-schemas.ts";
 import type { Plan } from "../generate/plan.ts";
 import { decodeBody } from "../send/decode-body.ts";
-import type { Answer } from "../send/read-answer.ts";
+import type { Answer } from "../send/read-response.ts";
 
 export interface Fault {
   /** The same for the same fault, whichever request shows it. */

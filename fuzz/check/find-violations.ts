@@ -1,8 +1,8 @@
 import type { Plan } from "../generate/plan.ts";
-import type { Asked } from "../send/ask.ts";
 import { decodeBody } from "../send/decode-body.ts";
+import type { Asked } from "../send/send-request.ts";
 import type { Target } from "../target/start-target.ts";
-import { type AnswerRules, checkAnswer, type Fault } from "./check-answer.ts";
+import { type AnswerRules, checkAnswer, type Fault } from "./check-response.ts";
 
 /** Everything that is wrong with what came of a request. */
 export function judge(plan: Plan, asked: Asked, rules: AnswerRules, target: Target): Fault[] {
