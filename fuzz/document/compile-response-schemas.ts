@@ -3,42 +3,42 @@ import addFormats from "ajv-formats";
 import type { Document, Operation } from "./read-document.ts";
 import type { Schema } from "./schema.ts";
 
-/** Says what is wrong with a JSON value, in a way that is the same for the same fault; undefined if nothing is. */
-export type FindFault = (value: unknown) => string | undefined;
+/** Describes what is wrong with a JSON value, or returns undefined. Equal violations have equal descriptions. */
+export type FindViolation = (value: unknown) => string | undefined;
 
-export interface AnswerSchemas {
-  /** Of an answer with this status; undefined where the document describes no JSON. */
-  of(operation: Operation, status: number): FindFault | undefined;
-  /** Of a component, by its name. */
-  named(name: string): FindFault;
+export interface ResponseSchemas {
+  /** For a response with this status; undefined if the document describes no JSON. */
+  of(operation: Operation, status: number): FindViolation | undefined;
+  /** For a component, by its name. */
+  named(name: string): FindViolation;
 }
 
 const documentId = "presage";
 
-/** Compiles the schemas of all answers. */
-export function compileAnswers({ schemas }: Document): AnswerSchemas {
+/** Compiles the schemas of all responses. */
+export function compileResponseSchemas({ schemas }: Document): ResponseSchemas {
   const ajv = new Ajv2020({ strict: false, allErrors: false });
   addFormats.default(ajv);
   ajv.addSchema({ $id: documentId, components: { schemas } });
-  const faultIn =
-    (validate: ValidateFunction): FindFault =>
+  const violationIn =
+    (validate: ValidateFunction): FindViolation =>
     (value) => {
       if (validate(value)) return undefined;
-      const [fault] = validate.errors ?? [];
-      // Without the numbers of items, which differ from answer to answer.
-      const place = (fault?.instancePath ?? "").replace(/\/\d+(?=\/|$)/g, "/*");
-      return `${place || "/"} ${fault?.message} (${fault?.schemaPath.split("/components/").at(-1)})`;
+      const [violation] = validate.errors ?? [];
+      // Without indexes, which differ between responses.
+      const place = (violation?.instancePath ?? "").replace(/\/\d+(?=\/|$)/g, "/*");
+      return `${place || "/"} ${violation?.message} (${violation?.schemaPath.split("/components/").at(-1)})`;
     };
-  const compiled = new Map<string, FindFault>();
-  // All of them take a second; a short run meets a few.
-  function compileOnce(name: string, schema: Schema): FindFault {
-    const found = compiled.get(name) ?? faultIn(ajv.compile(withAbsoluteReferences(schema)));
+  const compiled = new Map<string, FindViolation>();
+  // Compiling all schemas takes a second; a short run only needs a few.
+  function compileOnce(name: string, schema: Schema): FindViolation {
+    const found = compiled.get(name) ?? violationIn(ajv.compile(withAbsoluteReferences(schema)));
     compiled.set(name, found);
     return found;
   }
   return {
-    of({ id, answers }, status) {
-      const schema = answers[String(status)]?.content?.["application/json"]?.schema;
+    of({ id, responses }, status) {
+      const schema = responses[String(status)]?.content?.["application/json"]?.schema;
       return schema === undefined ? undefined : compileOnce(`${id} ${status}`, schema);
     },
     named: (name) => compileOnce(name, referenceTo(name)),
@@ -49,7 +49,7 @@ function referenceTo(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** References in the document are relative to its root, of which a schema that is compiled alone knows nothing. */
+/** References in the document are relative to its root, which a schema compiled by itself does not have. */
 function withAbsoluteReferences(schema: Schema): Schema {
   const text = JSON.stringify(schema).replaceAll('"$ref":"#/', `"$ref":"${documentId}#/`);
   return JSON.parse(text);

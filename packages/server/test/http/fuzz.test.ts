@@ -5,16 +5,16 @@ import { runFuzz } from "../../../../fuzz/run-fuzz.ts";
 import { startTarget, type UpstreamKind } from "../../../../fuzz/target/start-target.ts";
 import { onEachDatabase } from "../support/databases.ts";
 
-/** Set it to what a failure names, and the same requests are made again. */
+/** Set the variable to the seed of a failure to repeat its requests. */
 const seed = Number(process.env.PRESAGE_TEST_FUZZ_SEED ?? randomInt(2 ** 31));
 const requests: Record<UpstreamKind, number> = { sandbox: 900, faulty: 300 };
 
-/** With other tests beside it on two processors; `npm run fuzz`, alone on its machine, allows 300 ms. */
+/** For a machine with two processors that also runs other tests; `npm run fuzz`, alone on its machine, allows 300 ms. */
 const maxHealthMs = 3_000;
 const maxMemoryBytes = 1_000e6;
 
 onEachDatabase((database) => {
-  /** Returns what is wrong; nothing is the empty text. */
+  /** Returns a report of the findings, or an empty text if there are none. */
   async function fuzz(upstream: UpstreamKind): Promise<string> {
     await using target = await startTarget(await database.create(), upstream);
     const plan = { seed, firstIndex: 0, requests: requests[upstream], concurrency: 8 };
@@ -22,7 +22,7 @@ onEachDatabase((database) => {
     return report.findings.length === 0 ? "" : writeReport(report, seed);
   }
 
-  test("whatever is asked, the answers keep to the document, also when the upstream does not keep to anything", async () => {
+  test("every response matches the document, even if the upstream fails", async () => {
     const told = (await Promise.all([fuzz("sandbox"), fuzz("faulty")])).join("");
     expect(told && `PRESAGE_TEST_FUZZ_SEED=${seed}\n${told}`).toBe("");
   });
