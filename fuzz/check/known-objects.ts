@@ -3,26 +3,26 @@ import type { ReferenceKind } from "../generate/references.ts";
 
 export interface MadeKey {
   key: string;
-  /** Whose account asked for it. */
+  /** The account of the caller who created it. */
   owner: string;
 }
 
-/** What answers told so far. */
-export interface KnownThings {
-  /** Keeps what an answer tells, for later requests. `owner` is whose account asked. */
-  learn(operation: Operation, answer: unknown, owner: string): void;
+/** The objects in responses so far. */
+export interface KnownObjects {
+  /** Stores the ids of a response for later requests. `owner` is the caller's account. */
+  learn(operation: Operation, response: unknown, owner: string): void;
   find(kind: ReferenceKind, number: number): string;
-  /** Whose a thing is; undefined where nobody knows, or everybody may have it. */
+  /** The account that owns an object; undefined if unknown or if everyone may access it. */
   ownerOf(id: string): string | undefined;
-  /** A key that a request made. */
+  /** A key that an earlier request created. */
   madeKey(number: number): MadeKey | undefined;
-  /** Is never handed out: the fuzz itself needs it. */
+  /** Never use this id in requests: the fuzzer itself needs the object. */
   protect(id: string): void;
 }
 
-/** Of each kind the latest. */
+/** The number of ids kept of each kind, the latest. */
 const kept = 500;
-/** Names of taxonomies that come with Presage, and which every account has, begin with it. */
+/** The prefix of built-in taxonomies, which belong to every account. */
 const builtInPrefix = "system:";
 
 const sources: Record<string, Partial<Record<string, ReferenceKind>>> = {
@@ -39,7 +39,7 @@ const sources: Record<string, Partial<Record<string, ReferenceKind>>> = {
   listErrorTaxonomyRevisions: { id: "revision", error_taxonomy_id: "taxonomy" },
 };
 
-export function createKnownThings(): KnownThings {
+export function createKnownObjects(): KnownObjects {
   const byKind = new Map<ReferenceKind, string[]>();
   const owners = new Map<string, string>();
   const madeKeys: MadeKey[] = [];
@@ -57,23 +57,23 @@ export function createKnownThings(): KnownThings {
 
   function learnFrom(value: unknown, fields: Partial<Record<string, ReferenceKind>>, owner: string): void {
     if (typeof value !== "object" || value === null) return;
-    const isEverybodys = "is_managed" in value && value.is_managed === true;
-    const isBuiltIn =
+    const isBuiltInProfile = "is_managed" in value && value.is_managed === true;
+    const isBuiltInTaxonomy =
       "error_taxonomy_name" in value && String(value.error_taxonomy_name).startsWith(builtInPrefix);
     for (const [name, part] of Object.entries(value)) {
       const kind = fields[name];
       if (kind !== undefined && typeof part === "string" && part !== "") {
-        keep(kind, part, isEverybodys || isBuiltIn ? undefined : owner);
+        keep(kind, part, isBuiltInProfile || isBuiltInTaxonomy ? undefined : owner);
       } else learnFrom(part, fields, owner);
     }
   }
 
   return {
-    learn({ id }, answer, owner) {
+    learn({ id }, response, owner) {
       const fields = sources[id];
-      if (fields !== undefined) learnFrom(answer, fields, owner);
-      if (id !== "createApiKey" || typeof answer !== "object" || answer === null) return;
-      if ("key" in answer && typeof answer.key === "string") madeKeys.push({ key: answer.key, owner });
+      if (fields !== undefined) learnFrom(response, fields, owner);
+      if (id !== "createApiKey" || typeof response !== "object" || response === null) return;
+      if ("key" in response && typeof response.key === "string") madeKeys.push({ key: response.key, owner });
       if (madeKeys.length > kept) madeKeys.shift();
     },
     find(kind, number) {

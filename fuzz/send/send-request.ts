@@ -4,21 +4,21 @@ import type { Target } from "../target/start-target.ts";
 import type { Connection, Outcome } from "./connection.ts";
 import { type WrittenRequest, writeRequest } from "./write-request.ts";
 
-export interface Asked {
-  /** Whose account asked. */
+export interface Exchange {
+  /** The caller's account. */
   account: string;
   written: WrittenRequest;
   outcome: Outcome;
   tookMs: number;
 }
 
-/** Writes a request with what is known by now, sends it and waits for its answer. */
-export async function ask(
+/** Serialises a request with the ids known so far, sends it and waits for its response. */
+export async function sendRequest(
   plan: Plan,
   requestId: string,
   target: Target,
   connection: Connection,
-): Promise<Asked> {
+): Promise<Exchange> {
   const { account, credentials, ownKey } = credentialsOf(plan, target);
   const written = writeRequest(plan, requestId, {
     credentials,
@@ -41,7 +41,7 @@ function credentialsOf(plan: Plan, target: Target): Credentials {
   if (caller === "nobody") return { account: "nobody", credentials: [], ownKey: "" };
   if (caller === "session") {
     const [lasting, ...expendable] = target.sessions;
-    // Whoever signs out ends their session, and a session is needed to the end.
+    // Signing out ends the session, and one session is needed until the end.
     const session = operation.id === "signOut" ? expendable[callerNumber % expendable.length] : lasting;
     return { account: "owner", credentials: Object.entries(session?.headers ?? {}), ownKey: "" };
   }

@@ -1,17 +1,17 @@
-/** An answer as it came over the wire. */
-export interface Answer {
+/** A response as received. */
+export interface RawResponse {
   status: number;
-  /** Names in lower case; of one that is there twice, the last. */
+  /** Names in lower case; if a name occurs twice, the last value. */
   headers: Map<string, string>;
   body: Buffer;
 }
 
-/** Takes the first whole answer off `bytes`. Undefined if it is not there yet. */
-export function readAnswer(
+/** Takes the first complete response off `bytes`. Undefined if there is none yet. */
+export function readResponse(
   bytes: Buffer,
   method: string,
   isClosed: boolean,
-): { answer: Answer; rest: Buffer } | undefined {
+): { response: RawResponse; rest: Buffer } | undefined {
   const headEnd = bytes.indexOf("\r\n\r\n");
   if (headEnd < 0) return undefined;
   const [statusLine = "", ...lines] = bytes.subarray(0, headEnd).toString("latin1").split("\r\n");
@@ -23,13 +23,13 @@ export function readAnswer(
     }),
   );
   const after = bytes.subarray(headEnd + 4);
-  // "Continue" and its like come before the answer.
-  if (status < 200) return readAnswer(after, method, isClosed);
+  // Interim responses such as "100 Continue" come first.
+  if (status < 200) return readResponse(after, method, isClosed);
   if (method === "HEAD" || status === 204 || status === 304) {
-    return { answer: { status, headers, body: Buffer.alloc(0) }, rest: after };
+    return { response: { status, headers, body: Buffer.alloc(0) }, rest: after };
   }
   const body = readBody(after, headers, isClosed);
-  return body === undefined ? undefined : { answer: { status, headers, body: body.body }, rest: body.rest };
+  return body === undefined ? undefined : { response: { status, headers, body: body.body }, rest: body.rest };
 }
 
 function readBody(bytes: Buffer, headers: Map<string, string>, isClosed: boolean) {
