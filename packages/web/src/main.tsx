@@ -8,7 +8,7 @@ import { createDataClients } from "./data/create-data-clients.ts";
 import { PresageContext } from "./data/use-presage.ts";
 import { createAppRouter } from "./router.tsx";
 import { leaveWhenRestored } from "./session/leave-when-restored.ts";
-import { leaveWhenSignedOutElsewhere } from "./session/sign-out-elsewhere.ts";
+import { leaveWhenSignedOutElsewhere } from "./session/sign-out.ts";
 
 const place = document.getElementById("root");
 if (place === null) throw new Error("The page has no place for the dashboard.");

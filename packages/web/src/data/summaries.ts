@@ -1,6 +1,6 @@
 import type { EvaluationSummaryGroup, Presage, SummaryRequest } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
-import { daysBefore, firstDayOf, type Period } from "../text/period.ts";
+import { daysBefore, firstDayOf, type Period } from "./period.ts";
 
 /** What came of the evaluations of some UTC days. Undefined stands for none. */
 export interface PeriodSummary {

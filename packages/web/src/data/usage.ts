@@ -1,6 +1,6 @@
 import type { LatencyResponse, Presage, UsageResponse } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
-import { type Period, periodBefore, periodBounds } from "../text/period.ts";
+import { type Period, periodBefore, periodBounds } from "./period.ts";
 
 /** An answer beside the one for the same stretch of time before it. */
 interface Compared<Answer> {

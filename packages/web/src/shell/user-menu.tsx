@@ -3,10 +3,10 @@ import { useNavigate } from "@tanstack/react-router";
 import { BookOpen, ChevronsUpDown, LogOut, UserRound } from "lucide-react";
 import { meQuery } from "../data/me.ts";
 import { usePresage } from "../data/use-presage.ts";
-import { useSignOut } from "../session/use-sign-out.ts";
-import { Dialog } from "../ui/dialog.tsx";
+import { useSignOut } from "../data/use-sign-out.ts";
 import { ErrorNotice } from "../ui/error-notice.tsx";
-import { Menu, MenuItem } from "../ui/menu.tsx";
+import { Dialog } from "../ui/overlay/dialog.tsx";
+import { Menu, MenuItem } from "../ui/overlay/menu.tsx";
 
 /** Who is signed in, and the way out. */
 export function UserMenu() {

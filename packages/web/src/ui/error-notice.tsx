@@ -1,7 +1,7 @@
 import { PresageError } from "@presage/sdk";
 import { CircleAlert } from "lucide-react";
 import type { MouseEvent } from "react";
-import { explainError } from "../text/explain-error.ts";
+import { explainError } from "../format/explain-error.ts";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./copy-button.tsx";
 

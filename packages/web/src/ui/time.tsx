@@ -1,4 +1,4 @@
-import { exactTime, relativeTime } from "../text/format-time.ts";
+import { exactTime, relativeTime } from "../format/format-time.ts";
 import { useNow } from "./use-now.ts";
 
 /** How long ago in the reader's words; the exact time in the reader's zone on hover. */

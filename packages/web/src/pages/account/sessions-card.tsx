@@ -4,8 +4,8 @@ import { sessionsQuery } from "../../data/sessions.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { ConfirmDialog } from "../../ui/confirm-dialog.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { SessionRow } from "./session-row.tsx";
 

@@ -3,13 +3,13 @@ import { type FormEvent, useState } from "react";
 import { flushSync } from "react-dom";
 import { apiKeysQuery } from "../../data/api-keys.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { faultAt, placedFaults } from "../../text/placed-faults.ts";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { Field } from "../../ui/field.tsx";
-import { focusFirstFault } from "../../ui/focus-first-fault.ts";
-import { Select, TextInput } from "../../ui/inputs.tsx";
+import { Field } from "../../ui/form/field.tsx";
+import { faultAt, placedFaults } from "../../ui/form/field-issues.ts";
+import { focusFirstFault } from "../../ui/form/focus-first-issue.ts";
+import { Select, TextInput } from "../../ui/form/inputs.tsx";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
 import type { NewKey } from "./new-key-dialog.tsx";
 import { type Expiry, expiries, type NewKeyFaults, type NewKeyForm, readNewKey } from "./read-new-key.ts";
 

@@ -4,7 +4,7 @@ import { type Ref, useRef } from "react";
 import { Button } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { TextInput } from "../../ui/inputs.tsx";
+import { TextInput } from "../../ui/form/inputs.tsx";
 
 /** A key that was just made, with the key itself. */
 export interface NewKey {

@@ -2,8 +2,8 @@ import type { ApiKeyResponse } from "@presage/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { apiKeysQuery } from "../../data/api-keys.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { ConfirmDialog } from "../../ui/confirm-dialog.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { Time } from "../../ui/time.tsx";
 
 /** Asks before a key is revoked; open as long as there is one. */

@@ -3,7 +3,7 @@ import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { ListTree, Plus } from "lucide-react";
 import { useState } from "react";
 import { labelledTaxonomiesQuery, latestTaxonomiesQuery } from "../../data/error-taxonomies.ts";
-import { findFailure } from "../../data/find-failure.ts";
+import { findFailure } from "../../data/find-query-error.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -11,8 +11,8 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { TaxonomyDialog } from "./edit/taxonomy-dialog.tsx";
 import { isBuiltIn } from "./is-built-in.ts";
-import { TaxonomyDialog } from "./taxonomy-dialog.tsx";
 import { TaxonomyTable } from "./taxonomy-table.tsx";
 
 export const errorTaxonomiesRoute = createLazyRoute("/error-taxonomies")({ component: ErrorTaxonomiesPage });

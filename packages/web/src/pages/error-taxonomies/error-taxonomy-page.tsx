@@ -5,19 +5,19 @@ import { createLazyRoute, Link } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
 import { useMemo } from "react";
 import { taxonomyRevisionsQuery } from "../../data/error-taxonomies.ts";
+import { isNoSuchThing } from "../../data/is-not-found.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { isNoSuchThing } from "../../text/is-no-such-thing.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { TaxonomyCompareCard } from "./compare/taxonomy-compare-card.tsx";
 import { isBuiltIn } from "./is-built-in.ts";
-import { KindsCard } from "./kinds-card.tsx";
-import { RevisionBar } from "./revision-bar.tsx";
+import { RevisionBar } from "./labels/revision-bar.tsx";
 import { TaxonomyActions } from "./taxonomy-actions.tsx";
-import { TaxonomyCompareCard } from "./taxonomy-compare-card.tsx";
+import { KindsCard } from "./tree/kinds-card.tsx";
 
 export const errorTaxonomyRoute = createLazyRoute("/error-taxonomies/$taxonomyId")({
   component: ErrorTaxonomyPage,

@@ -3,8 +3,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { Copy, Pencil } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../ui/button.tsx";
+import { TaxonomyDialog } from "./edit/taxonomy-dialog.tsx";
 import { isBuiltIn } from "./is-built-in.ts";
-import { TaxonomyDialog } from "./taxonomy-dialog.tsx";
 
 interface TaxonomyActionsProps {
   /** The one that is shown. */

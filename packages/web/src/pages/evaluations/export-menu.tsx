@@ -1,7 +1,7 @@
 import { Braces, Download, Table } from "lucide-react";
 import { Button } from "../../ui/button.tsx";
-import { Menu } from "../../ui/menu.tsx";
-import { MenuDownload } from "../../ui/menu-download.tsx";
+import { Menu } from "../../ui/overlay/menu.tsx";
+import { MenuDownload } from "../../ui/overlay/menu-download.tsx";
 import { exportAddress } from "./explorer-filter.ts";
 import type { ExplorerSearch } from "./explorer-search.ts";
 

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { CircleAlert } from "lucide-react";
 import { resultSummaryQuery } from "../../data/evaluation-results.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { formatCount } from "../../text/format-number.ts";
+import { formatCount } from "../../format/format-number.ts";
 import { toResultFilter } from "./explorer-filter.ts";
 import { changeSearch, type Verdict } from "./explorer-search.ts";
 import type { Explorer } from "./use-explorer.ts";

@@ -4,7 +4,7 @@ import { clsx } from "clsx";
 import type { ReactNode } from "react";
 import { resultSummaryQuery } from "../../data/evaluation-results.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { formatCount, formatScore, formatShare } from "../../text/format-number.ts";
+import { formatCount, formatScore, formatShare } from "../../format/format-number.ts";
 import { Button } from "../../ui/button.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { toResultFilter } from "./explorer-filter.ts";

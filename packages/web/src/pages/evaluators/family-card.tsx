@@ -2,10 +2,10 @@ import type { Evaluator, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk"
 import { useNavigate } from "@tanstack/react-router";
 import { Plus, Sparkles } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { wordsOfName } from "../../text/words-of-name.ts";
+import { wordsOfName } from "../../format/humanize-name.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { ProfileDialog } from "./profile-dialog.tsx";
+import { ProfileDialog } from "./profile-form/profile-dialog.tsx";
 import { ProfileTable } from "./profile-table.tsx";
 import type { FiguresOfRevision } from "./revision-figures.ts";
 

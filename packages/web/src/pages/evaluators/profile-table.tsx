@@ -1,6 +1,6 @@
 import type { EvaluatorProfile } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { formatCount } from "../../text/format-number.ts";
+import { formatCount } from "../../format/format-number.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";

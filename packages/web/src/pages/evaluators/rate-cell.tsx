@@ -1,4 +1,4 @@
-import { formatShare } from "../../text/format-number.ts";
+import { formatShare } from "../../format/format-number.ts";
 import { IntervalBar } from "../../ui/charts/interval-bar.tsx";
 
 interface RateCellProps {

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { PeriodSummary } from "../../data/summaries.ts";
-import { formatCount, formatShare } from "../../text/format-number.ts";
+import { formatCount, formatShare } from "../../format/format-number.ts";
 import { formatStepShort } from "../../ui/charts/format-step.ts";
 import type { Verdict } from "../evaluations/explorer-search.ts";
 import { compareAmounts, compareRatios } from "./compare.ts";

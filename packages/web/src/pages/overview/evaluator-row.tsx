@@ -1,6 +1,6 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { formatCount, formatShare } from "../../text/format-number.ts";
+import { formatCount, formatShare } from "../../format/format-number.ts";
 import { IntervalBar } from "../../ui/charts/interval-bar.tsx";
 import { Cell, RowHeader } from "../../ui/table.tsx";
 import type { Verdict } from "../evaluations/explorer-search.ts";

@@ -1,8 +1,8 @@
 import { CircleCheck, CircleDashed } from "lucide-react";
 import type { ComparedUsage } from "../../data/usage.ts";
 import { isPrediction, rankFailures, shareOf, sumUsage } from "../../data/usage-figures.ts";
-import { formatCount, formatShare } from "../../text/format-number.ts";
-import { failureNames } from "../../text/usage-words.ts";
+import { formatCount, formatShare } from "../../format/format-number.ts";
+import { failureNames } from "../../format/usage-labels.ts";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";

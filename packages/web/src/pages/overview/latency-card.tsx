@@ -1,6 +1,6 @@
+import { stepStartsMs } from "../../data/period.ts";
 import type { ComparedLatency } from "../../data/usage.ts";
-import { formatDuration } from "../../text/format-number.ts";
-import { stepStartsMs } from "../../text/period.ts";
+import { formatDuration } from "../../format/format-number.ts";
 import { Card } from "../../ui/card.tsx";
 import type { ChartPoint, ChartSeries } from "../../ui/charts/chart-series.ts";
 import { ChartSkeleton } from "../../ui/charts/chart-skeleton.tsx";

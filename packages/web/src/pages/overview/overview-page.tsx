@@ -1,9 +1,9 @@
 import { createLazyRoute } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { periodNames, usualPeriod } from "../../text/period.ts";
+import { periodNames, usualPeriod } from "../../data/period.ts";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { PeriodPicker } from "../../ui/form/period-picker.tsx";
 import { Page } from "../../ui/page.tsx";
-import { PeriodPicker } from "../../ui/period-picker.tsx";
 import { EvaluationStats } from "./evaluation-stats.tsx";
 import { EvaluatorsCard } from "./evaluators-card.tsx";
 import { FailuresCard } from "./failures-card.tsx";

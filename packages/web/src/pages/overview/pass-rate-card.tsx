@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { ListChecks } from "lucide-react";
+import { stepStartsMs } from "../../data/period.ts";
 import type { PeriodSummary } from "../../data/summaries.ts";
-import { formatShare } from "../../text/format-number.ts";
-import { stepStartsMs } from "../../text/period.ts";
+import { formatShare } from "../../format/format-number.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import type { ChartPoint } from "../../ui/charts/chart-series.ts";

@@ -1,8 +1,8 @@
 import { clsx } from "clsx";
+import { stepStartsMs } from "../../data/period.ts";
 import type { ComparedUsage } from "../../data/usage.ts";
 import { groupByStep, isPrediction, sumUsage } from "../../data/usage-figures.ts";
-import { formatCount, formatShortCount } from "../../text/format-number.ts";
-import { stepStartsMs } from "../../text/period.ts";
+import { formatCount, formatShortCount } from "../../format/format-number.ts";
 import { Card } from "../../ui/card.tsx";
 import type { ChartPoint } from "../../ui/charts/chart-series.ts";
 import { ChartSkeleton } from "../../ui/charts/chart-skeleton.tsx";

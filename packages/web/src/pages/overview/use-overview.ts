@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { findFailure } from "../../data/find-failure.ts";
+import { findFailure } from "../../data/find-query-error.ts";
+import type { Period } from "../../data/period.ts";
 import { periodSummaryQuery } from "../../data/summaries.ts";
 import { latencyQuery, usageQuery } from "../../data/usage.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import type { Period } from "../../text/period.ts";
 
 /** While the page is in sight it is never older than this. */
 const refreshMs = 30_000;

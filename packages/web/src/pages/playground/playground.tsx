@@ -1,7 +1,7 @@
 import { useDeferredValue, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { Card } from "../../ui/card.tsx";
-import { focusFirstFault } from "../../ui/focus-first-fault.ts";
+import { focusFirstFault } from "../../ui/form/focus-first-issue.ts";
 import { Tabs } from "../../ui/tabs.tsx";
 import { AnswerTab } from "./answer/answer-tab.tsx";
 import { CodeTab } from "./code/code-tab.tsx";
@@ -10,7 +10,7 @@ import { useEvaluations } from "./evaluate/use-evaluations.ts";
 import { DraftActions } from "./input/draft-actions.tsx";
 import { InputPanel } from "./input/input-panel.tsx";
 import { readDraft } from "./input/read-draft.ts";
-import { serverFaults } from "./input/server-faults.ts";
+import { serverFaults } from "./input/server-issues.ts";
 import { usePlaygroundDraft } from "./input/use-playground-draft.ts";
 import { PredictBar } from "./predict-bar.tsx";
 import { PromptTab } from "./prompt/prompt-tab.tsx";

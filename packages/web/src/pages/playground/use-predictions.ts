@@ -2,8 +2,8 @@ import { composePrompt } from "@presage/contract/compose-prompt";
 import type { Prediction, PromptMessage, WorldModelRequest } from "@presage/sdk";
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
-import { useKeptState } from "../../data/use-kept-state.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import { useKeptState } from "../../data/use-tab-state.ts";
 import { readTiming, type Timing } from "./answer/read-timing.ts";
 
 /** What came of one prediction, and what it was made from. */

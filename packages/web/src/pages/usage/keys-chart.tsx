@@ -1,12 +1,12 @@
 import type { UsageResponse, UsageRow } from "@presage/sdk";
 import { useState } from "react";
+import { stepStartsMs } from "../../data/period.ts";
 import { countTokens, groupByStep, sumUsage, type UsageFigures } from "../../data/usage-figures.ts";
-import { formatCount, formatShortCount } from "../../text/format-number.ts";
-import { stepStartsMs } from "../../text/period.ts";
+import { formatCount, formatShortCount } from "../../format/format-number.ts";
 import { Card } from "../../ui/card.tsx";
 import type { ChartPoint, ChartSeries } from "../../ui/charts/chart-series.ts";
 import { TimeChart } from "../../ui/charts/time-chart.tsx";
-import { Segmented } from "../../ui/segmented.tsx";
+import { Segmented } from "../../ui/form/segmented.tsx";
 import type { UsageOfKey } from "./rank-keys.ts";
 
 type Measure = "requests" | "tokens" | "failed";

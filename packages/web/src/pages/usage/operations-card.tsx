@@ -1,6 +1,6 @@
 import type { UsageOperation, UsageRow } from "@presage/sdk";
 import { sumUsage, type UsageFigures } from "../../data/usage-figures.ts";
-import { operationNames } from "../../text/usage-words.ts";
+import { operationNames } from "../../format/usage-labels.ts";
 import { Card } from "../../ui/card.tsx";
 import { HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { UsageCells, UsageHeaderCells } from "./usage-cells.tsx";

@@ -1,5 +1,5 @@
 import { countTokens, shareOf, type UsageFigures } from "../../data/usage-figures.ts";
-import { formatCount, formatShare } from "../../text/format-number.ts";
+import { formatCount, formatShare } from "../../format/format-number.ts";
 import { Cell, HeaderCell } from "../../ui/table.tsx";
 
 const columns = ["Requests", "Share", "Failed", "Prompt tokens", "Completion tokens", "Share of tokens"];

@@ -1,7 +1,7 @@
 import type { UsageFailure, UsageResponse } from "@presage/sdk";
 import { countFailures } from "../../data/usage-figures.ts";
-import { toCsv } from "../../text/to-csv.ts";
-import { failureNames } from "../../text/usage-words.ts";
+import { failureNames } from "../../format/usage-labels.ts";
+import { toCsv } from "./to-csv.ts";
 
 const reasons = Object.keys(failureNames) as UsageFailure[];
 

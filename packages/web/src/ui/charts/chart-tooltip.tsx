@@ -1,4 +1,4 @@
-import type { Step } from "../../text/period.ts";
+import type { Step } from "../../data/period.ts";
 import { type ChartPoint, type ChartSeries, formatChartValue } from "./chart-series.ts";
 import { ChartSwatch } from "./chart-swatch.tsx";
 import { formatStep } from "./format-step.ts";

@@ -1,5 +1,5 @@
 import { Area, Bar, CartesianGrid, ComposedChart, Line, Tooltip, XAxis, YAxis } from "recharts";
-import type { Step } from "../../text/period.ts";
+import type { Step } from "../../data/period.ts";
 import { type ChartPoint, type ChartSeries, findLonePoints } from "./chart-series.ts";
 import { ChartTooltip } from "./chart-tooltip.tsx";
 import { formatStepShort } from "./format-step.ts";

@@ -5,11 +5,11 @@ import { replaceResult } from "../../../data/evaluation-results.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Field } from "../../../ui/field.tsx";
-import { TextArea, TextInput } from "../../../ui/inputs.tsx";
-import { PlainText } from "../../../ui/text/plain-text.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { TextArea, TextInput } from "../../../ui/form/inputs.tsx";
+import { useDraft } from "../../../ui/form/use-draft.ts";
 import { Time } from "../../../ui/time.tsx";
-import { useDraft } from "../../../ui/use-draft.ts";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 
 const emptyDraft = { verdict: "", score: "", comment: "" };
 

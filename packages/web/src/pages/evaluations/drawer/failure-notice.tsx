@@ -1,5 +1,5 @@
 import { CircleAlert } from "lucide-react";
-import { InlineText } from "../../../ui/text/inline-text.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { explainFailure } from "./explain-failure.ts";
 
 /** Why an evaluation came to no verdict, and what to do. It is no fail and does not look like one. */

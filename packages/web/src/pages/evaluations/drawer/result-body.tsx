@@ -1,6 +1,6 @@
 import type { EvaluationResult } from "@presage/sdk";
 import { toResultRow } from "../../../data/result-row.ts";
-import { PlainText } from "../../../ui/text/plain-text.tsx";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import type { Explorer } from "../use-explorer.ts";
 import { CorrectionCard } from "./correction-card.tsx";
 import { FailureNotice } from "./failure-notice.tsx";

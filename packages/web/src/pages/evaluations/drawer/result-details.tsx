@@ -5,7 +5,7 @@ import type { ResultRow } from "../../../data/result-row.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
-import { PlainText } from "../../../ui/text/plain-text.tsx";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import type { Explorer } from "../use-explorer.ts";
 import { ResultBody } from "./result-body.tsx";
 import { ResultHeader } from "./result-header.tsx";

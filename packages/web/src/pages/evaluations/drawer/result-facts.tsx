@@ -2,11 +2,11 @@ import type { EvaluationResult } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { ListFilter } from "lucide-react";
 import type { ReactNode } from "react";
-import { formatDuration, formatScore } from "../../../text/format-number.ts";
-import { exactTime } from "../../../text/format-time.ts";
+import { formatDuration, formatScore } from "../../../format/format-number.ts";
+import { exactTime } from "../../../format/format-time.ts";
 import { IconButton } from "../../../ui/icon-button.tsx";
-import { InlineText } from "../../../ui/text/inline-text.tsx";
-import { explainWords } from "../filters/filter-words.ts";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { explainWords } from "../filters/filter-labels.ts";
 import type { Explorer, ExplorerChanges } from "../use-explorer.ts";
 import { readDuration } from "./read-duration.ts";
 

@@ -1,8 +1,8 @@
 import type { EvaluationResult } from "@presage/sdk";
 import type { ReactNode } from "react";
+import { TextDifference } from "../../../ui/difference/text-difference.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
-import { TextDifference } from "../../../ui/text/difference/text-difference.tsx";
-import { PlainText } from "../../../ui/text/plain-text.tsx";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 
 export type TextName = "difference" | "output" | "gold" | "input" | "system" | "context";
 

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
 import type { ResultRow } from "../../../data/result-row.ts";
-import { formatScore } from "../../../text/format-number.ts";
-import { InlineText } from "../../../ui/text/inline-text.tsx";
+import { formatScore } from "../../../format/format-number.ts";
 import { Time } from "../../../ui/time.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictBadge } from "../../../ui/verdict-badge.tsx";
 
 type Verdict = Pick<ResultRow, "status" | "pass" | "score_raw" | "corrected" | "evaluator_id" | "created_at">;

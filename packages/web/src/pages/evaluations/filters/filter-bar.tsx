@@ -1,13 +1,13 @@
 import { ListFilter } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../../ui/button.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
-import { Field } from "../../../ui/field.tsx";
-import { Popover } from "../../../ui/popover.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { Dialog } from "../../../ui/overlay/dialog.tsx";
+import { Popover } from "../../../ui/overlay/popover.tsx";
 import type { Explorer } from "../use-explorer.ts";
 import { ActiveFilters } from "./active-filters.tsx";
+import { activeFilters } from "./filter-labels.ts";
 import { FilterSelect } from "./filter-select.tsx";
-import { activeFilters } from "./filter-words.ts";
 import { MoreFilters } from "./more-filters.tsx";
 import { useMainFilters } from "./use-main-filters.ts";
 

@@ -1,5 +1,5 @@
 import type { SelectHTMLAttributes } from "react";
-import { Select } from "../../../ui/inputs.tsx";
+import { Select } from "../../../ui/form/inputs.tsx";
 
 export interface FilterSelectProps
   extends Omit<SelectHTMLAttributes<HTMLSelectElement>, "value" | "onChange" | "onSelect" | "children"> {

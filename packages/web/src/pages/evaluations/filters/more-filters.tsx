@@ -1,11 +1,11 @@
-import { Field } from "../../../ui/field.tsx";
-import { Segmented } from "../../../ui/segmented.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { Segmented } from "../../../ui/form/segmented.tsx";
 import { explainStrategies } from "../explorer-search.ts";
 import type { Explorer } from "../use-explorer.ts";
+import { PausedInput } from "./debounced-input.tsx";
+import { explainWords } from "./filter-labels.ts";
 import { FilterSelect } from "./filter-select.tsx";
-import { explainWords } from "./filter-words.ts";
 import { fromLocalInput, toLocalInput } from "./local-time.ts";
-import { PausedInput } from "./paused-input.tsx";
 import { TagFilter } from "./tag-filter.tsx";
 import { useFilterOptions } from "./use-filter-options.ts";
 

@@ -1,11 +1,11 @@
 import { Plus, X } from "lucide-react";
 import { type SubmitEvent, useState } from "react";
 import { Button } from "../../../ui/button.tsx";
-import { Field } from "../../../ui/field.tsx";
-import { TextInput } from "../../../ui/inputs.tsx";
-import { InlineText } from "../../../ui/text/inline-text.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { TextInput } from "../../../ui/form/inputs.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import type { Explorer } from "../use-explorer.ts";
-import { withoutTag } from "./filter-words.ts";
+import { withoutTag } from "./filter-labels.ts";
 
 /** Tags that must all match. */
 export function TagFilter({ explorer: { search, change } }: { explorer: Explorer }) {

@@ -1,7 +1,7 @@
 import { verdicts } from "../explorer-search.ts";
 import type { Explorer } from "../use-explorer.ts";
+import { verdictWords } from "./filter-labels.ts";
 import type { FilterSelectProps } from "./filter-select.tsx";
-import { verdictWords } from "./filter-words.ts";
 import { useFilterOptions } from "./use-filter-options.ts";
 
 type MainFilter = Pick<FilterSelectProps, "anyLabel" | "value" | "options" | "onSelect"> & { label: string };

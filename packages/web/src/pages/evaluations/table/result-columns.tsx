@@ -1,7 +1,7 @@
 import { columnSizingFeature, createColumnHelper, tableFeatures } from "@tanstack/react-table";
 import type { ResultRow } from "../../../data/result-row.ts";
-import { InlineText } from "../../../ui/text/inline-text.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { CountedVerdict } from "./counted-verdict.tsx";
 import { ScoreBar } from "./score-bar.tsx";
 

@@ -1,4 +1,4 @@
-import { formatScore } from "../../../text/format-number.ts";
+import { formatScore } from "../../../format/format-number.ts";
 
 /** A score from 0 to 1 as a number, and as a length beside it. */
 export function ScoreBar({ score }: { score: number | null }) {

@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { formatCount, formatDuration } from "../../../text/format-number.ts";
+import { formatCount, formatDuration } from "../../../format/format-number.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
-import { InlineText } from "../../../ui/text/inline-text.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import type { Answer } from "../use-predictions.ts";
 
 export function AnswerFacts({ answer: { at, prediction, timing, requestId } }: { answer: Answer }) {

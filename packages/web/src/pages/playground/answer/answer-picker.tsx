@@ -1,5 +1,5 @@
-import { Field } from "../../../ui/field.tsx";
-import { Select } from "../../../ui/inputs.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { Select } from "../../../ui/form/inputs.tsx";
 import type { Answer } from "../use-predictions.ts";
 
 interface AnswerPickerProps {

@@ -1,4 +1,4 @@
-import { PlainText } from "../../../ui/text/plain-text.tsx";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import type { Answer } from "../use-predictions.ts";
 import { AnswerFacts } from "./answer-facts.tsx";
 

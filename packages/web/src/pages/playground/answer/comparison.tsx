@@ -1,5 +1,5 @@
 import { useMemo } from "react";
-import { TextDifference } from "../../../ui/text/difference/text-difference.tsx";
+import { TextDifference } from "../../../ui/difference/text-difference.tsx";
 import type { Answer } from "../use-predictions.ts";
 import { AnswerView } from "./answer-view.tsx";
 import { changedInputs } from "./changed-inputs.ts";

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { CodeBlock } from "../../../ui/code-block.tsx";
-import { Segmented } from "../../../ui/segmented.tsx";
+import { Segmented } from "../../../ui/form/segmented.tsx";
 import { type ProgramInput, programs } from "./programs.ts";
 
 type Program = (typeof programs)[number]["value"];

@@ -1,5 +1,5 @@
 import { clsx } from "clsx";
-import { Tooltip } from "../../../ui/tooltip.tsx";
+import { Tooltip } from "../../../ui/overlay/tooltip.tsx";
 import type { EvaluatorChoice, FamilyChoices } from "./evaluator-choices.ts";
 
 interface EvaluatorPickerProps {

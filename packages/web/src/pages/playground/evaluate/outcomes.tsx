@@ -1,7 +1,7 @@
 import type { EvaluateItem } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { formatScore } from "../../../text/format-number.ts";
-import { InlineText } from "../../../ui/text/inline-text.tsx";
+import { formatScore } from "../../../format/format-number.ts";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictBadge } from "../../../ui/verdict-badge.tsx";
 import { playgroundApp } from "./use-evaluations.ts";
 

@@ -1,8 +1,8 @@
 import type { EvaluateItem } from "@presage/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { useKeptState } from "../../../data/use-kept-state.ts";
 import { usePresage } from "../../../data/use-presage.ts";
+import { useKeptState } from "../../../data/use-tab-state.ts";
 import type { Answer } from "../use-predictions.ts";
 import type { EvaluatorChoice } from "./evaluator-choices.ts";
 

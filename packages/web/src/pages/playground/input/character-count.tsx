@@ -1,4 +1,4 @@
-import { formatCount } from "../../../text/format-number.ts";
+import { formatCount } from "../../../format/format-number.ts";
 
 export function CharacterCount({ text }: { text: string }) {
   if (text === "") return null;

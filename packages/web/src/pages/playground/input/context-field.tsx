@@ -1,7 +1,7 @@
 import { ChevronRight } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import { useId } from "react";
-import { TextArea } from "../../../ui/inputs.tsx";
+import { TextArea } from "../../../ui/form/inputs.tsx";
 import { CharacterCount } from "./character-count.tsx";
 
 interface ContextFieldProps {

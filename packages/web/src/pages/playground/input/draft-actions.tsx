@@ -1,7 +1,7 @@
 import { Undo2 } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../../ui/button.tsx";
-import { ConfirmDialog } from "../../../ui/confirm-dialog.tsx";
+import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
 import type { Draft } from "./draft.ts";
 import { ExamplesMenu } from "./examples-menu.tsx";
 import type { usePlaygroundDraft } from "./use-playground-draft.ts";

@@ -1,7 +1,7 @@
 import { ChevronDown } from "lucide-react";
 import { useRef } from "react";
 import { Button } from "../../../ui/button.tsx";
-import { Menu, MenuItem } from "../../../ui/menu.tsx";
+import { Menu, MenuItem } from "../../../ui/overlay/menu.tsx";
 import type { Draft } from "./draft.ts";
 import { examples } from "./examples.ts";
 

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, type ReactNode, type Ref, useState } from "react";
 import { Card } from "../../../ui/card.tsx";
-import { Field } from "../../../ui/field.tsx";
-import { TextArea } from "../../../ui/inputs.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { TextArea } from "../../../ui/form/inputs.tsx";
 import { CharacterCount } from "./character-count.tsx";
 import { ContextField } from "./context-field.tsx";
 import { type ContextField as ContextFieldName, contextSections } from "./context-sections.ts";

@@ -2,8 +2,8 @@ import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import { ChevronRight } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import { useState } from "react";
-import { Field } from "../../../ui/field.tsx";
-import { Select, TextArea, TextInput } from "../../../ui/inputs.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { Select, TextArea, TextInput } from "../../../ui/form/inputs.tsx";
 import { type Draft, type ParamField, paramFields } from "./draft.ts";
 import type { Faults } from "./read-draft.ts";
 

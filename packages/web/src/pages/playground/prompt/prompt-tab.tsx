@@ -1,6 +1,6 @@
 import { composePrompt } from "@presage/contract/compose-prompt";
 import type { WorldModelRequest } from "@presage/sdk";
-import { PlainText } from "../../../ui/text/plain-text.tsx";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { sentFields } from "./sent-fields.ts";
 
 const turns = { system: "System turn", user: "User turn" } as const;

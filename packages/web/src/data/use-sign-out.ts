@@ -1,0 +1,16 @@
+import { useMutation } from "@tanstack/react-query";
+import { announceSignOut } from "../session/sign-out.ts";
+import { usePresage } from "./use-presage.ts";
+
+/** Ends the session, and forgets what the tab kept for its user. */
+export function useSignOut() {
+  const presage = usePresage();
+  return useMutation({
+    mutationFn: () => presage.signOut(),
+    onSuccess: ({ redirect_to }) => {
+      sessionStorage.clear();
+      announceSignOut();
+      location.replace(redirect_to);
+    },
+  });
+}

@@ -1,0 +1,66 @@
+import { IndentDecrease, IndentIncrease } from "lucide-react";
+import { type KeyboardEvent, useRef } from "react";
+import type { FieldControl } from "../../../ui/form/field.tsx";
+import { TextArea } from "../../../ui/form/inputs.tsx";
+import { IconButton } from "../../../ui/icon-button.tsx";
+import { continueLine, type Edit, shiftLines } from "./outline-edits.ts";
+import { replaceText } from "./replace-text.ts";
+
+interface OutlineInputProps {
+  control: FieldControl;
+  value: string;
+  onChange(value: string): void;
+}
+
+/** An outline to type into: Enter keeps the depth, and the lines of a selection move in and out together. */
+export function OutlineInput({ control, value, onChange }: OutlineInputProps) {
+  const input = useRef<HTMLTextAreaElement>(null);
+
+  function apply(edit: (area: HTMLTextAreaElement) => Edit) {
+    const area = input.current;
+    if (area === null) return;
+    const { text, start, end } = edit(area);
+    replaceText(area, text);
+    area.setSelectionRange(start, end);
+  }
+  const shift = (direction: "in" | "out") =>
+    apply(({ value, selectionStart, selectionEnd }) =>
+      shiftLines(value, selectionStart, selectionEnd, direction),
+    );
+
+  function onKeyDown(event: KeyboardEvent) {
+    const isCommand = event.ctrlKey || event.metaKey;
+    if (event.key === "Enter" && !isCommand && !event.nativeEvent.isComposing) {
+      event.preventDefault();
+      apply(({ value, selectionStart, selectionEnd }) => continueLine(value, selectionStart, selectionEnd));
+    } else if (isCommand && (event.key === "]" || event.key === "[")) {
+      event.preventDefault();
+      shift(event.key === "]" ? "in" : "out");
+    }
+  }
+
+  return (
+    <div className="flex min-w-0 flex-col gap-1">
+      <TextArea
+        {...control}
+        ref={input}
+        className="max-h-96! min-h-64! whitespace-pre"
+        value={value}
+        onKeyDown={onKeyDown}
+        onChange={({ target }) => onChange(target.value)}
+      />
+      <div className="flex gap-1">
+        <IconButton
+          label="Move lines out (Ctrl [)"
+          icon={<IndentDecrease aria-hidden />}
+          onClick={() => shift("out")}
+        />
+        <IconButton
+          label="Move lines in (Ctrl ])"
+          icon={<IndentIncrease aria-hidden />}
+          onClick={() => shift("in")}
+        />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,110 @@
+import type { ErrorTaxonomyRevision } from "@presage/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { usePresage } from "../../../data/use-presage.ts";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { faultAt, faultsElsewhere, placedFaults } from "../../../ui/form/field-issues.ts";
+import { focusFirstFault } from "../../../ui/form/focus-first-issue.ts";
+import { TextInput } from "../../../ui/form/inputs.tsx";
+import { SaveActions } from "../../../ui/form/save-actions.tsx";
+import { useDraft } from "../../../ui/form/use-draft.ts";
+import { TaxonomyEditor } from "./taxonomy-editor.tsx";
+import { draftOfBody, readTree } from "./tree-draft.ts";
+
+interface TaxonomyFormProps {
+  /** The revision to begin with. */
+  origin?: ErrorTaxonomyRevision | undefined;
+  /** A new taxonomy, or a new revision of the origin's. */
+  isNewTaxonomy: boolean;
+  onSaved(revision: ErrorTaxonomyRevision): void;
+}
+
+const fields = [["error_taxonomy_name"], ["error_taxonomy_description"], ["body"]];
+
+/** Makes a taxonomy, or adds a revision to one. */
+export function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  const key = `${isNewTaxonomy ? "taxonomy" : "revision"} from ${origin?.id ?? "nothing"}`;
+  const { draft, isChanged, change, discard } = useDraft(key, {
+    name: "",
+    description: origin?.error_taxonomy_description ?? "",
+    ...draftOfBody(origin?.body ?? {}),
+  });
+  const { body, faults: treeFaults, nodes } = readTree(draft);
+  const isReady = body !== undefined && treeFaults.length === 0 && nodes.length > 0;
+
+  const save = useMutation({
+    mutationFn: (body: Record<string, unknown> | unknown[]) =>
+      presage.errorTaxonomies.create({
+        ...(isNewTaxonomy
+          ? { error_taxonomy_name: draft.name.trim(), create_only_if_not_exists: true }
+          : { error_taxonomy_id: origin?.error_taxonomy_id }),
+        error_taxonomy_description: draft.description.trim(),
+        body,
+      }),
+    onSuccess() {
+      discard();
+      return queryClient.invalidateQueries({ queryKey: ["error-taxonomies"] });
+    },
+  });
+
+  const faults = placedFaults(save.error, isNewTaxonomy ? "error_taxonomy_name" : undefined);
+  const elsewhere = faultsElsewhere(faults, fields);
+  return (
+    <form
+      className="flex flex-col gap-4"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isReady) return;
+        const form = event.currentTarget;
+        // The faults are shown by then.
+        save.mutate(body, { onSuccess: onSaved, onError: () => setTimeout(() => focusFirstFault(form)) });
+      }}
+    >
+      {isNewTaxonomy && (
+        <Field
+          label="Name"
+          hint="Profiles name it. It cannot be changed later."
+          fault={faultAt(faults, "error_taxonomy_name")}
+        >
+          {(control) => (
+            <TextInput
+              {...control}
+              value={draft.name}
+              onChange={({ target }) => change({ name: target.value })}
+            />
+          )}
+        </Field>
+      )}
+      <Field
+        label="Description"
+        hint={isNewTaxonomy ? undefined : "Of the whole taxonomy, all its revisions alike."}
+        fault={faultAt(faults, "error_taxonomy_description")}
+      >
+        {(control) => (
+          <TextInput
+            {...control}
+            value={draft.description}
+            onChange={({ target }) => change({ description: target.value })}
+          />
+        )}
+      </Field>
+      <TaxonomyEditor draft={draft} fault={faultAt(faults, "body")} onChange={change} />
+      {save.error !== null && (faults.length === 0 || elsewhere.length > 0) && (
+        <ErrorNotice error={save.error} />
+      )}
+      <SaveActions
+        isChanged={isChanged}
+        isBusy={save.isPending}
+        isReady={isReady}
+        submitLabel={isNewTaxonomy ? "Create taxonomy" : "Save as new revision"}
+        onStartOver={() => {
+          discard();
+          save.reset();
+        }}
+      />
+    </form>
+  );
+}

@@ -1,0 +1,42 @@
+import type { ErrorTaxonomyRevision } from "@presage/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { usePresage } from "../../../data/use-presage.ts";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
+
+interface RemoveLabelDialogProps {
+  /** Undefined: nothing is asked. */
+  label: string | undefined;
+  revision: ErrorTaxonomyRevision;
+  onClose(): void;
+}
+
+export function RemoveLabelDialog({ label, revision, onClose }: RemoveLabelDialogProps) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  const remove = useMutation({
+    mutationFn: (label: string) => presage.errorTaxonomies.removeLabels(revision.id, [label]),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["error-taxonomies"] }),
+  });
+  return (
+    <ConfirmDialog
+      isOpen={label !== undefined}
+      onClose={() => {
+        remove.reset();
+        onClose();
+      }}
+      title={`Remove the label ${label ?? ""}?`}
+      confirmLabel="Remove label"
+      isBusy={remove.isPending}
+      onConfirm={() => label !== undefined && remove.mutate(label, { onSuccess: onClose })}
+    >
+      <div className="flex flex-col gap-3">
+        <p>
+          Evaluations with a profile that goes by this label come to no verdict until a revision of{" "}
+          <bdi>{revision.error_taxonomy_name}</bdi> bears it again.
+        </p>
+        {remove.error !== null && <ErrorNotice error={remove.error} />}
+      </div>
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,95 @@
+import type { ErrorTaxonomyRevision } from "@presage/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useId, useState } from "react";
+import { usePresage } from "../../../data/use-presage.ts";
+import { Button } from "../../../ui/button.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { faultAt, placedFaults } from "../../../ui/form/field-issues.ts";
+import { TextInput } from "../../../ui/form/inputs.tsx";
+import { Dialog } from "../../../ui/overlay/dialog.tsx";
+
+interface SetLabelDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  revision: ErrorTaxonomyRevision;
+  /** All of the taxonomy. */
+  revisions: readonly ErrorTaxonomyRevision[];
+}
+
+export function SetLabelDialog({ isOpen, onClose, revision, revisions }: SetLabelDialogProps) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title={`Set a label on revision ${revision.revision}`}
+      hint="Profiles name a label to say which revision they use; “production” where they name none."
+    >
+      <SetLabelForm revision={revision} revisions={revisions} onSaved={onClose} />
+    </Dialog>
+  );
+}
+
+interface SetLabelFormProps extends Pick<SetLabelDialogProps, "revision" | "revisions"> {
+  onSaved(): void;
+}
+
+function SetLabelForm({ revision, revisions, onSaved }: SetLabelFormProps) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  const knownId = useId();
+  const [typed, setTyped] = useState("");
+  const label = typed.trim();
+  const bearer = revisions.find(({ labels }) => labels.includes(label));
+  const isMove = bearer !== undefined && bearer.id !== revision.id;
+  const known = [...new Set(["production", ...revisions.flatMap(({ labels }) => labels)])].filter(
+    (known) => !revision.labels.includes(known),
+  );
+
+  const set = useMutation({
+    mutationFn: () => presage.errorTaxonomies.setLabels(revision.id, [label]),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["error-taxonomies"] }),
+  });
+  const fault = faultAt(placedFaults(set.error), "labels");
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (label !== "") set.mutate(undefined, { onSuccess: onSaved });
+      }}
+    >
+      <Field label="Label" fault={fault}>
+        {(control) => (
+          <>
+            <TextInput
+              {...control}
+              list={knownId}
+              value={typed}
+              onChange={({ target }) => setTyped(target.value)}
+            />
+            <datalist id={knownId}>
+              {known.map((name) => (
+                <option key={name} value={name} />
+              ))}
+            </datalist>
+          </>
+        )}
+      </Field>
+      <p aria-live="polite" className="text-sm text-warn empty:hidden">
+        {isMove &&
+          `Revision ${bearer.revision} bears “${label}” now. It moves to revision ${revision.revision}, and evaluations that go by it use that one from then on.`}
+      </p>
+      {set.error !== null && fault === undefined && <ErrorNotice error={set.error} />}
+      <Button
+        type="submit"
+        variant="primary"
+        className="self-end"
+        isBusy={set.isPending}
+        disabled={label === "" || bearer?.id === revision.id}
+      >
+        {isMove ? "Move label" : "Set label"}
+      </Button>
+    </form>
+  );
+}

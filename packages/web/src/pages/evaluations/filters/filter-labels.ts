@@ -1,0 +1,74 @@
+import type { ExplainStrategy } from "@presage/sdk";
+import { exactTime } from "../../../format/format-time.ts";
+import type { ExplorerSearch, Verdict } from "../explorer-search.ts";
+import type { ExplorerChanges } from "../use-explorer.ts";
+
+export const verdictWords: Record<Verdict, string> = {
+  pass: "Pass",
+  fail: "Fail",
+  "no-verdict": "No verdict",
+  "unusable-input": "Unusable input",
+};
+
+export const explainWords: Record<ExplainStrategy, string> = {
+  never: "Never",
+  "on-fail": "On fail",
+  "on-success": "On pass",
+  always: "Always",
+};
+
+/** A filter in words, and what takes it out. */
+export interface ActiveFilter {
+  key: string;
+  name: string;
+  value: string;
+  removal: ExplorerChanges;
+}
+
+/** The filters that are set, as the reader would say them. Neither the order nor the open result is one. */
+export function activeFilters(search: ExplorerSearch): ActiveFilter[] {
+  const { verdict, explain, since, until, min_score, max_score } = search;
+  const found: (ActiveFilter | undefined)[] = [
+    filterOf("verdict", "Verdict", verdict && verdictWords[verdict]),
+    filterOf("app", "App", search.app),
+    filterOf("evaluator", "Evaluator", search.evaluator),
+    filterOf("family", "Family", search.family),
+    filterOf("profile", "Profile", search.profile),
+    filterOf("profile_id", "Profile id", search.profile_id),
+    filterOf("min_score", "Score at least", min_score?.toString()),
+    filterOf("max_score", "Score at most", max_score?.toString()),
+    ...(search.tag ?? []).map((tag) => ({
+      key: `tag ${tag}`,
+      name: "Tag",
+      value: tag,
+      removal: { tag: withoutTag(search.tag, tag) },
+    })),
+    filterOf("dataset", "Dataset", search.dataset),
+    filterOf("run", "Run", search.run),
+    filterOf("explain", "Explained", explain && explainWords[explain]),
+    filterOf("since", "Since", since && exactTime(since)),
+    filterOf("until", "Until", until && exactTime(until)),
+    filterOf("after", "Id above", search.after),
+    filterOf("before", "Id below", search.before),
+  ];
+  return found.filter((filter) => filter !== undefined);
+}
+
+/** Undefined where none is left. */
+export function withoutTag(tags: readonly string[] | undefined, tag: string): string[] | undefined {
+  const left = (tags ?? []).filter((other) => other !== tag);
+  return left.length === 0 ? undefined : left;
+}
+
+/** What takes all filters out. */
+export function noFilters(search: ExplorerSearch): ExplorerChanges {
+  return Object.assign({}, ...activeFilters(search).map(({ removal }) => removal), { tag: undefined });
+}
+
+function filterOf(
+  key: keyof ExplorerSearch,
+  name: string,
+  value: string | undefined,
+): ActiveFilter | undefined {
+  return value === undefined ? undefined : { key, name, value, removal: { [key]: undefined } };
+}

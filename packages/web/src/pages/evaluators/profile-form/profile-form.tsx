@@ -1,0 +1,151 @@
+import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import { usePresage } from "../../../data/use-presage.ts";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { faultAt, faultsElsewhere, placedFaults } from "../../../ui/form/field-issues.ts";
+import { focusFirstFault } from "../../../ui/form/focus-first-issue.ts";
+import { TextInput } from "../../../ui/form/inputs.tsx";
+import { readJsonObject } from "../../../ui/form/parse-json-object.ts";
+import { SaveActions } from "../../../ui/form/save-actions.tsx";
+import { useDraft } from "../../../ui/form/use-draft.ts";
+import { ConfigEditor } from "./config-editor.tsx";
+import { readConfigFields } from "./config-field.ts";
+
+interface ProfileFormProps {
+  family: EvaluatorFamily;
+  /** The newest revision of the profile that is revised; absent for a new one. */
+  revised?: EvaluatorProfile;
+  onSaved(profile: EvaluatorProfile): void;
+}
+
+/** Makes a profile, or adds a revision to one. */
+export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  const fields = useMemo(() => readConfigFields(family.profile_config_schema), [family]);
+  // Somebody else may revise the profile while this is being written.
+  const [origin] = useState(revised);
+  const initial = {
+    name: origin?.name ?? "",
+    description: origin?.description ?? "",
+    config: JSON.stringify(origin?.config ?? {}, null, 2),
+    side: "form",
+  };
+  const { draft, isChanged, change, discard } = useDraft(draftKey(family, origin), initial);
+  const config = readJsonObject(draft.config);
+  const isSame =
+    origin !== undefined &&
+    "value" in config &&
+    JSON.stringify(config.value) === JSON.stringify(origin.config) &&
+    draft.description === initial.description;
+
+  const save = useMutation({
+    mutationFn: (config: Record<string, unknown>) =>
+      revised === undefined
+        ? presage.profiles.create({
+            evaluator_family: family.family_name,
+            name: draft.name.trim(),
+            config,
+            description: draft.description.trim() || null,
+          })
+        : presage.profiles.revise(revised.public_id, {
+            config,
+            ...(draft.description !== initial.description && { description: draft.description.trim() }),
+          }),
+    onSuccess() {
+      discard();
+      return queryClient.invalidateQueries({ queryKey: ["evaluator-profiles"] });
+    },
+  });
+
+  const faults = placedFaults(save.error, revised === undefined ? "name" : undefined);
+  const elsewhere = faultsElsewhere(faults, [
+    ["name"],
+    ["description"],
+    ...(draft.side === "json" ? [["config"]] : fields.map(({ name }) => ["config", name])),
+  ]);
+  return (
+    <form
+      className="flex flex-col gap-4"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if ("fault" in config || isSame) return;
+        const form = event.currentTarget;
+        // The faults are shown by then.
+        save.mutate(config.value, {
+          onSuccess: onSaved,
+          onError: () => setTimeout(() => focusFirstFault(form)),
+        });
+      }}
+    >
+      {revised === undefined && (
+        <Field
+          label="Name"
+          hint="Evaluations are filed under it. It cannot be changed later."
+          fault={faultAt(faults, "name")}
+        >
+          {(control) => (
+            <TextInput
+              {...control}
+              value={draft.name}
+              onChange={({ target }) => change({ name: target.value })}
+            />
+          )}
+        </Field>
+      )}
+      <Field label="Description" fault={faultAt(faults, "description")}>
+        {(control) => (
+          <TextInput
+            {...control}
+            value={draft.description}
+            onChange={({ target }) => change({ description: target.value })}
+          />
+        )}
+      </Field>
+      <ConfigEditor
+        fields={fields}
+        text={draft.config}
+        isJsonSide={draft.side === "json"}
+        faults={faults}
+        onChangeText={(text) => change({ config: text })}
+        onChangeSide={(isJson) => change({ side: isJson ? "json" : "form" })}
+      />
+      {elsewhere.length > 0 && (
+        <ul role="alert" className="list-disc pl-5 text-sm text-fail">
+          {elsewhere.map(({ path, text }) => (
+            <li key={`${path.join(".")} ${text}`}>
+              <code className="font-mono text-xs">{path.join(".")}</code> {text}
+            </li>
+          ))}
+        </ul>
+      )}
+      {revised?.revision !== origin?.revision && !save.isPending && (
+        <p role="status" className="text-sm text-warn">
+          Revision {revised?.revision} was made while you were writing. Saving takes back what it changed.
+        </p>
+      )}
+      {isSame && <p className="text-sm text-ink-3">Nothing is changed yet.</p>}
+      {save.error !== null && faults.length === 0 && <ErrorNotice error={save.error} />}
+      <SaveActions
+        isChanged={isChanged}
+        isBusy={save.isPending}
+        isReady={!("fault" in config) && !isSame}
+        submitLabel={revised === undefined ? "Create profile" : `Save as revision ${revised.revision + 1}`}
+        onStartOver={() => {
+          discard();
+          save.reset();
+        }}
+      />
+    </form>
+  );
+}
+
+/** A draft of an earlier revision would take back what has come since. */
+function draftKey(family: EvaluatorFamily, revised: EvaluatorProfile | undefined): string {
+  return revised === undefined
+    ? `new profile of ${family.family_name}`
+    : `profile ${revised.public_id} after ${revised.revision}`;
+}

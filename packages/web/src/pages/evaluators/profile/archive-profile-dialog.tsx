@@ -1,0 +1,41 @@
+import type { EvaluatorProfile } from "@presage/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { usePresage } from "../../../data/use-presage.ts";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
+
+interface ArchiveProfileDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  profile: EvaluatorProfile;
+}
+
+export function ArchiveProfileDialog({ isOpen, onClose, profile }: ArchiveProfileDialogProps) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  const archive = useMutation({
+    mutationFn: () => presage.profiles.archive(profile.public_id),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["evaluator-profiles"] }),
+  });
+  return (
+    <ConfirmDialog
+      isOpen={isOpen}
+      onClose={() => {
+        archive.reset();
+        onClose();
+      }}
+      title={`Archive ${profile.name}?`}
+      confirmLabel="Archive profile"
+      isBusy={archive.isPending}
+      onConfirm={() => archive.mutate(undefined, { onSuccess: onClose })}
+    >
+      <div className="flex flex-col gap-3">
+        <p>
+          Nothing can be evaluated with it any more, it cannot be revised, and its name stays taken. Its
+          results are kept. This cannot be undone.
+        </p>
+        {archive.error !== null && <ErrorNotice error={archive.error} />}
+      </div>
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,124 @@
+import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
+import { useMutation } from "@tanstack/react-query";
+import { Play } from "lucide-react";
+import { usePresage } from "../../../data/use-presage.ts";
+import { wordsOfName } from "../../../format/humanize-name.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { FieldGroup } from "../../../ui/form/field-group.tsx";
+import { faultAt, placedFaults } from "../../../ui/form/field-issues.ts";
+import { TextArea } from "../../../ui/form/inputs.tsx";
+import { TextList } from "../../../ui/form/text-list.tsx";
+import { useDraft } from "../../../ui/form/use-draft.ts";
+import { TryResult } from "./try-result.tsx";
+import { readContexts, type SampleField, sampleFields, toSample, writeContexts } from "./try-sample.ts";
+
+interface TryCardProps {
+  family: EvaluatorFamily;
+  /** The newest revision. */
+  profile: EvaluatorProfile;
+}
+
+const emptySample: Record<SampleField, string> = {
+  evaluated_model_system_prompt: "",
+  evaluated_model_retrieved_context: "",
+  evaluated_model_input: "",
+  evaluated_model_output: "",
+  evaluated_model_gold_answer: "",
+};
+
+/** Tries a profile on an example, of which nothing is kept. */
+export function TryCard({ family, profile }: TryCardProps) {
+  const presage = usePresage();
+  // Profiles of one family are tried on the same example.
+  const { draft, isChanged, change, discard } = useDraft(`example of ${family.family_name}`, emptySample);
+  const { needed, taken } = sampleFields(family, profile.config);
+
+  const attempt = useMutation({
+    async mutationFn(sample: ReturnType<typeof toSample>) {
+      const [item] = await presage.evaluate({
+        evaluators: [
+          { evaluator: family.family_name, profile_name: profile.name, explain_strategy: "always" },
+        ],
+        capture: "none",
+        ...sample,
+      });
+      return item;
+    },
+  });
+  const faults = placedFaults(attempt.error);
+  const isAtField = faults.some(({ path }) => [...needed, ...taken].some((field) => field === path[0]));
+
+  return (
+    <Card
+      title="Try it"
+      hint={`Runs revision ${profile.revision} once. Nothing of it is kept or counted as a result.`}
+    >
+      <form
+        className="flex flex-col gap-4 p-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          attempt.mutate(toSample(draft, needed, taken));
+        }}
+      >
+        {[...needed, ...taken].map((field) => {
+          const around = {
+            label: wordsOfName(field),
+            fault: faultAt(faults, field),
+            aside: needed.includes(field) ? undefined : (
+              <span className="text-xs font-normal text-ink-3">Optional</span>
+            ),
+          };
+          if (field === "evaluated_model_retrieved_context") {
+            return (
+              <FieldGroup key={field} {...around}>
+                <TextList
+                  itemLabel="Passage"
+                  texts={readContexts(draft[field])}
+                  onChange={(texts) => change({ [field]: writeContexts(texts) })}
+                />
+              </FieldGroup>
+            );
+          }
+          return (
+            <Field key={field} {...around}>
+              {(control) => (
+                <TextArea
+                  {...control}
+                  value={draft[field]}
+                  onChange={({ target }) => change({ [field]: target.value })}
+                />
+              )}
+            </Field>
+          );
+        })}
+        <div className="flex items-center gap-2">
+          <Button type="submit" variant="primary" icon={<Play aria-hidden />} isBusy={attempt.isPending}>
+            Evaluate
+          </Button>
+          {isChanged && (
+            <Button
+              variant="quiet"
+              onClick={() => {
+                discard();
+                attempt.reset();
+              }}
+            >
+              Clear
+            </Button>
+          )}
+        </div>
+      </form>
+      <div aria-live="polite" className="empty:hidden">
+        {attempt.error !== null && !isAtField && (
+          <div className="px-4 pb-4">
+            <ErrorNotice error={attempt.error} />
+          </div>
+        )}
+        {attempt.data !== undefined && <TryResult item={attempt.data} />}
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,35 @@
+import { cutBefore } from "../untrusted-text/cut-before.ts";
+
+/** A part of a line of a difference. */
+export interface Stretch {
+  text: string;
+  isChanged: boolean;
+  /** How many characters of the line are left out after the text. */
+  omitted: number;
+}
+
+/** What stays of an equal stretch at each of its ends, and of a changed one in all. */
+const equalEnd = 120;
+const longestChange = 4_000;
+
+export function stretch(text: string, isChanged = false): Stretch {
+  return { text, isChanged, omitted: 0 };
+}
+
+/** The stretches with what nobody reads left out. */
+export function shorten(stretches: readonly Stretch[]): Stretch[] {
+  return stretches.filter(({ text }) => text !== "").flatMap(shortenOne);
+}
+
+function shortenOne(whole: Stretch): Stretch[] {
+  const { text, isChanged } = whole;
+  if (isChanged) {
+    if (text.length <= longestChange) return [whole];
+    const end = cutBefore(text, longestChange);
+    return [{ text: text.slice(0, end), isChanged, omitted: text.length - end }];
+  }
+  if (text.length <= 3 * equalEnd) return [whole];
+  const end = cutBefore(text, equalEnd);
+  const start = cutBefore(text, text.length - equalEnd);
+  return [{ text: text.slice(0, end), isChanged, omitted: start - end }, stretch(text.slice(start))];
+}

@@ -1,0 +1,65 @@
+import { Plus, X } from "lucide-react";
+import { type KeyboardEvent, useRef, useState } from "react";
+import { Button } from "../button.tsx";
+import { IconButton } from "../icon-button.tsx";
+import { TextArea } from "./inputs.tsx";
+
+interface TextListProps {
+  /** What one of them is called: «Substring». */
+  itemLabel: string;
+  texts: readonly string[];
+  onChange(texts: string[]): void;
+}
+
+/** Texts one below the other. Enter adds one, Shift and Enter makes a new line. */
+export function TextList({ itemLabel, texts, onChange }: TextListProps) {
+  const [added, setAdded] = useState<number>();
+  const addButton = useRef<HTMLButtonElement>(null);
+
+  function add() {
+    setAdded(texts.length);
+    onChange([...texts, ""]);
+  }
+  function remove(place: number) {
+    // The button that was pressed goes with its row. Of any other row the next one takes its place.
+    if (place === texts.length - 1) addButton.current?.focus();
+    onChange(texts.toSpliced(place, 1));
+  }
+  function addOnEnter(event: KeyboardEvent) {
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    add();
+  }
+
+  return (
+    <div className="flex min-w-0 flex-col gap-1.5">
+      {texts.length > 0 && (
+        <ul className="flex flex-col gap-1.5">
+          {texts.map((text, place) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: an item is nothing but its place, and its row remembers nothing
+            <li key={place} className="flex items-start gap-1">
+              <TextArea
+                aria-label={`${itemLabel} ${place + 1}`}
+                rows={1}
+                className="min-h-8.5! resize-none"
+                value={text}
+                autoFocus={place === added}
+                onKeyDown={addOnEnter}
+                onChange={({ target }) => onChange(texts.with(place, target.value))}
+              />
+              <IconButton
+                label={`Remove ${itemLabel.toLowerCase()} ${place + 1}`}
+                icon={<X aria-hidden />}
+                className="mt-1"
+                onClick={() => remove(place)}
+              />
+            </li>
+          ))}
+        </ul>
+      )}
+      <Button ref={addButton} size="small" icon={<Plus aria-hidden />} className="self-start" onClick={add}>
+        Add {itemLabel.toLowerCase()}
+      </Button>
+    </div>
+  );
+}
