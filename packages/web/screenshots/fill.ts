@@ -49,11 +49,11 @@ export async function fill(
 
 /** Others for each day, the same each time that this runs. */
 function sampleOf(transitions: readonly Transition[], seed: number, count: number): Transition[] {
-  const places = Array.from(
+  const indexes = Array.from(
     { length: Math.min(count, transitions.length) },
     (_, index) => seed * 37 + index * 11,
   );
-  return places.flatMap((place) => transitions[place % transitions.length] ?? []);
+  return indexes.flatMap((index) => transitions[index % transitions.length] ?? []);
 }
 
 /** Predictions that are refused, as they happen to everybody. */

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 
-const mostTabs = 20;
+const maxTabs = 20;
 const mainControls = [
   ["/", "radio", "7 days"],
   ["/playground", "textbox", "State"],
@@ -75,7 +75,7 @@ dashboardTest("Every page's main control is some Tabs away", async ({ visit }) =
     await page.getByRole("link", { name: "Skip to the page" }).press("Enter");
     const isFocused = () => control.evaluate((element) => element === document.activeElement);
     let tabs = 0;
-    for (; tabs < mostTabs && !(await isFocused()); tabs++) await page.keyboard.press("Tab");
+    for (; tabs < maxTabs && !(await isFocused()); tabs++) await page.keyboard.press("Tab");
     expect([path, await isFocused()]).toEqual([path, true]);
   }
 });

@@ -57,7 +57,7 @@ let filling: Promise<Filled> | undefined;
 for (const { path, title, shows, press } of pages) {
   const name = press === undefined ? title : `${title}, “${press}”`;
   dashboardTest(
-    `${name} has its title and no serious fault, wide and narrow, light and dark`,
+    `${name} has its title and no serious issue, wide and narrow, light and dark`,
     async (visitor) => {
       filling ??= fillDashboard(visitor.client);
       const page = await visitor.visit(path(await filling), { viewport: wide, reducedMotion });
@@ -66,18 +66,18 @@ for (const { path, title, shows, press } of pages) {
       expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
       expect(await page.title()).toBe(`${title} · Presage`);
       if (press !== undefined) await page.getByRole("button", { name: press }).click();
-      await expectNoFaults(page);
+      await expectNoIssues(page);
     },
   );
 }
 
-dashboardTest("The sign-in page has no serious fault, wide and narrow, light and dark", async ({ visit }) => {
+dashboardTest("The sign-in page has no serious issue, wide and narrow, light and dark", async ({ visit }) => {
   const page = await visit("/sign-in", { isSignedIn: false, viewport: wide, reducedMotion });
   await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
-  await expectNoFaults(page);
+  await expectNoIssues(page);
 });
 
-async function expectNoFaults(page: Page): Promise<void> {
+async function expectNoIssues(page: Page): Promise<void> {
   await page.evaluate(axe);
   for (const viewport of [wide, narrow]) {
     await page.setViewportSize(viewport);
@@ -87,13 +87,13 @@ async function expectNoFaults(page: Page): Promise<void> {
       await page.emulateMedia({ colorScheme });
       // The sign-in page follows the device without a script.
       await page.locator(`html[data-theme=${colorScheme}], html:not([data-theme])`).waitFor();
-      const faults = await seriousFaults(page, rules[colorScheme]);
-      expect({ viewport, colorScheme, faults }).toEqual({ viewport, colorScheme, faults: [] });
+      const issues = await seriousIssues(page, rules[colorScheme]);
+      expect({ viewport, colorScheme, issues }).toEqual({ viewport, colorScheme, issues: [] });
     }
   }
 }
 
-async function seriousFaults(page: Page, runOptions: RunOptions): Promise<string[]> {
+async function seriousIssues(page: Page, runOptions: RunOptions): Promise<string[]> {
   const { violations }: AxeResults = await page.evaluate(`axe.run(${JSON.stringify(runOptions)})`);
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")

@@ -1,6 +1,6 @@
 import { createPresage, type Presage, PresageError } from "@presage/sdk";
 import { MutationCache, notifyManager, type Query, QueryCache, QueryClient } from "@tanstack/react-query";
-import { goToSignIn } from "../session/go-to-sign-in.ts";
+import { goToSignIn } from "../session/sign-out.ts";
 
 const freshForMs = 15_000;
 /** How soon a page looks again for a server that could not be reached. */

@@ -46,3 +46,8 @@ function listRevisions(
 ): Promise<ErrorTaxonomyRevision[]> {
   return listAll(pageSize, (page) => presage.errorTaxonomies.list({ ...filter, ...page }, { signal }));
 }
+
+/** Whether a taxonomy comes with Presage: nobody else’s name begins so. */
+export function isBuiltIn({ error_taxonomy_name }: { error_taxonomy_name: string }): boolean {
+  return error_taxonomy_name.startsWith("system:");
+}

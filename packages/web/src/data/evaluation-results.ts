@@ -5,7 +5,6 @@ import {
   type QueryClient,
   queryOptions,
 } from "@tanstack/react-query";
-import { type ResultRow, toResultRow } from "./result-row.ts";
 
 type Order = NonNullable<SearchRequest["order"]>;
 
@@ -66,4 +65,47 @@ export function replaceResult(queryClient: QueryClient, result: EvaluationResult
     const replace = (row: ResultRow) => (row.id === result.id ? toResultRow(result) : row);
     return list && { ...list, pages: list.pages.map((page) => page.map(replace)) };
   });
+}
+
+/** What a list shows of a result: little enough that tens of thousands of them fit into a page. */
+export interface ResultRow
+  extends Pick<
+    EvaluationResult,
+    | "app"
+    | "created_at"
+    | "dataset_sample_id"
+    | "error_message"
+    | "evaluation_run_id"
+    | "evaluator_id"
+    | "evaluator_profile_revision"
+    | "pass"
+    | "profile_name"
+    | "score_raw"
+    | "status"
+  > {
+  id: string;
+  /** What a person said, which is what counts. */
+  corrected: { pass: boolean; score: number | null } | null;
+  /** The beginning of the output. */
+  excerpt: string | null;
+}
+
+export function toResultRow(result: EvaluationResult): ResultRow {
+  const { correction } = result;
+  return {
+    id: result.id ?? "",
+    app: result.app,
+    created_at: result.created_at,
+    dataset_sample_id: result.dataset_sample_id,
+    error_message: result.error_message,
+    evaluation_run_id: result.evaluation_run_id,
+    evaluator_id: result.evaluator_id,
+    evaluator_profile_revision: result.evaluator_profile_revision,
+    pass: result.pass,
+    profile_name: result.profile_name,
+    score_raw: result.score_raw,
+    status: result.status,
+    corrected: correction && { pass: correction.pass, score: correction.score_raw },
+    excerpt: result.evaluated_model_output?.slice(0, excerptCharacters) ?? null,
+  };
 }

@@ -1,11 +1,11 @@
 import { expect, mock, test } from "bun:test";
-import { findFailure } from "./find-query-error.ts";
+import { findQueryError } from "./find-query-error.ts";
 
 const fine = { error: null, isError: false, refetch: mock() };
 
 test("one press asks again for everything that failed, and for nothing else", () => {
   const failed = ["first", "second"].map((error) => ({ error, isError: true, refetch: mock() }));
-  const failure = findFailure([fine, ...failed]);
+  const failure = findQueryError([fine, ...failed]);
   expect(failure?.error).toBe("first");
   failure?.retry();
   for (const { refetch } of failed) expect(refetch).toHaveBeenCalledTimes(1);
@@ -13,5 +13,5 @@ test("one press asks again for everything that failed, and for nothing else", ()
 });
 
 test("where nothing failed there is nothing to say", () => {
-  expect(findFailure([fine, fine])).toBeUndefined();
+  expect(findQueryError([fine, fine])).toBeUndefined();
 });

@@ -5,7 +5,7 @@ interface Asked {
 }
 
 /** Why the first of several queries failed, and a way to ask again for all that did; undefined if none did. */
-export function findFailure(queries: readonly Asked[]): { error: unknown; retry(): void } | undefined {
+export function findQueryError(queries: readonly Asked[]): { error: unknown; retry(): void } | undefined {
   const failed = queries.filter(({ isError }) => isError);
   const [first] = failed;
   return (

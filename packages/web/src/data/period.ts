@@ -3,7 +3,7 @@ export const periods = ["24h", "7d", "30d", "90d"] as const;
 export type Period = (typeof periods)[number];
 
 /** Where the address bar says nothing. */
-export const usualPeriod: Period = "7d";
+export const defaultPeriod: Period = "7d";
 
 export interface PeriodSearch {
   /** Absent: 7 days. */
@@ -11,7 +11,7 @@ export interface PeriodSearch {
 }
 
 /** As it stands after «the last». */
-export const periodNames: Record<Period, string> = {
+export const periodLabels: Record<Period, string> = {
   "24h": "24 hours",
   "7d": "7 days",
   "30d": "30 days",
@@ -68,5 +68,5 @@ export function daysBefore(period: Period, nowMs: number): { since: string; unti
 export function stepStartsMs(since: string, step: Step, nowMs: number): number[] {
   const firstMs = Date.parse(since);
   const count = Math.max(0, Math.floor((nowMs - firstMs) / stepsMs[step]) + 1);
-  return Array.from({ length: count }, (_, place) => firstMs + place * stepsMs[step]);
+  return Array.from({ length: count }, (_, index) => firstMs + index * stepsMs[step]);
 }

@@ -41,7 +41,7 @@ export function latencyQuery(presage: Presage, period: Period) {
   });
 }
 
-const longestMs = 400 * 86_400_000;
+const maxMs = 400 * 86_400_000;
 
 /** Whether a prediction was asked for within the longest time that the server looks back. */
 export function everPredictedQuery(presage: Presage) {
@@ -49,7 +49,7 @@ export function everPredictedQuery(presage: Presage) {
     queryKey: ["usage", "ever predicted"],
     async queryFn({ signal }) {
       const untilMs = Date.now();
-      const since = new Date(untilMs - longestMs).toISOString();
+      const since = new Date(untilMs - maxMs).toISOString();
       const { data } = await presage.usage.list(
         { since, until: new Date(untilMs).toISOString() },
         { signal },

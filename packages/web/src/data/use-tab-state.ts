@@ -1,7 +1,7 @@
 import { skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
 
 /** A state that outlives its page, until the tab is loaded anew. */
-export function useKeptState<State>(
+export function useTabState<State>(
   name: string,
   initial: State,
 ): [State, (change: (state: State) => State) => void] {

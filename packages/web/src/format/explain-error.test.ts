@@ -17,10 +17,10 @@ test("a message that says no more than the title is left out", () => {
   expect(advice).not.toContain(title);
 });
 
-test("faults that have a place of their own are not told twice", () => {
-  const fault = { type: "missing", loc: ["body", "name"], msg: "Field required", input: {} };
-  const refused = (faults: (typeof fault)[]) =>
-    explainError(new PresageError("The body is refused.", { category: "invalid", faults })).advice;
-  expect(refused([fault])).toBe("Change what is named below and try again.");
+test("issues that have a place of their own are not told twice", () => {
+  const issue = { type: "missing", loc: ["body", "name"], msg: "Field required", input: {} };
+  const refused = (issues: (typeof issue)[]) =>
+    explainError(new PresageError("The body is refused.", { category: "invalid", faults: issues })).advice;
+  expect(refused([issue])).toBe("Change what is named below and try again.");
   expect(refused([])).toStartWith("The body is refused. ");
 });

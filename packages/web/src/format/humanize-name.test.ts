@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { wordsOfName } from "./humanize-name.ts";
+import { humanizeName } from "./humanize-name.ts";
 
 test("the name of a field is read as words", () => {
-  expect(wordsOfName("ignore_case")).toBe("Ignore case");
-  expect(wordsOfName("evaluated_model_gold_answer")).toBe("Gold answer");
-  expect(wordsOfName("pii")).toBe("Pii");
+  expect(humanizeName("ignore_case")).toBe("Ignore case");
+  expect(humanizeName("evaluated_model_gold_answer")).toBe("Gold answer");
+  expect(humanizeName("pii")).toBe("Pii");
 });

@@ -3,7 +3,6 @@ import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Page } from "../ui/page.tsx";
-import { reloadDashboard, reloadDashboardOnce } from "./reload-dashboard.ts";
 
 /** In place of a page that broke, or whose code did not come: the rest of the dashboard goes on working. */
 export function PageFailed({ error }: ErrorComponentProps) {
@@ -18,4 +17,22 @@ export function PageFailed({ error }: ErrorComponentProps) {
       <ErrorNotice error={error} onRetry={isCodeMissing ? reloadDashboard : () => router.invalidate()} />
     </Page>
   );
+}
+
+const reloadedKey = "presage-reloaded-at";
+/** A second failure within this time is no new version of the dashboard. */
+const timeoutMs = 30_000;
+
+/** Loads the whole page anew, if the server answers: the browser's own error page would help nobody. */
+async function reloadDashboard(): Promise<void> {
+  const answer = await fetch(location.href).catch(() => undefined);
+  if (answer?.ok) location.reload();
+}
+
+/** The same without being asked to, once. */
+async function reloadDashboardOnce(): Promise<void> {
+  const reloadedAtMs = Number(sessionStorage.getItem(reloadedKey) ?? 0);
+  if (Date.now() - reloadedAtMs < timeoutMs) return;
+  sessionStorage.setItem(reloadedKey, String(Date.now()));
+  await reloadDashboard();
 }

@@ -1,5 +1,4 @@
 import { CopyButton } from "./copy-button.tsx";
-import { shortenLines } from "./shorten-lines.ts";
 
 /** Text to copy: a command, a key, a program. */
 export function CodeBlock({ code, label }: { code: string; label: string }) {
@@ -23,4 +22,14 @@ export function CodeBlock({ code, label }: { code: string; label: string }) {
       </div>
     </div>
   );
+}
+
+const maxCharacters = 1_000;
+
+/** A text for the eye: browsers stop painting lines of many thousand characters. */
+export function shortenLines(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => (line.length > maxCharacters ? `${line.slice(0, maxCharacters)}…` : line))
+    .join("\n");
 }

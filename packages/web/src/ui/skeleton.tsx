@@ -9,9 +9,9 @@ export function SkeletonRows({ count, className = "h-10" }: { count: number; cla
   return (
     <div role="status" className="flex flex-col gap-2 p-4">
       <span className="sr-only">Loading</span>
-      {Array.from({ length: count }, (_, place) => (
+      {Array.from({ length: count }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
-        <Skeleton key={place} className={className} />
+        <Skeleton key={index} className={className} />
       ))}
     </div>
   );

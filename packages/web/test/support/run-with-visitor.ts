@@ -14,7 +14,7 @@ export interface Visitor extends Omit<RunningDashboard, "stop"> {
   expectErrors(pattern: RegExp): void;
 }
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
 /** Runs a test, and fails it as well if one of its pages did what no page may do. */
 export async function runWithVisitor(
@@ -23,14 +23,14 @@ export async function runWithVisitor(
 ): Promise<void> {
   const { browser, cookies, otherOrigins, presage } = running;
   const contexts: BrowserContext[] = [];
-  const faults: string[] = [];
+  const issues: string[] = [];
   const expected: RegExp[] = [];
 
   async function visit(path: string, { isSignedIn = true, ...options }: VisitOptions = {}): Promise<Page> {
     const context = await browser.newContext(options);
     contexts.push(context);
-    context.setDefaultTimeout(patienceMs);
-    watchContext(context, presage.url, otherOrigins, faults);
+    context.setDefaultTimeout(timeoutMs);
+    watchContext(context, presage.url, otherOrigins, issues);
     if (isSignedIn) await context.addCookies(cookies.map((cookie) => ({ ...cookie, url: presage.url })));
     const page = await context.newPage();
     await page.goto(new URL(path, presage.url).href);
@@ -41,12 +41,12 @@ export async function runWithVisitor(
     await body({ ...running, visit, expectErrors: (pattern) => expected.push(pattern) });
     await Promise.all(contexts.map(hearAll));
   } catch (error) {
-    if (faults.length === 0) throw error;
-    throw new Error(`The pages reported:\n${faults.join("\n")}`, { cause: error });
+    if (issues.length === 0) throw error;
+    throw new Error(`The pages reported:\n${issues.join("\n")}`, { cause: error });
   } finally {
     await Promise.all(contexts.map((context) => context.close()));
   }
-  const unexpected = faults.filter((fault) => !expected.some((pattern) => pattern.test(fault)));
+  const unexpected = issues.filter((issue) => !expected.some((pattern) => pattern.test(issue)));
   if (unexpected.length > 0) throw new Error(`The pages reported:\n${unexpected.join("\n")}`);
 }
 

@@ -1,6 +1,6 @@
 import { createLazyRoute } from "@tanstack/react-router";
 import { LogOut } from "lucide-react";
-import { useSignOut } from "../../data/use-sign-out.ts";
+import { useSignOut } from "../../data/sessions.ts";
 import { ThemeMenu } from "../../theme/theme-menu.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";

@@ -1,13 +1,17 @@
+import type { SessionResponse } from "@presage/sdk";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Monitor, Smartphone } from "lucide-react";
 import { useRef, useState } from "react";
 import { sessionsQuery } from "../../data/sessions.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { SessionRow } from "./session-row.tsx";
+import { Time } from "../../ui/time.tsx";
+import { nameBrowser } from "./name-browser.ts";
 
 /** The browsers in which the user is signed in. */
 export function SessionsCard() {
@@ -81,5 +85,47 @@ export function SessionsCard() {
         You stay signed in here. API keys go on working.
       </ConfirmDialog>
     </Card>
+  );
+}
+
+interface SessionRowProps {
+  session: SessionResponse;
+  isEnding: boolean;
+  onEnd(): void;
+}
+
+function SessionRow({ session, isEnding, onEnd }: SessionRowProps) {
+  const { user_agent, created_at, last_seen_at, expires_at, is_current } = session;
+  const browser = nameBrowser(user_agent);
+  const Icon = /\bMobile\b/.test(user_agent ?? "") ? Smartphone : Monitor;
+  return (
+    <li className="flex items-center gap-3 border-b border-line px-4 py-2.5 last:border-b-0">
+      <Icon className="size-4 shrink-0 text-ink-3" aria-hidden />
+      <div className="min-w-0 flex-1">
+        <p
+          className="flex flex-wrap items-center gap-x-2 text-sm font-medium"
+          title={user_agent ?? undefined}
+        >
+          <span className="truncate">{browser}</span>
+          {is_current && <Badge tone="accent">This browser</Badge>}
+        </p>
+        <p className="flex flex-wrap gap-x-3 text-xs text-ink-3">
+          <span>
+            Signed in <Time at={created_at} />
+          </span>
+          <span>
+            Last seen <Time at={last_seen_at} />
+          </span>
+          <span>
+            Ends <Time at={expires_at} />
+          </span>
+        </p>
+      </div>
+      {!is_current && (
+        <Button size="small" isBusy={isEnding} onClick={onEnd} aria-label={`End the session of ${browser}`}>
+          End
+        </Button>
+      )}
+    </li>
   );
 }

@@ -6,12 +6,11 @@ import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Field } from "../../ui/form/field.tsx";
-import { faultAt, placedFaults } from "../../ui/form/field-issues.ts";
-import { focusFirstFault } from "../../ui/form/focus-first-issue.ts";
+import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/field-issues.ts";
 import { Select, TextInput } from "../../ui/form/inputs.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
 import type { NewKey } from "./new-key-dialog.tsx";
-import { type Expiry, expiries, type NewKeyFaults, type NewKeyForm, readNewKey } from "./read-new-key.ts";
+import { type Expiry, expiries, type NewKeyForm, type NewKeyIssues, readNewKey } from "./read-new-key.ts";
 
 interface CreateKeyDialogProps {
   isOpen: boolean;
@@ -32,7 +31,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
   const presage = usePresage();
   const queryClient = useQueryClient();
   const [form, setForm] = useState(emptyForm);
-  const [faults, setFaults] = useState<NewKeyFaults>({});
+  const [issues, setIssues] = useState<NewKeyIssues>({});
   const { queryKey } = apiKeysQuery(presage);
   const { mutate, error, isPending, reset } = useMutation({
     mutationFn: async (request: Parameters<typeof presage.apiKeys.create>[0]) => {
@@ -49,27 +48,27 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
 
   function change(part: Partial<NewKeyForm>) {
     setForm({ ...form, ...part });
-    setFaults({});
+    setIssues({});
     // What the server refused was another form.
     if (error !== null) reset();
   }
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const { request, faults } = readNewKey(form, Date.now());
+    const { request, issues } = readNewKey(form, Date.now());
     if (request !== undefined) return mutate(request);
-    flushSync(() => setFaults(faults));
-    focusFirstFault(event.currentTarget);
+    flushSync(() => setIssues(issues));
+    focusFirstIssue(event.currentTarget);
   }
 
-  const known = { ...faultsOf(error), ...faults };
+  const known = { ...issuesOf(error), ...issues };
   return (
     <Dialog isOpen={isOpen} onClose={onClose} title="Create key" hint="The key is shown once, after this.">
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
         <Field
           label="Name"
           hint="Who or what will use it, for example “rollouts, cluster 2”."
-          fault={known.name}
+          issue={known.name}
         >
           {(control) => (
             <TextInput
@@ -85,7 +84,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
           hint={
             form.expiry === "never" ? "It works until it is revoked." : "Calls with it fail from then on."
           }
-          fault={form.expiry === "date" ? undefined : known.expires_at}
+          issue={form.expiry === "date" ? undefined : known.expires_at}
         >
           {(control) => (
             <Select
@@ -105,7 +104,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
           )}
         </Field>
         {form.expiry === "date" && (
-          <Field label="Last day" hint="It works until the end of that day." fault={known.expires_at}>
+          <Field label="Last day" hint="It works until the end of that day." issue={known.expires_at}>
             {(control) => (
               <TextInput
                 {...control}
@@ -130,9 +129,9 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
 }
 
 /** The server's own words about a field. */
-function faultsOf(error: unknown): NewKeyFaults {
-  const faults = placedFaults(error);
-  const name = faultAt(faults, "name");
-  const expiresAt = faultAt(faults, "expires_at");
+function issuesOf(error: unknown): NewKeyIssues {
+  const issues = fieldIssues(error);
+  const name = issueAt(issues, "name");
+  const expiresAt = issueAt(issues, "expires_at");
   return { ...(name && { name }), ...(expiresAt && { expires_at: expiresAt }) };
 }

@@ -20,11 +20,11 @@ test("a day counts to its end, where the reader is", () => {
 });
 
 test("all that is wrong is said at once", () => {
-  expect(readNewKey({ name: " ", expiry: "date", date: "" }, nowMs).faults).toEqual({
+  expect(readNewKey({ name: " ", expiry: "date", date: "" }, nowMs).issues).toEqual({
     name: "Give the key a name.",
     expires_at: "Choose a day.",
   });
-  expect(readNewKey({ name: "a".repeat(121), expiry: "date", date: "2026-11-20" }, nowMs).faults).toEqual({
+  expect(readNewKey({ name: "a".repeat(121), expiry: "date", date: "2026-11-20" }, nowMs).issues).toEqual({
     name: "The name has 121 characters; 120 is the most.",
     expires_at: "Choose a day that is not over.",
   });

@@ -10,31 +10,31 @@ export interface NewKeyForm {
   date: string;
 }
 
-export interface NewKeyFaults {
+export interface NewKeyIssues {
   name?: string;
   expires_at?: string;
 }
 
 const dayMs = 86_400_000;
-const mostNameCharacters = 120;
+const maxNameCharacters = 120;
 
 /** What to ask the server for, or what is wrong with the form. */
 export function readNewKey(
   { name, expiry, date }: NewKeyForm,
   nowMs: number,
-): { request: ApiKeyCreateRequest; faults?: never } | { request?: never; faults: NewKeyFaults } {
-  const faults: NewKeyFaults = {};
+): { request: ApiKeyCreateRequest; issues?: never } | { request?: never; issues: NewKeyIssues } {
+  const issues: NewKeyIssues = {};
   const trimmed = name.trim();
-  if (trimmed === "") faults.name = "Give the key a name.";
-  else if (trimmed.length > mostNameCharacters)
-    faults.name = `The name has ${trimmed.length} characters; ${mostNameCharacters} is the most.`;
+  if (trimmed === "") issues.name = "Give the key a name.";
+  else if (trimmed.length > maxNameCharacters)
+    issues.name = `The name has ${trimmed.length} characters; ${maxNameCharacters} is the most.`;
 
   const expiresAtMs = readExpiry(expiry, date, nowMs);
   if (expiresAtMs !== null && !(expiresAtMs > nowMs)) {
-    faults.expires_at = Number.isNaN(expiresAtMs) ? "Choose a day." : "Choose a day that is not over.";
+    issues.expires_at = Number.isNaN(expiresAtMs) ? "Choose a day." : "Choose a day that is not over.";
   }
 
-  if (faults.name !== undefined || faults.expires_at !== undefined) return { faults };
+  if (issues.name !== undefined || issues.expires_at !== undefined) return { issues };
   const expiresAt = expiresAtMs === null ? {} : { expires_at: new Date(expiresAtMs).toISOString() };
   return { request: { name: trimmed, ...expiresAt } };
 }

@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { ListTree, Plus } from "lucide-react";
 import { useState } from "react";
-import { labelledTaxonomiesQuery, latestTaxonomiesQuery } from "../../data/error-taxonomies.ts";
-import { findFailure } from "../../data/find-query-error.ts";
+import { isBuiltIn, labelledTaxonomiesQuery, latestTaxonomiesQuery } from "../../data/error-taxonomies.ts";
+import { findQueryError } from "../../data/find-query-error.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -11,8 +11,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { TaxonomyDialog } from "./edit/taxonomy-dialog.tsx";
-import { isBuiltIn } from "./is-built-in.ts";
+import { TaxonomyDialog } from "./edit/taxonomy-form.tsx";
 import { TaxonomyTable } from "./taxonomy-table.tsx";
 
 export const errorTaxonomiesRoute = createLazyRoute("/error-taxonomies")({ component: ErrorTaxonomiesPage });
@@ -50,7 +49,7 @@ function Taxonomies({ onCreate }: { onCreate(): void }) {
   const presage = usePresage();
   const latest = useQuery(latestTaxonomiesQuery(presage));
   const production = useQuery(labelledTaxonomiesQuery(presage, "production"));
-  const failure = findFailure([latest, production]);
+  const failure = findQueryError([latest, production]);
   const notice = failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />;
   if (latest.data === undefined) {
     return (

@@ -4,8 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
 import { useMemo } from "react";
-import { taxonomyRevisionsQuery } from "../../data/error-taxonomies.ts";
-import { isNoSuchThing } from "../../data/is-not-found.ts";
+import { isBuiltIn, taxonomyRevisionsQuery } from "../../data/error-taxonomies.ts";
+import { isNotFound } from "../../data/is-not-found.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -14,7 +14,6 @@ import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { TaxonomyCompareCard } from "./compare/taxonomy-compare-card.tsx";
-import { isBuiltIn } from "./is-built-in.ts";
 import { RevisionBar } from "./labels/revision-bar.tsx";
 import { TaxonomyActions } from "./taxonomy-actions.tsx";
 import { KindsCard } from "./tree/kinds-card.tsx";
@@ -31,7 +30,7 @@ function ErrorTaxonomyPage() {
   if (revisions.data !== undefined && newest !== undefined) {
     return <Taxonomy key={taxonomyId} revisions={revisions.data} newest={newest} />;
   }
-  const isMissing = revisions.isSuccess || isNoSuchThing(revisions.error);
+  const isMissing = revisions.isSuccess || isNotFound(revisions.error);
   return (
     <Page title="Error taxonomy">
       {revisions.isError && !isMissing && (

@@ -2,9 +2,9 @@ import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useNavigate } from "@tanstack/react-router";
 import { Copy, Pencil } from "lucide-react";
 import { useState } from "react";
+import { isBuiltIn } from "../../data/error-taxonomies.ts";
 import { Button } from "../../ui/button.tsx";
-import { TaxonomyDialog } from "./edit/taxonomy-dialog.tsx";
-import { isBuiltIn } from "./is-built-in.ts";
+import { TaxonomyDialog } from "./edit/taxonomy-form.tsx";
 
 interface TaxonomyActionsProps {
   /** The one that is shown. */

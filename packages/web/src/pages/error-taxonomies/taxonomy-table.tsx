@@ -1,10 +1,10 @@
 import { readTaxonomy } from "@presage/contract/read-taxonomy";
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
+import { isBuiltIn } from "../../data/error-taxonomies.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { isBuiltIn } from "./is-built-in.ts";
 import { LabelBadge } from "./labels/label-badge.tsx";
 import { countLeaves } from "./tree/walk-nodes.ts";
 

@@ -44,11 +44,11 @@ export interface ExplorerSearch {
   result?: string;
 }
 
-const mostTags = 50;
+const maxTags = 50;
 
 /** What stands in the address bar; values that mean nothing are passed over. */
 export function readExplorerSearch(search: Record<string, unknown>): ExplorerSearch {
-  const tags = [search.tag].flat().map(textOf).filter(isTag).slice(0, mostTags);
+  const tags = [search.tag].flat().map(textOf).filter(isTag).slice(0, maxTags);
   return withoutAbsent({
     verdict: verdicts.find((known) => known === search.verdict),
     app: textOf(search.app),

@@ -1,7 +1,6 @@
 import { Braces, Download, Table } from "lucide-react";
 import { Button } from "../../ui/button.tsx";
-import { Menu } from "../../ui/overlay/menu.tsx";
-import { MenuDownload } from "../../ui/overlay/menu-download.tsx";
+import { Menu, MenuDownload } from "../../ui/overlay/menu.tsx";
 import { exportAddress } from "./explorer-filter.ts";
 import type { ExplorerSearch } from "./explorer-search.ts";
 

@@ -3,7 +3,7 @@ import { createLazyRoute } from "@tanstack/react-router";
 import { Scale } from "lucide-react";
 import { latestProfilesQuery, profileFiguresQuery } from "../../data/evaluator-profiles.ts";
 import { evaluatorFamiliesQuery, evaluatorsQuery } from "../../data/evaluators.ts";
-import { findFailure } from "../../data/find-query-error.ts";
+import { findQueryError } from "../../data/find-query-error.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -63,7 +63,7 @@ function Families({
   });
   const figures = useQuery(profileFiguresQuery(presage));
 
-  const failure = findFailure([families, evaluators, profiles, figures]);
+  const failure = findQueryError([families, evaluators, profiles, figures]);
   const notice = failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />;
   if (!families.data || !evaluators.data || !profiles.data) return notice ?? <LoadingFamilies />;
 
@@ -101,8 +101,8 @@ function Families({
 }
 
 function LoadingFamilies() {
-  return ["first", "second", "third"].map((place) => (
-    <Card key={place}>
+  return ["first", "second", "third"].map((key) => (
+    <Card key={key}>
       <SkeletonRows count={3} />
     </Card>
   ));

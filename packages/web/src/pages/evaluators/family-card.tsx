@@ -2,10 +2,10 @@ import type { Evaluator, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk"
 import { useNavigate } from "@tanstack/react-router";
 import { Plus, Sparkles } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { wordsOfName } from "../../format/humanize-name.ts";
+import { humanizeName } from "../../format/humanize-name.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { ProfileDialog } from "./profile-form/profile-dialog.tsx";
+import { ProfileDialog } from "./profile-form/profile-form.tsx";
 import { ProfileTable } from "./profile-table.tsx";
 import type { FiguresOfRevision } from "./revision-figures.ts";
 
@@ -87,5 +87,5 @@ function Fact({ name, children }: { name: string; children: ReactNode }) {
 }
 
 function listOf(fields: readonly string[]): string {
-  return fields.map((field) => wordsOfName(field).toLowerCase()).join(", ");
+  return fields.map((field) => humanizeName(field).toLowerCase()).join(", ");
 }

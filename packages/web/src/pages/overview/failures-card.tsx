@@ -2,7 +2,7 @@ import { CircleCheck, CircleDashed } from "lucide-react";
 import type { ComparedUsage } from "../../data/usage.ts";
 import { isPrediction, rankFailures, shareOf, sumUsage } from "../../data/usage-figures.ts";
 import { formatCount, formatShare } from "../../format/format-number.ts";
-import { failureNames } from "../../format/usage-labels.ts";
+import { failureLabels } from "../../format/usage-labels.ts";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
@@ -37,7 +37,7 @@ function Failures({ rows }: { rows: ComparedUsage["current"]["data"] }) {
       {rankFailures(rows).map(({ reason, count }) => (
         <li key={reason} className="flex flex-col gap-1 text-sm">
           <div className="flex justify-between gap-3">
-            <span className="min-w-0 truncate">{failureNames[reason]}</span>
+            <span className="min-w-0 truncate">{failureLabels[reason]}</span>
             <span className="whitespace-nowrap tabular-nums">
               {formatCount(count)} <span className="text-ink-3">{formatShare(shareOf(count, failed))}</span>
             </span>

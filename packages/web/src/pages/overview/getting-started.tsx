@@ -10,7 +10,6 @@ import { usePresage } from "../../data/use-presage.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
-import { firstPrediction } from "./first-prediction.ts";
 
 interface GettingStartedProps {
   usage: ComparedUsage | undefined;
@@ -116,4 +115,17 @@ function StepRow({ title, isDone, action, children }: StepRowProps) {
       </div>
     </li>
   );
+}
+
+/** A command that makes a first prediction, on a server at this address. */
+function firstPrediction(origin: string): string {
+  const body = JSON.stringify({
+    interaction: { state: "You are in the kitchen. The fridge is closed.", action: "open fridge" },
+  });
+  return [
+    `curl ${origin}/v1/predict \\`,
+    `  -H "X-API-KEY: $PRESAGE_API_KEY" \\`,
+    `  -H "Content-Type: application/json" \\`,
+    `  -d '${body}'`,
+  ].join("\n");
 }

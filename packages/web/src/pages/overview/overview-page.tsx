@@ -1,6 +1,6 @@
 import { createLazyRoute } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { periodNames, usualPeriod } from "../../data/period.ts";
+import { defaultPeriod, periodLabels } from "../../data/period.ts";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { PeriodPicker } from "../../ui/form/period-picker.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -18,18 +18,18 @@ import { useOverview } from "./use-overview.ts";
 export const overviewRoute = createLazyRoute("/")({ component: OverviewPage });
 
 function OverviewPage() {
-  const { period = usualPeriod } = overviewRoute.useSearch();
+  const { period = defaultPeriod } = overviewRoute.useSearch();
   const navigate = overviewRoute.useNavigate();
   const { usage, latency, summary, failure, isMissing, isOld } = useOverview(period);
   return (
     <Page
       title="Overview"
-      hint={`What was predicted and how well it went, compared with the ${periodNames[period]} before.`}
+      hint={`What was predicted and how well it went, compared with the ${periodLabels[period]} before.`}
       actions={
         <PeriodPicker
           value={period}
           onChange={(next) =>
-            navigate({ search: next === usualPeriod ? {} : { period: next }, replace: true })
+            navigate({ search: next === defaultPeriod ? {} : { period: next }, replace: true })
           }
         />
       }

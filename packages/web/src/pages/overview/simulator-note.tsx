@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { FlaskConical } from "lucide-react";
-import { isSimulator } from "../../data/is-simulator.ts";
-import { modelsQuery } from "../../data/models.ts";
+import { isSimulator, modelsQuery } from "../../data/models.ts";
 import { usePresage } from "../../data/use-presage.ts";
 
 /** Says so when no model stands behind the predictions. */

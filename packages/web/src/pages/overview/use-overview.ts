@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { findFailure } from "../../data/find-query-error.ts";
+import { findQueryError } from "../../data/find-query-error.ts";
 import type { Period } from "../../data/period.ts";
 import { periodSummaryQuery } from "../../data/summaries.ts";
 import { latencyQuery, usageQuery } from "../../data/usage.ts";
@@ -21,7 +21,7 @@ export function useOverview(period: Period) {
     usage: usage.data,
     latency: latency.data,
     summary: summary.data,
-    failure: findFailure(queries),
+    failure: findQueryError(queries),
     /** Nothing came, and nothing is on its way. */
     isMissing: queries.every(({ isError, data }) => isError && data === undefined),
     /** What is shown is still that of the period before the choice. */

@@ -1,10 +1,11 @@
+import type { Model } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
-import { isSimulator } from "../../data/is-simulator.ts";
-import { modelsQuery } from "../../data/models.ts";
+import { Cpu, FlaskConical } from "lucide-react";
+import { isSimulator, modelsQuery } from "../../data/models.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import { Badge } from "../../ui/badge.tsx";
 import { Page } from "../../ui/page.tsx";
-import { ModelNote } from "./model-note.tsx";
 import { Playground } from "./playground.tsx";
 
 const hint = "Write a state and an action, see the very prompt, and ask for what comes next.";
@@ -27,4 +28,18 @@ function PlaygroundPage() {
       <Playground model={model?.id} />
     </Page>
   );
+}
+
+/** Which model answers. */
+function ModelNote({ model, isUnknown }: { model: Model | undefined; isUnknown: boolean }) {
+  if (isUnknown) return <Badge tone="warn">Model not known</Badge>;
+  if (model === undefined) return null;
+  if (isSimulator(model)) {
+    return (
+      <Badge tone="warn" icon={<FlaskConical aria-hidden />}>
+        Simulator, no model
+      </Badge>
+    );
+  }
+  return <Badge icon={<Cpu aria-hidden />}>{model.id}</Badge>;
 }

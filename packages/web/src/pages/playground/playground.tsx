@@ -1,7 +1,7 @@
 import { useDeferredValue, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { Card } from "../../ui/card.tsx";
-import { focusFirstFault } from "../../ui/form/focus-first-issue.ts";
+import { fieldIssues, focusFirstIssue } from "../../ui/form/field-issues.ts";
 import { Tabs } from "../../ui/tabs.tsx";
 import { AnswerTab } from "./answer/answer-tab.tsx";
 import { CodeTab } from "./code/code-tab.tsx";
@@ -9,8 +9,7 @@ import { EvaluateAnswer } from "./evaluate/evaluate-answer.tsx";
 import { useEvaluations } from "./evaluate/use-evaluations.ts";
 import { DraftActions } from "./input/draft-actions.tsx";
 import { InputPanel } from "./input/input-panel.tsx";
-import { readDraft } from "./input/read-draft.ts";
-import { serverFaults } from "./input/server-issues.ts";
+import { type Issues, readDraft } from "./input/read-draft.ts";
 import { usePlaygroundDraft } from "./input/use-playground-draft.ts";
 import { PredictBar } from "./predict-bar.tsx";
 import { PromptTab } from "./prompt/prompt-tab.tsx";
@@ -38,18 +37,18 @@ export function Playground({ model }: PlaygroundProps) {
   // Long texts must not hold up the typing.
   const shown = useDeferredValue(draft);
   const { request: shownRequest } = readDraft(shown);
-  const { request, faults } = readDraft(draft);
+  const { request, issues } = readDraft(draft);
   // What the server found wrong holds for what was sent to it.
-  const refused = sentDraft === draft ? serverFaults(predictions.error) : {};
-  // What is still to be typed is no fault until it is sent.
-  const isDue = ([place]: [string, string]) => isChecked || place.startsWith("params.");
-  const visibleFaults = { ...refused, ...Object.fromEntries(Object.entries(faults).filter(isDue)) };
+  const refused = sentDraft === draft ? serverIssues(predictions.error) : {};
+  // What is still to be typed is no issue until it is sent.
+  const isDue = ([path]: [string, string]) => isChecked || path.startsWith("params.");
+  const visibleIssues = { ...refused, ...Object.fromEntries(Object.entries(issues).filter(isDue)) };
 
   function predict() {
     if (predictions.isPending) return;
-    if (Object.keys(faults).length > 0) {
+    if (Object.keys(issues).length > 0) {
       flushSync(() => setChecked(true));
-      focusFirstFault(form.current);
+      focusFirstIssue(form.current);
       return;
     }
     setChecked(false);
@@ -76,7 +75,7 @@ export function Playground({ model }: PlaygroundProps) {
       <InputPanel
         ref={form}
         draft={draft}
-        faults={visibleFaults}
+        issues={visibleIssues}
         onChange={drafting.change}
         onSubmit={predict}
         actions={<DraftActions drafting={drafting} />}
@@ -133,4 +132,9 @@ export function Playground({ model }: PlaygroundProps) {
       </div>
     </div>
   );
+}
+
+/** What the server found wrong, by the place in the request. */
+function serverIssues(error: unknown): Issues {
+  return Object.fromEntries(fieldIssues(error).map(({ path, text }) => [path.join("."), text]));
 }

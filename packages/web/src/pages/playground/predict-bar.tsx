@@ -1,7 +1,6 @@
 import { Play } from "lucide-react";
 import type { Ref } from "react";
 import { Button } from "../../ui/button.tsx";
-import { KeyHint } from "../../ui/key-hint.tsx";
 
 interface PredictBarProps {
   ref: Ref<HTMLButtonElement>;
@@ -30,5 +29,14 @@ export function PredictBar({ ref, isPending, isKept, onCancel }: PredictBarProps
         </span>
       )}
     </>
+  );
+}
+
+/** A key of the keyboard, beside what it does. */
+function KeyHint({ children }: { children: string }) {
+  return (
+    <kbd className="rounded border border-line-strong bg-sunken px-1 font-mono text-xs text-ink-2">
+      {children}
+    </kbd>
   );
 }

@@ -3,7 +3,7 @@ import type { Prediction, PromptMessage, WorldModelRequest } from "@presage/sdk"
 import { useMutation } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import { usePresage } from "../../data/use-presage.ts";
-import { useKeptState } from "../../data/use-tab-state.ts";
+import { useTabState } from "../../data/use-tab-state.ts";
 import { readTiming, type Timing } from "./answer/read-timing.ts";
 
 /** What came of one prediction, and what it was made from. */
@@ -18,13 +18,13 @@ export interface Answer {
   requestId: string | undefined;
 }
 
-const mostAnswers = 20;
+const maxAnswers = 20;
 const noAnswers: readonly Answer[] = [];
 
 /** Asks for predictions, one at a time, and remembers the answers until the tab is loaded anew. */
 export function usePredictions() {
   const presage = usePresage();
-  const [answers, changeAnswers] = useKeptState("playground answers", noAnswers);
+  const [answers, changeAnswers] = useTabState("playground answers", noAnswers);
   const call = useRef<AbortController>(undefined);
   useEffect(() => () => call.current?.abort(), []);
 
@@ -50,7 +50,7 @@ export function usePredictions() {
     onSuccess: (answer) =>
       changeAnswers((earlier) => {
         const number = (earlier[0]?.number ?? 0) + 1;
-        return [{ number, ...answer }, ...earlier].slice(0, mostAnswers);
+        return [{ number, ...answer }, ...earlier].slice(0, maxAnswers);
       }),
   });
 

@@ -18,7 +18,7 @@ const measures: { value: Measure; label: string }[] = [
 ];
 
 /** More than these cannot be told apart in a stack. */
-const mostKeys = 5;
+const maxKeys = 5;
 
 interface KeysChartProps extends Pick<UsageResponse, "since" | "until" | "step"> {
   /** The most requests first. */
@@ -29,13 +29,13 @@ interface KeysChartProps extends Pick<UsageResponse, "since" | "until" | "step">
 export function KeysChart({ since, until, step, keys }: KeysChartProps) {
   const [measure, setMeasure] = useState<Measure>("requests");
   // By requests whatever is counted, so that each key keeps its colour.
-  const parts = keys.slice(0, mostKeys).map(({ keyId, name, rows }, place) => ({
+  const parts = keys.slice(0, maxKeys).map(({ keyId, name, rows }, index) => ({
     key: keyId ?? "dashboard",
     label: name,
-    color: `var(--chart-${place + 1})`,
+    color: `var(--chart-${index + 1})`,
     rows,
   }));
-  const rest = keys.slice(mostKeys);
+  const rest = keys.slice(maxKeys);
   if (rest.length > 0) {
     const label = rest.length === 1 ? "1 other key" : `${rest.length} other keys`;
     parts.push({ key: "others", label, color: "var(--ink-3)", rows: rest.flatMap(({ rows }) => rows) });

@@ -1,9 +1,9 @@
 import type { UsageFailure, UsageResponse } from "@presage/sdk";
 import { countFailures } from "../../data/usage-figures.ts";
-import { failureNames } from "../../format/usage-labels.ts";
+import { failureLabels } from "../../format/usage-labels.ts";
 import { toCsv } from "./to-csv.ts";
 
-const reasons = Object.keys(failureNames) as UsageFailure[];
+const reasons = Object.keys(failureLabels) as UsageFailure[];
 
 /** Every row of the answer, with its key's name. */
 export function usageCsv({ data, api_keys, step }: UsageResponse): string {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { type ChartPoint, type ChartValue, findLonePoints, formatChartValue } from "./chart-series.ts";
 
 function toPoints(values: ChartValue[]): ChartPoint[] {
-  return values.map((rate, place) => ({ startMs: place, values: { rate } }));
+  return values.map((rate, index) => ({ startMs: index, values: { rate } }));
 }
 
 function lonePlaces(values: ChartValue[]): number[] {

@@ -32,6 +32,6 @@ export function formatChartValue(value: ChartValue | undefined, format: (value: 
 export function findLonePoints(points: readonly ChartPoint[], key: string): Set<ChartPoint> {
   const isGap = (point: ChartPoint | undefined) => (point?.values[key] ?? null) === null;
   return new Set(
-    points.filter((point, place) => !isGap(point) && isGap(points[place - 1]) && isGap(points[place + 1])),
+    points.filter((point, index) => !isGap(point) && isGap(points[index - 1]) && isGap(points[index + 1])),
   );
 }

@@ -6,8 +6,8 @@ export function Sparkline({ values }: { values: readonly number[] }) {
   const greatest = Math.max(1, ...values);
   const stepWidth = width / Math.max(1, values.length - 1);
   const points = values.map(
-    (value, place) =>
-      `${(place * stepWidth).toFixed(1)},${(height - (value / greatest) * height).toFixed(1)}`,
+    (value, index) =>
+      `${(index * stepWidth).toFixed(1)},${(height - (value / greatest) * height).toFixed(1)}`,
   );
   return (
     <svg aria-hidden viewBox={`-1 -1 ${width + 2} ${height + 2}`} className="h-5 w-24 text-[var(--chart-1)]">

@@ -15,7 +15,7 @@ export type DifferenceRow =
 
 const linesBudgetMs = 150;
 const wordsBudgetMs = 100;
-const mostEdits = 4_000;
+const maxEdits = 4_000;
 
 /** Undefined if the texts differ so much that comparing them would hold the page up. */
 export function compareLines(
@@ -25,7 +25,7 @@ export function compareLines(
 ): DifferenceRow[] | undefined {
   const changes = diffArrays([...before], [...after], {
     timeout: linesBudgetMs,
-    maxEditLength: mostEdits,
+    maxEditLength: maxEdits,
     comparator: isSame,
   });
   if (changes === undefined) return undefined;
@@ -33,8 +33,8 @@ export function compareLines(
   const rows: DifferenceRow[] = [];
   let beforeLine = 1;
   let afterLine = 1;
-  for (let place = 0; place < changes.length; place += 1) {
-    const change = changes[place];
+  for (let index = 0; index < changes.length; index += 1) {
+    const change = changes[index];
     if (change === undefined) break;
     if (!change.added && !change.removed) {
       for (const text of change.value) {
@@ -47,12 +47,12 @@ export function compareLines(
       }
       continue;
     }
-    const next = changes[place + 1];
+    const next = changes[index + 1];
     // A removed stretch and the added one in its place come one after the other.
     const isPair = change.removed && next?.added === true;
     const removed = change.removed ? change.value : [];
     const added = isPair ? next.value : change.added ? change.value : [];
-    if (isPair) place += 1;
+    if (isPair) index += 1;
     for (let index = 0; index < Math.max(removed.length, added.length); index += 1) {
       rows.push(toRow(removed[index], added[index]));
     }

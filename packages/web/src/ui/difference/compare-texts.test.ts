@@ -84,7 +84,7 @@ test("of a line of a megabyte only the neighbourhood of the change is kept", () 
 });
 
 test("texts that differ everywhere are given up on before they hold the page up", () => {
-  const lines = (name: string) => Array.from({ length: 60_000 }, (_, place) => `${name} ${place}`).join("\n");
+  const lines = (name: string) => Array.from({ length: 60_000 }, (_, index) => `${name} ${index}`).join("\n");
   const startedAtMs = performance.now();
   expect(compareAsText(lines("a"), lines("b")).kind).toBe("too-large");
   expect(performance.now() - startedAtMs).toBeLessThan(3_000);

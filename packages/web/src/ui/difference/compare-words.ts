@@ -10,7 +10,7 @@ export interface ComparedLines {
 
 /** Of longer lines only what lies between their equal ends is compared. */
 const longLine = 2_000;
-const longestMiddle = 20_000;
+const maxMiddle = 20_000;
 /** Lines with less in common are shown as wholly different. */
 const leastInCommon = 0.2;
 
@@ -32,7 +32,7 @@ export function compareWords(before: string, after: string, budgetMs: number): C
 
 function compareMiddles(before: string, after: string, budgetMs: number): ComparedLines {
   const whole = { before: [stretch(before, true)], after: [stretch(after, true)] };
-  if (budgetMs <= 0 || before.length + after.length > longestMiddle) return whole;
+  if (budgetMs <= 0 || before.length + after.length > maxMiddle) return whole;
   const changes = diffWordsWithSpace(before, after, { timeout: budgetMs, maxEditLength: 1_000 });
   if (changes === undefined) return whole;
   const common = changes.filter(({ added, removed }) => !added && !removed);
@@ -63,15 +63,15 @@ function equalEnd(one: string, other: string, start: number): number {
   return one.length - wordEnd(one, one.length - length);
 }
 
-const longestWord = 60;
+const maxWord = 60;
 
 /** The beginning of the word that a place is in, so that words stay whole. */
-function wordStart(text: string, place: number): number {
-  const near = /\w*$/.exec(text.slice(Math.max(0, place - longestWord), place));
-  return place - (near?.[0].length ?? 0);
+function wordStart(text: string, index: number): number {
+  const near = /\w*$/.exec(text.slice(Math.max(0, index - maxWord), index));
+  return index - (near?.[0].length ?? 0);
 }
 
-function wordEnd(text: string, place: number): number {
-  const near = /^[\w\udc00-\udfff]*/.exec(text.slice(place, place + longestWord));
-  return place + (near?.[0].length ?? 0);
+function wordEnd(text: string, index: number): number {
+  const near = /^[\w\udc00-\udfff]*/.exec(text.slice(index, index + maxWord));
+  return index + (near?.[0].length ?? 0);
 }

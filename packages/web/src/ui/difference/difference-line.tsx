@@ -74,9 +74,9 @@ function Line({ side, line, stretches }: { side: Side; line: number; stretches: 
       </span>
       {side !== "equal" && <span className="sr-only">{side}: </span>}
       <span dir="auto" className="min-w-0 flex-1 pr-3 wrap-anywhere whitespace-pre-wrap">
-        {stretches.map((stretch, place) => (
+        {stretches.map((stretch, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line is shown anew as a whole
-          <ShownStretch key={place} stretch={stretch} side={isPartly ? side : "equal"} />
+          <ShownStretch key={index} stretch={stretch} side={isPartly ? side : "equal"} />
         ))}
       </span>
     </div>

@@ -3,9 +3,9 @@ import type { DifferenceRow } from "./compare-lines.ts";
 import { displayRows, type Layout } from "./display-rows.ts";
 
 function rowsOf(signs: string): DifferenceRow[] {
-  return Array.from(signs, (sign, place): DifferenceRow => {
-    const line = { line: place + 1, stretches: [] };
-    if (sign === "=") return { kind: "equal", before: place + 1, after: place + 1, stretches: [] };
+  return Array.from(signs, (sign, index): DifferenceRow => {
+    const line = { line: index + 1, stretches: [] };
+    if (sign === "=") return { kind: "equal", before: index + 1, after: index + 1, stretches: [] };
     if (sign === "~") return { kind: "changed", before: line, after: line };
     return sign === "-" ? { kind: "changed", before: line } : { kind: "changed", after: line };
   });

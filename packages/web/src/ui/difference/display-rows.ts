@@ -38,13 +38,13 @@ export function displayRows(
     const foldFrom = from === 0 ? from : from + around;
     const foldEnd = end === rows.length ? end : end - around;
     const isFolded = foldEnd - foldFrom >= leastFolded && !unfolded.has(foldFrom);
-    for (let place = from; place < end; place += 1) {
-      const row = rows[place];
-      if (isFolded && place === foldFrom) {
+    for (let index = from; index < end; index += 1) {
+      const row = rows[index];
+      if (isFolded && index === foldFrom) {
         const path = paths?.[foldEnd];
         shown.push({ kind: "folded", from: foldFrom, count: foldEnd - foldFrom, ...(path && { path }) });
       }
-      if (row?.kind === "equal" && !(isFolded && place >= foldFrom && place < foldEnd)) shown.push(row);
+      if (row?.kind === "equal" && !(isFolded && index >= foldFrom && index < foldEnd)) shown.push(row);
     }
   }
 

@@ -10,7 +10,7 @@ export interface Stretch {
 
 /** What stays of an equal stretch at each of its ends, and of a changed one in all. */
 const equalEnd = 120;
-const longestChange = 4_000;
+const maxChange = 4_000;
 
 export function stretch(text: string, isChanged = false): Stretch {
   return { text, isChanged, omitted: 0 };
@@ -24,8 +24,8 @@ export function shorten(stretches: readonly Stretch[]): Stretch[] {
 function shortenOne(whole: Stretch): Stretch[] {
   const { text, isChanged } = whole;
   if (isChanged) {
-    if (text.length <= longestChange) return [whole];
-    const end = cutBefore(text, longestChange);
+    if (text.length <= maxChange) return [whole];
+    const end = cutBefore(text, maxChange);
     return [{ text: text.slice(0, end), isChanged, omitted: text.length - end }];
   }
   if (text.length <= 3 * equalEnd) return [whole];

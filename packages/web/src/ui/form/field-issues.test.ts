@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { PresageError } from "@presage/sdk";
-import { faultAt, faultsElsewhere, placedFaults } from "./field-issues.ts";
+import { fieldIssues, issueAt, otherIssues } from "./field-issues.ts";
 
 const error = new PresageError("refused", {
   category: "invalid",
@@ -15,32 +15,32 @@ const error = new PresageError("refused", {
   ],
 });
 
-test("a fault is told where it lies, without the words that name its kind", () => {
-  expect(faultAt(placedFaults(error), "name")).toBe("Names that begin with system: are taken");
-  expect(faultAt(placedFaults(error), "description")).toBeUndefined();
+test("a issue is told where it lies, without the words that name its kind", () => {
+  expect(issueAt(fieldIssues(error), "name")).toBe("Names that begin with system: are taken");
+  expect(issueAt(fieldIssues(error), "description")).toBeUndefined();
 });
 
-test("a fault of an item says which one", () => {
-  expect(faultAt(placedFaults(error), "config", "kinds")).toBe("Item 2: Input should be 'email'");
+test("a issue of an item says which one", () => {
+  expect(issueAt(fieldIssues(error), "config", "kinds")).toBe("Item 2: Input should be 'email'");
 });
 
 test("what lies at no known place is told apart", () => {
   const known = [["name"], ["config", "kinds"]];
-  expect(faultsElsewhere(placedFaults(error), known)).toEqual([
+  expect(otherIssues(fieldIssues(error), known)).toEqual([
     { path: ["config", "speed"], text: "Extra inputs are not permitted" },
   ]);
 });
 
 test("an error of another kind has no places", () => {
-  expect(placedFaults(new Error("lost"))).toEqual([]);
+  expect(fieldIssues(new Error("lost"))).toEqual([]);
 });
 
 test("a name that is taken is told at the name, where there is one to change", () => {
   const conflict = new PresageError("There is one of this name already.", { category: "conflict" });
-  expect(placedFaults(conflict, "name")).toEqual([
+  expect(fieldIssues(conflict, "name")).toEqual([
     { path: ["name"], text: "There is one of this name already." },
   ]);
-  expect(placedFaults(conflict)).toEqual([]);
+  expect(fieldIssues(conflict)).toEqual([]);
 });
 
 test("what people meet most is said to them in words of their own", () => {
@@ -52,8 +52,8 @@ test("what people meet most is said to them in words of their own", () => {
       { loc: ["body", "config", "substrings"], type: "too_short", msg: "List should have at least 1 item" },
     ],
   });
-  const faults = placedFaults(refused);
-  expect(faultAt(faults, "name")).toBe("Fill this in.");
-  expect(faultAt(faults, "title")).toBe("1,200 characters are the most.");
-  expect(faultAt(faults, "config", "substrings")).toBe("Add at least one.");
+  const issues = fieldIssues(refused);
+  expect(issueAt(issues, "name")).toBe("Fill this in.");
+  expect(issueAt(issues, "title")).toBe("1,200 characters are the most.");
+  expect(issueAt(issues, "config", "substrings")).toBe("Add at least one.");
 });

@@ -1,7 +1,6 @@
 import { type ReactNode, useId } from "react";
-import { FieldNote, hasNote, type Note } from "./field-note.tsx";
 
-/** What a control needs of its field, so that label, hint and fault are read out with it. */
+/** What a control needs of its field, so that label, hint and issue are read out with it. */
 export interface FieldControl {
   id: string;
   "aria-describedby": string | undefined;
@@ -15,7 +14,7 @@ interface FieldProps extends Note {
   children(control: FieldControl): ReactNode;
 }
 
-export function Field({ label, hint, fault, aside, children }: FieldProps) {
+export function Field({ label, hint, issue, aside, children }: FieldProps) {
   const id = useId();
   const noteId = `${id}-note`;
   return (
@@ -28,10 +27,62 @@ export function Field({ label, hint, fault, aside, children }: FieldProps) {
       </div>
       {children({
         id,
-        "aria-describedby": hasNote({ hint, fault }) ? noteId : undefined,
-        "aria-invalid": fault === undefined ? undefined : true,
+        "aria-describedby": hasNote({ hint, issue }) ? noteId : undefined,
+        "aria-invalid": issue === undefined ? undefined : true,
       })}
-      <FieldNote id={noteId} hint={hint} fault={fault} />
+      <FieldNote id={noteId} hint={hint} issue={issue} />
     </div>
+  );
+}
+
+interface Note {
+  hint?: ReactNode;
+  /** What is wrong with what was typed. It takes the hint's place. */
+  issue?: string | undefined;
+}
+
+/** Whether there is something to say below a field. */
+function hasNote({ hint, issue }: Note): boolean {
+  return hint !== undefined || issue !== undefined;
+}
+
+/** The line below a field: its hint, or what is wrong. */
+function FieldNote({ id, hint, issue }: Note & { id: string }) {
+  if (!hasNote({ hint, issue })) return null;
+  return issue === undefined ? (
+    <p id={id} className="text-xs text-ink-3">
+      {hint}
+    </p>
+  ) : (
+    <p id={id} role="alert" className="text-xs text-fail">
+      {issue}
+    </p>
+  );
+}
+
+interface FieldGroupProps extends Note {
+  label: ReactNode;
+  /** On the right of the label. */
+  aside?: ReactNode;
+  children: ReactNode;
+}
+
+/** A field of several controls: its label and its hint are those of the whole. */
+export function FieldGroup({ label, hint, issue, aside, children }: FieldGroupProps) {
+  const noteId = useId();
+  return (
+    <fieldset
+      aria-describedby={hasNote({ hint, issue }) ? noteId : undefined}
+      className="flex min-w-0 flex-col gap-1"
+    >
+      <legend className="float-left w-full">
+        <span className="flex items-baseline justify-between gap-2 text-sm font-medium">
+          {label}
+          {aside}
+        </span>
+      </legend>
+      {children}
+      <FieldNote id={noteId} hint={hint} issue={issue} />
+    </fieldset>
   );
 }

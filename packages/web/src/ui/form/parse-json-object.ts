@@ -3,10 +3,10 @@ import { parseJson } from "./parse-json.ts";
 export type JsonObject = Record<string, unknown>;
 
 /** The object that a JSON text says, or what is wrong with the text. */
-export function readJsonObject(text: string): { value: JsonObject } | { fault: string } {
+export function parseJsonObject(text: string): { value: JsonObject } | { issue: string } {
   const parsed = parseJson(text);
-  if ("fault" in parsed) return parsed;
-  return isJsonObject(parsed.value) ? { value: parsed.value } : { fault: "This has to be an object: {…}" };
+  if ("issue" in parsed) return parsed;
+  return isJsonObject(parsed.value) ? { value: parsed.value } : { issue: "This has to be an object: {…}" };
 }
 
 function isJsonObject(value: unknown): value is JsonObject {

@@ -1,7 +1,7 @@
-import { type Period, periodNames, periods } from "../../data/period.ts";
+import { type Period, periodLabels, periods } from "../../data/period.ts";
 import { Segmented } from "./segmented.tsx";
 
-const options = periods.map((period) => ({ value: period, label: periodNames[period] }));
+const options = periods.map((period) => ({ value: period, label: periodLabels[period] }));
 
 export function PeriodPicker({ value, onChange }: { value: Period; onChange(period: Period): void }) {
   return <Segmented label="Period" value={value} options={options} onChange={onChange} />;

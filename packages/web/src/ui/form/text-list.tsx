@@ -20,10 +20,10 @@ export function TextList({ itemLabel, texts, onChange }: TextListProps) {
     setAdded(texts.length);
     onChange([...texts, ""]);
   }
-  function remove(place: number) {
+  function remove(index: number) {
     // The button that was pressed goes with its row. Of any other row the next one takes its place.
-    if (place === texts.length - 1) addButton.current?.focus();
-    onChange(texts.toSpliced(place, 1));
+    if (index === texts.length - 1) addButton.current?.focus();
+    onChange(texts.toSpliced(index, 1));
   }
   function addOnEnter(event: KeyboardEvent) {
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
@@ -35,23 +35,23 @@ export function TextList({ itemLabel, texts, onChange }: TextListProps) {
     <div className="flex min-w-0 flex-col gap-1.5">
       {texts.length > 0 && (
         <ul className="flex flex-col gap-1.5">
-          {texts.map((text, place) => (
+          {texts.map((text, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: an item is nothing but its place, and its row remembers nothing
-            <li key={place} className="flex items-start gap-1">
+            <li key={index} className="flex items-start gap-1">
               <TextArea
-                aria-label={`${itemLabel} ${place + 1}`}
+                aria-label={`${itemLabel} ${index + 1}`}
                 rows={1}
                 className="min-h-8.5! resize-none"
                 value={text}
-                autoFocus={place === added}
+                autoFocus={index === added}
                 onKeyDown={addOnEnter}
-                onChange={({ target }) => onChange(texts.with(place, target.value))}
+                onChange={({ target }) => onChange(texts.with(index, target.value))}
               />
               <IconButton
-                label={`Remove ${itemLabel.toLowerCase()} ${place + 1}`}
+                label={`Remove ${itemLabel.toLowerCase()} ${index + 1}`}
                 icon={<X aria-hidden />}
                 className="mt-1"
-                onClick={() => remove(place)}
+                onClick={() => remove(index)}
               />
             </li>
           ))}

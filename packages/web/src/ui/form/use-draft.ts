@@ -18,35 +18,35 @@ export function useDraft<Draft extends Record<string, string>>(
   key: string,
   initial: Draft,
 ): DraftHandle<Draft> {
-  const place = `draft:${signedInUserId()}:${key}`;
-  const [draft, setDraft] = useState(() => readDraft(place, initial));
+  const storageKey = `draft:${signedInUserId()}:${key}`;
+  const [draft, setDraft] = useState(() => readDraft(storageKey, initial));
   return {
     draft,
     isChanged: Object.entries(initial).some(([name, text]) => draft[name] !== text),
     change(part) {
       const next = { ...draft, ...part };
       setDraft(next);
-      keepDraft(place, next);
+      storeDraft(storageKey, next);
     },
     discard() {
       setDraft(initial);
-      sessionStorage.removeItem(place);
+      sessionStorage.removeItem(storageKey);
     },
   };
 }
 
-function readDraft<Draft extends Record<string, string>>(place: string, initial: Draft): Draft {
-  const kept = sessionStorage.getItem(place);
-  if (kept === null) return initial;
-  // Another version of the page may have kept it: only what this one knows counts.
-  const stored: Record<string, unknown> = JSON.parse(kept);
+function readDraft<Draft extends Record<string, string>>(storageKey: string, initial: Draft): Draft {
+  const json = sessionStorage.getItem(storageKey);
+  if (json === null) return initial;
+  // Another version of the page may have stored it: take only the fields that this one knows.
+  const stored: Record<string, unknown> = JSON.parse(json);
   const known = Object.keys(initial).filter((name) => typeof stored[name] === "string");
   return { ...initial, ...Object.fromEntries(known.map((name) => [name, stored[name]])) };
 }
 
-function keepDraft(place: string, draft: Record<string, string>): void {
+function storeDraft(storageKey: string, draft: Record<string, string>): void {
   try {
-    sessionStorage.setItem(place, JSON.stringify(draft));
+    sessionStorage.setItem(storageKey, JSON.stringify(draft));
   } catch {
     // Too long for the browser's memory: the form still has it.
   }

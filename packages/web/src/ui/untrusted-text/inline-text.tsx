@@ -1,12 +1,11 @@
 import { cutBefore } from "./cut-before.ts";
 import { Pieces } from "./pieces.tsx";
 
-const mostCharacters = 300;
+const maxCharacters = 300;
 
 /** A short text of unknown origin inside a line: a name, a tag, the beginning of an output. Line breaks are shown as signs. */
 export function InlineText({ text }: { text: string }) {
-  const beginning =
-    text.length > mostCharacters ? `${text.slice(0, cutBefore(text, mostCharacters))}…` : text;
+  const beginning = text.length > maxCharacters ? `${text.slice(0, cutBefore(text, maxCharacters))}…` : text;
   return (
     <bdi>
       <Pieces text={beginning.replaceAll("\n", "↵ ").replaceAll("\t", " ")} />

@@ -1,7 +1,6 @@
 import { expect, test } from "bun:test";
 import { findJson } from "./find-json.ts";
-import { jsonLines } from "./json-lines.ts";
-import { layOutJson } from "./lay-out-json.ts";
+import { jsonLines, layOutJson } from "./json-lines.ts";
 
 function canonical(text: string): string {
   const json = findJson(text);

@@ -1,4 +1,4 @@
-import type { JsonSource } from "./json-source.ts";
+import { findJson, type JsonSource } from "./find-json.ts";
 
 /** A line of JSON set out for reading. */
 export interface JsonLine {
@@ -67,4 +67,12 @@ function scalar(source: string, isCanonical: boolean): string {
   if (source.startsWith('"')) return source.includes("\\") ? JSON.stringify(JSON.parse(source)) : source;
   // Numbers with more digits would not survive.
   return /^-?[\d.eE+-]{1,15}$/.test(source) ? String(Number(source)) : source;
+}
+
+/** JSON set out for reading; undefined for a text that is none. */
+export function layOutJson(text: string): string | undefined {
+  const json = findJson(text);
+  if (json === undefined) return undefined;
+  const lines = jsonLines(json).map((line) => line.text);
+  return lines.join("\n");
 }

@@ -10,9 +10,9 @@ interface PiecesProps {
 /** Text of unknown origin as text nodes and nothing else; what would stay unseen is named. */
 export function Pieces({ text, marks = [] }: PiecesProps) {
   return stretches(text, marks).map(({ start, end, isMarked }) => {
-    const shown = visiblePieces(text.slice(start, end)).map((piece, place) => (
+    const shown = visiblePieces(text.slice(start, end)).map((piece, index) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: a text is shown anew as a whole
-      <ShownPiece key={place} piece={piece} />
+      <ShownPiece key={index} piece={piece} />
     ));
     if (!isMarked) return shown;
     return (

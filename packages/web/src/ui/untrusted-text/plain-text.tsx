@@ -3,7 +3,7 @@ import { useMemo, useState } from "react";
 import { CopyButton } from "../copy-button.tsx";
 import { Segmented } from "../form/segmented.tsx";
 import { IconButton } from "../icon-button.tsx";
-import { layOutJson } from "./lay-out-json.ts";
+import { layOutJson } from "./json-lines.ts";
 import { TextBody } from "./text-body.tsx";
 
 interface PlainTextProps {

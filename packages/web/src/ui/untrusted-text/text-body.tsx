@@ -3,7 +3,6 @@ import { useMemo, useState } from "react";
 import { Button } from "../button.tsx";
 import { clipRanges, codeUnitRanges } from "./code-unit-ranges.ts";
 import { cutBefore } from "./cut-before.ts";
-import { formatSize } from "./format-size.ts";
 import { Pieces } from "./pieces.tsx";
 import { TextLines } from "./text-lines.tsx";
 
@@ -50,4 +49,18 @@ export function TextBody({ text, label, positions, isWrapped, isProse }: TextBod
       )}
     </>
   );
+}
+
+const units = ["kB", "MB", "GB"] as const;
+
+/** 840 bytes, 12.3 kB, 1.0 MB */
+function formatSize(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
+  let size = bytes / 1_000;
+  let index = 0;
+  while (size >= 999.95 && index < units.length - 1) {
+    size /= 1_000;
+    index += 1;
+  }
+  return `${size.toFixed(1)} ${units[index]}`;
 }

@@ -8,7 +8,7 @@ export interface TextRow extends Range {
 }
 
 /** Longer lines are cut, so that the browser never lays out more than it shows. */
-const longestRow = 1_000;
+const maxRow = 1_000;
 
 export function textRows(text: string): TextRow[] {
   const rows: TextRow[] = [];
@@ -25,8 +25,8 @@ export function textRows(text: string): TextRow[] {
 
 function pushLine(rows: TextRow[], text: string, { start, end, line }: Required<TextRow>): void {
   let from = start;
-  while (end - from > longestRow) {
-    const cut = cutBefore(text, from + longestRow);
+  while (end - from > maxRow) {
+    const cut = cutBefore(text, from + maxRow);
     rows.push(from === start ? { start: from, end: cut, line } : { start: from, end: cut });
     from = cut;
   }

@@ -1,10 +1,8 @@
-import { characterNames } from "./character-names.ts";
-
 /** A stretch of a text: as it is, or a name for something that has no look of its own or would act on the page. */
 export type Piece = string | { name: string; codes: string };
 
-const longestName = 500;
-const longestCodes = 100;
+const maxName = 500;
+const maxCodes = 100;
 
 // In this order: what colours a terminal, as a whole; controls but tab and newline; separators that break lines; characters that Unicode
 // wants invisible, but neither the choice between text and emoji nor the joint inside an emoji; halves of a character.
@@ -21,9 +19,9 @@ export function visiblePieces(text: string): Piece[] {
     const named = nameOf(match[0]);
     const last = pieces.at(-1);
     // Thousands in a row are one piece: the browser lays them out at once.
-    if (typeof last === "object" && last.name.length < longestName) {
+    if (typeof last === "object" && last.name.length < maxName) {
       last.name += ` ${named.name}`;
-      if (last.codes.length < longestCodes) last.codes += ` ${named.codes}`;
+      if (last.codes.length < maxCodes) last.codes += ` ${named.codes}`;
     } else pieces.push(named);
     end = match.index + match[0].length;
   }
@@ -38,3 +36,32 @@ function nameOf(unseen: string): { name: string; codes: string } {
   // Only the sequence of a terminal has more, and that is letters, digits and signs.
   return { name: (characterNames.get(character) ?? codes) + unseen.slice(character.length), codes };
 }
+
+const controls =
+  "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US";
+
+/** What Unicode calls characters that have no look of their own, for short. */
+const characterNames: ReadonlyMap<string, string> = new Map([
+  ...controls.split(" ").map((name, code): [string, string] => [String.fromCharCode(code), name]),
+  ["\u007f", "DEL"],
+  ["\u00ad", "SHY"],
+  ["\u061c", "ALM"],
+  ["\u200b", "ZWSP"],
+  ["\u200c", "ZWNJ"],
+  ["\u200d", "ZWJ"],
+  ["\u200e", "LRM"],
+  ["\u200f", "RLM"],
+  ["\u2028", "LS"],
+  ["\u2029", "PS"],
+  ["\u202a", "LRE"],
+  ["\u202b", "RLE"],
+  ["\u202c", "PDF"],
+  ["\u202d", "LRO"],
+  ["\u202e", "RLO"],
+  ["\u2060", "WJ"],
+  ["\u2066", "LRI"],
+  ["\u2067", "RLI"],
+  ["\u2068", "FSI"],
+  ["\u2069", "PDI"],
+  ["\ufeff", "BOM"],
+]);

@@ -1,9 +1,10 @@
 import { readTaxonomy, type TaxonomyNode } from "@presage/contract/read-taxonomy";
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
+import { Badge, type Tone } from "../../../ui/badge.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { RevisionSelect } from "../../../ui/form/revision-select.tsx";
-import { taxonomyChanges } from "./taxonomy-changes.ts";
-import { TaxonomyChangesView } from "./taxonomy-changes-view.tsx";
+import { pathKey } from "../tree/walk-nodes.ts";
+import { type TaxonomyChange, taxonomyChanges } from "./taxonomy-changes.ts";
 
 interface TaxonomyCompareCardProps {
   /** Those that the shown one can be compared with, newest first. */
@@ -53,5 +54,45 @@ export function TaxonomyCompareCard({
         <TaxonomyChangesView changes={changes} />
       )}
     </Card>
+  );
+}
+
+const words: Record<TaxonomyChange["kind"], { label: string; tone: Tone }> = {
+  added: { label: "New", tone: "pass" },
+  removed: { label: "Gone", tone: "fail" },
+  described: { label: "Described anew", tone: "neutral" },
+};
+
+/** What became of the tree between two revisions. */
+function TaxonomyChangesView({ changes }: { changes: readonly TaxonomyChange[] }) {
+  return (
+    <ul>
+      {changes.map((change) => (
+        <li
+          key={`${change.kind} ${pathKey(change.path)}`}
+          className="flex flex-col gap-1 border-b border-line px-4 py-2.5 last:border-b-0"
+        >
+          <p className="flex flex-wrap items-center gap-2 text-sm">
+            <Badge tone={words[change.kind].tone}>{words[change.kind].label}</Badge>
+            <bdi className="wrap-anywhere">
+              {change.path.length > 1 && (
+                <span className="text-ink-3">{change.path.slice(0, -1).join(" / ")} / </span>
+              )}
+              {change.path.at(-1)}
+            </bdi>
+          </p>
+          <Description change={change} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Description({ change: { before, after } }: { change: TaxonomyChange }) {
+  return (
+    <div className="flex flex-col text-xs text-ink-2">
+      {before !== "" && <del className="decoration-fail">{before}</del>}
+      {after !== "" && <ins className="no-underline">{after}</ins>}
+    </div>
   );
 }

@@ -25,30 +25,30 @@ const outline = [
 
 test("a tree becomes one line a node, and the lines become the same tree again", () => {
   expect(writeOutline(tree)).toBe(outline);
-  expect(readOutline(outline)).toEqual({ nodes: tree, faults: [] });
+  expect(readOutline(outline)).toEqual({ nodes: tree, issues: [] });
 });
 
 test("any indentation will do, tabs too, and empty lines do not count", () => {
-  const { nodes, faults } = readOutline("one\n\n\ttwo\n\t\tthree\n\nfour\n      five");
-  expect(faults).toEqual([]);
+  const { nodes, issues } = readOutline("one\n\n\ttwo\n\t\tthree\n\nfour\n      five");
+  expect(issues).toEqual([]);
   expect(nodes).toEqual([node("one", [node("two", [node("three")])]), node("four", [node("five")])]);
 });
 
-test("a line that stands between two depths is a fault", () => {
-  expect(readOutline("one\n    two\n  three").faults).toEqual([
+test("a line that stands between two depths is a issue", () => {
+  expect(readOutline("one\n    two\n  three").issues).toEqual([
     { line: 3, text: "does not line up with any line above it" },
   ]);
 });
 
 test("the first line may not be indented", () => {
-  expect(readOutline("  one").faults).toHaveLength(1);
+  expect(readOutline("  one").issues).toHaveLength(1);
 });
 
 test("a name stands once in its category, and may stand again in another", () => {
-  const { faults } = readOutline("one\n  same\n  same\ntwo\n  same");
-  expect(faults).toEqual([{ line: 3, text: "says “same” a second time in the same place" }]);
+  const { issues } = readOutline("one\n  same\n  same\ntwo\n  same");
+  expect(issues).toEqual([{ line: 3, text: "says “same” a second time in the same place" }]);
 });
 
-test("a description without a name is a fault", () => {
-  expect(readOutline(": only a description").faults).toEqual([{ line: 1, text: "has no name" }]);
+test("a description without a name is a issue", () => {
+  expect(readOutline(": only a description").issues).toEqual([{ line: 1, text: "has no name" }]);
 });

@@ -1,6 +1,6 @@
 import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
 
-export interface OutlineFault {
+export interface OutlineIssue {
   /** From 1. */
   line: number;
   text: string;
@@ -17,35 +17,35 @@ export function writeOutline(nodes: readonly TaxonomyNode[], indent = ""): strin
 }
 
 /** The tree that an outline draws, as far as it goes, and what is wrong with it. Any depth of indentation will do. */
-export function readOutline(text: string): { nodes: TaxonomyNode[]; faults: OutlineFault[] } {
+export function readOutline(text: string): { nodes: TaxonomyNode[]; issues: OutlineIssue[] } {
   const roots: TaxonomyNode[] = [];
-  const faults: OutlineFault[] = [];
+  const issues: OutlineIssue[] = [];
   /** The categories that the line may lie in, the root's first. */
   let open: { indent: number; siblings: TaxonomyNode[] }[] = [{ indent: 0, siblings: roots }];
 
-  for (const [place, source] of text.split("\n").entries()) {
+  for (const [index, source] of text.split("\n").entries()) {
     if (source.trim() === "") continue;
-    const line = place + 1;
+    const line = index + 1;
     const indent = indentOf(source);
     const node = readLine(source.trim());
-    if (node.name === "") faults.push({ line, text: "has no name" });
+    if (node.name === "") issues.push({ line, text: "has no name" });
     const innermost = open.at(-1) ?? { indent: 0, siblings: roots };
     const parent = innermost.siblings.at(-1);
     if (indent > innermost.indent && parent !== undefined) {
       open.push({ indent, siblings: parent.children });
     } else {
       if (!open.some((level) => level.indent === indent)) {
-        faults.push({ line, text: "does not line up with any line above it" });
+        issues.push({ line, text: "does not line up with any line above it" });
       }
       open = open.filter((level, depth) => depth === 0 || level.indent <= indent);
     }
     const siblings = open.at(-1)?.siblings ?? roots;
     if (siblings.some(({ name }) => name === node.name)) {
-      faults.push({ line, text: `says “${node.name}” a second time in the same place` });
+      issues.push({ line, text: `says “${node.name}” a second time in the same place` });
     }
     siblings.push(node);
   }
-  return { nodes: roots, faults };
+  return { nodes: roots, issues };
 }
 
 function indentOf(source: string): number {

@@ -12,7 +12,7 @@ import { readTree, switchSide, type TreeDraft } from "./tree-draft.ts";
 interface TaxonomyEditorProps {
   draft: TreeDraft;
   /** What the server said of the tree. */
-  fault: string | undefined;
+  issue: string | undefined;
   onChange(part: Partial<TreeDraft>): void;
 }
 
@@ -20,10 +20,10 @@ const outlineHint =
   "One line a category or a kind of error. Two spaces deeper is one level down. “name: description”.";
 
 /** A tree as an outline, or as JSON, with what it will look like beside it. */
-export function TaxonomyEditor({ draft, fault, onChange }: TaxonomyEditorProps) {
+export function TaxonomyEditor({ draft, issue, onChange }: TaxonomyEditorProps) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
-  const { nodes, faults } = readTree(draft);
-  const shownFault = faults.length > 0 ? faults.slice(0, 3).join(" ") : fault;
+  const { nodes, issues } = readTree(draft);
+  const shownIssue = issues.length > 0 ? issues.slice(0, 3).join(" ") : issue;
   const leaves = countLeaves(nodes);
   return (
     <section aria-label="Tree" className="flex min-w-0 flex-col gap-3 rounded-lg border border-line p-4">
@@ -43,7 +43,7 @@ export function TaxonomyEditor({ draft, fault, onChange }: TaxonomyEditorProps) 
         <Field
           label={draft.side === "json" ? "Tree as JSON" : "Outline"}
           hint={draft.side === "json" ? <JsonHint text={draft.json} /> : outlineHint}
-          fault={shownFault}
+          issue={shownIssue}
         >
           {(control) =>
             draft.side === "json" ? (

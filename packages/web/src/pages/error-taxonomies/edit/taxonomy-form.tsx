@@ -3,11 +3,11 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { usePresage } from "../../../data/use-presage.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Field } from "../../../ui/form/field.tsx";
-import { faultAt, faultsElsewhere, placedFaults } from "../../../ui/form/field-issues.ts";
-import { focusFirstFault } from "../../../ui/form/focus-first-issue.ts";
+import { fieldIssues, focusFirstIssue, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
 import { TextInput } from "../../../ui/form/inputs.tsx";
 import { SaveActions } from "../../../ui/form/save-actions.tsx";
 import { useDraft } from "../../../ui/form/use-draft.ts";
+import { Dialog } from "../../../ui/overlay/dialog.tsx";
 import { TaxonomyEditor } from "./taxonomy-editor.tsx";
 import { draftOfBody, readTree } from "./tree-draft.ts";
 
@@ -22,7 +22,7 @@ interface TaxonomyFormProps {
 const fields = [["error_taxonomy_name"], ["error_taxonomy_description"], ["body"]];
 
 /** Makes a taxonomy, or adds a revision to one. */
-export function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
+function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
   const presage = usePresage();
   const queryClient = useQueryClient();
   const key = `${isNewTaxonomy ? "taxonomy" : "revision"} from ${origin?.id ?? "nothing"}`;
@@ -31,8 +31,8 @@ export function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormPro
     description: origin?.error_taxonomy_description ?? "",
     ...draftOfBody(origin?.body ?? {}),
   });
-  const { body, faults: treeFaults, nodes } = readTree(draft);
-  const isReady = body !== undefined && treeFaults.length === 0 && nodes.length > 0;
+  const { body, issues: treeIssues, nodes } = readTree(draft);
+  const isReady = body !== undefined && treeIssues.length === 0 && nodes.length > 0;
 
   const save = useMutation({
     mutationFn: (body: Record<string, unknown> | unknown[]) =>
@@ -49,8 +49,8 @@ export function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormPro
     },
   });
 
-  const faults = placedFaults(save.error, isNewTaxonomy ? "error_taxonomy_name" : undefined);
-  const elsewhere = faultsElsewhere(faults, fields);
+  const issues = fieldIssues(save.error, isNewTaxonomy ? "error_taxonomy_name" : undefined);
+  const elsewhere = otherIssues(issues, fields);
   return (
     <form
       className="flex flex-col gap-4"
@@ -59,15 +59,15 @@ export function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormPro
         event.preventDefault();
         if (!isReady) return;
         const form = event.currentTarget;
-        // The faults are shown by then.
-        save.mutate(body, { onSuccess: onSaved, onError: () => setTimeout(() => focusFirstFault(form)) });
+        // The issues are shown by then.
+        save.mutate(body, { onSuccess: onSaved, onError: () => setTimeout(() => focusFirstIssue(form)) });
       }}
     >
       {isNewTaxonomy && (
         <Field
           label="Name"
           hint="Profiles name it. It cannot be changed later."
-          fault={faultAt(faults, "error_taxonomy_name")}
+          issue={issueAt(issues, "error_taxonomy_name")}
         >
           {(control) => (
             <TextInput
@@ -81,7 +81,7 @@ export function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormPro
       <Field
         label="Description"
         hint={isNewTaxonomy ? undefined : "Of the whole taxonomy, all its revisions alike."}
-        fault={faultAt(faults, "error_taxonomy_description")}
+        issue={issueAt(issues, "error_taxonomy_description")}
       >
         {(control) => (
           <TextInput
@@ -91,8 +91,8 @@ export function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormPro
           />
         )}
       </Field>
-      <TaxonomyEditor draft={draft} fault={faultAt(faults, "body")} onChange={change} />
-      {save.error !== null && (faults.length === 0 || elsewhere.length > 0) && (
+      <TaxonomyEditor draft={draft} issue={issueAt(issues, "body")} onChange={change} />
+      {save.error !== null && (issues.length === 0 || elsewhere.length > 0) && (
         <ErrorNotice error={save.error} />
       )}
       <SaveActions
@@ -106,5 +106,25 @@ export function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormPro
         }}
       />
     </form>
+  );
+}
+
+interface TaxonomyDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  title: string;
+  hint: string;
+  /** The revision to begin with. */
+  origin?: ErrorTaxonomyRevision;
+  /** A new taxonomy, or a new revision of the origin's. */
+  isNewTaxonomy: boolean;
+  onSaved(revision: ErrorTaxonomyRevision): void;
+}
+
+export function TaxonomyDialog({ isOpen, onClose, title, hint, ...form }: TaxonomyDialogProps) {
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} isWide title={title} hint={hint}>
+      <TaxonomyForm {...form} />
+    </Dialog>
   );
 }

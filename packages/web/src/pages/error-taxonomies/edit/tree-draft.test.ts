@@ -37,14 +37,14 @@ test("what cannot be read stays on its side, and says why", () => {
   expect(switchSide(brokenJson, "outline")).toEqual({});
   expect(readTree(brokenJson)).toMatchObject({
     body: undefined,
-    faults: [expect.stringContaining("no JSON")],
+    issues: [expect.stringContaining("no JSON")],
   });
   const brokenOutline = { ...draftOfBody(plain), outline: "one\none" };
   expect(switchSide(brokenOutline, "json")).toEqual({});
-  expect(readTree(brokenOutline).faults).toEqual(["Line 2 says “one” a second time in the same place."]);
+  expect(readTree(brokenOutline).issues).toEqual(["Line 2 says “one” a second time in the same place."]);
 });
 
-test("more kinds than an evaluation takes are a fault", () => {
-  const outline = Array.from({ length: 501 }, (_, place) => `kind ${place}`).join("\n");
-  expect(readTree({ outline, json: "{}", side: "outline" }).faults).toHaveLength(1);
+test("more kinds than an evaluation takes are a issue", () => {
+  const outline = Array.from({ length: 501 }, (_, index) => `kind ${index}`).join("\n");
+  expect(readTree({ outline, json: "{}", side: "outline" }).issues).toHaveLength(1);
 });

@@ -32,36 +32,36 @@ export function draftOfBody(body: unknown): TreeDraft {
 export function readTree({ outline, json, side }: TreeDraft): {
   nodes: TaxonomyNode[];
   body: Body | undefined;
-  faults: string[];
+  issues: string[];
 } {
   if (side !== "json") {
-    const { nodes, faults } = readOutline(outline);
-    const told = faults.map(({ line, text }) => `Line ${line} ${text}.`);
-    return { nodes, body: writeTaxonomy(nodes), faults: [...told, ...faultsOfSize(nodes)] };
+    const { nodes, issues } = readOutline(outline);
+    const told = issues.map(({ line, text }) => `Line ${line} ${text}.`);
+    return { nodes, body: writeTaxonomy(nodes), issues: [...told, ...issuesOfSize(nodes)] };
   }
   const parsed = parseJson(json);
-  if ("fault" in parsed) return { nodes: [], body: undefined, faults: [parsed.fault] };
+  if ("issue" in parsed) return { nodes: [], body: undefined, issues: [parsed.issue] };
   const nodes = readTaxonomy(parsed.value);
   return isBody(parsed.value)
-    ? { nodes, body: parsed.value, faults: faultsOfSize(nodes) }
-    : { nodes, body: undefined, faults: ["A tree is an object or a list."] };
+    ? { nodes, body: parsed.value, issues: issuesOfSize(nodes) }
+    : { nodes, body: undefined, issues: ["A tree is an object or a list."] };
 }
 
 /** Goes on with the same tree on the other side. What cannot be read stays where it is. */
 export function switchSide(draft: TreeDraft, side: "outline" | "json"): Partial<TreeDraft> {
   if (side === "outline") {
     const parsed = parseJson(draft.json);
-    return "fault" in parsed ? {} : { side, outline: writeOutline(readTaxonomy(parsed.value)) };
+    return "issue" in parsed ? {} : { side, outline: writeOutline(readTaxonomy(parsed.value)) };
   }
-  const { nodes, faults } = readOutline(draft.outline);
-  if (faults.length > 0) return {};
+  const { nodes, issues } = readOutline(draft.outline);
+  if (issues.length > 0) return {};
   const parsed = parseJson(draft.json);
   const isSame = "value" in parsed && writeOutline(readTaxonomy(parsed.value)) === writeOutline(nodes);
   // An outline that nobody touched must not take away what only the JSON says.
   return isSame ? { side } : { side, json: JSON.stringify(writeTaxonomy(nodes), null, 2) };
 }
 
-function faultsOfSize(nodes: readonly TaxonomyNode[]): string[] {
+function issuesOfSize(nodes: readonly TaxonomyNode[]): string[] {
   const leaves = countLeaves(nodes);
   if (leaves <= maxKindsOfError) return [];
   return [`There are ${leaves} kinds of error; an evaluation takes ${maxKindsOfError} at most.`];

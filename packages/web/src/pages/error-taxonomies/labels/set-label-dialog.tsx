@@ -5,7 +5,7 @@ import { usePresage } from "../../../data/use-presage.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Field } from "../../../ui/form/field.tsx";
-import { faultAt, placedFaults } from "../../../ui/form/field-issues.ts";
+import { fieldIssues, issueAt } from "../../../ui/form/field-issues.ts";
 import { TextInput } from "../../../ui/form/inputs.tsx";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
 
@@ -50,7 +50,7 @@ function SetLabelForm({ revision, revisions, onSaved }: SetLabelFormProps) {
     mutationFn: () => presage.errorTaxonomies.setLabels(revision.id, [label]),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ["error-taxonomies"] }),
   });
-  const fault = faultAt(placedFaults(set.error), "labels");
+  const issue = issueAt(fieldIssues(set.error), "labels");
   return (
     <form
       className="flex flex-col gap-4"
@@ -59,7 +59,7 @@ function SetLabelForm({ revision, revisions, onSaved }: SetLabelFormProps) {
         if (label !== "") set.mutate(undefined, { onSuccess: onSaved });
       }}
     >
-      <Field label="Label" fault={fault}>
+      <Field label="Label" issue={issue}>
         {(control) => (
           <>
             <TextInput
@@ -80,7 +80,7 @@ function SetLabelForm({ revision, revisions, onSaved }: SetLabelFormProps) {
         {isMove &&
           `Revision ${bearer.revision} bears “${label}” now. It moves to revision ${revision.revision}, and evaluations that go by it use that one from then on.`}
       </p>
-      {set.error !== null && fault === undefined && <ErrorNotice error={set.error} />}
+      {set.error !== null && issue === undefined && <ErrorNotice error={set.error} />}
       <Button
         type="submit"
         variant="primary"

@@ -2,9 +2,9 @@ import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
 import { clsx } from "clsx";
 import { ChevronRight } from "lucide-react";
 import { useId } from "react";
+import { formatCount, formatShare } from "../../../format/format-number.ts";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import type { CountFindings } from "./count-findings.ts";
-import { FindingBar } from "./finding-bar.tsx";
 import { type NodePath, pathKey } from "./walk-nodes.ts";
 
 interface Findings {
@@ -43,10 +43,10 @@ interface NodesProps {
 function Nodes({ nodes, above, folded, onToggle, findings }: NodesProps) {
   return (
     <ul className={clsx(above.length === 0 ? "py-2" : "ml-6.5 border-l border-line")}>
-      {nodes.map((node, place) => (
+      {nodes.map((node, index) => (
         <Node
           // biome-ignore lint/suspicious/noArrayIndexKey: two nodes may have the same name
-          key={`${place} ${node.name}`}
+          key={`${index} ${node.name}`}
           node={node}
           path={[...above, node.name]}
           folded={folded}
@@ -121,5 +121,34 @@ function Description({ text }: { text: string }) {
     <span className="block text-xs font-normal wrap-anywhere text-ink-3">
       <bdi>{text}</bdi>
     </span>
+  );
+}
+
+interface FindingBarProps {
+  count: number;
+  /** Evaluations that came to a verdict. */
+  evaluated: number;
+  /** An evaluation may be counted under several kinds of a category: their sum is no share. */
+  isCategory: boolean;
+}
+
+/** How often an error was found, as a figure and as a share of the evaluations. */
+function FindingBar({ count, evaluated, isCategory }: FindingBarProps) {
+  const share = evaluated === 0 ? 0 : count / evaluated;
+  return (
+    <div className="flex shrink-0 items-center gap-3 text-xs tabular-nums">
+      {!isCategory && (
+        <>
+          <span aria-hidden className="hidden h-1.5 w-32 overflow-hidden rounded-full bg-sunken sm:block">
+            <span className="block h-full rounded-full bg-fail" style={{ width: `${share * 100}%` }} />
+          </span>
+          <span className="w-14 text-right text-ink-2">{count === 0 ? "" : formatShare(share)}</span>
+        </>
+      )}
+      <span className={count === 0 ? "w-12 text-right text-ink-3" : "w-12 text-right font-medium"}>
+        {formatCount(count)}
+        <span className="sr-only"> found</span>
+      </span>
+    </div>
   );
 }

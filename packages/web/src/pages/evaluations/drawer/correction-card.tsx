@@ -19,7 +19,7 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
   const queryClient = useQueryClient();
   const { draft, change, discard } = useDraft(`correction:${id}`, emptyDraft);
   const score = draft.score.trim() === "" ? undefined : Number(draft.score);
-  const isScoreFaulty = score !== undefined && !(score >= 0 && score <= 1);
+  const isScoreInvalid = score !== undefined && !(score >= 0 && score <= 1);
   const save = useMutation({
     mutationFn: () =>
       presage.results.correct(id, {
@@ -68,14 +68,14 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
           className="flex flex-col gap-3"
           onSubmit={(event) => {
             event.preventDefault();
-            if (!isScoreFaulty) save.mutate();
+            if (!isScoreInvalid) save.mutate();
           }}
         >
           <div className="grid gap-3 sm:grid-cols-[8rem_1fr]">
             <Field
               label="Score"
               hint={`Empty: ${draft.verdict === "pass" ? 1 : 0}`}
-              fault={isScoreFaulty ? "A number from 0 to 1." : undefined}
+              issue={isScoreInvalid ? "A number from 0 to 1." : undefined}
             >
               {(control) => (
                 <TextInput

@@ -6,6 +6,6 @@ export function readDuration(text: string): number | undefined {
   const match = pattern.exec(text);
   if (match === null) return undefined;
   const [, ...parts] = match;
-  const seconds = secondsOf.reduce((sum, factor, place) => sum + factor * Number(parts[place] ?? 0), 0);
+  const seconds = secondsOf.reduce((sum, factor, index) => sum + factor * Number(parts[index] ?? 0), 0);
   return seconds * 1_000;
 }

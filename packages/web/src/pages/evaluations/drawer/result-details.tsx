@@ -1,7 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { resultQuery } from "../../../data/evaluation-results.ts";
-import type { ResultRow } from "../../../data/result-row.ts";
+import { type ResultRow, resultQuery } from "../../../data/evaluation-results.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
@@ -64,6 +63,6 @@ export function ResultDetails({ id, row, explorer, ...ways }: ResultDetailsProps
 }
 
 /** Where the keyboard was has gone with the result before. */
-function takeLostFocus(place: HTMLElement | null): void {
-  if (document.activeElement === document.body) place?.focus();
+function takeLostFocus(element: HTMLElement | null): void {
+  if (document.activeElement === document.body) element?.focus();
 }

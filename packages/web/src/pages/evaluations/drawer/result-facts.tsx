@@ -6,7 +6,7 @@ import { formatDuration, formatScore } from "../../../format/format-number.ts";
 import { exactTime } from "../../../format/format-time.ts";
 import { IconButton } from "../../../ui/icon-button.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { explainWords } from "../filters/filter-labels.ts";
+import { explainLabels } from "../filters/filter-labels.ts";
 import type { Explorer, ExplorerChanges } from "../use-explorer.ts";
 import { readDuration } from "./read-duration.ts";
 
@@ -50,7 +50,7 @@ export function ResultFacts({ result, explorer }: { result: EvaluationResult; ex
         ))}
         <Fact name="Evaluated">{exactTime(result.created_at)}</Fact>
         <Duration name="Took" duration={result.evaluation_duration} />
-        <Fact name="Explained">{explainWords[result.explain_strategy]}</Fact>
+        <Fact name="Explained">{explainLabels[result.explain_strategy]}</Fact>
         {interval !== null && interval.median !== null && (
           <Fact name="Earlier scores">
             median {formatScore(interval.median)}, {Math.round((1 - interval.alpha) * 100)} % interval{" "}

@@ -68,9 +68,9 @@ function tabsOf(result: EvaluationResult): Tab[] {
           label: `Retrieved context (${contexts.length})`,
           content: (
             <div className="flex flex-col gap-3">
-              {contexts.map((text, place) => (
+              {contexts.map((text, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: the list of one result never changes
-                <PlainText key={place} text={text} label={`Context ${place + 1}`} />
+                <PlainText key={index} text={text} label={`Context ${index + 1}`} />
               ))}
             </div>
           ),

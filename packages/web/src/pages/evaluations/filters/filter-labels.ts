@@ -3,14 +3,14 @@ import { exactTime } from "../../../format/format-time.ts";
 import type { ExplorerSearch, Verdict } from "../explorer-search.ts";
 import type { ExplorerChanges } from "../use-explorer.ts";
 
-export const verdictWords: Record<Verdict, string> = {
+export const verdictLabels: Record<Verdict, string> = {
   pass: "Pass",
   fail: "Fail",
   "no-verdict": "No verdict",
   "unusable-input": "Unusable input",
 };
 
-export const explainWords: Record<ExplainStrategy, string> = {
+export const explainLabels: Record<ExplainStrategy, string> = {
   never: "Never",
   "on-fail": "On fail",
   "on-success": "On pass",
@@ -29,7 +29,7 @@ export interface ActiveFilter {
 export function activeFilters(search: ExplorerSearch): ActiveFilter[] {
   const { verdict, explain, since, until, min_score, max_score } = search;
   const found: (ActiveFilter | undefined)[] = [
-    filterOf("verdict", "Verdict", verdict && verdictWords[verdict]),
+    filterOf("verdict", "Verdict", verdict && verdictLabels[verdict]),
     filterOf("app", "App", search.app),
     filterOf("evaluator", "Evaluator", search.evaluator),
     filterOf("family", "Family", search.family),
@@ -45,7 +45,7 @@ export function activeFilters(search: ExplorerSearch): ActiveFilter[] {
     })),
     filterOf("dataset", "Dataset", search.dataset),
     filterOf("run", "Run", search.run),
-    filterOf("explain", "Explained", explain && explainWords[explain]),
+    filterOf("explain", "Explained", explain && explainLabels[explain]),
     filterOf("since", "Since", since && exactTime(since)),
     filterOf("until", "Until", until && exactTime(until)),
     filterOf("after", "Id above", search.after),

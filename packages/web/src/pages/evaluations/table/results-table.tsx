@@ -1,8 +1,7 @@
 import { useTable } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useRef } from "react";
-import type { ResultRow } from "../../../data/result-row.ts";
-import { focusResult } from "./focus-result.ts";
+import type { ResultRow } from "../../../data/evaluation-results.ts";
 import { outputColumnId, resultColumns, resultTableFeatures } from "./result-columns.tsx";
 import { ResultTableRow } from "./result-table-row.tsx";
 
@@ -115,7 +114,7 @@ export function ResultsTable({
               <ResultTableRow
                 key={row.id}
                 row={row.original}
-                place={index + 1}
+                index={index}
                 isActive={index === activeIndex}
                 isOpen={row.id === openId}
                 onOpen={onOpen}
@@ -142,4 +141,9 @@ function Spacer({ height }: { height: number }) {
       <td colSpan={resultColumns.length} style={{ height, padding: 0 }} />
     </tr>
   );
+}
+
+/** The keyboard goes to a row, if it is in the page. */
+export function focusResult(id: string): void {
+  document.querySelector<HTMLElement>(`a[data-result="${CSS.escape(id)}"]`)?.focus();
 }

@@ -1,6 +1,6 @@
 import { Skeleton } from "../../../ui/skeleton.tsx";
 
-const rows = Array.from({ length: 14 }, (_, place) => `row ${place}`);
+const rows = Array.from({ length: 14 }, (_, index) => `row ${index}`);
 
 /** Holds the place of the rows that are on their way. */
 export function TableSkeleton() {

@@ -1,7 +1,7 @@
 import { Field } from "../../../ui/form/field.tsx";
-import { faultAt, type PlacedFault } from "../../../ui/form/field-issues.ts";
+import { type FieldIssue, issueAt } from "../../../ui/form/field-issues.ts";
 import { TextArea } from "../../../ui/form/inputs.tsx";
-import { type JsonObject, readJsonObject } from "../../../ui/form/parse-json-object.ts";
+import { type JsonObject, parseJsonObject } from "../../../ui/form/parse-json-object.ts";
 import { Segmented } from "../../../ui/form/segmented.tsx";
 import type { ConfigField } from "./config-field.ts";
 import { ConfigFieldControl } from "./config-field-control.tsx";
@@ -12,7 +12,7 @@ interface ConfigEditorProps {
   text: string;
   isJsonSide: boolean;
   /** Their paths begin with `config`. */
-  faults: readonly PlacedFault[];
+  issues: readonly FieldIssue[];
   onChangeText(text: string): void;
   onChangeSide(isJsonSide: boolean): void;
 }
@@ -22,11 +22,11 @@ export function ConfigEditor({
   fields,
   text,
   isJsonSide,
-  faults,
+  issues,
   onChangeText,
   onChangeSide,
 }: ConfigEditorProps) {
-  const config = readJsonObject(text);
+  const config = parseJsonObject(text);
   const isForm = !isJsonSide && "value" in config;
   return (
     <section aria-label="Config" className="flex min-w-0 flex-col gap-4 rounded-lg border border-line p-4">
@@ -43,12 +43,12 @@ export function ConfigEditor({
         />
       </header>
       {isForm ? (
-        <ConfigFields fields={fields} config={config.value} faults={faults} onChangeText={onChangeText} />
+        <ConfigFields fields={fields} config={config.value} issues={issues} onChangeText={onChangeText} />
       ) : (
         <Field
           label={<span className="sr-only">Config as JSON</span>}
-          hint={"fault" in config ? undefined : "The same config as in the form."}
-          fault={"fault" in config ? config.fault : allOf(faults)}
+          hint={"issue" in config ? undefined : "The same config as in the form."}
+          issue={"issue" in config ? config.issue : allOf(issues)}
         >
           {(control) => (
             <TextArea
@@ -67,11 +67,11 @@ export function ConfigEditor({
 interface ConfigFieldsProps {
   fields: readonly ConfigField[];
   config: JsonObject;
-  faults: readonly PlacedFault[];
+  issues: readonly FieldIssue[];
   onChangeText(text: string): void;
 }
 
-function ConfigFields({ fields, config, faults, onChangeText }: ConfigFieldsProps) {
+function ConfigFields({ fields, config, issues, onChangeText }: ConfigFieldsProps) {
   const unknown = Object.keys(config).filter((name) => !fields.some((field) => field.name === name));
   function set(name: string, value: unknown) {
     // A value of `undefined` leaves the text.
@@ -84,7 +84,7 @@ function ConfigFields({ fields, config, faults, onChangeText }: ConfigFieldsProp
           key={field.name}
           field={field}
           value={config[field.name]}
-          fault={faultAt(faults, "config", field.name)}
+          issue={issueAt(issues, "config", field.name)}
           onChange={(value) => set(field.name, value)}
         />
       ))}
@@ -97,8 +97,8 @@ function ConfigFields({ fields, config, faults, onChangeText }: ConfigFieldsProp
   );
 }
 
-function allOf(faults: readonly PlacedFault[]): string | undefined {
-  const texts = faults
+function allOf(issues: readonly FieldIssue[]): string | undefined {
+  const texts = issues
     .filter(({ path }) => path[0] === "config")
     .map(({ path, text }) => [path.slice(1).join("."), text].filter((part) => part !== "").join(": "));
   return texts.length === 0 ? undefined : texts.join(". ");

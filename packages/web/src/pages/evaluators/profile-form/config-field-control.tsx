@@ -1,6 +1,5 @@
-import { wordsOfName } from "../../../format/humanize-name.ts";
-import { Field } from "../../../ui/form/field.tsx";
-import { FieldGroup } from "../../../ui/form/field-group.tsx";
+import { humanizeName } from "../../../format/humanize-name.ts";
+import { Field, FieldGroup } from "../../../ui/form/field.tsx";
 import { Checkbox, Select, TextArea, TextInput } from "../../../ui/form/inputs.tsx";
 import { TextList } from "../../../ui/form/text-list.tsx";
 import type { ConfigField } from "./config-field.ts";
@@ -13,18 +12,18 @@ interface ConfigFieldControlProps {
   field: ConfigField;
   /** Undefined where the config does not say. */
   value: unknown;
-  fault: string | undefined;
+  issue: string | undefined;
   /** `undefined` takes the setting out of the config, so that its default counts. */
   onChange(value: unknown): void;
 }
 
-/** The control of one setting, with its words, its default and its fault. */
-export function ConfigFieldControl({ field, value, fault, onChange }: ConfigFieldControlProps) {
-  const label = wordsOfName(field.name);
+/** The control of one setting, with its words, its default and its issue. */
+export function ConfigFieldControl({ field, value, issue, onChange }: ConfigFieldControlProps) {
+  const label = humanizeName(field.name);
   const around = {
     label,
     hint: <FieldHint field={field} />,
-    fault: isUnreadJson(field, value) ? fault && "This is no JSON yet." : fault,
+    issue: isUnreadJson(field, value) ? issue && "This is no JSON yet." : issue,
     aside: (
       <Aside field={field} isSet={value !== undefined} label={label} onReset={() => onChange(undefined)} />
     ),
@@ -50,7 +49,7 @@ export function ConfigFieldControl({ field, value, fault, onChange }: ConfigFiel
           {field.options.map((option) => (
             <Checkbox
               key={option}
-              label={wordsOfName(option)}
+              label={humanizeName(option)}
               checked={chosen.includes(option)}
               onChange={({ target }) =>
                 onChange(

@@ -18,12 +18,12 @@ export function FieldHint({ field: { description, fallback, kind } }: { field: C
 
 /** The stretches between backticks are code. */
 function WithCode({ text }: { text: string }) {
-  return text.split("`").map((part, place) =>
-    place % 2 === 0 ? (
+  return text.split("`").map((part, index) =>
+    index % 2 === 0 ? (
       part
     ) : (
       // biome-ignore lint/suspicious/noArrayIndexKey: the parts of one text never move
-      <code key={place} className="font-mono">
+      <code key={index} className="font-mono">
         {part}
       </code>
     ),

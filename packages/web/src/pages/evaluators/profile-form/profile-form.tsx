@@ -4,12 +4,12 @@ import { useMemo, useState } from "react";
 import { usePresage } from "../../../data/use-presage.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Field } from "../../../ui/form/field.tsx";
-import { faultAt, faultsElsewhere, placedFaults } from "../../../ui/form/field-issues.ts";
-import { focusFirstFault } from "../../../ui/form/focus-first-issue.ts";
+import { fieldIssues, focusFirstIssue, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
 import { TextInput } from "../../../ui/form/inputs.tsx";
-import { readJsonObject } from "../../../ui/form/parse-json-object.ts";
+import { parseJsonObject } from "../../../ui/form/parse-json-object.ts";
 import { SaveActions } from "../../../ui/form/save-actions.tsx";
 import { useDraft } from "../../../ui/form/use-draft.ts";
+import { Dialog } from "../../../ui/overlay/dialog.tsx";
 import { ConfigEditor } from "./config-editor.tsx";
 import { readConfigFields } from "./config-field.ts";
 
@@ -21,7 +21,7 @@ interface ProfileFormProps {
 }
 
 /** Makes a profile, or adds a revision to one. */
-export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
+function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
   const presage = usePresage();
   const queryClient = useQueryClient();
   const fields = useMemo(() => readConfigFields(family.profile_config_schema), [family]);
@@ -34,7 +34,7 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
     side: "form",
   };
   const { draft, isChanged, change, discard } = useDraft(draftKey(family, origin), initial);
-  const config = readJsonObject(draft.config);
+  const config = parseJsonObject(draft.config);
   const isSame =
     origin !== undefined &&
     "value" in config &&
@@ -60,8 +60,8 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
     },
   });
 
-  const faults = placedFaults(save.error, revised === undefined ? "name" : undefined);
-  const elsewhere = faultsElsewhere(faults, [
+  const issues = fieldIssues(save.error, revised === undefined ? "name" : undefined);
+  const elsewhere = otherIssues(issues, [
     ["name"],
     ["description"],
     ...(draft.side === "json" ? [["config"]] : fields.map(({ name }) => ["config", name])),
@@ -72,12 +72,12 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if ("fault" in config || isSame) return;
+        if ("issue" in config || isSame) return;
         const form = event.currentTarget;
-        // The faults are shown by then.
+        // The issues are shown by then.
         save.mutate(config.value, {
           onSuccess: onSaved,
-          onError: () => setTimeout(() => focusFirstFault(form)),
+          onError: () => setTimeout(() => focusFirstIssue(form)),
         });
       }}
     >
@@ -85,7 +85,7 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
         <Field
           label="Name"
           hint="Evaluations are filed under it. It cannot be changed later."
-          fault={faultAt(faults, "name")}
+          issue={issueAt(issues, "name")}
         >
           {(control) => (
             <TextInput
@@ -96,7 +96,7 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
           )}
         </Field>
       )}
-      <Field label="Description" fault={faultAt(faults, "description")}>
+      <Field label="Description" issue={issueAt(issues, "description")}>
         {(control) => (
           <TextInput
             {...control}
@@ -109,7 +109,7 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
         fields={fields}
         text={draft.config}
         isJsonSide={draft.side === "json"}
-        faults={faults}
+        issues={issues}
         onChangeText={(text) => change({ config: text })}
         onChangeSide={(isJson) => change({ side: isJson ? "json" : "form" })}
       />
@@ -128,11 +128,11 @@ export function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
         </p>
       )}
       {isSame && <p className="text-sm text-ink-3">Nothing is changed yet.</p>}
-      {save.error !== null && faults.length === 0 && <ErrorNotice error={save.error} />}
+      {save.error !== null && issues.length === 0 && <ErrorNotice error={save.error} />}
       <SaveActions
         isChanged={isChanged}
         isBusy={save.isPending}
-        isReady={!("fault" in config) && !isSame}
+        isReady={!("issue" in config) && !isSame}
         submitLabel={revised === undefined ? "Create profile" : `Save as revision ${revised.revision + 1}`}
         onStartOver={() => {
           discard();
@@ -148,4 +148,31 @@ function draftKey(family: EvaluatorFamily, revised: EvaluatorProfile | undefined
   return revised === undefined
     ? `new profile of ${family.family_name}`
     : `profile ${revised.public_id} after ${revised.revision}`;
+}
+
+interface ProfileDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  family: EvaluatorFamily;
+  /** The newest revision of the profile that is revised; absent for a new one. */
+  revised?: EvaluatorProfile;
+  onSaved(profile: EvaluatorProfile): void;
+}
+
+export function ProfileDialog({ isOpen, onClose, family, revised, onSaved }: ProfileDialogProps) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      isWide
+      title={revised === undefined ? `New profile of ${family.family_name}` : `Revise ${revised.name}`}
+      hint={
+        revised === undefined
+          ? family.description
+          : `Saves revision ${revised.revision + 1}. Earlier results keep the revision that they were made with.`
+      }
+    >
+      <ProfileForm family={family} {...(revised && { revised })} onSaved={onSaved} />
+    </Dialog>
+  );
 }

@@ -4,7 +4,7 @@ import { Checkbox } from "../../../ui/form/inputs.tsx";
 interface SwitchFieldProps {
   label: string;
   hint: ReactNode;
-  fault: string | undefined;
+  issue: string | undefined;
   /** On the right of the label. */
   aside: ReactNode;
   isOn: boolean;
@@ -12,7 +12,7 @@ interface SwitchFieldProps {
 }
 
 /** A setting that is on or off: its label stands beside it, and not above. */
-export function SwitchField({ label, hint, fault, aside, isOn, onChange }: SwitchFieldProps) {
+export function SwitchField({ label, hint, issue, aside, isOn, onChange }: SwitchFieldProps) {
   const noteId = useId();
   return (
     <div className="flex min-w-0 flex-col gap-1">
@@ -20,7 +20,7 @@ export function SwitchField({ label, hint, fault, aside, isOn, onChange }: Switc
         <Checkbox
           label={label}
           aria-describedby={noteId}
-          aria-invalid={fault === undefined ? undefined : true}
+          aria-invalid={issue === undefined ? undefined : true}
           checked={isOn}
           onChange={({ target }) => onChange(target.checked)}
         />
@@ -28,9 +28,9 @@ export function SwitchField({ label, hint, fault, aside, isOn, onChange }: Switc
       </div>
       <p
         id={noteId}
-        className={fault === undefined ? "text-xs text-ink-3 empty:hidden" : "text-xs text-fail"}
+        className={issue === undefined ? "text-xs text-ink-3 empty:hidden" : "text-xs text-fail"}
       >
-        {fault ?? hint}
+        {issue ?? hint}
       </p>
     </div>
   );

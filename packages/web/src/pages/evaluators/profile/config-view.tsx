@@ -1,5 +1,5 @@
 import type { EvaluatorFamily } from "@presage/sdk";
-import { wordsOfName } from "../../../format/humanize-name.ts";
+import { humanizeName } from "../../../format/humanize-name.ts";
 import { readConfigFields } from "../profile-form/config-field.ts";
 import { SettingValue } from "./setting-value.tsx";
 
@@ -25,7 +25,7 @@ export function ConfigView({ family, config }: ConfigViewProps) {
             key={name}
             className="grid gap-x-4 gap-y-1 border-b border-line px-4 py-2.5 last:border-b-0 sm:grid-cols-[11rem_1fr]"
           >
-            <dt className="text-sm text-ink-2">{wordsOfName(name)}</dt>
+            <dt className="text-sm text-ink-2">{humanizeName(name)}</dt>
             <dd className="flex min-w-0 items-baseline justify-between gap-3">
               <div className="min-w-0">
                 <SettingValue value={isSet ? config[name] : fallbacks.get(name)} />

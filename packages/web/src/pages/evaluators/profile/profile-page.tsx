@@ -8,8 +8,8 @@ import {
   profileRevisionsQuery,
 } from "../../../data/evaluator-profiles.ts";
 import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
-import { findFailure } from "../../../data/find-query-error.ts";
-import { isNoSuchThing } from "../../../data/is-not-found.ts";
+import { findQueryError } from "../../../data/find-query-error.ts";
+import { isNotFound } from "../../../data/is-not-found.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
@@ -17,10 +17,10 @@ import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Page } from "../../../ui/page.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { Time } from "../../../ui/time.tsx";
 import { CompareCard } from "./compare-card.tsx";
 import { ConfigView } from "./config-view.tsx";
 import { ProfileActions } from "./profile-actions.tsx";
-import { ProfileHint } from "./profile-hint.tsx";
 import { RevisionsCard } from "./revisions-card.tsx";
 import { TryCard } from "./try-card.tsx";
 
@@ -34,7 +34,7 @@ function ProfilePage() {
   if (revisions.data !== undefined && newest !== undefined) {
     return <Profile key={publicId} revisions={revisions.data} newest={newest} />;
   }
-  const isMissing = revisions.isSuccess || isNoSuchThing(revisions.error);
+  const isMissing = revisions.isSuccess || isNotFound(revisions.error);
   return (
     <Page title="Profile">
       {revisions.isError && !isMissing && (
@@ -77,7 +77,7 @@ function Profile({ revisions, newest }: ProfileProps) {
   const families = useQuery(evaluatorFamiliesQuery(presage));
   const figures = useQuery(profileFiguresQuery(presage, newest.public_id));
   const agreement = useQuery(profileAgreementQuery(presage, newest.public_id));
-  const failure = findFailure([families, figures, agreement]);
+  const failure = findQueryError([families, figures, agreement]);
   const family = families.data?.find(({ family_name }) => family_name === newest.evaluator_family);
 
   const after = revisions.find(({ revision }) => revision === to) ?? newest;
@@ -113,5 +113,30 @@ function Profile({ revisions, newest }: ProfileProps) {
         )}
       </div>
     </Page>
+  );
+}
+
+/** Where a profile belongs, and what it is for. */
+function ProfileHint({ profile }: { profile: EvaluatorProfile }) {
+  const { evaluator_family, description, is_managed, archived_at } = profile;
+  return (
+    <>
+      A profile of{" "}
+      <Link
+        to="/evaluators"
+        search={{ q: evaluator_family }}
+        className="font-medium text-accent-ink hover:underline"
+      >
+        {evaluator_family}
+      </Link>
+      .{description !== null && description !== "" && ` ${description}`}
+      {is_managed && " It comes with Presage and cannot be changed."}
+      {archived_at !== null && (
+        <>
+          {" "}
+          Archived <Time at={archived_at} />: it cannot be used or revised.
+        </>
+      )}
+    </>
   );
 }

@@ -18,12 +18,12 @@ interface RevisionsCardProps {
 }
 
 /** What stands below the table must not be pushed out of sight. */
-const mostAtFirst = 8;
+const maxAtFirst = 8;
 
 /** How each revision did: scores of different revisions are never mixed. */
 export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardProps) {
   const [showsAll, setShowsAll] = useState(false);
-  const shown = showsAll ? revisions : revisions.slice(0, mostAtFirst);
+  const shown = showsAll ? revisions : revisions.slice(0, maxAtFirst);
   const figuresOf = figures && figuresByRevision(figures);
   return (
     <Card
@@ -83,10 +83,10 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
           })}
         </tbody>
       </Table>
-      {revisions.length > mostAtFirst && (
+      {revisions.length > maxAtFirst && (
         <div className="border-t border-line px-2 py-1.5">
           <Button variant="quiet" size="small" onClick={() => setShowsAll(!showsAll)}>
-            {showsAll ? `Show the newest ${mostAtFirst}` : `Show all ${revisions.length} revisions`}
+            {showsAll ? `Show the newest ${maxAtFirst}` : `Show all ${revisions.length} revisions`}
           </Button>
         </div>
       )}

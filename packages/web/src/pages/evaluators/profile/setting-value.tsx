@@ -7,10 +7,10 @@ export function SettingValue({ value }: { value: unknown }) {
   if (Array.isArray(value) && value.every((item) => typeof item === "string")) {
     return (
       <ul className="flex min-w-0 flex-wrap gap-1">
-        {value.map((item, place) => (
+        {value.map((item, index) => (
           <li
             // biome-ignore lint/suspicious/noArrayIndexKey: the same text may stand there twice
-            key={place}
+            key={index}
             className="min-w-0 rounded border border-line bg-sunken px-1.5 font-mono text-xs leading-5 wrap-anywhere whitespace-pre-wrap text-ink"
           >
             {item}

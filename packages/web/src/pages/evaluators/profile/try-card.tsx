@@ -1,18 +1,20 @@
-import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
+import type { EvaluateItem, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { useMutation } from "@tanstack/react-query";
 import { Play } from "lucide-react";
 import { usePresage } from "../../../data/use-presage.ts";
-import { wordsOfName } from "../../../format/humanize-name.ts";
+import { formatScore } from "../../../format/format-number.ts";
+import { humanizeName } from "../../../format/humanize-name.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
+import { CodeBlock } from "../../../ui/code-block.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Field } from "../../../ui/form/field.tsx";
-import { FieldGroup } from "../../../ui/form/field-group.tsx";
-import { faultAt, placedFaults } from "../../../ui/form/field-issues.ts";
+import { Field, FieldGroup } from "../../../ui/form/field.tsx";
+import { fieldIssues, issueAt } from "../../../ui/form/field-issues.ts";
 import { TextArea } from "../../../ui/form/inputs.tsx";
 import { TextList } from "../../../ui/form/text-list.tsx";
 import { useDraft } from "../../../ui/form/use-draft.ts";
-import { TryResult } from "./try-result.tsx";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
+import { VerdictBadge } from "../../../ui/verdict-badge.tsx";
 import { readContexts, type SampleField, sampleFields, toSample, writeContexts } from "./try-sample.ts";
 
 interface TryCardProps {
@@ -48,8 +50,8 @@ export function TryCard({ family, profile }: TryCardProps) {
       return item;
     },
   });
-  const faults = placedFaults(attempt.error);
-  const isAtField = faults.some(({ path }) => [...needed, ...taken].some((field) => field === path[0]));
+  const issues = fieldIssues(attempt.error);
+  const isAtField = issues.some(({ path }) => [...needed, ...taken].some((field) => field === path[0]));
 
   return (
     <Card
@@ -65,8 +67,8 @@ export function TryCard({ family, profile }: TryCardProps) {
       >
         {[...needed, ...taken].map((field) => {
           const around = {
-            label: wordsOfName(field),
-            fault: faultAt(faults, field),
+            label: humanizeName(field),
+            issue: issueAt(issues, field),
             aside: needed.includes(field) ? undefined : (
               <span className="text-xs font-normal text-ink-3">Optional</span>
             ),
@@ -120,5 +122,40 @@ export function TryCard({ family, profile }: TryCardProps) {
         {attempt.data !== undefined && <TryResult item={attempt.data} />}
       </div>
     </Card>
+  );
+}
+
+/** What a trial came to. */
+function TryResult({ item: { status, error_message, evaluation_result: result } }: { item: EvaluateItem }) {
+  const positions = result?.additional_info.positions ?? [];
+  const extra = result?.additional_info.extra;
+  return (
+    <section aria-label="Result" className="flex min-w-0 flex-col gap-3 border-t border-line p-4">
+      <p className="flex items-center gap-3 text-sm">
+        <VerdictBadge status={status} pass={result?.pass ?? null} />
+        {result !== null && result.score_raw !== null && (
+          <span>
+            Score <span className="font-medium tabular-nums">{formatScore(result.score_raw)}</span>
+          </span>
+        )}
+      </p>
+      {error_message !== null && <p className="text-sm wrap-anywhere text-ink-2">{error_message}</p>}
+      {result?.explanation && <PlainText label="Explanation" text={result.explanation} />}
+      {positions.length > 0 && (
+        <PlainText
+          label="Where in the output"
+          text={result?.evaluated_model_output ?? ""}
+          positions={positions}
+        />
+      )}
+      {extra && Object.keys(extra).length > 0 && (
+        <details>
+          <summary className="cursor-pointer text-sm font-medium">Details</summary>
+          <div className="mt-2">
+            <CodeBlock code={JSON.stringify(extra, null, 2)} label="the details" />
+          </div>
+        </details>
+      )}
+    </section>
   );
 }

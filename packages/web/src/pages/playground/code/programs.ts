@@ -1,7 +1,6 @@
 import { composePrompt } from "@presage/contract/compose-prompt";
 import type { WorldModelRequest } from "@presage/sdk";
-import { readableJson } from "./readable-json.ts";
-import { toJavaScript, toPython } from "./write-literal.ts";
+import { readableJson, toJavaScript, toPython } from "./write-literal.ts";
 
 export interface ProgramInput {
   request: WorldModelRequest;

@@ -9,10 +9,10 @@ interface EvaluatorPickerProps {
 }
 
 /** The server runs so many at once. */
-const mostEvaluators = 20;
+const maxEvaluators = 20;
 
 export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPickerProps) {
-  const isFull = chosenIds.size >= mostEvaluators;
+  const isFull = chosenIds.size >= maxEvaluators;
 
   function toggle(id: string) {
     const next = new Set(chosenIds);

@@ -2,7 +2,7 @@ import type { EvaluateItem } from "@presage/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { usePresage } from "../../../data/use-presage.ts";
-import { useKeptState } from "../../../data/use-tab-state.ts";
+import { useTabState } from "../../../data/use-tab-state.ts";
 import type { Answer } from "../use-predictions.ts";
 import type { EvaluatorChoice } from "./evaluator-choices.ts";
 
@@ -23,7 +23,7 @@ export function useEvaluations() {
   const presage = usePresage();
   const queryClient = useQueryClient();
   const [chosenIds, setChosenIds] = useState<ReadonlySet<string>>(new Set());
-  const [outcomes, changeOutcomes] = useKeptState("playground outcomes", noOutcomes);
+  const [outcomes, changeOutcomes] = useTabState("playground outcomes", noOutcomes);
 
   const { mutate, isPending, error, variables } = useMutation({
     mutationFn: ({ answer, choices, goldAnswer }: Evaluation) => {

@@ -11,7 +11,7 @@ function withParams(params: Partial<Draft["params"]>): Draft {
 test("what is empty is not in the request", () => {
   expect(readDraft(step)).toEqual({
     request: { interaction: { state: "You are in the hall.", action: "look" } },
-    faults: {},
+    issues: {},
   });
 });
 
@@ -24,7 +24,7 @@ test("texts go in unchanged, white space and all", () => {
 });
 
 test("state and action are both asked for", () => {
-  expect(Object.keys(readDraft(emptyDraft).faults)).toEqual(["interaction.state", "interaction.action"]);
+  expect(Object.keys(readDraft(emptyDraft).issues)).toEqual(["interaction.state", "interaction.action"]);
 });
 
 test("parameters become numbers, switches and further fields", () => {
@@ -51,7 +51,7 @@ test("parameters become numbers, switches and further fields", () => {
         stop: ["\n"],
       },
     },
-    faults: {},
+    issues: {},
   });
 });
 
@@ -70,7 +70,7 @@ test.each([
   ["further", '{"temperature": 1}'],
   ["further", '{"seed": 9007199254740993}'],
 ])("%s: %s is refused at its field", (field, text) => {
-  const { request, faults } = readDraft(withParams({ [field]: text }));
-  expect(Object.keys(faults)).toEqual([`params.${field}`]);
+  const { request, issues } = readDraft(withParams({ [field]: text }));
+  expect(Object.keys(issues)).toEqual([`params.${field}`]);
   expect(request.params).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { shortenLines } from "./shorten-lines.ts";
+import { shortenLines } from "./code-block.tsx";
 
 test("only lines that are too long are cut", () => {
   const long = "x".repeat(1_001);
