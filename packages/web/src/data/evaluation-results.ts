@@ -1,12 +1,20 @@
-import type { EvaluationResult, Presage, ResultFilter, SearchRequest } from "@presage/sdk";
+import type { CorrectionRequest, EvaluationResult, Presage, ResultFilter, SearchRequest } from "@presage/sdk";
 import {
   type InfiniteData,
   infiniteQueryOptions,
   type QueryClient,
   queryOptions,
+  useMutation,
+  useQueryClient,
 } from "@tanstack/react-query";
+import { profilesQueryKey } from "./evaluator-profiles.ts";
+import { usePresage } from "./use-presage.ts";
 
 type Order = NonNullable<SearchRequest["order"]>;
+
+const pagesKey = ["results", "pages"];
+const summaryKey = ["results", "summary"];
+const resultKey = (id: string | null) => ["results", "one", id];
 
 const pageSize = 100;
 const excerptCharacters = 300;
@@ -19,7 +27,7 @@ const summaryFreshMs = 60_000;
 export function resultPagesQuery(presage: Presage, filter: ResultFilter, order: Order) {
   const bound = order === "created_at" ? "after_id" : "before_id";
   return infiniteQueryOptions({
-    queryKey: ["results", "pages", order, filter],
+    queryKey: [...pagesKey, order, filter],
     async queryFn({ pageParam, signal }): Promise<ResultRow[]> {
       const page = { order, limit: pageSize, text_limit: excerptCharacters };
       const from = pageParam === undefined ? {} : { [bound]: pageParam };
@@ -38,7 +46,7 @@ export function resultPagesQuery(presage: Presage, filter: ResultFilter, order: 
 /** One result with its whole texts. */
 export function resultQuery(presage: Presage, id: string) {
   return queryOptions({
-    queryKey: ["results", "one", id],
+    queryKey: resultKey(id),
     queryFn: ({ signal }) => presage.results.get(id, { signal }),
     // It may be of megabytes: whoever goes through hundreds keeps only the last ones.
     gcTime: resultKeptMs,
@@ -49,7 +57,7 @@ export function resultQuery(presage: Presage, id: string) {
 /** The figures of all results that fit. Without a verdict they count too. */
 export function resultSummaryQuery(presage: Presage, filter: ResultFilter) {
   return queryOptions({
-    queryKey: ["results", "summary", filter],
+    queryKey: [...summaryKey, filter],
     async queryFn({ signal }) {
       const { source, groups } = await presage.results.summarise(filter, { signal });
       return { source, figures: groups[0] };
@@ -58,10 +66,30 @@ export function resultSummaryQuery(presage: Presage, filter: ResultFilter) {
   });
 }
 
-/** Shows a result as the server now has it wherever it stands, without asking for a list again. */
-export function replaceResult(queryClient: QueryClient, result: EvaluationResult): void {
-  queryClient.setQueryData(["results", "one", result.id], result);
-  queryClient.setQueriesData<InfiniteData<ResultRow[]>>({ queryKey: ["results", "pages"] }, (list) => {
+/** Loads the list and its totals again, from the start. */
+export function refreshResults(queryClient: QueryClient): void {
+  void queryClient.resetQueries({ queryKey: pagesKey });
+  void queryClient.invalidateQueries({ queryKey: summaryKey });
+}
+
+export function useCorrectResult(id: string, { onSuccess }: { onSuccess(): void }) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: (correction: CorrectionRequest) => presage.results.correct(id, correction),
+    onSuccess(corrected) {
+      replaceResult(queryClient, corrected);
+      onSuccess();
+      void queryClient.invalidateQueries({ queryKey: summaryKey });
+      void queryClient.invalidateQueries({ queryKey: profilesQueryKey });
+    },
+  });
+}
+
+/** Updates every cached copy of a result, without loading a list again. */
+function replaceResult(queryClient: QueryClient, result: EvaluationResult): void {
+  queryClient.setQueryData(resultKey(result.id), result);
+  queryClient.setQueriesData<InfiniteData<ResultRow[]>>({ queryKey: pagesKey }, (list) => {
     const replace = (row: ResultRow) => (row.id === result.id ? toResultRow(result) : row);
     return list && { ...list, pages: list.pages.map((page) => page.map(replace)) };
   });

@@ -1,8 +1,8 @@
 import type { SessionResponse } from "@presage/sdk";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Monitor, Smartphone } from "lucide-react";
 import { useRef, useState } from "react";
-import { sessionsQuery } from "../../data/sessions.ts";
+import { sessionsQuery, useEndSessions } from "../../data/sessions.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -16,22 +16,13 @@ import { nameBrowser } from "./name-browser.ts";
 /** The browsers in which the user is signed in. */
 export function SessionsCard() {
   const presage = usePresage();
-  const queryClient = useQueryClient();
   const { data: sessions, error, refetch } = useQuery(sessionsQuery(presage));
-  const [asksForAll, setAsksForAll] = useState(false);
+  const [confirmsAll, setConfirmsAll] = useState(false);
   const list = useRef<HTMLUListElement>(null);
-  const { queryKey } = sessionsQuery(presage);
-  const end = useMutation({
-    mutationFn: async (ids: readonly string[]) => {
-      await Promise.all(ids.map((id) => presage.sessions.end(id)));
-    },
-    // Some may have ended though one failed.
-    onSettled: async () => {
-      setAsksForAll(false);
-      await queryClient.invalidateQueries({ queryKey });
-      // The button that was pressed is gone with its row.
-      list.current?.focus();
-    },
+  const end = useEndSessions({
+    onEnded: () => setConfirmsAll(false),
+    // The button that was pressed is gone with its row.
+    onRefreshed: () => list.current?.focus(),
   });
   const others = sessions?.filter(({ is_current }) => !is_current) ?? [];
   const endingIds = end.isPending ? end.variables : [];
@@ -42,7 +33,7 @@ export function SessionsCard() {
       hint="Browsers in which you are signed in. End any that you do not know."
       actions={
         others.length > 0 && (
-          <Button size="small" onClick={() => setAsksForAll(true)}>
+          <Button size="small" onClick={() => setConfirmsAll(true)}>
             End all others
           </Button>
         )
@@ -72,8 +63,8 @@ export function SessionsCard() {
         </ul>
       )}
       <ConfirmDialog
-        isOpen={asksForAll}
-        onClose={() => setAsksForAll(false)}
+        isOpen={confirmsAll}
+        onClose={() => setConfirmsAll(false)}
         title="End all other sessions?"
         confirmLabel="End them"
         isBusy={end.isPending}

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { KeyRound, Plus } from "lucide-react";
 import { useRef, useState } from "react";
-import { apiKeysQuery } from "../../data/api-keys.ts";
+import { apiKeysQuery, type NewKey } from "../../data/api-keys.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -13,7 +13,7 @@ import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
 import { KeyTable } from "./key-table.tsx";
-import { type NewKey, NewKeyDialog } from "./new-key-dialog.tsx";
+import { NewKeyDialog } from "./new-key-dialog.tsx";
 
 export const apiKeysRoute = createLazyRoute("/api-keys")({ component: ApiKeysPage });
 

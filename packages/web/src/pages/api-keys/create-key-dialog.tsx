@@ -1,15 +1,12 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { flushSync } from "react-dom";
-import { apiKeysQuery } from "../../data/api-keys.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { type NewKey, useCreateApiKey } from "../../data/api-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Field } from "../../ui/form/field.tsx";
 import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/field-issues.ts";
 import { Select, TextInput } from "../../ui/form/inputs.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
-import type { NewKey } from "./new-key-dialog.tsx";
 import { type Expiry, expiries, type NewKeyForm, type NewKeyIssues, readNewKey } from "./read-new-key.ts";
 
 interface CreateKeyDialogProps {
@@ -28,21 +25,13 @@ const expiryLabels: Record<Expiry, string> = {
 const emptyForm: NewKeyForm = { name: "", expiry: "90", date: "" };
 
 export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogProps) {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
   const [form, setForm] = useState(emptyForm);
   const [issues, setIssues] = useState<NewKeyIssues>({});
-  const { queryKey } = apiKeysQuery(presage);
-  const { mutate, error, isPending, reset } = useMutation({
-    mutationFn: async (request: Parameters<typeof presage.apiKeys.create>[0]) => {
-      // A mutation's answer is remembered for minutes: the key must not be in it.
-      const { key, name } = await presage.apiKeys.create(request);
-      onCreated({ key, name });
-    },
+  const { mutate, error, isPending, reset } = useCreateApiKey({
+    onCreated,
     onSuccess: () => {
       setForm(emptyForm);
       onClose();
-      return queryClient.invalidateQueries({ queryKey });
     },
   });
 

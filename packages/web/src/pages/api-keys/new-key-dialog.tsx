@@ -1,16 +1,11 @@
 import { TriangleAlert } from "lucide-react";
 import { AlertDialog } from "radix-ui";
 import { type Ref, useRef } from "react";
+import type { NewKey } from "../../data/api-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { TextInput } from "../../ui/form/inputs.tsx";
-
-/** A key that was just made, with the key itself. */
-export interface NewKey {
-  key: string;
-  name: string;
-}
 
 interface NewKeyDialogProps {
   newKey: NewKey | undefined;

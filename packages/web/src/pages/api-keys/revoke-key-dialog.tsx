@@ -1,7 +1,5 @@
 import type { ApiKeyResponse } from "@presage/sdk";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { apiKeysQuery } from "../../data/api-keys.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { useRevokeApiKey } from "../../data/api-keys.ts";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { Time } from "../../ui/time.tsx";
@@ -14,13 +12,7 @@ export function RevokeKeyDialog({
   apiKey: ApiKeyResponse | undefined;
   onClose(): void;
 }) {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
-  const { queryKey } = apiKeysQuery(presage);
-  const { mutate, error, isPending, reset } = useMutation({
-    mutationFn: (id: string) => presage.apiKeys.revoke(id),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey }),
-  });
+  const { mutate, error, isPending, reset } = useRevokeApiKey();
   function close() {
     reset();
     onClose();

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
 import { useEffect, useEffectEvent, useMemo, useState } from "react";
-import { type ResultRow, resultPagesQuery } from "../../data/evaluation-results.ts";
+import { type ResultRow, refreshResults, resultPagesQuery } from "../../data/evaluation-results.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { IconButton } from "../../ui/icon-button.tsx";
 import { Drawer } from "../../ui/overlay/drawer.tsx";
@@ -50,18 +50,17 @@ function EvaluationsPage() {
     requestAnimationFrame(() => focusResult(id));
   });
 
-  function refresh(): void {
-    void queryClient.resetQueries({ queryKey: ["results", "pages"] });
-    void queryClient.invalidateQueries({ queryKey: ["results", "summary"] });
-  }
-
   return (
     <Page
       title="Evaluations"
       isFull
       actions={
         <>
-          <IconButton label="Refresh" icon={<RefreshCw aria-hidden />} onClick={refresh} />
+          <IconButton
+            label="Refresh"
+            icon={<RefreshCw aria-hidden />}
+            onClick={() => refreshResults(queryClient)}
+          />
           <ExportMenu search={search} />
         </>
       }

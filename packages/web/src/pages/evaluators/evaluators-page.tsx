@@ -40,25 +40,25 @@ function EvaluatorsPage() {
         </>
       }
     >
-      <Families words={q} isArchivedToo={archived} onClear={() => setWords("")} />
+      <Families words={q} includesArchived={archived} onClear={() => setWords("")} />
     </Page>
   );
 }
 
 function Families({
   words,
-  isArchivedToo,
+  includesArchived,
   onClear,
 }: {
   words: string;
-  isArchivedToo: boolean;
+  includesArchived: boolean;
   onClear(): void;
 }) {
   const presage = usePresage();
   const families = useQuery(evaluatorFamiliesQuery(presage));
   const evaluators = useQuery(evaluatorsQuery(presage));
   const profiles = useQuery({
-    ...latestProfilesQuery(presage, { isArchivedToo }),
+    ...latestProfilesQuery(presage, { includesArchived }),
     placeholderData: keepPreviousData,
   });
   const figures = useQuery(profileFiguresQuery(presage));

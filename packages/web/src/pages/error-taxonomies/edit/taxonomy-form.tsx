@@ -1,6 +1,5 @@
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { usePresage } from "../../../data/use-presage.ts";
+import { useSaveTaxonomy } from "../../../data/error-taxonomies.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Field } from "../../../ui/form/field.tsx";
 import { fieldIssues, focusFirstIssue, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
@@ -23,8 +22,6 @@ const fields = [["error_taxonomy_name"], ["error_taxonomy_description"], ["body"
 
 /** Makes a taxonomy, or adds a revision to one. */
 function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
   const key = `${isNewTaxonomy ? "taxonomy" : "revision"} from ${origin?.id ?? "nothing"}`;
   const { draft, isChanged, change, discard } = useDraft(key, {
     name: "",
@@ -32,22 +29,16 @@ function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
     ...draftOfBody(origin?.body ?? {}),
   });
   const { body, issues: treeIssues, nodes } = readTree(draft);
-  const isReady = body !== undefined && treeIssues.length === 0 && nodes.length > 0;
+  const isReady = treeIssues.length === 0 && nodes.length > 0;
 
-  const save = useMutation({
-    mutationFn: (body: Record<string, unknown> | unknown[]) =>
-      presage.errorTaxonomies.create({
-        ...(isNewTaxonomy
-          ? { error_taxonomy_name: draft.name.trim(), create_only_if_not_exists: true }
-          : { error_taxonomy_id: origin?.error_taxonomy_id }),
-        error_taxonomy_description: draft.description.trim(),
-        body,
-      }),
-    onSuccess() {
-      discard();
-      return queryClient.invalidateQueries({ queryKey: ["error-taxonomies"] });
-    },
-  });
+  const save = useSaveTaxonomy({ onSuccess: discard });
+  const request = body && {
+    ...(isNewTaxonomy
+      ? { error_taxonomy_name: draft.name.trim(), create_only_if_not_exists: true }
+      : { error_taxonomy_id: origin?.error_taxonomy_id }),
+    error_taxonomy_description: draft.description.trim(),
+    body,
+  };
 
   const issues = fieldIssues(save.error, isNewTaxonomy ? "error_taxonomy_name" : undefined);
   const elsewhere = otherIssues(issues, fields);
@@ -57,10 +48,10 @@ function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
       noValidate
       onSubmit={(event) => {
         event.preventDefault();
-        if (!isReady) return;
+        if (!isReady || request === undefined) return;
         const form = event.currentTarget;
         // The issues are shown by then.
-        save.mutate(body, { onSuccess: onSaved, onError: () => setTimeout(() => focusFirstIssue(form)) });
+        save.mutate(request, { onSuccess: onSaved, onError: () => setTimeout(() => focusFirstIssue(form)) });
       }}
     >
       {isNewTaxonomy && (
@@ -98,7 +89,7 @@ function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
       <SaveActions
         isChanged={isChanged}
         isBusy={save.isPending}
-        isReady={isReady}
+        isReady={isReady && request !== undefined}
         submitLabel={isNewTaxonomy ? "Create taxonomy" : "Save as new revision"}
         onStartOver={() => {
           discard();

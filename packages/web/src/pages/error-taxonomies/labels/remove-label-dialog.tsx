@@ -1,6 +1,5 @@
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { usePresage } from "../../../data/use-presage.ts";
+import { useRemoveTaxonomyLabel } from "../../../data/error-taxonomies.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
 
@@ -12,12 +11,7 @@ interface RemoveLabelDialogProps {
 }
 
 export function RemoveLabelDialog({ label, revision, onClose }: RemoveLabelDialogProps) {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
-  const remove = useMutation({
-    mutationFn: (label: string) => presage.errorTaxonomies.removeLabels(revision.id, [label]),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["error-taxonomies"] }),
-  });
+  const remove = useRemoveTaxonomyLabel(revision.id);
   return (
     <ConfirmDialog
       isOpen={label !== undefined}

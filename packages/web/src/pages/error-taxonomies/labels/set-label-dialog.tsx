@@ -1,7 +1,6 @@
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useId, useState } from "react";
-import { usePresage } from "../../../data/use-presage.ts";
+import { useSetTaxonomyLabel } from "../../../data/error-taxonomies.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Field } from "../../../ui/form/field.tsx";
@@ -35,28 +34,23 @@ interface SetLabelFormProps extends Pick<SetLabelDialogProps, "revision" | "revi
 }
 
 function SetLabelForm({ revision, revisions, onSaved }: SetLabelFormProps) {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
   const knownId = useId();
   const [typed, setTyped] = useState("");
   const label = typed.trim();
-  const bearer = revisions.find(({ labels }) => labels.includes(label));
-  const isMove = bearer !== undefined && bearer.id !== revision.id;
+  const holder = revisions.find(({ labels }) => labels.includes(label));
+  const isMove = holder !== undefined && holder.id !== revision.id;
   const known = [...new Set(["production", ...revisions.flatMap(({ labels }) => labels)])].filter(
     (known) => !revision.labels.includes(known),
   );
 
-  const set = useMutation({
-    mutationFn: () => presage.errorTaxonomies.setLabels(revision.id, [label]),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["error-taxonomies"] }),
-  });
+  const set = useSetTaxonomyLabel(revision.id);
   const issue = issueAt(fieldIssues(set.error), "labels");
   return (
     <form
       className="flex flex-col gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        if (label !== "") set.mutate(undefined, { onSuccess: onSaved });
+        if (label !== "") set.mutate(label, { onSuccess: onSaved });
       }}
     >
       <Field label="Label" issue={issue}>
@@ -78,7 +72,7 @@ function SetLabelForm({ revision, revisions, onSaved }: SetLabelFormProps) {
       </Field>
       <p aria-live="polite" className="text-sm text-warn empty:hidden">
         {isMove &&
-          `Revision ${bearer.revision} bears “${label}” now. It moves to revision ${revision.revision}, and evaluations that go by it use that one from then on.`}
+          `Revision ${holder.revision} bears “${label}” now. It moves to revision ${revision.revision}, and evaluations that go by it use that one from then on.`}
       </p>
       {set.error !== null && issue === undefined && <ErrorNotice error={set.error} />}
       <Button
@@ -86,7 +80,7 @@ function SetLabelForm({ revision, revisions, onSaved }: SetLabelFormProps) {
         variant="primary"
         className="self-end"
         isBusy={set.isPending}
-        disabled={label === "" || bearer?.id === revision.id}
+        disabled={label === "" || holder?.id === revision.id}
       >
         {isMove ? "Move label" : "Set label"}
       </Button>

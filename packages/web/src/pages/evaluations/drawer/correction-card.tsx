@@ -1,8 +1,6 @@
 import type { EvaluationResult } from "@presage/sdk";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, CircleX } from "lucide-react";
-import { replaceResult } from "../../../data/evaluation-results.ts";
-import { usePresage } from "../../../data/use-presage.ts";
+import { useCorrectResult } from "../../../data/evaluation-results.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Field } from "../../../ui/form/field.tsx";
@@ -15,25 +13,16 @@ const emptyDraft = { verdict: "", score: "", comment: "" };
 
 /** Who is right: a person’s word counts from then on, and the evaluator’s stays beside it. */
 export function CorrectionCard({ id, result }: { id: string; result: EvaluationResult }) {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
   const { draft, change, discard } = useDraft(`correction:${id}`, emptyDraft);
   const score = draft.score.trim() === "" ? undefined : Number(draft.score);
   const isScoreInvalid = score !== undefined && !(score >= 0 && score <= 1);
-  const save = useMutation({
-    mutationFn: () =>
-      presage.results.correct(id, {
-        pass: draft.verdict === "pass",
-        ...(score !== undefined && { score_raw: score }),
-        ...(draft.comment.trim() !== "" && { comment: draft.comment }),
-      }),
-    onSuccess(corrected) {
-      replaceResult(queryClient, corrected);
-      discard();
-      void queryClient.invalidateQueries({ queryKey: ["results", "summary"] });
-      void queryClient.invalidateQueries({ queryKey: ["evaluator-profiles"] });
-    },
-  });
+  const save = useCorrectResult(id, { onSuccess: discard });
+  const submit = () =>
+    save.mutate({
+      pass: draft.verdict === "pass",
+      score_raw: score,
+      comment: draft.comment.trim() === "" ? undefined : draft.comment,
+    });
   return (
     <section
       aria-label="Correction"
@@ -68,7 +57,7 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
           className="flex flex-col gap-3"
           onSubmit={(event) => {
             event.preventDefault();
-            if (!isScoreInvalid) save.mutate();
+            if (!isScoreInvalid) submit();
           }}
         >
           <div className="grid gap-3 sm:grid-cols-[8rem_1fr]">

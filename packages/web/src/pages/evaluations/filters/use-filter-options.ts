@@ -18,7 +18,7 @@ export function useFilterOptions(search: ExplorerSearch): FilterOptions {
   const presage = usePresage();
   const { data: apps = [] } = useQuery(appsQuery(presage));
   const { data: evaluators = [] } = useQuery(evaluatorsQuery(presage));
-  const { data: profiles = [] } = useQuery(latestProfilesQuery(presage, { isArchivedToo: true }));
+  const { data: profiles = [] } = useQuery(latestProfilesQuery(presage, { includesArchived: true }));
   const chosen = evaluators.find(({ id, aliases }) => [id, ...aliases].includes(search.evaluator ?? ""));
   const family = search.family ?? chosen?.evaluator_family;
   const fitting = profiles.filter(

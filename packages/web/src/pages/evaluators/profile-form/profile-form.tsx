@@ -1,12 +1,11 @@
 import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { usePresage } from "../../../data/use-presage.ts";
+import { useSaveProfile } from "../../../data/evaluator-profiles.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Field } from "../../../ui/form/field.tsx";
 import { fieldIssues, focusFirstIssue, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
 import { TextInput } from "../../../ui/form/inputs.tsx";
-import { parseJsonObject } from "../../../ui/form/parse-json-object.ts";
+import { type JsonObject, parseJsonObject } from "../../../ui/form/parse-json-object.ts";
 import { SaveActions } from "../../../ui/form/save-actions.tsx";
 import { useDraft } from "../../../ui/form/use-draft.ts";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
@@ -22,8 +21,6 @@ interface ProfileFormProps {
 
 /** Makes a profile, or adds a revision to one. */
 function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
   const fields = useMemo(() => readConfigFields(family.profile_config_schema), [family]);
   // Somebody else may revise the profile while this is being written.
   const [origin] = useState(revised);
@@ -41,24 +38,24 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
     JSON.stringify(config.value) === JSON.stringify(origin.config) &&
     draft.description === initial.description;
 
-  const save = useMutation({
-    mutationFn: (config: Record<string, unknown>) =>
-      revised === undefined
-        ? presage.profiles.create({
+  const save = useSaveProfile({ onSuccess: discard });
+  const toSave = (config: JsonObject): Parameters<typeof save.mutate>[0] =>
+    revised === undefined
+      ? {
+          request: {
             evaluator_family: family.family_name,
             name: draft.name.trim(),
             config,
             description: draft.description.trim() || null,
-          })
-        : presage.profiles.revise(revised.public_id, {
+          },
+        }
+      : {
+          publicId: revised.public_id,
+          request: {
             config,
             ...(draft.description !== initial.description && { description: draft.description.trim() }),
-          }),
-    onSuccess() {
-      discard();
-      return queryClient.invalidateQueries({ queryKey: ["evaluator-profiles"] });
-    },
-  });
+          },
+        };
 
   const issues = fieldIssues(save.error, revised === undefined ? "name" : undefined);
   const elsewhere = otherIssues(issues, [
@@ -75,7 +72,7 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
         if ("issue" in config || isSame) return;
         const form = event.currentTarget;
         // The issues are shown by then.
-        save.mutate(config.value, {
+        save.mutate(toSave(config.value), {
           onSuccess: onSaved,
           onError: () => setTimeout(() => focusFirstIssue(form)),
         });

@@ -1,6 +1,5 @@
 import type { EvaluatorProfile } from "@presage/sdk";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { usePresage } from "../../../data/use-presage.ts";
+import { useArchiveProfile } from "../../../data/evaluator-profiles.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
 
@@ -11,12 +10,7 @@ interface ArchiveProfileDialogProps {
 }
 
 export function ArchiveProfileDialog({ isOpen, onClose, profile }: ArchiveProfileDialogProps) {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
-  const archive = useMutation({
-    mutationFn: () => presage.profiles.archive(profile.public_id),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["evaluator-profiles"] }),
-  });
+  const archive = useArchiveProfile(profile.public_id);
   return (
     <ConfirmDialog
       isOpen={isOpen}

@@ -1,7 +1,6 @@
 import type { EvaluateItem, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
-import { useMutation } from "@tanstack/react-query";
 import { Play } from "lucide-react";
-import { usePresage } from "../../../data/use-presage.ts";
+import { useEvaluate } from "../../../data/evaluations.ts";
 import { formatScore } from "../../../format/format-number.ts";
 import { humanizeName } from "../../../format/humanize-name.ts";
 import { Button } from "../../../ui/button.tsx";
@@ -33,23 +32,12 @@ const emptySample: Record<SampleField, string> = {
 
 /** Tries a profile on an example, of which nothing is kept. */
 export function TryCard({ family, profile }: TryCardProps) {
-  const presage = usePresage();
   // Profiles of one family are tried on the same example.
   const { draft, isChanged, change, discard } = useDraft(`example of ${family.family_name}`, emptySample);
   const { needed, taken } = sampleFields(family, profile.config);
 
-  const attempt = useMutation({
-    async mutationFn(sample: ReturnType<typeof toSample>) {
-      const [item] = await presage.evaluate({
-        evaluators: [
-          { evaluator: family.family_name, profile_name: profile.name, explain_strategy: "always" },
-        ],
-        capture: "none",
-        ...sample,
-      });
-      return item;
-    },
-  });
+  const attempt = useEvaluate();
+  const item = attempt.data?.[0];
   const issues = fieldIssues(attempt.error);
   const isAtField = issues.some(({ path }) => [...needed, ...taken].some((field) => field === path[0]));
 
@@ -62,7 +50,15 @@ export function TryCard({ family, profile }: TryCardProps) {
         className="flex flex-col gap-4 p-4"
         onSubmit={(event) => {
           event.preventDefault();
-          attempt.mutate(toSample(draft, needed, taken));
+          attempt.mutate({
+            request: {
+              evaluators: [
+                { evaluator: family.family_name, profile_name: profile.name, explain_strategy: "always" },
+              ],
+              capture: "none",
+              ...toSample(draft, needed, taken),
+            },
+          });
         }}
       >
         {[...needed, ...taken].map((field) => {
@@ -119,7 +115,7 @@ export function TryCard({ family, profile }: TryCardProps) {
             <ErrorNotice error={attempt.error} />
           </div>
         )}
-        {attempt.data !== undefined && <TryResult item={attempt.data} />}
+        {item !== undefined && <TryResult item={item} />}
       </div>
     </Card>
   );

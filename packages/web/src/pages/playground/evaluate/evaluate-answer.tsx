@@ -37,7 +37,7 @@ export function EvaluateAnswer({ answer, evaluations, goldAnswer, onGoldAnswer }
 
   function evaluate() {
     const usesGoldAnswer = needsGoldAnswer && goldAnswer !== "";
-    evaluations.evaluate({ answer, choices: chosen, goldAnswer: usesGoldAnswer ? goldAnswer : undefined });
+    evaluations.evaluate(answer, chosen, usesGoldAnswer ? goldAnswer : undefined);
   }
 
   return (
