@@ -1,17 +1,14 @@
 import { CopyButton } from "./copy-button.tsx";
+import { ScrollRegion } from "./scroll-region.tsx";
 
 /** Text to copy: a command, a key, a program. */
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   const shown = shortenLines(code);
   return (
     <div className="relative min-w-0 rounded-md border border-line bg-sunken">
-      <pre
-        // What scrolls must be reachable by keyboard.
-        tabIndex={0}
-        className="max-h-96 overflow-auto p-3 pr-10 font-mono text-xs leading-5"
-      >
+      <ScrollRegion as="pre" className="max-h-96 overflow-auto p-3 pr-10 font-mono text-xs leading-5">
         {shown}
-      </pre>
+      </ScrollRegion>
       {shown !== code && (
         <p className="border-t border-line px-3 py-1.5 text-xs text-ink-3">
           Long lines are cut here. What is copied is whole.

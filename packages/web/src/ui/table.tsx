@@ -1,5 +1,6 @@
 import { clsx } from "clsx";
 import type { ReactNode } from "react";
+import { ScrollRegion } from "./scroll-region.tsx";
 
 /** A table in a scroll area of its own, which the keyboard reaches. */
 export function Table({
@@ -12,10 +13,10 @@ export function Table({
   children: ReactNode;
 }) {
   return (
-    // What scrolls must be reachable by keyboard; it is positioned so that it holds what is only read out.
-    <section aria-label={label} tabIndex={0} className="relative min-w-0 overflow-x-auto -outline-offset-2">
+    // Relative: texts for screen readers only are positioned inside it.
+    <ScrollRegion label={label} className="relative min-w-0 overflow-x-auto -outline-offset-2">
       <table className={clsx("w-full border-collapse text-sm", className)}>{children}</table>
-    </section>
+    </ScrollRegion>
   );
 }
 

@@ -6,6 +6,7 @@ import { Button } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { TextInput } from "../../ui/form/inputs.tsx";
+import { Modal } from "../../ui/overlay/modal.tsx";
 
 interface NewKeyDialogProps {
   newKey: NewKey | undefined;
@@ -17,32 +18,29 @@ interface NewKeyDialogProps {
 export function NewKeyDialog({ newKey, onStored, focusAfterwards }: NewKeyDialogProps) {
   const field = useRef<HTMLInputElement>(null);
   return (
-    <AlertDialog.Root open={newKey !== undefined}>
-      <AlertDialog.Portal>
-        <AlertDialog.Overlay className="fixed inset-0 z-40 bg-black/45" />
-        <AlertDialog.Content
-          onOpenAutoFocus={(event) => {
-            event.preventDefault();
-            field.current?.focus();
-          }}
-          onEscapeKeyDown={(event) => event.preventDefault()}
-          onCloseAutoFocus={(event) => {
-            event.preventDefault();
-            focusAfterwards();
-          }}
-          className="fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 -translate-y-1/2 flex-col gap-4 overflow-y-auto rounded-xl border border-line bg-surface p-5 shadow-float"
-        >
-          {newKey !== undefined && <NewKeyContent newKey={newKey} field={field} />}
-          <div className="flex justify-end">
-            <AlertDialog.Action asChild>
-              <Button variant="primary" onClick={onStored}>
-                I have stored it
-              </Button>
-            </AlertDialog.Action>
-          </div>
-        </AlertDialog.Content>
-      </AlertDialog.Portal>
-    </AlertDialog.Root>
+    <Modal
+      kind={AlertDialog}
+      isOpen={newKey !== undefined}
+      onOpenAutoFocus={(event) => {
+        event.preventDefault();
+        field.current?.focus();
+      }}
+      onEscapeKeyDown={(event) => event.preventDefault()}
+      onCloseAutoFocus={(event) => {
+        event.preventDefault();
+        focusAfterwards();
+      }}
+      className="flex max-h-[calc(100dvh-2rem)] max-w-xl flex-col gap-4 overflow-y-auto p-5"
+    >
+      {newKey !== undefined && <NewKeyContent newKey={newKey} field={field} />}
+      <div className="flex justify-end">
+        <AlertDialog.Action asChild>
+          <Button variant="primary" onClick={onStored}>
+            I have stored it
+          </Button>
+        </AlertDialog.Action>
+      </div>
+    </Modal>
   );
 }
 

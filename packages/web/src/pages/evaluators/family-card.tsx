@@ -1,10 +1,11 @@
 import type { Evaluator, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { useNavigate } from "@tanstack/react-router";
 import { Plus, Sparkles } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 import { humanizeName } from "../../format/humanize-name.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
+import { Fact } from "../../ui/fact.tsx";
 import { ProfileDialog } from "./profile-form/profile-form.tsx";
 import { ProfileTable } from "./profile-table.tsx";
 import type { FiguresOfRevision } from "./revision-figures.ts";
@@ -38,10 +39,16 @@ export function FamilyCard({ family, evaluators, profiles, figuresOf }: FamilyCa
           </div>
           <p className="text-sm text-ink-2">{description}</p>
           <dl className="flex flex-wrap gap-x-4 gap-y-0.5 text-xs text-ink-3">
-            <Fact name="Needs">{listOf(required_input_fields)}</Fact>
-            {optional_input_fields.length > 0 && <Fact name="Takes">{listOf(optional_input_fields)}</Fact>}
+            <Fact look="inline" name="Needs">
+              {listOf(required_input_fields)}
+            </Fact>
+            {optional_input_fields.length > 0 && (
+              <Fact look="inline" name="Takes">
+                {listOf(optional_input_fields)}
+              </Fact>
+            )}
             {evaluators.map(({ id, aliases }) => (
-              <Fact key={id} name="Id">
+              <Fact key={id} look="inline" name="Id">
                 <code className="font-mono">{id}</code>
                 {aliases.length > 0 && (
                   <>
@@ -74,15 +81,6 @@ export function FamilyCard({ family, evaluators, profiles, figuresOf }: FamilyCa
         }
       />
     </section>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className="flex gap-1">
-      <dt className="shrink-0">{name}</dt>
-      <dd className="text-ink-2">{children}</dd>
-    </div>
   );
 }
 

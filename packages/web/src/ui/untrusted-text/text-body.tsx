@@ -1,6 +1,7 @@
 import { clsx } from "clsx";
 import { useMemo, useState } from "react";
 import { Button } from "../button.tsx";
+import { ScrollRegion } from "../scroll-region.tsx";
 import { clipRanges, codeUnitRanges } from "./code-unit-ranges.ts";
 import { cutBefore } from "./cut-before.ts";
 import { Pieces } from "./pieces.tsx";
@@ -27,9 +28,8 @@ export function TextBody({ text, label, positions, isWrapped, isProse }: TextBod
   const end = isLong ? cutBefore(text, firstCharacters) : text.length;
   return (
     <>
-      <pre
-        // What scrolls must be reachable by keyboard.
-        tabIndex={0}
+      <ScrollRegion
+        as="pre"
         className={clsx(
           "max-h-96 overflow-auto p-3 leading-5 -outline-offset-2 [unicode-bidi:plaintext]",
           isProse ? "font-sans text-sm" : "font-mono text-xs",
@@ -38,7 +38,7 @@ export function TextBody({ text, label, positions, isWrapped, isProse }: TextBod
       >
         <Pieces text={text.slice(0, end)} marks={clipRanges(marks, { start: 0, end })} />
         {isLong && <span className="text-ink-3">…</span>}
-      </pre>
+      </ScrollRegion>
       {isLong && (
         <div className="flex flex-wrap items-center gap-2 border-t border-line px-3 py-1.5 text-xs text-ink-3">
           The beginning of a long text

@@ -1,6 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { clsx } from "clsx";
 import { type ReactNode, useRef } from "react";
+import { ScrollRegion } from "../scroll-region.tsx";
 
 interface VirtualRowsProps {
   label: string;
@@ -30,11 +31,9 @@ export function VirtualRows({ label, count, lengthOf, isWrapped, renderRow }: Vi
     overscan: rowsBeyond,
   });
   return (
-    <section
+    <ScrollRegion
       ref={scroller}
-      aria-label={label}
-      // What scrolls must be reachable by keyboard.
-      tabIndex={0}
+      label={label}
       className="max-h-[60dvh] overflow-auto font-mono text-xs leading-5 -outline-offset-2"
     >
       <div className="relative" style={{ height: virtualizer.getTotalSize() }}>
@@ -50,6 +49,6 @@ export function VirtualRows({ label, count, lengthOf, isWrapped, renderRow }: Vi
           </div>
         ))}
       </div>
-    </section>
+    </ScrollRegion>
   );
 }

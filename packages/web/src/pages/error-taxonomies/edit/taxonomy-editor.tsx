@@ -4,6 +4,7 @@ import { Field } from "../../../ui/form/field.tsx";
 import { TextArea } from "../../../ui/form/inputs.tsx";
 import { parseJson } from "../../../ui/form/parse-json.ts";
 import { Segmented } from "../../../ui/form/segmented.tsx";
+import { ScrollRegion } from "../../../ui/scroll-region.tsx";
 import { TaxonomyTree } from "../tree/taxonomy-tree.tsx";
 import { countLeaves } from "../tree/walk-nodes.ts";
 import { OutlineInput } from "./outline-input.tsx";
@@ -69,10 +70,8 @@ export function TaxonomyEditor({ draft, issue, onChange }: TaxonomyEditorProps) 
               {leaves} {leaves === 1 ? "kind" : "kinds"} of error
             </span>
           </h4>
-          <section
-            aria-label="Preview of the tree"
-            // What scrolls must be reachable by keyboard.
-            tabIndex={0}
+          <ScrollRegion
+            label="Preview of the tree"
             className="max-h-96 min-h-64 overflow-y-auto rounded-md border border-line bg-canvas"
           >
             {nodes.length === 0 ? (
@@ -80,7 +79,7 @@ export function TaxonomyEditor({ draft, issue, onChange }: TaxonomyEditorProps) 
             ) : (
               <TaxonomyTree nodes={nodes} folded={folded} onFold={setFolded} />
             )}
-          </section>
+          </ScrollRegion>
         </div>
       </div>
     </section>

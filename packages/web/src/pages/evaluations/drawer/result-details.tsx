@@ -3,6 +3,7 @@ import { useState } from "react";
 import { type ResultRow, resultQuery } from "../../../data/evaluation-results.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { ScrollRegion } from "../../../ui/scroll-region.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import type { Explorer } from "../use-explorer.ts";
@@ -30,12 +31,10 @@ export function ResultDetails({ id, row, explorer, ...ways }: ResultDetailsProps
   return (
     <>
       <ResultHeader id={id} {...ways} />
-      <section
+      <ScrollRegion
         key={id}
         ref={takeLostFocus}
-        aria-label="The result"
-        // What scrolls must be reachable by keyboard.
-        tabIndex={0}
+        label="The result"
         className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
       >
         {result !== undefined && (
@@ -57,7 +56,7 @@ export function ResultDetails({ id, row, explorer, ...ways }: ResultDetailsProps
             )}
           </div>
         )}
-      </section>
+      </ScrollRegion>
     </>
   );
 }
