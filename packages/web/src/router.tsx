@@ -14,7 +14,7 @@ import { Shell } from "./shell/shell.tsx";
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 const getParentRoute = () => rootRoute;
 
-/** Each page's code is loaded when it is first visited. */
+// Each page's code is loaded on its first visit.
 const overview = createRoute({ getParentRoute, path: "/", validateSearch: readPeriodSearch }).lazy(
   async () => (await loadPage(() => import("./pages/overview/overview-page.tsx"))).overviewRoute,
 );
@@ -80,7 +80,7 @@ export function createAppRouter() {
     routeTree,
     parseSearch,
     stringifySearch,
-    // Without this, what a page's reader passes over reaches the page all the same.
+    // Otherwise parameters that a page's `validateSearch` drops would reach the page anyway.
     search: { strict: true },
     defaultPreload: "intent",
     defaultPendingComponent: PagePending,

@@ -18,12 +18,12 @@ const resultKey = (id: string | null) => ["results", "one", id];
 
 const pageSize = 100;
 const excerptCharacters = 300;
-/** A list that the reader left is asked for anew after this, from its beginning. */
-const listKeptMs = 15_000;
-const resultKeptMs = 30_000;
+/** A list that the user left is loaded from the start again after this time. */
+const listCacheMs = 15_000;
+const resultCacheMs = 30_000;
 const summaryFreshMs = 60_000;
 
-/** Rows of the results that fit, page after page. What is there is never asked for again: the rows under the reader stay. */
+/** Matching results, page by page. Loaded pages are never refetched, so that rows do not move while the user reads. */
 export function resultPagesQuery(presage: Presage, filter: ResultFilter, order: Order) {
   const bound = order === "created_at" ? "after_id" : "before_id";
   return infiniteQueryOptions({
@@ -37,24 +37,24 @@ export function resultPagesQuery(presage: Presage, filter: ResultFilter, order: 
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => (page.length < pageSize ? undefined : page.at(-1)?.id),
     staleTime: Number.POSITIVE_INFINITY,
-    gcTime: listKeptMs,
-    // Comparing thousands of rows with themselves on each new page helps nobody.
+    gcTime: listCacheMs,
+    // Comparing thousands of rows on each new page would be wasted work.
     structuralSharing: false,
   });
 }
 
-/** One result with its whole texts. */
+/** One result with its full texts. */
 export function resultQuery(presage: Presage, id: string) {
   return queryOptions({
     queryKey: resultKey(id),
     queryFn: ({ signal }) => presage.results.get(id, { signal }),
-    // It may be of megabytes: whoever goes through hundreds keeps only the last ones.
-    gcTime: resultKeptMs,
+    // A result can take megabytes: someone who opens hundreds should keep only the last ones in memory.
+    gcTime: resultCacheMs,
     structuralSharing: false,
   });
 }
 
-/** The figures of all results that fit. Without a verdict they count too. */
+/** Totals of all matching results, including those without a verdict. */
 export function resultSummaryQuery(presage: Presage, filter: ResultFilter) {
   return queryOptions({
     queryKey: [...summaryKey, filter],
@@ -95,7 +95,7 @@ function replaceResult(queryClient: QueryClient, result: EvaluationResult): void
   });
 }
 
-/** What a list shows of a result: little enough that tens of thousands of them fit into a page. */
+/** The part of a result that a list shows, small enough to hold tens of thousands in memory. */
 export interface ResultRow
   extends Pick<
     EvaluationResult,
@@ -112,7 +112,7 @@ export interface ResultRow
     | "status"
   > {
   id: string;
-  /** What a person said, which is what counts. */
+  /** A person's verdict, which overrides the evaluator's. */
   corrected: { pass: boolean; score: number | null } | null;
   /** The beginning of the output. */
   excerpt: string | null;

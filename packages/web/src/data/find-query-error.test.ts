@@ -3,7 +3,7 @@ import { findQueryError } from "./find-query-error.ts";
 
 const fine = { error: null, isError: false, refetch: mock() };
 
-test("one press asks again for everything that failed, and for nothing else", () => {
+test("retry refetches the failed queries only", () => {
   const failed = ["first", "second"].map((error) => ({ error, isError: true, refetch: mock() }));
   const failure = findQueryError([fine, ...failed]);
   expect(failure?.error).toBe("first");
@@ -12,6 +12,6 @@ test("one press asks again for everything that failed, and for nothing else", ()
   expect(fine.refetch).not.toHaveBeenCalled();
 });
 
-test("where nothing failed there is nothing to say", () => {
+test("without a failed query there is no error", () => {
   expect(findQueryError([fine, fine])).toBeUndefined();
 });

@@ -1,11 +1,13 @@
-interface Asked {
+interface QueryState {
   error: unknown;
   isError: boolean;
   refetch(): unknown;
 }
 
-/** Why the first of several queries failed, and a way to ask again for all that did; undefined if none did. */
-export function findQueryError(queries: readonly Asked[]): { error: unknown; retry(): void } | undefined {
+/** The error of the first failed query, and a retry of all failed ones; undefined if none failed. */
+export function findQueryError(
+  queries: readonly QueryState[],
+): { error: unknown; retry(): void } | undefined {
   const failed = queries.filter(({ isError }) => isError);
   const [first] = failed;
   return (

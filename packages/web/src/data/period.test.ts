@@ -10,18 +10,18 @@ import {
 
 const nowMs = Date.parse("2026-03-10T14:20:00Z");
 
-test("a period that nobody knows is passed over", () => {
+test("an unknown period is ignored", () => {
   expect(readPeriodSearch({ period: "30d" })).toEqual({ period: "30d" });
   for (const period of ["1y", 7, undefined, ["7d"]]) expect(readPeriodSearch({ period })).toEqual({});
 });
 
-test("24 hours are 24 steps, the hour under way included", () => {
+test("24 hours are 24 steps, including the current hour", () => {
   const { since, step } = periodBounds("24h", nowMs);
   expect({ since, step }).toEqual({ since: "2026-03-09T15:00:00.000Z", step: "hour" });
   expect(stepStartsMs(since, step, nowMs)).toHaveLength(24);
 });
 
-test("longer periods are UTC days, today included", () => {
+test("longer periods are UTC days, including today", () => {
   for (const [period, days] of [
     ["7d", 7],
     ["30d", 30],
@@ -34,7 +34,7 @@ test("longer periods are UTC days, today included", () => {
   }
 });
 
-test("the period before is as long as the period up to now, to the nearest hour", () => {
+test("the previous period is as long as the period up to now, to the nearest hour", () => {
   expect(periodBefore("24h", nowMs)).toEqual({
     since: "2026-03-08T15:00:00.000Z",
     until: "2026-03-09T14:00:00.000Z",
@@ -47,12 +47,12 @@ test("the period before is as long as the period up to now, to the nearest hour"
   });
 });
 
-test("just after midnight the period before still begins before it ends", () => {
+test("just after midnight the previous period still begins before it ends", () => {
   const { since, until } = periodBefore("24h", Date.parse("2026-03-10T00:00:01Z"));
   expect(Date.parse(since)).toBeLessThan(Date.parse(until));
 });
 
-test("days that are counted as a whole begin at midnight UTC and are followed back without a gap", () => {
+test("whole days begin at midnight UTC and follow the previous ones without a gap", () => {
   expect(firstDayOf("24h", nowMs)).toBe("2026-03-09T00:00:00.000Z");
   expect(daysBefore("24h", nowMs)).toEqual({
     since: "2026-03-07T00:00:00.000Z",

@@ -2,7 +2,6 @@
 export const periods = ["24h", "7d", "30d", "90d"] as const;
 export type Period = (typeof periods)[number];
 
-/** Where the address bar says nothing. */
 export const defaultPeriod: Period = "7d";
 
 export interface PeriodSearch {
@@ -10,7 +9,7 @@ export interface PeriodSearch {
   period?: Period;
 }
 
-/** As it stands after «the last». */
+/** Read after “the last”. */
 export const periodLabels: Record<Period, string> = {
   "24h": "24 hours",
   "7d": "7 days",
@@ -25,13 +24,13 @@ const stepsMs = { hour: hourMs, day: dayMs };
 
 export type Step = keyof typeof stepsMs;
 
-/** The period in the address bar; anything else that stands there is passed over. */
+/** The period in the URL; unknown values are ignored. */
 export function readPeriodSearch(search: Record<string, unknown>): PeriodSearch {
   const period = periods.find((known) => known === search.period);
   return period === undefined ? {} : { period };
 }
 
-/** Where a period begins, on a whole step, and how it is divided. */
+/** The start of a period, rounded to a whole step, and its step. */
 export function periodBounds(period: Period, nowMs: number): { since: string; step: Step } {
   const step = period === "24h" ? "hour" : "day";
   const stepMs = stepsMs[step];
@@ -39,7 +38,7 @@ export function periodBounds(period: Period, nowMs: number): { since: string; st
   return { since: new Date(startMs).toISOString(), step };
 }
 
-/** The same stretch of time just before: it ends, to the nearest hour, as long before now as the period takes. */
+/** The previous period of the same length. It ends one period before now, rounded to the hour. */
 export function periodBefore(period: Period, nowMs: number): { since: string; until: string; step: Step } {
   const { since, step } = periodBounds(period, nowMs);
   const lengthMs = hoursOf[period] * hourMs;
@@ -51,20 +50,20 @@ export function periodBefore(period: Period, nowMs: number): { since: string; un
   };
 }
 
-/** The first of the UTC days that a period touches: evaluations are counted by whole days. */
+/** The first UTC day of a period: evaluations are counted by whole days. */
 export function firstDayOf(period: Period, nowMs: number): string {
   const sinceMs = Date.parse(periodBounds(period, nowMs).since);
   return new Date(Math.floor(sinceMs / dayMs) * dayMs).toISOString();
 }
 
-/** As many whole UTC days as that, before them. */
+/** The same number of whole UTC days before that. */
 export function daysBefore(period: Period, nowMs: number): { since: string; until: string } {
   const untilMs = Date.parse(firstDayOf(period, nowMs));
   const days = Math.floor(nowMs / dayMs) - untilMs / dayMs + 1;
   return { since: new Date(untilMs - days * dayMs).toISOString(), until: new Date(untilMs).toISOString() };
 }
 
-/** Where each step begins, up to the one that is under way. */
+/** The start of each step, up to and including the current one. */
 export function stepStartsMs(since: string, step: Step, nowMs: number): number[] {
   const firstMs = Date.parse(since);
   const count = Math.max(0, Math.floor((nowMs - firstMs) / stepsMs[step]) + 1);

@@ -1,6 +1,6 @@
 import { skipToken, useQuery, useQueryClient } from "@tanstack/react-query";
 
-/** A state that outlives its page, until the tab is loaded anew. */
+/** State that outlives its page, until the tab is reloaded. */
 export function useTabState<State>(
   name: string,
   initial: State,

@@ -2,14 +2,14 @@ import { expect, test } from "bun:test";
 import { PresageError } from "@presage/sdk";
 import { explainError } from "./explain-error.ts";
 
-test("when to try again is said once: as the server says, or else in a moment", () => {
+test("when to retry is said once: as the server says, or else in a moment", () => {
   const adviceAfter = (retryAfterMs?: number) =>
     explainError(new PresageError("Slow down.", { category: "rate_limit", retryAfterMs })).advice;
   expect(adviceAfter(1_200)).toBe("Slow down. Try again in 2 s.");
   expect(adviceAfter()).toBe("Slow down. Try again in a moment.");
 });
 
-test("a message that says no more than the title is left out", () => {
+test("a message that only repeats the title is left out", () => {
   const { title, advice } = explainError(
     new PresageError("Presage cannot be reached.", { category: "connection" }),
   );
@@ -17,10 +17,10 @@ test("a message that says no more than the title is left out", () => {
   expect(advice).not.toContain(title);
 });
 
-test("issues that have a place of their own are not told twice", () => {
+test("issues shown at their fields are not repeated", () => {
   const issue = { type: "missing", loc: ["body", "name"], msg: "Field required", input: {} };
   const refused = (issues: (typeof issue)[]) =>
     explainError(new PresageError("The body is refused.", { category: "invalid", faults: issues })).advice;
-  expect(refused([issue])).toBe("Change what is named below and try again.");
+  expect(refused([issue])).toBe("Correct the issues below and try again.");
   expect(refused([])).toStartWith("The body is refused. ");
 });

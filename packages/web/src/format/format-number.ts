@@ -6,7 +6,7 @@ export function formatCount(count: number): string {
   return whole.format(count);
 }
 
-/** 12.3K, for where there is little room; the whole number belongs beside it or on hover. */
+/** 12.3K, for where space is limited; show the exact number nearby or on hover. */
 export function formatShortCount(count: number): string {
   return compact.format(count);
 }
@@ -23,7 +23,7 @@ export function formatScore(score: number | null): string {
 
 /** 840 µs, 12.4 ms, 1.2 s */
 export function formatDuration(milliseconds: number): string {
-  // Where rounding would reach the next unit, or one digit more, that one is written.
+  // The limits are where rounding would reach the next unit or another digit.
   if (milliseconds < 0.9995) return `${Math.round(milliseconds * 1000)} µs`;
   if (milliseconds < 99.95) return `${milliseconds.toFixed(1)} ms`;
   if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;

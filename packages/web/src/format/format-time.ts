@@ -10,7 +10,7 @@ const units = [
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "long" });
 const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "long" });
 
-/** «3 minutes ago», or «in 2 days». */
+/** “3 minutes ago”, or “in 2 days”. */
 export function relativeTime(at: string, nowMs: number): string {
   const seconds = (Date.parse(at) - nowMs) / 1000;
   for (const [unit, secondsOfUnit] of units) {
@@ -19,7 +19,7 @@ export function relativeTime(at: string, nowMs: number): string {
   return seconds > 0 ? "in a moment" : "just now";
 }
 
-/** Date, time and zone, as the reader's clock has it. */
+/** Date, time and zone, in the user's time zone. */
 export function exactTime(at: string): string {
   return exact.format(new Date(at));
 }

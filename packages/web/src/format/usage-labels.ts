@@ -1,17 +1,15 @@
 import type { UsageFailure, UsageOperation } from "@presage/sdk";
 
-/** Why a request failed, in a few words. */
 export const failureLabels: Record<UsageFailure, string> = {
   context_exceeded: "Too much text for the model",
   rate_limit: "Too many requests",
-  upstream: "No usable answer from the model",
-  unavailable: "Model or server not available",
-  timeout: "Took too long",
-  invalid: "Refused as invalid",
-  other: "Caller gone, or a issue here",
+  upstream: "No usable response from the model",
+  unavailable: "Model or server unavailable",
+  timeout: "Timeout",
+  invalid: "Invalid request",
+  other: "Client disconnected or server error",
 };
 
-/** What a request was for. */
 export const operationLabels: Record<UsageOperation, string> = {
   predict: "Predictions",
   chat: "Chat completions",

@@ -1,25 +1,25 @@
 const storageKey = "presage-signed-out-at";
 
-/** Tells the browser's other tabs that their session has ended. */
+/** Tells the browser's other tabs that the session has ended. */
 export function announceSignOut(): void {
   localStorage.setItem(storageKey, new Date().toISOString());
 }
 
-/** Leaves as soon as another tab of the browser has signed out: nothing of the session stays in sight. */
+/** Leaves as soon as another tab has signed out, so that nothing of the session stays visible. */
 export function leaveWhenSignedOutElsewhere(): void {
-  // A tab does not hear of what it stores itself.
+  // The event fires in other tabs only.
   window.addEventListener("storage", ({ key }) => {
     if (key === storageKey) goToSignIn();
   });
 }
 
-/** Leaves for the sign-in page, which leads back to where the reader is. */
+/** Goes to the sign-in page, which returns here afterwards. */
 export function goToSignIn(): void {
   const here = location.pathname + location.search;
   location.assign(`/sign-in?return_to=${encodeURIComponent(here)}`);
 }
 
-/** A page that the browser kept and shows again, by its back button, may belong to a session that has ended: it is loaded anew. */
+/** Reloads pages that the browser restores from its back-forward cache: their session may have ended. */
 export function leaveWhenRestored(): void {
   window.addEventListener("pageshow", (event) => {
     if (event.persisted) location.reload();

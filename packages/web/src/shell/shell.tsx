@@ -7,7 +7,7 @@ import { Modal } from "../ui/overlay/modal.tsx";
 import { Mark } from "./mark.tsx";
 import { Navigation } from "./navigation.tsx";
 
-/** What is around every page: the ways to the others, and who is signed in. */
+/** The frame of every page: navigation and user menu. */
 export function Shell() {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -16,7 +16,7 @@ export function Shell() {
         href="#main"
         className="sr-only z-50 rounded-md bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:absolute focus:top-2 focus:left-2"
       >
-        Skip to the page
+        Skip to content
       </a>
       <aside aria-label="Presage" className="hidden w-56 shrink-0 border-r border-line bg-surface md:block">
         <Navigation />

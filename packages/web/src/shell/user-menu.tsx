@@ -8,7 +8,6 @@ import { ErrorNotice } from "../ui/error-notice.tsx";
 import { Dialog } from "../ui/overlay/dialog.tsx";
 import { Menu, MenuItem } from "../ui/overlay/menu.tsx";
 
-/** Who is signed in, and the way out. */
 export function UserMenu() {
   const presage = usePresage();
   const navigate = useNavigate();

@@ -6,7 +6,7 @@ import { readTheme, storeTheme, type Theme } from "./theme.ts";
 const themes = [
   { value: "light", label: "Light", icon: Sun },
   { value: "dark", label: "Dark", icon: Moon },
-  { value: "system", label: "As the device", icon: Monitor },
+  { value: "system", label: "System", icon: Monitor },
 ] as const;
 
 export function ThemeMenu() {

@@ -1,7 +1,7 @@
 import { CopyButton } from "./copy-button.tsx";
 import { ScrollRegion } from "./scroll-region.tsx";
 
-/** Text to copy: a command, a key, a program. */
+/** Code to copy. */
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   const shown = shortenLines(code);
   return (
@@ -11,7 +11,7 @@ export function CodeBlock({ code, label }: { code: string; label: string }) {
       </ScrollRegion>
       {shown !== code && (
         <p className="border-t border-line px-3 py-1.5 text-xs text-ink-3">
-          Long lines are cut here. What is copied is whole.
+          Long lines are cut off here. Copying takes the full text.
         </p>
       )}
       <div className="absolute top-1.5 right-1.5 rounded-md bg-sunken">
@@ -23,7 +23,7 @@ export function CodeBlock({ code, label }: { code: string; label: string }) {
 
 const maxCharacters = 1_000;
 
-/** A text for the eye: browsers stop painting lines of many thousand characters. */
+/** Cuts long lines for display: browsers stop painting lines of many thousand characters. */
 export function shortenLines(text: string): string {
   return text
     .split("\n")

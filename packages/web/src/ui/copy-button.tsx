@@ -7,9 +7,9 @@ const noticeMs = 1_600;
 
 interface CopyButtonProps {
   text: string;
-  /** What is copied, for those who cannot see the picture. */
+  /** For screen readers. */
   label: string;
-  /** With words beside the picture. */
+  /** Shown beside the icon. */
   children?: string;
 }
 
@@ -29,19 +29,19 @@ export function CopyButton({ text, label, children }: CopyButtonProps) {
 }
 
 /**
- * Puts a text on the clipboard, and says whether it got there. The new way is not there in a page that came by plain HTTP,
- * and may be refused elsewhere.
+ * Copies a text and returns whether that worked. The clipboard API is missing on pages served over plain HTTP and may be
+ * denied elsewhere.
  */
 async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    return copyTheOldWay(text);
+    return copyByCommand(text);
   }
 }
 
-function copyTheOldWay(text: string): boolean {
+function copyByCommand(text: string): boolean {
   const fill = (event: ClipboardEvent) => {
     event.preventDefault();
     event.clipboardData?.setData("text/plain", text);

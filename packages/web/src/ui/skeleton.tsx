@@ -1,6 +1,6 @@
 import { clsx } from "clsx";
 
-/** Holds the place of what is still on its way, so that nothing jumps when it comes. */
+/** Takes the place of loading content, so that the layout does not shift. */
 export function Skeleton({ className }: { className?: string }) {
   return <div aria-hidden className={clsx("animate-pulse rounded bg-sunken", className)} />;
 }

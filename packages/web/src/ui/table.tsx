@@ -2,7 +2,7 @@ import { clsx } from "clsx";
 import type { ReactNode } from "react";
 import { ScrollRegion } from "./scroll-region.tsx";
 
-/** A table in a scroll area of its own, which the keyboard reaches. */
+/** A table that scrolls sideways by itself. */
 export function Table({
   label,
   className,
@@ -49,7 +49,6 @@ export function Cell({ isNumber = false, className, children }: CellProps) {
   );
 }
 
-/** The cell that a row is known by. */
 export function RowHeader({ className, children }: CellProps) {
   return (
     <th scope="row" className={clsx("px-4 py-2 text-left font-normal", className)}>

@@ -34,6 +34,6 @@ export function Identity() {
 }
 
 function Issuer({ issuer }: { issuer: string }) {
-  if (issuer === localIssuer) return "None: in local mode the server has one owner";
+  if (issuer === localIssuer) return "None: in local mode the server has a single owner";
   return <span className="font-mono text-xs">{issuer}</span>;
 }

@@ -13,7 +13,6 @@ import { SkeletonRows } from "../../ui/skeleton.tsx";
 import { Time } from "../../ui/time.tsx";
 import { nameBrowser } from "./name-browser.ts";
 
-/** The browsers in which the user is signed in. */
 export function SessionsCard() {
   const presage = usePresage();
   const { data: sessions, error, refetch } = useQuery(sessionsQuery(presage));
@@ -30,7 +29,7 @@ export function SessionsCard() {
   return (
     <Card
       title="Sessions"
-      hint="Browsers in which you are signed in. End any that you do not know."
+      hint="Browsers where you are signed in. End any that you do not recognise."
       actions={
         others.length > 0 && (
           <Button size="small" onClick={() => setConfirmsAll(true)}>
@@ -66,14 +65,14 @@ export function SessionsCard() {
         isOpen={confirmsAll}
         onClose={() => setConfirmsAll(false)}
         title="End all other sessions?"
-        confirmLabel="End them"
+        confirmLabel="End sessions"
         isBusy={end.isPending}
         onConfirm={() => end.mutate(others.map(({ id }) => id))}
       >
         {others.length === 1
-          ? "The other browser is signed out."
-          : `The ${others.length} other browsers are signed out.`}{" "}
-        You stay signed in here. API keys go on working.
+          ? "The other browser will be signed out."
+          : `${others.length} other browsers will be signed out.`}{" "}
+        You stay signed in here, and API keys keep working.
       </ConfirmDialog>
     </Card>
   );
@@ -108,7 +107,7 @@ function SessionRow({ session, isEnding, onEnd }: SessionRowProps) {
             Last seen <Time at={last_seen_at} />
           </span>
           <span>
-            Ends <Time at={expires_at} />
+            Expires <Time at={expires_at} />
           </span>
         </p>
       </div>

@@ -19,7 +19,7 @@ const expiryLabels: Record<Expiry, string> = {
   never: "Never",
   "30": "In 30 days",
   "90": "In 90 days",
-  date: "On a day of my choice",
+  date: "On a date",
 };
 
 const emptyForm: NewKeyForm = { name: "", expiry: "90", date: "" };
@@ -38,7 +38,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
   function change(part: Partial<NewKeyForm>) {
     setForm({ ...form, ...part });
     setIssues({});
-    // What the server refused was another form.
+    // The server's error was about the previous input.
     if (error !== null) reset();
   }
 
@@ -52,7 +52,12 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
 
   const known = { ...issuesOf(error), ...issues };
   return (
-    <Dialog isOpen={isOpen} onClose={onClose} title="Create key" hint="The key is shown once, after this.">
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="Create key"
+      hint="The key is shown only once, in the next step."
+    >
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
         <Field
           label="Name"
@@ -71,7 +76,9 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
         <Field
           label="Expires"
           hint={
-            form.expiry === "never" ? "It works until it is revoked." : "Calls with it fail from then on."
+            form.expiry === "never"
+              ? "The key works until it is revoked."
+              : "Requests with the key fail after that."
           }
           issue={form.expiry === "date" ? undefined : known.expires_at}
         >
@@ -93,7 +100,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
           )}
         </Field>
         {form.expiry === "date" && (
-          <Field label="Last day" hint="It works until the end of that day." issue={known.expires_at}>
+          <Field label="Last day" hint="The key works until the end of that day." issue={known.expires_at}>
             {(control) => (
               <TextInput
                 {...control}
@@ -117,7 +124,6 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
   );
 }
 
-/** The server's own words about a field. */
 function issuesOf(error: unknown): NewKeyIssues {
   const issues = fieldIssues(error);
   const name = issueAt(issues, "name");

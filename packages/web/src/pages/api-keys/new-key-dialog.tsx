@@ -14,7 +14,7 @@ interface NewKeyDialogProps {
   focusAfterwards(): void;
 }
 
-/** Shows a new key once. Only its button closes it: a slip of the hand must not lose the key. */
+/** Shows a new key once. Only its button closes it, so that the key is not lost by accident. */
 export function NewKeyDialog({ newKey, onStored, focusAfterwards }: NewKeyDialogProps) {
   const field = useRef<HTMLInputElement>(null);
   return (
@@ -49,11 +49,11 @@ function NewKeyContent({ newKey: { key, name }, field }: { newKey: NewKey; field
     <>
       <div>
         <AlertDialog.Title className="text-base font-semibold wrap-anywhere">
-          The key “{name}”
+          New key “{name}”
         </AlertDialog.Title>
         <AlertDialog.Description className="mt-2 flex gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
           <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
-          Copy it now and keep it where secrets are kept. It is not shown again.
+          Copy it now and store it with your other secrets. It will not be shown again.
         </AlertDialog.Description>
       </div>
       <div className="flex flex-wrap items-center gap-2">
@@ -70,8 +70,8 @@ function NewKeyContent({ newKey: { key, name }, field }: { newKey: NewKey; field
         </CopyButton>
       </div>
       <div className="flex min-w-0 flex-col gap-1.5">
-        <h3 className="text-sm font-medium">A first call with it</h3>
-        <CodeBlock code={firstCall(key)} label="the first call" />
+        <h3 className="text-sm font-medium">Try it</h3>
+        <CodeBlock code={firstCall(key)} label="the example" />
       </div>
     </>
   );

@@ -6,7 +6,7 @@ export type Expiry = (typeof expiries)[number];
 export interface NewKeyForm {
   name: string;
   expiry: Expiry;
-  /** A day of the reader's calendar, as YYYY-MM-DD. */
+  /** YYYY-MM-DD in the user's time zone. */
   date: string;
 }
 
@@ -18,7 +18,7 @@ export interface NewKeyIssues {
 const dayMs = 86_400_000;
 const maxNameCharacters = 120;
 
-/** What to ask the server for, or what is wrong with the form. */
+/** The request, or the issues of the form. */
 export function readNewKey(
   { name, expiry, date }: NewKeyForm,
   nowMs: number,
@@ -27,11 +27,11 @@ export function readNewKey(
   const trimmed = name.trim();
   if (trimmed === "") issues.name = "Give the key a name.";
   else if (trimmed.length > maxNameCharacters)
-    issues.name = `The name has ${trimmed.length} characters; ${maxNameCharacters} is the most.`;
+    issues.name = `The name has ${trimmed.length} characters; the maximum is ${maxNameCharacters}.`;
 
   const expiresAtMs = readExpiry(expiry, date, nowMs);
   if (expiresAtMs !== null && !(expiresAtMs > nowMs)) {
-    issues.expires_at = Number.isNaN(expiresAtMs) ? "Choose a day." : "Choose a day that is not over.";
+    issues.expires_at = Number.isNaN(expiresAtMs) ? "Choose a day." : "Choose today or a later day.";
   }
 
   if (issues.name !== undefined || issues.expires_at !== undefined) return { issues };
@@ -39,7 +39,7 @@ export function readNewKey(
   return { request: { name: trimmed, ...expiresAt } };
 }
 
-/** Null: never. A day counts to its end, where the reader is. */
+/** Null: never. A day counts to its end in the user's time zone. */
 function readExpiry(expiry: Expiry, date: string, nowMs: number): number | null {
   if (expiry === "never") return null;
   return expiry === "date" ? Date.parse(`${date}T23:59:59`) : nowMs + Number(expiry) * dayMs;

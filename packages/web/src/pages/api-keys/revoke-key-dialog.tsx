@@ -4,7 +4,7 @@ import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { Time } from "../../ui/time.tsx";
 
-/** Asks before a key is revoked; open as long as there is one. */
+/** Open while `apiKey` is defined. */
 export function RevokeKeyDialog({
   apiKey,
   onClose,
@@ -33,7 +33,7 @@ export function RevokeKeyDialog({
             <span className="font-mono text-xs">
               {apiKey.prefix}…{apiKey.last_four}
             </span>
-            ) stops working at once, and every program that calls with it is refused. This cannot be undone.
+            ) stops working immediately, and every program that uses it is rejected. This cannot be undone.
           </p>
           <p>
             {apiKey.last_used_at ? (

@@ -27,7 +27,7 @@ function ErrorTaxonomiesPage() {
   return (
     <Page
       title="Error taxonomies"
-      hint="Trees of the errors that outputs can have. A judge says which of them it finds."
+      hint="Trees of the errors that a judge looks for in outputs."
       actions={newButton}
     >
       <Taxonomies onCreate={() => setNewOpen(true)} />
@@ -35,7 +35,7 @@ function ErrorTaxonomiesPage() {
         isOpen={isNewOpen}
         onClose={() => setNewOpen(false)}
         title="New taxonomy"
-        hint="Makes its first revision. The tree of a revision never changes: a change is a new revision."
+        hint="Creates revision 1. A revision’s tree never changes; every change becomes a new revision."
         isNewTaxonomy
         onSaved={({ error_taxonomy_id }) =>
           navigate({ to: "/error-taxonomies/$taxonomyId", params: { taxonomyId: error_taxonomy_id } })
@@ -68,10 +68,10 @@ function Taxonomies({ onCreate }: { onCreate(): void }) {
         {own.length === 0 ? (
           <EmptyState
             icon={ListTree}
-            title="No taxonomy of your own"
+            title="No taxonomies of your own"
             actions={<Button onClick={onCreate}>New taxonomy</Button>}
           >
-            Write one for what goes wrong in your own world, or open one that comes with Presage and copy it.
+            Write one for the errors of your own environment, or copy a built-in one.
           </EmptyState>
         ) : (
           <TaxonomyTable label="Your error taxonomies" taxonomies={own} inProduction={production.data} />

@@ -45,14 +45,14 @@ function ErrorTaxonomyPage() {
         <Card>
           <EmptyState
             icon={SearchX}
-            title="There is no such taxonomy"
+            title="Taxonomy not found"
             actions={
               <Link to="/error-taxonomies" className={buttonClass({ variant: "primary" })}>
                 All error taxonomies
               </Link>
             }
           >
-            The address may be misspelt, or the taxonomy belongs to another account.
+            The URL may be wrong, or the taxonomy may belong to another account.
           </EmptyState>
         </Card>
       )}
@@ -81,7 +81,7 @@ function Taxonomy({ revisions, newest }: TaxonomyProps) {
       title={newest.error_taxonomy_name}
       hint={[
         newest.error_taxonomy_description,
-        isBuiltIn(newest) && "It comes with Presage and cannot be changed; a copy can.",
+        isBuiltIn(newest) && "It is built-in and cannot be changed, but you can copy it.",
       ]
         .filter(Boolean)
         .join(" ")}

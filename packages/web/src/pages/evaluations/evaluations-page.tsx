@@ -33,7 +33,7 @@ function EvaluationsPage() {
 
   function open(id: string): void {
     setLastId(id);
-    // Going from one to the next is one visit for the back button.
+    // Moving between results adds no entries to the browser's history.
     change({ result: id }, { replace: openId !== undefined });
   }
 
@@ -114,7 +114,6 @@ interface Neighbours {
   nextId: string | undefined;
 }
 
-/** A result in the list, and those before and after it. */
 function useNeighbours(rows: readonly ResultRow[], id: string | undefined): Neighbours {
   const indexes = useMemo(() => new Map(rows.map((row, index) => [row.id, index])), [rows]);
   const index = id === undefined ? undefined : indexes.get(id);
@@ -122,7 +121,7 @@ function useNeighbours(rows: readonly ResultRow[], id: string | undefined): Neig
   return { row: rows[index], previousId: rows[index - 1]?.id, nextId: rows[index + 1]?.id };
 }
 
-/** J and K go to the next and the previous, wherever the keyboard is but in what takes text. */
+/** J and K go to the next and previous result, except while typing. */
 function useStepKeys(step: (by: 1 | -1) => void): void {
   const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || takesKeys(event.target))

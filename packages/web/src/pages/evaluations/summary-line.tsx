@@ -13,7 +13,7 @@ import { toResultFilter } from "./explorer-filter.ts";
 import { changeSearch, type Verdict } from "./explorer-search.ts";
 import type { Explorer } from "./use-explorer.ts";
 
-/** The figures of everything that fits. The table does not wait for them. */
+/** Totals of all matching results. The table does not wait for them. */
 export function SummaryLine({ explorer }: { explorer: Explorer }) {
   const presage = usePresage();
   const { search } = explorer;
@@ -56,9 +56,9 @@ export function SummaryLine({ explorer }: { explorer: Explorer }) {
       {!isPlaceholderData && source === "results" && (
         <span
           className="text-xs text-ink-3"
-          title="No count is kept for these filters: every result was looked at, which takes long where there are many."
+          title="There are no precomputed totals for these filters, so every result was counted. This is slow for large numbers of results."
         >
-          counted one by one
+          counted individually
         </span>
       )}
     </div>
@@ -107,7 +107,7 @@ function Figure({
   );
 }
 
-/** How many evaluations came to no verdict, for which reason, and the way to them. */
+/** Counts the evaluations without a verdict, with a link for each cause. */
 function NoVerdictLinks({ explorer: { search }, count }: { explorer: Explorer; count: number }) {
   const presage = usePresage();
   const { data } = useQuery(

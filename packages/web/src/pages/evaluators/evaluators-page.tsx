@@ -28,7 +28,7 @@ function EvaluatorsPage() {
   return (
     <Page
       title="Evaluators"
-      hint="What judges an output, and the profiles that say how."
+      hint="What evaluates an output, and the profiles that configure it."
       actions={
         <>
           <Switch
@@ -74,10 +74,10 @@ function Families({
       <Card>
         <EmptyState
           icon={Scale}
-          title="Nothing fits"
+          title="No matches"
           actions={<Button onClick={onClear}>Clear the search</Button>}
         >
-          No evaluator and no profile has “{words}” in its name or description.
+          No evaluator or profile has “{words}” in its name or description.
         </EmptyState>
       </Card>
     );

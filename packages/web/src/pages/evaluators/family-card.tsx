@@ -15,11 +15,10 @@ interface FamilyCardProps {
   /** The family's versions. */
   evaluators: readonly Evaluator[];
   profiles: readonly EvaluatorProfile[];
-  /** Undefined while they are on their way. */
+  /** Undefined while loading. */
   figuresOf: FiguresOfRevision | undefined;
 }
 
-/** One family: what it says, what it looks at, and its profiles. */
 export function FamilyCard({ family, evaluators, profiles, figuresOf }: FamilyCardProps) {
   const { family_name, description, required_input_fields, optional_input_fields, uses_model } = family;
   const [isNewOpen, setNewOpen] = useState(false);
@@ -32,18 +31,18 @@ export function FamilyCard({ family, evaluators, profiles, figuresOf }: FamilyCa
             <h2 className="text-sm font-semibold">{family_name}</h2>
             {uses_model && (
               <Badge tone="accent" icon={<Sparkles aria-hidden />}>
-                Asks a model
+                Uses a model
               </Badge>
             )}
-            {evaluators.some(({ profile_required }) => profile_required) && <Badge>Needs a profile</Badge>}
+            {evaluators.some(({ profile_required }) => profile_required) && <Badge>Profile required</Badge>}
           </div>
           <p className="text-sm text-ink-2">{description}</p>
           <dl className="flex flex-wrap gap-x-4 gap-y-0.5 text-xs text-ink-3">
-            <Fact look="inline" name="Needs">
+            <Fact look="inline" name="Required">
               {listOf(required_input_fields)}
             </Fact>
             {optional_input_fields.length > 0 && (
-              <Fact look="inline" name="Takes">
+              <Fact look="inline" name="Optional">
                 {listOf(optional_input_fields)}
               </Fact>
             )}

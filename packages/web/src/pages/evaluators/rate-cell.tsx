@@ -6,7 +6,7 @@ interface RateCellProps {
   interval: { lower: number; upper: number } | null;
 }
 
-/** A rate as a figure, and as a point in its interval. */
+/** A rate as a number, and as a point in its interval. */
 export function RateCell({ rate, interval }: RateCellProps) {
   if (rate === null) return <span className="text-ink-3">–</span>;
   const span =

@@ -9,15 +9,12 @@ import type { Verdict } from "../evaluations/explorer-search.ts";
 
 const maxRows = 8;
 
-/** The evaluators that were used most, and what came of them. */
+/** The most used evaluators and their results. */
 export function EvaluatorsCard({ since, byEvaluator, lackedInput }: PeriodSummary) {
   const groups = byEvaluator.toSorted((a, b) => b.count - a.count).slice(0, maxRows);
   const leftOut = byEvaluator.length - groups.length;
   return (
-    <Card
-      title="Evaluators"
-      {...(leftOut > 0 && { hint: `The ${maxRows} that were used most; ${leftOut} more were used.` })}
-    >
+    <Card title="Evaluators" {...(leftOut > 0 && { hint: `Top ${maxRows}; ${leftOut} more not shown.` })}>
       <Table label="Evaluators" className="whitespace-nowrap">
         <thead>
           <tr className="border-b border-line">
@@ -49,7 +46,7 @@ export function EvaluatorsCard({ since, byEvaluator, lackedInput }: PeriodSummar
 
 interface EvaluatorRowProps {
   group: EvaluationSummaryGroup;
-  /** Of those without a verdict. */
+  /** Included in the evaluations without a verdict. */
   lackedInput: number;
   since: string;
 }
@@ -59,10 +56,10 @@ function EvaluatorRow({ group, lackedInput, since }: EvaluatorRowProps) {
   const counts: { count: number; verdict: Verdict; words: string }[] = [
     { count: group.passed, verdict: "pass", words: "passed" },
     { count: group.not_passed, verdict: "fail", words: "did not pass" },
-    { count: group.failed - lackedInput, verdict: "no-verdict", words: "came to no verdict" },
+    { count: group.failed - lackedInput, verdict: "no-verdict", words: "ended in an error" },
     { count: lackedInput, verdict: "unusable-input", words: "had no usable input" },
   ];
-  // Taller than its text, for fingers.
+  // Taller than its text, for touch screens.
   const link = "-my-2 inline-block py-2 underline-offset-2 hover:underline";
   return (
     <tr className="border-b border-line last:border-0 hover:bg-hover">

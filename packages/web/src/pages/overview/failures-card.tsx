@@ -7,10 +7,9 @@ import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 
-/** Why predictions failed. */
 export function FailuresCard({ usage }: { usage: ComparedUsage | undefined }) {
   return (
-    <Card title="Errors by reason" hint="Of predictions and chat completions.">
+    <Card title="Errors by reason" hint="Predictions and chat completions.">
       {usage === undefined ? (
         <SkeletonRows count={4} className="h-8" />
       ) : (
@@ -26,9 +25,9 @@ function Failures({ rows }: { rows: ComparedUsage["current"]["data"] }) {
     return (
       <EmptyState
         icon={requests === 0 ? CircleDashed : CircleCheck}
-        title={requests === 0 ? "Nothing was asked for" : "No errors"}
+        title={requests === 0 ? "No requests" : "No errors"}
       >
-        {requests > 0 && `All ${formatCount(requests)} predictions were answered.`}
+        {requests > 0 && `All ${formatCount(requests)} predictions succeeded.`}
       </EmptyState>
     );
   }

@@ -16,7 +16,6 @@ interface LatencyCardProps {
   color: string;
 }
 
-/** How long predictions took, over time. */
 export function LatencyCard({ latency, title, hint, measure, color }: LatencyCardProps) {
   return (
     <Card title={title} hint={hint}>

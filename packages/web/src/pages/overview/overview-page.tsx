@@ -24,7 +24,7 @@ function OverviewPage() {
   return (
     <Page
       title="Overview"
-      hint={`What was predicted and how well it went, compared with the ${periodLabels[period]} before.`}
+      hint={`Predictions and evaluations, compared with the previous ${periodLabels[period]}.`}
       actions={
         <PeriodPicker
           value={period}
@@ -52,14 +52,14 @@ function OverviewPage() {
         <div className="grid gap-4 lg:grid-cols-2">
           <LatencyCard
             title="Latency"
-            hint="From the request to the answer."
+            hint="From request to response."
             latency={latency}
             measure="total_ms"
             color="var(--chart-1)"
           />
           <LatencyCard
-            title="Own overhead"
-            hint="The part that Presage adds to the model’s."
+            title="Overhead"
+            hint="Time that Presage adds to the model’s latency."
             latency={latency}
             measure="overhead_ms"
             color="var(--chart-2)"

@@ -10,7 +10,6 @@ interface PredictionStatsProps {
   latency: ComparedLatency | undefined;
 }
 
-/** How many predictions there were, how many went wrong, how long they took and what they used. */
 export function PredictionStats({ usage, latency }: PredictionStatsProps) {
   const current = usage && sumUsage(usage.current.data.filter(isPrediction));
   const before = usage && sumUsage(usage.before.data.filter(isPrediction));
@@ -26,7 +25,7 @@ export function PredictionStats({ usage, latency }: PredictionStatsProps) {
           compareAmounts({ current: current.requests, before: before.requests, format: formatCount })
         }
       >
-        {current && `${formatCount(current.requests - current.failed)} answered`}
+        {current && `${formatCount(current.requests - current.failed)} succeeded`}
       </Stat>
       <Stat
         label="Error rate"
@@ -45,7 +44,7 @@ export function PredictionStats({ usage, latency }: PredictionStatsProps) {
         {current && `${formatCount(current.failed)} failed`}
       </Stat>
       <DurationStat label="Latency, median" latency={latency} measure="total_ms" />
-      <DurationStat label="Own overhead, median" latency={latency} measure="overhead_ms" />
+      <DurationStat label="Overhead, median" latency={latency} measure="overhead_ms" />
       <Stat
         label="Tokens"
         value={tokens === undefined ? undefined : formatShortCount(tokens)}

@@ -8,9 +8,9 @@ import { Badge } from "../../ui/badge.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Playground } from "./playground.tsx";
 
-const hint = "Write a state and an action, see the very prompt, and ask for what comes next.";
+const hint = "Write a state and an action, see the exact prompt, and predict what comes next.";
 const simulatorHint =
-  "The built-in simulator answers: rules for a text world, no language model. Set PRESAGE_UPSTREAM_URL to ask a real one.";
+  "Predictions come from the built-in, rule-based simulator, not from a language model. Set PRESAGE_UPSTREAM_URL to use one.";
 
 export const playgroundRoute = createLazyRoute("/playground")({ component: PlaygroundPage });
 
@@ -30,14 +30,13 @@ function PlaygroundPage() {
   );
 }
 
-/** Which model answers. */
 function ModelNote({ model, isUnknown }: { model: Model | undefined; isUnknown: boolean }) {
-  if (isUnknown) return <Badge tone="warn">Model not known</Badge>;
+  if (isUnknown) return <Badge tone="warn">Model unknown</Badge>;
   if (model === undefined) return null;
   if (isSimulator(model)) {
     return (
       <Badge tone="warn" icon={<FlaskConical aria-hidden />}>
-        Simulator, no model
+        Built-in simulator
       </Badge>
     );
   }

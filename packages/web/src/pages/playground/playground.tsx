@@ -16,7 +16,6 @@ import { PromptTab } from "./prompt/prompt-tab.tsx";
 import { usePredictions } from "./use-predictions.ts";
 
 interface PlaygroundProps {
-  /** The model that answers, if it is known. */
   model: string | undefined;
 }
 
@@ -34,13 +33,13 @@ export function Playground({ model }: PlaygroundProps) {
   const evaluations = useEvaluations();
 
   const { draft } = drafting;
-  // Long texts must not hold up the typing.
+  // Keeps typing fast with long texts.
   const shown = useDeferredValue(draft);
   const { request: shownRequest } = readDraft(shown);
   const { request, issues } = readDraft(draft);
-  // What the server found wrong holds for what was sent to it.
+  // The server's issues apply only to the draft that was sent.
   const refused = sentDraft === draft ? serverIssues(predictions.error) : {};
-  // What is still to be typed is no issue until it is sent.
+  // Missing input is not an issue before the first attempt to predict.
   const isDue = ([path]: [string, string]) => isChecked || path.startsWith("params.");
   const visibleIssues = { ...refused, ...Object.fromEntries(Object.entries(issues).filter(isDue)) };
 
@@ -60,11 +59,11 @@ export function Playground({ model }: PlaygroundProps) {
 
   function cancel() {
     predictions.cancel();
-    // The button that was pressed is about to go.
+    // The pressed button is about to disappear.
     predictButton.current?.focus({ preventScroll: true });
   }
 
-  /** On narrow screens it is below what is typed. */
+  /** On narrow screens the output is below the input. */
   function showOutput() {
     const top = output.current?.getBoundingClientRect().top ?? 0;
     if (top > innerHeight / 2) output.current?.scrollIntoView({ behavior: "smooth" });
@@ -91,7 +90,7 @@ export function Playground({ model }: PlaygroundProps) {
       <div ref={output} className="flex min-h-0 min-w-0 flex-col">
         <Card className="flex min-h-0 flex-1 flex-col">
           <Tabs
-            label="What goes out and what comes back"
+            label="Prompt, answer and code"
             isFull
             value={tab}
             onChange={(next) => setTab(next)}
@@ -134,7 +133,7 @@ export function Playground({ model }: PlaygroundProps) {
   );
 }
 
-/** What the server found wrong, by the place in the request. */
+/** The server's issues, by their path in the request. */
 function serverIssues(error: unknown): Issues {
   return Object.fromEntries(fieldIssues(error).map(({ path, text }) => [path.join("."), text]));
 }

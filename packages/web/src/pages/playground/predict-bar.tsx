@@ -25,14 +25,13 @@ export function PredictBar({ ref, isPending, isKept, onCancel }: PredictBarProps
       <span className="flex-1" />
       {!isKept && (
         <span role="status" className="text-xs text-warn">
-          Too long for this browser to keep: a reload would lose it.
+          Too long for this browser to save: reloading the page would lose it.
         </span>
       )}
     </>
   );
 }
 
-/** A key of the keyboard, beside what it does. */
 function KeyHint({ children }: { children: string }) {
   return (
     <kbd className="rounded border border-line-strong bg-sunken px-1 font-mono text-xs text-ink-2">

@@ -17,18 +17,17 @@ const measures: { value: Measure; label: string }[] = [
   { value: "failed", label: "Failed" },
 ];
 
-/** More than these cannot be told apart in a stack. */
+/** More colours cannot be told apart in a stack. */
 const maxKeys = 5;
 
 interface KeysChartProps extends Pick<UsageResponse, "since" | "until" | "step"> {
-  /** The most requests first. */
+  /** Most requests first. */
   keys: readonly UsageOfKey[];
 }
 
-/** What each key asked for over time, the keys on each other. */
 export function KeysChart({ since, until, step, keys }: KeysChartProps) {
   const [measure, setMeasure] = useState<Measure>("requests");
-  // By requests whatever is counted, so that each key keeps its colour.
+  // Ordered by requests for every measure, so that each key keeps its colour.
   const parts = keys.slice(0, maxKeys).map(({ keyId, name, rows }, index) => ({
     key: keyId ?? "dashboard",
     label: name,
@@ -55,14 +54,9 @@ export function KeysChart({ since, until, step, keys }: KeysChartProps) {
   return (
     <Card
       title={step === "day" ? "By day and key" : "By hour and key"}
-      hint={step === "day" ? "Days are UTC days." : "Hours as your own clock has them."}
+      hint={step === "day" ? "Days are in UTC." : "Hours are in your time zone."}
       actions={
-        <Segmented
-          label="What is counted"
-          value={measure}
-          options={measures}
-          onChange={(next) => setMeasure(next)}
-        />
+        <Segmented label="Measure" value={measure} options={measures} onChange={(next) => setMeasure(next)} />
       }
     >
       <TimeChart

@@ -5,7 +5,6 @@ import { Card } from "../../ui/card.tsx";
 import { HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { UsageCells, UsageHeaderCells } from "./usage-cells.tsx";
 
-/** What requests were for. */
 export function OperationsCard({ rows, all }: { rows: readonly UsageRow[]; all: UsageFigures }) {
   const rowsOf = Map.groupBy(rows, ({ operation }) => operation);
   return (

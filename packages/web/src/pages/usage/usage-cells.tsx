@@ -12,7 +12,6 @@ export function UsageHeaderCells() {
   ));
 }
 
-/** The figures of a row, beside their share of the whole. */
 export function UsageCells({ figures, all }: { figures: UsageFigures; all: UsageFigures }) {
   const failedShare = shareOf(figures.failed, figures.requests);
   return (

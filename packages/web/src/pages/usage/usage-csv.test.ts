@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { toCsv, usageCsv } from "./usage-csv.ts";
 
-test("each row is a record, with the reasons of its failures side by side", () => {
+test("each row is a record with a column for each failure reason", () => {
   const csv = usageCsv({
     since: "2026-03-01T00:00:00Z",
     until: "2026-03-02T10:00:00Z",

@@ -36,7 +36,7 @@ function UsagePage() {
   return (
     <Page
       title="Usage"
-      hint="What the account asked for, by key. Counts are right to about 10 seconds."
+      hint="Requests and tokens of your account, by API key. Counts lag by about 10 seconds."
       actions={
         <>
           <PeriodPicker
@@ -90,19 +90,19 @@ function NothingAsked({ name }: { name: string }) {
     <Card>
       <EmptyState
         icon={ChartColumn}
-        title={`Nothing was asked for in the last ${name}`}
+        title={`No requests in the last ${name}`}
         actions={
           <>
             <Link to="/playground" className={buttonClass({ variant: "primary" })}>
               Open the playground
             </Link>
             <Link to="/api-keys" className={buttonClass({})}>
-              See the keys
+              View API keys
             </Link>
           </>
         }
       >
-        Requests and tokens show up here some seconds after they were used.
+        Requests and tokens appear here a few seconds after they are used.
       </EmptyState>
     </Card>
   );
@@ -123,7 +123,7 @@ function Loading() {
 
 interface DownloadButtonProps {
   fileName: string;
-  /** Makes the file’s text; undefined while there is nothing to save. */
+  /** Undefined while there is nothing to save. */
   write: (() => string) | undefined;
 }
 

@@ -11,7 +11,7 @@ interface ChartTableProps {
   format(value: number): string;
 }
 
-/** The same values in rows, newest first. */
+/** The chart's values as a table, newest first. */
 export function ChartTable({ label, step, series, points, format }: ChartTableProps) {
   return (
     <ScrollRegion label={`${label}, as a table`} className="relative h-full overflow-auto text-xs">

@@ -5,7 +5,7 @@ interface IntervalBarProps {
   upper: number;
 }
 
-/** A share as a point with whiskers, from 0 on the left to 1 on the right. The figures belong beside it, in words. */
+/** A share as a point with whiskers, from 0 to 1. Show the numbers beside it. */
 export function IntervalBar({ value, lower, upper }: IntervalBarProps) {
   const percent = (share: number) => `${share * 100}%`;
   return (

@@ -1,7 +1,7 @@
 const width = 96;
 const height = 20;
 
-/** A course of counts without an axis, from 0 up to its own greatest. The figures belong beside it. */
+/** Counts over time without an axis, from 0 to their maximum. Show the numbers beside it. */
 export function Sparkline({ values }: { values: readonly number[] }) {
   const greatest = Math.max(1, ...values);
   const stepWidth = width / Math.max(1, values.length - 1);

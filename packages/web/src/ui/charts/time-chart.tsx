@@ -8,10 +8,10 @@ import { ChartSwatch } from "./chart-swatch.tsx";
 import { ChartTable } from "./chart-table.tsx";
 import type { TimePlotProps } from "./time-plot.tsx";
 
-/** Recharts is as large as half of the dashboard, so that it comes when the page is there already. */
+/** Recharts is half as large as the rest of the dashboard, so it is loaded after the page. */
 const TimePlot = lazy(async () => ({ default: (await loadPage(() => import("./time-plot.tsx"))).TimePlot }));
 
-/** Quantities over time: as a picture with a legend, or as a table. */
+/** Quantities over time, as a chart with a legend or as a table. */
 export function TimeChart(props: TimePlotProps) {
   const [isTable, setTable] = useState(false);
   return (
@@ -39,7 +39,6 @@ export function TimeChart(props: TimePlotProps) {
   );
 }
 
-/** What each series is called and comes to. */
 function ChartLegend({ series }: { series: readonly ChartSeries[] }) {
   return (
     <ul className="flex min-w-0 flex-1 flex-wrap gap-x-4 gap-y-1 text-xs">

@@ -5,23 +5,22 @@ import { ChartSwatch } from "./chart-swatch.tsx";
 import { formatStep, formatStepShort } from "./format-step.ts";
 
 export interface TimePlotProps {
-  /** What it shows, for those who cannot see it. */
+  /** For screen readers. */
   label: string;
   step: Step;
   series: readonly ChartSeries[];
   points: readonly ChartPoint[];
   format(value: number): string;
-  /** On the axis, where there is little room. */
+  /** For the axis, where space is limited. */
   formatTick(value: number): string;
-  /** The axis’ upper end, where it is known beforehand. */
+  /** The upper end of the axis; absent: from the data. */
   greatest?: number;
-  /** Whether all values are whole numbers. */
+  /** All values are integers. */
   isWhole?: boolean;
 }
 
 const tickStyle = { fill: "var(--ink-3)", fontSize: 12 };
 
-/** The picture itself. It comes with Recharts, which is loaded when the first chart is shown. */
 export function TimePlot(props: TimePlotProps) {
   const { label, step, series, points, format, formatTick, greatest, isWhole = false } = props;
   return (
@@ -98,7 +97,7 @@ function drawSeries({ key, label, color, shape, isDashed }: ChartSeries, points:
   const band = { fill: color, fillOpacity: 0.18, stroke: "none" };
   return [
     <Area key={key} {...shared} {...band} activeDot={false} />,
-    // An area needs two points: one alone has its interval as a bar.
+    // An area needs two points: an isolated point shows its interval as a bar.
     <Bar
       key={`${key}, alone`}
       name={label}
@@ -117,7 +116,6 @@ interface ChartTooltipProps {
   format(value: number): string;
 }
 
-/** The exact values of one step. */
 function ChartTooltip({ point, step, series, format }: ChartTooltipProps) {
   return (
     <div role="status" className="rounded-md border border-line bg-surface px-3 py-2 text-xs shadow-float">

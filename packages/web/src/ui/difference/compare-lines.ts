@@ -3,12 +3,12 @@ import { compareWords } from "./compare-words.ts";
 import { type Stretch, shorten, stretch } from "./stretch.ts";
 
 export interface ComparedLine {
-  /** Its number in its text, from 1. */
+  /** Its number, from 1. */
   line: number;
   stretches: Stretch[];
 }
 
-/** What stands side by side: the same line twice, or what one side has instead of the other. */
+/** An equal line, or a changed, added or removed one. */
 export type DifferenceRow =
   | { kind: "equal"; before: number; after: number; stretches: Stretch[] }
   | { kind: "changed"; before?: ComparedLine; after?: ComparedLine };
@@ -17,7 +17,7 @@ const linesBudgetMs = 150;
 const wordsBudgetMs = 100;
 const maxEdits = 4_000;
 
-/** Undefined if the texts differ so much that comparing them would hold the page up. */
+/** Undefined if the texts differ too much to compare them in time. */
 export function compareLines(
   before: readonly string[],
   after: readonly string[],
@@ -48,7 +48,7 @@ export function compareLines(
       continue;
     }
     const next = changes[index + 1];
-    // A removed stretch and the added one in its place come one after the other.
+    // Removed lines are followed by the lines that replace them.
     const isPair = change.removed && next?.added === true;
     const removed = change.removed ? change.value : [];
     const added = isPair ? next.value : change.added ? change.value : [];

@@ -3,7 +3,7 @@ import type { DifferenceRow } from "./compare-lines.ts";
 import { compareAsJson, compareAsText, type Difference } from "./compare-texts.ts";
 import type { Stretch } from "./stretch.ts";
 
-/** A difference as text, with what changed inside a line in brackets. */
+/** A difference as text, with changes inside a line in brackets. */
 function shown(difference: Difference | undefined): string[] | string | undefined {
   return difference?.kind === "rows" ? difference.rows.flatMap(shownRow) : difference?.kind;
 }
@@ -33,24 +33,24 @@ test("a changed line shows which words changed", () => {
   ]);
 });
 
-test("lines that came or went are whole changes, and numbers go on from each side’s own", () => {
+test("added and removed lines are whole changes, and each side has its own line numbers", () => {
   expect(shown(compareAsText("a\nb\nc", "b\nc\nd"))).toEqual(["- 1 [a]", "2 1 b", "3 2 c", "+ 3 [d]"]);
 });
 
-test("lines that have nothing in common are wholly different", () => {
+test("lines with nothing in common are replaced as a whole", () => {
   expect(shown(compareAsText("red apple", "42 blue cars"))).toEqual([
     "- 1 [red apple]",
     "+ 1 [42 blue cars]",
   ]);
 });
 
-test("a space at the end and the last newline are differences", () => {
+test("a trailing space and the last newline are differences", () => {
   expect(shown(compareAsText("a ", "a"))).toEqual(["- 1 a[ ]", "+ 1 a"]);
   expect(compareAsText("a\n", "a").kind).toBe("rows");
   expect(compareAsText("a", "a").kind).toBe("equal");
 });
 
-test("JSON is compared by meaning, and a line knows its path", () => {
+test("JSON is compared by meaning, and lines have their paths", () => {
   const difference = compareAsJson('{"b":[1,2],"a":{"x":"open"}}', ' {"a":{"x":"closed"}, "b":[1.0,2,3]}');
   expect(shown(difference)).toEqual([
     "1 1 {",
@@ -68,14 +68,14 @@ test("JSON is compared by meaning, and a line knows its path", () => {
   expect(difference?.kind === "rows" && difference.paths?.slice(1, 4)).toEqual(["a", "a.x", "a"]);
 });
 
-test("JSON that means the same is equal; what is no JSON is not compared as such", () => {
+test("JSON with the same meaning is equal; invalid JSON is not compared as JSON", () => {
   expect(compareAsJson('{"a":1,"b":2}', '<tool_response>{"b":2.0,\n"a":1}</tool_response>')?.kind).toBe(
     "equal",
   );
   expect(compareAsJson('{"a":1}', '{"a":1')).toBeUndefined();
 });
 
-test("of a line of a megabyte only the neighbourhood of the change is kept", () => {
+test("of a line of a megabyte, only the text around the change is kept", () => {
   const difference = compareAsText(`${"x y ".repeat(250_000)}END`, `${"x y ".repeat(250_000)}END.`);
   const rows = shown(difference);
   expect(rows?.[0]).toMatch(/…\d+…/);
@@ -83,7 +83,7 @@ test("of a line of a megabyte only the neighbourhood of the change is kept", () 
   expect(rows?.[1]?.length).toBeLessThan(1_000);
 });
 
-test("texts that differ everywhere are given up on before they hold the page up", () => {
+test("comparing entirely different texts is given up in time", () => {
   const lines = (name: string) => Array.from({ length: 60_000 }, (_, index) => `${name} ${index}`).join("\n");
   const startedAtMs = performance.now();
   expect(compareAsText(lines("a"), lines("b")).kind).toBe("too-large");

@@ -5,7 +5,7 @@ import { compareLines, type DifferenceRow } from "./compare-lines.ts";
 export type Difference =
   | { kind: "equal" }
   | { kind: "too-large" }
-  /** `paths` has for each of the rows where in the JSON it stands. */
+  /** `paths` has the JSON path of each row. */
   | { kind: "rows"; rows: DifferenceRow[]; paths?: string[] };
 
 export function compareAsText(before: string, after: string): Difference {
@@ -13,7 +13,7 @@ export function compareAsText(before: string, after: string): Difference {
   return toDifference(compareLines(linesOf(before), linesOf(after)));
 }
 
-/** By meaning: layout, the order of keys and the notation of numbers make no difference. Undefined unless both are JSON. */
+/** Ignores formatting, the order of keys and the notation of numbers. Undefined unless both are JSON. */
 export function compareAsJson(before: string, after: string): Difference | undefined {
   const [one, other] = [findJson(before), findJson(after)];
   if (one === undefined || other === undefined) return undefined;
@@ -39,7 +39,7 @@ function linesOf(text: string): string[] {
   return text.split("\n");
 }
 
-/** Whether something follows in the list is no difference of the line. */
+/** A trailing comma is not a difference. */
 function isSameButComma(one: string, other: string): boolean {
   if (one.length === other.length) return one === other;
   return one.length > other.length ? one === `${other},` : other === `${one},`;

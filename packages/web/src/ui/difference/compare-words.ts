@@ -2,19 +2,18 @@ import { diffWordsWithSpace } from "diff";
 import { cutBefore } from "../untrusted-text/cut-before.ts";
 import { type Stretch, shorten, stretch } from "./stretch.ts";
 
-/** Two lines, one in the other's place. */
 export interface ComparedLines {
   before: Stretch[];
   after: Stretch[];
 }
 
-/** Of longer lines only what lies between their equal ends is compared. */
+/** Of longer lines, only the middle between equal ends is compared. */
 const longLine = 2_000;
 const maxMiddle = 20_000;
-/** Lines with less in common are shown as wholly different. */
-const leastInCommon = 0.2;
+/** Lines with less in common are replaced as a whole. */
+const minInCommon = 0.2;
 
-/** What differs inside a line, by words. */
+/** Compares two lines by words. */
 export function compareWords(before: string, after: string, budgetMs: number): ComparedLines {
   const isLong = before.length + after.length > longLine;
   const start = isLong ? equalBeginning(before, after) : 0;
@@ -37,7 +36,7 @@ function compareMiddles(before: string, after: string, budgetMs: number): Compar
   if (changes === undefined) return whole;
   const common = changes.filter(({ added, removed }) => !added && !removed);
   const inCommon = common.reduce((length, { value }) => length + value.trim().length, 0);
-  if (inCommon < leastInCommon * Math.max(before.length, after.length)) return whole;
+  if (inCommon < minInCommon * Math.max(before.length, after.length)) return whole;
   return {
     before: changes.filter(({ added }) => !added).map(({ value, removed }) => stretch(value, removed)),
     after: changes.filter(({ removed }) => !removed).map(({ value, added }) => stretch(value, added)),
@@ -65,7 +64,7 @@ function equalEnd(one: string, other: string, start: number): number {
 
 const maxWord = 60;
 
-/** The beginning of the word that a place is in, so that words stay whole. */
+/** The start of the word around an index, so that words stay whole. */
 function wordStart(text: string, index: number): number {
   const near = /\w*$/.exec(text.slice(Math.max(0, index - maxWord), index));
   return index - (near?.[0].length ?? 0);

@@ -10,7 +10,7 @@ type Side = "equal" | "removed" | "added";
 const signs: Record<Side, string> = { equal: " ", removed: "−", added: "+" };
 const grounds: Record<Side, string> = { equal: "", removed: "bg-fail-soft", added: "bg-pass-soft" };
 
-/** One row of a difference: with signs, strikes and underlines, so that it reads without colours too. */
+/** One row of a difference, readable without colours. */
 export function DifferenceLine({ row, onUnfold }: { row: DisplayRow; onUnfold(from: number): void }) {
   switch (row.kind) {
     case "folded":
@@ -46,7 +46,7 @@ export function DifferenceLine({ row, onUnfold }: { row: DisplayRow; onUnfold(fr
   }
 }
 
-/** A row that is the same on both sides, beside each other. */
+/** An equal row in the side-by-side layout. */
 export function EqualPair({ row }: { row: Extract<DisplayRow, { kind: "equal" }> }) {
   return (
     <div className="grid grid-cols-2 divide-x divide-line">
@@ -62,7 +62,7 @@ function Half({ side, line }: { side: Side; line: ComparedLine | undefined }) {
 }
 
 function Line({ side, line, stretches }: { side: Side; line: number; stretches: readonly Stretch[] }) {
-  // A line that is wholly new needs no more than its sign.
+  // An entirely changed line needs no highlights.
   const isPartly = stretches.some(({ isChanged }) => !isChanged);
   return (
     <div className={clsx("flex min-w-0", grounds[side])}>
@@ -75,7 +75,7 @@ function Line({ side, line, stretches }: { side: Side; line: number; stretches: 
       {side !== "equal" && <span className="sr-only">{side}: </span>}
       <span dir="auto" className="min-w-0 flex-1 pr-3 wrap-anywhere whitespace-pre-wrap">
         {stretches.map((stretch, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a line is shown anew as a whole
+          // biome-ignore lint/suspicious/noArrayIndexKey: a line is rendered as a whole
           <ShownStretch key={index} stretch={stretch} side={isPartly ? side : "equal"} />
         ))}
       </span>
@@ -103,7 +103,7 @@ function ShownStretch({ stretch, side }: { stretch: Stretch; side: Side }) {
       </>
     );
   }
-  // A change of spaces alone would not be seen.
+  // Changed whitespace would be invisible.
   const shown = text.trim() === "" ? text.replaceAll(" ", "·").replaceAll("\t", "⇥") : text;
   const Change = side === "removed" ? "del" : "ins";
   return (

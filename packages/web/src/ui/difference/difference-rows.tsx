@@ -4,7 +4,6 @@ import type { Difference } from "./compare-texts.ts";
 import { DifferenceLine, EqualPair } from "./difference-line.tsx";
 import { displayRows, type Layout } from "./display-rows.ts";
 
-/** The changed lines of a difference, and the equal ones around them. */
 export function DifferenceRows({
   difference: { rows, paths },
   layout,

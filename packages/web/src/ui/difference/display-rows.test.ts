@@ -18,15 +18,15 @@ function shown(signs: string, layout: Layout = "unified", unfolded = new Set<num
     .join("");
 }
 
-test("three equal lines stay around each change, and the others are folded", () => {
+test("three equal lines stay around each change, and the others are collapsed", () => {
   expect(shown("==========~==========-=====")).toBe("(7)===-+===(4)===-===(2)".replace("(2)", "=="));
 });
 
-test("a fold that is opened shows all its lines", () => {
+test("an expanded range shows all its lines", () => {
   expect(shown("==========~", "unified", new Set([0]))).toBe("==========-+");
 });
 
-test("one above the other, what is gone comes before what is new; side by side they share rows", () => {
+test("unified, removed lines come before added ones; side by side they share rows", () => {
   expect(shown("~~-+")).toBe("---+++");
   expect(shown("~~-+", "side-by-side")).toBe("||||");
 });

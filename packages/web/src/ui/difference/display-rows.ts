@@ -1,21 +1,20 @@
 import type { ComparedLine, DifferenceRow } from "./compare-lines.ts";
 import type { Stretch } from "./stretch.ts";
 
-/** A row as it is shown. */
 export type DisplayRow =
   | { kind: "equal"; before: number; after: number; stretches: Stretch[] }
   | { kind: "removed"; line: ComparedLine }
   | { kind: "added"; line: ComparedLine }
   | { kind: "pair"; before?: ComparedLine; after?: ComparedLine }
-  /** Equal rows that are not shown, from the place of the first. */
+  /** Hidden equal rows, from the index of the first. */
   | { kind: "folded"; from: number; count: number; path?: string };
 
 export type Layout = "unified" | "side-by-side";
 
-/** Equal rows that stay around each change. */
-const around = 3;
-/** Fewer are not worth a fold. */
-const leastFolded = 3;
+/** Equal rows that stay visible around each change. */
+const contextRows = 3;
+/** Fewer rows are not collapsed. */
+const minFolded = 3;
 
 export function displayRows(
   rows: readonly DifferenceRow[],
@@ -35,9 +34,9 @@ export function displayRows(
   return shown;
 
   function pushEqual(from: number, end: number): void {
-    const foldFrom = from === 0 ? from : from + around;
-    const foldEnd = end === rows.length ? end : end - around;
-    const isFolded = foldEnd - foldFrom >= leastFolded && !unfolded.has(foldFrom);
+    const foldFrom = from === 0 ? from : from + contextRows;
+    const foldEnd = end === rows.length ? end : end - contextRows;
+    const isFolded = foldEnd - foldFrom >= minFolded && !unfolded.has(foldFrom);
     for (let index = from; index < end; index += 1) {
       const row = rows[index];
       if (isFolded && index === foldFrom) {

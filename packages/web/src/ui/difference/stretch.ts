@@ -1,14 +1,14 @@
 import { cutBefore } from "../untrusted-text/cut-before.ts";
 
-/** A part of a line of a difference. */
+/** A part of a compared line. */
 export interface Stretch {
   text: string;
   isChanged: boolean;
-  /** How many characters of the line are left out after the text. */
+  /** The number of characters left out after the text. */
   omitted: number;
 }
 
-/** What stays of an equal stretch at each of its ends, and of a changed one in all. */
+/** How many characters stay at each end of an equal part, and of a changed part. */
 const equalEnd = 120;
 const maxChange = 4_000;
 
@@ -16,7 +16,7 @@ export function stretch(text: string, isChanged = false): Stretch {
   return { text, isChanged, omitted: 0 };
 }
 
-/** The stretches with what nobody reads left out. */
+/** Shortens long parts. */
 export function shorten(stretches: readonly Stretch[]): Stretch[] {
   return stretches.filter(({ text }) => text !== "").flatMap(shortenOne);
 }

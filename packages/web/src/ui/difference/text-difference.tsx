@@ -8,7 +8,7 @@ import type { Layout } from "./display-rows.ts";
 interface TextDifferenceProps {
   before: string;
   after: string;
-  /** What the texts are, for example «Gold answer». */
+  /** For example “Gold answer”. */
   beforeLabel: string;
   afterLabel: string;
 }
@@ -22,7 +22,7 @@ const readings = [
   { value: "text", label: "Text" },
 ] as const;
 
-/** How two texts of unknown origin differ: JSON by its meaning, anything else by lines and words. */
+/** Compares two untrusted texts: JSON by meaning, anything else by lines and words. */
 export function TextDifference({ before, after, beforeLabel, afterLabel }: TextDifferenceProps) {
   const [layout, setLayout] = useState<Layout>("unified");
   const [chosen, setReading] = useState<"json" | "text">("json");
@@ -68,18 +68,14 @@ function DifferenceBody({
   if (difference.kind === "equal") {
     return (
       <p className="px-3 py-2 text-sm text-ink-2">
-        {isJson && before !== after
-          ? "The same JSON; only its layout differs."
-          : "They are the same, character by character."}
+        {isJson && before !== after ? "Same JSON, different formatting." : "The texts are identical."}
       </p>
     );
   }
   if (difference.kind === "too-large") {
     return (
       <div className="flex flex-col gap-3 p-3">
-        <p className="text-sm text-ink-2">
-          They differ too much to be compared here. Both are below as they are.
-        </p>
+        <p className="text-sm text-ink-2">The texts differ too much to compare. Both are shown below.</p>
         <div className="grid gap-3 lg:grid-cols-2">
           <PlainText text={before} label={beforeLabel} />
           <PlainText text={after} label={afterLabel} />

@@ -15,27 +15,27 @@ const error = new PresageError("refused", {
   ],
 });
 
-test("a issue is told where it lies, without the words that name its kind", () => {
+test("an issue is shown at its field, without its error type", () => {
   expect(issueAt(fieldIssues(error), "name")).toBe("Names that begin with system: are taken");
   expect(issueAt(fieldIssues(error), "description")).toBeUndefined();
 });
 
-test("a issue of an item says which one", () => {
+test("an issue of an item says which one", () => {
   expect(issueAt(fieldIssues(error), "config", "kinds")).toBe("Item 2: Input should be 'email'");
 });
 
-test("what lies at no known place is told apart", () => {
+test("issues at unknown paths are separated", () => {
   const known = [["name"], ["config", "kinds"]];
   expect(otherIssues(fieldIssues(error), known)).toEqual([
     { path: ["config", "speed"], text: "Extra inputs are not permitted" },
   ]);
 });
 
-test("an error of another kind has no places", () => {
+test("other errors have no issues", () => {
   expect(fieldIssues(new Error("lost"))).toEqual([]);
 });
 
-test("a name that is taken is told at the name, where there is one to change", () => {
+test("a taken name is an issue of the name field, if there is one", () => {
   const conflict = new PresageError("There is one of this name already.", { category: "conflict" });
   expect(fieldIssues(conflict, "name")).toEqual([
     { path: ["name"], text: "There is one of this name already." },
@@ -43,7 +43,7 @@ test("a name that is taken is told at the name, where there is one to change", (
   expect(fieldIssues(conflict)).toEqual([]);
 });
 
-test("what people meet most is said to them in words of their own", () => {
+test("the most common issues have wordings for people", () => {
   const refused = new PresageError("refused", {
     category: "invalid",
     faults: [
@@ -53,7 +53,7 @@ test("what people meet most is said to them in words of their own", () => {
     ],
   });
   const issues = fieldIssues(refused);
-  expect(issueAt(issues, "name")).toBe("Fill this in.");
-  expect(issueAt(issues, "title")).toBe("1,200 characters are the most.");
+  expect(issueAt(issues, "name")).toBe("This field is required.");
+  expect(issueAt(issues, "title")).toBe("At most 1,200 characters.");
   expect(issueAt(issues, "config", "substrings")).toBe("Add at least one.");
 });

@@ -1,13 +1,13 @@
 import { PresageError, type ValidationError } from "@presage/sdk";
 import { formatCount } from "../../format/format-number.ts";
 
-/** What the server found wrong with a body, and where in it. */
+/** An issue of a request body, and its path. */
 export interface FieldIssue {
   path: string[];
   text: string;
 }
 
-/** The issues of a refused body; none of any other error. A name that is taken is a issue of `nameField`, if that is given. */
+/** The issues of a rejected body; none for other errors. A conflict counts as an issue of `nameField`, if given. */
 export function fieldIssues(error: unknown, nameField?: string): FieldIssue[] {
   if (!(error instanceof PresageError)) return [];
   if (nameField !== undefined && error.category === "conflict") {
@@ -16,17 +16,17 @@ export function fieldIssues(error: unknown, nameField?: string): FieldIssue[] {
   return error.faults.map((issue) => ({ path: issue.loc.slice(1).map(String), text: wordsOf(issue) }));
 }
 
-/** The server speaks to programs; what people meet most is said to them. */
+/** Rewords the most common issues for people. */
 function wordsOf({ type, msg, ctx }: ValidationError): string {
-  if (type === "missing" || type === "string_too_short") return "Fill this in.";
+  if (type === "missing" || type === "string_too_short") return "This field is required.";
   if (type === "too_short") return "Add at least one.";
   if (type === "string_too_long" && typeof ctx?.max_length === "number") {
-    return `${formatCount(ctx.max_length)} characters are the most.`;
+    return `At most ${formatCount(ctx.max_length)} characters.`;
   }
   return msg.replace(/^Value error, /, "");
 }
 
-/** What is wrong with the value at a path or below it. */
+/** The issues at a path or below it. */
 export function issueAt(issues: readonly FieldIssue[], ...path: string[]): string | undefined {
   const texts = issues
     .filter((issue) => path.every((step, depth) => issue.path[depth] === step))
@@ -39,7 +39,7 @@ export function issueAt(issues: readonly FieldIssue[], ...path: string[]): strin
   return texts.length === 0 ? undefined : texts.join(". ");
 }
 
-/** The issues that lie at none of these paths, nor below one. */
+/** The issues that are neither at one of these paths nor below one. */
 export function otherIssues(
   issues: readonly FieldIssue[],
   paths: readonly (readonly string[])[],
@@ -49,7 +49,7 @@ export function otherIssues(
   );
 }
 
-/** Leads the reader to the first control of a form that says it is wrong. */
+/** Focuses the first invalid control of a form. */
 export function focusFirstIssue(form: HTMLFormElement | null): void {
   form?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
 }

@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from "react";
 
-/** What a control needs of its field, so that label, hint and issue are read out with it. */
+/** Attributes that link a control to its label, hint and issue for screen readers. */
 export interface FieldControl {
   id: string;
   "aria-describedby": string | undefined;
@@ -9,7 +9,7 @@ export interface FieldControl {
 
 interface FieldProps extends Note {
   label: ReactNode;
-  /** On the right of the label. */
+  /** To the right of the label. */
   aside?: ReactNode;
   children(control: FieldControl): ReactNode;
 }
@@ -37,16 +37,15 @@ export function Field({ label, hint, issue, aside, children }: FieldProps) {
 
 interface Note {
   hint?: ReactNode;
-  /** What is wrong with what was typed. It takes the hint's place. */
+  /** Replaces the hint. */
   issue?: string | undefined;
 }
 
-/** Whether there is something to say below a field. */
 function hasNote({ hint, issue }: Note): boolean {
   return hint !== undefined || issue !== undefined;
 }
 
-/** The line below a field: its hint, or what is wrong. */
+/** The line below a field: its hint or issue. */
 function FieldNote({ id, hint, issue }: Note & { id: string }) {
   if (!hasNote({ hint, issue })) return null;
   return issue === undefined ? (
@@ -62,12 +61,12 @@ function FieldNote({ id, hint, issue }: Note & { id: string }) {
 
 interface FieldGroupProps extends Note {
   label: ReactNode;
-  /** On the right of the label. */
+  /** To the right of the label. */
   aside?: ReactNode;
   children: ReactNode;
 }
 
-/** A field of several controls: its label and its hint are those of the whole. */
+/** A field of several controls with one label and hint. */
 export function FieldGroup({ label, hint, issue, aside, children }: FieldGroupProps) {
   const noteId = useId();
   return (

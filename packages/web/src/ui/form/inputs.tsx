@@ -9,7 +9,7 @@ export function TextInput({ className, ...rest }: ComponentProps<"input">) {
   return <input type="text" autoComplete="off" {...rest} className={clsx(look, "h-8.5 px-2.5", className)} />;
 }
 
-/** Text of the model's world: in type of one width, and never corrected by the browser. */
+/** For text of the model: monospaced, and never corrected by the browser. */
 export function TextArea({ className, ...rest }: ComponentProps<"textarea">) {
   return (
     <textarea
@@ -26,7 +26,7 @@ export function TextArea({ className, ...rest }: ComponentProps<"textarea">) {
   );
 }
 
-/** The browser's own: it works with every keyboard, screen reader and phone. */
+/** The native select: it works with every keyboard, screen reader and phone. */
 export function Select({ className, children, ...rest }: SelectHTMLAttributes<HTMLSelectElement>) {
   return (
     <span className={clsx("relative inline-flex min-w-0", className)}>

@@ -2,7 +2,7 @@ import { Select } from "./inputs.tsx";
 
 interface RevisionSelectProps {
   label: string;
-  /** Newest first. `note` is shown behind the number. */
+  /** Newest first. `note` is shown after the number. */
   revisions: readonly { revision: number; note?: string }[];
   newest: number;
   value: number;

@@ -1,7 +1,7 @@
 import { Button } from "../button.tsx";
 
 interface SaveActionsProps {
-  /** Whether there is something to throw away. */
+  /** Whether there is a draft to discard. */
   isChanged: boolean;
   isBusy: boolean;
   isReady: boolean;
@@ -9,7 +9,7 @@ interface SaveActionsProps {
   onStartOver(): void;
 }
 
-/** The end of a form whose draft is kept: save it, or begin anew. */
+/** The buttons of a form with a stored draft. */
 export function SaveActions({ isChanged, isBusy, isReady, submitLabel, onStartOver }: SaveActionsProps) {
   return (
     <div className="flex items-center justify-end gap-2">

@@ -3,12 +3,12 @@ import { TextInput } from "./inputs.tsx";
 
 interface SearchInputProps {
   label: string;
-  /** As it stands in the address bar. */
+  /** From the URL. */
   words: string;
   onSearch(words: string): void;
 }
 
-/** Words to search for. The address bar follows what is typed a little later, and must not take back what came since. */
+/** A search field. The URL follows the input with a delay, and must not overwrite what was typed since. */
 export function SearchInput({ label, words, onSearch }: SearchInputProps) {
   const [state, setState] = useState({ typed: words, seen: words, sent: [] as string[] });
   if (words !== state.seen) {

@@ -5,12 +5,12 @@ import { RadioGroup } from "radix-ui";
 interface SegmentedProps<Value extends string> {
   label: string;
   value: Value;
-  /** With an icon, the label is only read out. */
+  /** With an icon, the label is for screen readers only. */
   options: readonly { value: Value; label: string; icon?: LucideIcon }[];
   onChange(value: Value): void;
 }
 
-/** One of a few, all of them in sight. */
+/** A choice between a few visible options. */
 export function Segmented<Value extends string>({ label, value, options, onChange }: SegmentedProps<Value>) {
   return (
     <RadioGroup.Root

@@ -7,7 +7,6 @@ interface SwitchProps {
   onChange(isOn: boolean): void;
 }
 
-/** Turns something on or off at once. */
 export function Switch({ label, isOn, onChange }: SwitchProps) {
   const id = useId();
   return (

@@ -5,13 +5,13 @@ import { IconButton } from "../icon-button.tsx";
 import { TextArea } from "./inputs.tsx";
 
 interface TextListProps {
-  /** What one of them is called: «Substring». */
+  /** The name of one item: “Substring”. */
   itemLabel: string;
   texts: readonly string[];
   onChange(texts: string[]): void;
 }
 
-/** Texts one below the other. Enter adds one, Shift and Enter makes a new line. */
+/** A list of texts. Enter adds one, Shift+Enter inserts a line break. */
 export function TextList({ itemLabel, texts, onChange }: TextListProps) {
   const [added, setAdded] = useState<number>();
   const addButton = useRef<HTMLButtonElement>(null);
@@ -21,7 +21,7 @@ export function TextList({ itemLabel, texts, onChange }: TextListProps) {
     onChange([...texts, ""]);
   }
   function remove(index: number) {
-    // The button that was pressed goes with its row. Of any other row the next one takes its place.
+    // The pressed button disappears with the last row. In other rows the next row takes its place.
     if (index === texts.length - 1) addButton.current?.focus();
     onChange(texts.toSpliced(index, 1));
   }
@@ -36,7 +36,7 @@ export function TextList({ itemLabel, texts, onChange }: TextListProps) {
       {texts.length > 0 && (
         <ul className="flex flex-col gap-1.5">
           {texts.map((text, index) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: an item is nothing but its place, and its row remembers nothing
+            // biome-ignore lint/suspicious/noArrayIndexKey: items have no identity, and rows have no state
             <li key={index} className="flex items-start gap-1">
               <TextArea
                 aria-label={`${itemLabel} ${index + 1}`}

@@ -3,16 +3,16 @@ import { signedInUserId } from "../../session/signed-in-user-id.ts";
 
 export interface DraftHandle<Draft> {
   draft: Draft;
-  /** Whether it differs from what there was at first. */
+  /** Whether it differs from the initial draft. */
   isChanged: boolean;
   change(part: Partial<Draft>): void;
-  /** Back to what there was at first. */
+  /** Resets to the initial draft. */
   discard(): void;
 }
 
 /**
- * What is being typed: it outlives closing the form, loading the page anew and signing in again, until the tab is closed.
- * It is its user’s alone: another one may sign in with this tab.
+ * Form input that survives closing the form, reloading the page and signing in again, until the tab is closed.
+ * Stored per user, since another one may sign in with this tab.
  */
 export function useDraft<Draft extends Record<string, string>>(
   key: string,
@@ -48,6 +48,6 @@ function storeDraft(storageKey: string, draft: Record<string, string>): void {
   try {
     sessionStorage.setItem(storageKey, JSON.stringify(draft));
   } catch {
-    // Too long for the browser's memory: the form still has it.
+    // Too long for the browser's storage: the form still has it.
   }
 }

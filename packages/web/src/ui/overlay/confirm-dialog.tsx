@@ -8,14 +8,14 @@ interface ConfirmDialogProps {
   isOpen: boolean;
   onClose(): void;
   title: string;
-  /** What will happen, and whether it can be undone. */
+  /** The consequences, and whether they can be undone. */
   children: ReactNode;
   confirmLabel: string;
   isBusy?: boolean;
   onConfirm(): void;
 }
 
-/** Asks before something that cannot be undone. It stays open until the owner closes it. */
+/** Asks for confirmation. It stays open until its owner closes it. */
 export function ConfirmDialog({
   isOpen,
   onClose,

@@ -11,7 +11,7 @@ interface DialogProps {
   onClose(): void;
   title: string;
   hint?: ReactNode;
-  /** For forms with much in them. */
+  /** For large forms. */
   isWide?: boolean;
   children: ReactNode;
 }
@@ -47,7 +47,7 @@ export function Dialog({ isOpen, onClose, title, hint, isWide = false, children 
   );
 }
 
-/** In a form the reader comes for the first field, not for the button that closes it. */
+/** In a form, focuses the first field instead of the close button. */
 function focusFirstField(event: Event): void {
   const { currentTarget: content } = event;
   const field = content instanceof HTMLElement && content.querySelector("input, textarea, select");

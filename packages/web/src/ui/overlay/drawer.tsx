@@ -4,14 +4,14 @@ import type { ReactNode } from "react";
 interface DrawerProps {
   isOpen: boolean;
   onClose(): void;
-  /** Read out, and shown by the content in its own way. */
+  /** For screen readers; the content shows its own title. */
   title: string;
-  /** Where the keyboard goes then; absent, to what it was at before. */
+  /** Absent: the focus returns to the previous element. */
   onCloseAutoFocus?(event: Event): void;
   children: ReactNode;
 }
 
-/** A page of its own on the right of the one below, which stays usable: rows can be gone through while it is open. */
+/** A panel on the right. The page stays usable, so that the user can step through rows. */
 export function Drawer({ isOpen, onClose, title, onCloseAutoFocus, children }: DrawerProps) {
   return (
     <Radix.Root open={isOpen} onOpenChange={(open) => !open && onClose()} modal={false}>
@@ -31,7 +31,7 @@ export function Drawer({ isOpen, onClose, title, onCloseAutoFocus, children }: D
   );
 }
 
-/** Not its first button, whose name would pop up. */
+/** Focusing the first button would show its tooltip. */
 function focusWhole(event: Event): void {
   event.preventDefault();
   if (event.currentTarget instanceof HTMLElement) event.currentTarget.focus();

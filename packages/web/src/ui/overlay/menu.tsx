@@ -2,7 +2,7 @@ import { clsx } from "clsx";
 import { DropdownMenu } from "radix-ui";
 import type { ReactNode } from "react";
 
-/** What a trigger opens. The trigger must be one element that takes a ref. */
+/** The trigger must be one element that takes a ref. */
 export function Menu({ trigger, children }: { trigger: ReactNode; children: ReactNode }) {
   return (
     <DropdownMenu.Root modal={false}>
@@ -46,7 +46,6 @@ export function MenuItem({
   );
 }
 
-/** An item of a menu that downloads a file. */
 export function MenuDownload({
   href,
   icon,

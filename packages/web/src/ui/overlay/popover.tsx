@@ -4,12 +4,11 @@ import type { ReactNode } from "react";
 interface PopoverProps {
   /** One element that takes a ref. */
   trigger: ReactNode;
-  /** What the panel is, for those who cannot see it. */
+  /** For screen readers. */
   label: string;
   children: ReactNode;
 }
 
-/** Controls that a button opens beside itself. */
 export function Popover({ trigger, label, children }: PopoverProps) {
   return (
     <Radix.Root>

@@ -1,6 +1,6 @@
 import { useRef } from "react";
 
-/** For a dialog that is opened without a trigger of its own: the focus goes back to what opened it, or to the page if that is gone. */
+/** For a dialog without a trigger: returns the focus to the element that opened it, or to the page if that is gone. */
 export function useReturnFocus() {
   const opener = useRef<Element>(null);
   return {

@@ -14,7 +14,7 @@ test("positions count characters, not code units", () => {
   ).toEqual(["😀", "bc"]);
 });
 
-test("positions may come in any order, overlap and touch", () => {
+test("positions may be unordered, overlap and touch", () => {
   expect(
     marked("abcdef", [
       [3, 5],
@@ -24,7 +24,7 @@ test("positions may come in any order, overlap and touch", () => {
   ).toEqual(["abcde"]);
 });
 
-test("positions outside of the text are passed over, and long ones end with it", () => {
+test("positions beyond the text are ignored or cut", () => {
   expect(
     marked("abc", [
       [2, 9],

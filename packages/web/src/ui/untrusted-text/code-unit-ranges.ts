@@ -1,10 +1,10 @@
-/** From the first of a text's code units to the one after the last. */
+/** Code units of a text; `end` is exclusive. */
 export interface Range {
   start: number;
   end: number;
 }
 
-/** Positions in code points as ranges of the text's code units: in order, within the text, and those that touch as one. */
+/** Converts positions in code points to ranges of code units: ordered, within the text, and merged if they touch. */
 export function codeUnitRanges(text: string, positions: readonly (readonly [number, number])[]): Range[] {
   const ordered = positions.filter(([start, end]) => end > start).sort(([one], [other]) => one - other);
   const toUnit = createCodePointReader(text);
@@ -27,7 +27,7 @@ function mergeTouching(ordered: readonly (readonly [number, number])[]): [number
   return merged;
 }
 
-/** Where a code point begins; asked for in rising order, it reads the text once. */
+/** Converts code point indexes to code unit indexes. Called in rising order, it reads the text once. */
 function createCodePointReader(text: string): (point: number) => number {
   let unit = 0;
   let reached = 0;
@@ -40,7 +40,7 @@ function createCodePointReader(text: string): (point: number) => number {
   };
 }
 
-/** What lies of the ranges within a part of the text, counted from the part's beginning. */
+/** The parts of the ranges inside `part`, relative to its start. */
 export function clipRanges(ranges: readonly Range[], part: Range): Range[] {
   return ranges
     .filter(({ start, end }) => end > part.start && start < part.end)

@@ -1,4 +1,4 @@
-/** Where to cut a text at or just before a place, so that no character is cut in two. */
+/** The index to cut a text at, at or just before `index`, so that no surrogate pair is split. */
 export function cutBefore(text: string, index: number): number {
   const isInside =
     (text.charCodeAt(index) & 0xfc00) === 0xdc00 && (text.charCodeAt(index - 1) & 0xfc00) === 0xd800;

@@ -1,26 +1,25 @@
 const wrapped = /^\s*<tool_response>([\s\S]*)<\/tool_response>\s*$/;
 
-/** The object or list that a text is, or holds between the tags of a tool's response. */
+/** Parses a text as a JSON object or array, optionally wrapped in the tags of a tool response. */
 export function findJson(text: string): JsonSource | undefined {
   return parseJsonSource(wrapped.exec(text)?.[1] ?? text);
 }
 
-/** JSON as it was written: numbers keep their digits and objects their order, and their doubles. */
+/** JSON as written: numbers keep their digits, objects keep their order and duplicate keys. */
 export type JsonSource =
   | { kind: "scalar"; source: string }
   | { kind: "array"; items: JsonSource[] }
   | { kind: "object"; entries: { key: string; value: JsonSource }[] };
 
 const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
-/** Deeper is no structure that anybody reads. */
-const deepest = 100;
-const longest = 4_000_000;
+const maxDepth = 100;
+const maxCharacters = 4_000_000;
 
 type Open = Exclude<JsonSource, { kind: "scalar" }>;
 
-/** Undefined for a text that is no object and no list in JSON. */
+/** Undefined unless the text is a JSON object or array. */
 function parseJsonSource(text: string): JsonSource | undefined {
-  if (text.length > longest || !/^\s*[[{]/.test(text) || !isJson(text)) return undefined;
+  if (text.length > maxCharacters || !/^\s*[[{]/.test(text) || !isJson(text)) return undefined;
   const open: Open[] = [];
   let key: string | undefined;
   let whole: JsonSource | undefined;
@@ -41,7 +40,7 @@ function parseJsonSource(text: string): JsonSource | undefined {
     else whole = value;
     key = undefined;
     if (value.kind !== "scalar") open.push(value);
-    if (open.length > deepest) return undefined;
+    if (open.length > maxDepth) return undefined;
   }
   return whole;
 }

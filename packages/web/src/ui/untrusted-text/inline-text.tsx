@@ -3,7 +3,7 @@ import { Pieces } from "./pieces.tsx";
 
 const maxCharacters = 300;
 
-/** A short text of unknown origin inside a line: a name, a tag, the beginning of an output. Line breaks are shown as signs. */
+/** A short untrusted text inside a line. Line breaks are shown as symbols. */
 export function InlineText({ text }: { text: string }) {
   const beginning = text.length > maxCharacters ? `${text.slice(0, cutBefore(text, maxCharacters))}…` : text;
   return (

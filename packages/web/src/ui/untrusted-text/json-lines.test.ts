@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { findJson } from "./find-json.ts";
-import { jsonLines, layOutJson } from "./json-lines.ts";
+import { formatJson, jsonLines } from "./json-lines.ts";
 
 function canonical(text: string): string {
   const json = findJson(text);
@@ -11,30 +11,30 @@ function canonical(text: string): string {
     : "";
 }
 
-test("JSON is laid out as JSON.stringify would, however it was written", () => {
+test("JSON is formatted like JSON.stringify does, however it was written", () => {
   const value = { b: [1, { c: 'x, {y}: \\ "z"' }, [], {}], a: null, "": true };
-  expect(layOutJson(JSON.stringify(value))).toBe(JSON.stringify(value, null, 2));
-  expect(layOutJson(` \n${JSON.stringify(value, null, 7)}`)).toBe(JSON.stringify(value, null, 2));
+  expect(formatJson(JSON.stringify(value))).toBe(JSON.stringify(value, null, 2));
+  expect(formatJson(` \n${JSON.stringify(value, null, 7)}`)).toBe(JSON.stringify(value, null, 2));
 });
 
-test("numbers keep all their digits, keys their order and their doubles", () => {
-  expect(layOutJson('{"2":9007199254740993,"1":1.50,"2":1e999}')).toBe(
+test("numbers keep all digits, keys keep their order and duplicates", () => {
+  expect(formatJson('{"2":9007199254740993,"1":1.50,"2":1e999}')).toBe(
     '{\n  "2": 9007199254740993,\n  "1": 1.50,\n  "2": 1e999\n}',
   );
 });
 
-test("in canonical form only what differs in meaning differs", () => {
+test("in canonical form, only differences in meaning remain", () => {
   const one = '{"b":1.0,"a":"\\u0041","n":12345678901234567890}';
   const other = '{"n":12345678901234567890, "a":"A", "b":1}';
   expect(canonical(one)).toBe(canonical(other));
   expect(canonical(one)).not.toBe(canonical(other.replace("890}", "891}").replace("890,", "891,")));
 });
 
-test("the tags of a tool's response are taken off", () => {
-  expect(layOutJson('<tool_response>\n{"a":1}\n</tool_response>\n')).toBe('{\n  "a": 1\n}');
+test("the tags of a tool response are removed", () => {
+  expect(formatJson('<tool_response>\n{"a":1}\n</tool_response>\n')).toBe('{\n  "a": 1\n}');
 });
 
-test("broken JSON, a single value and a bottomless pit are no JSON to lay out", () => {
+test("invalid JSON, scalars and extreme nesting are not formatted", () => {
   for (const text of ['{"a":1', "{'a':1}", "12", '"a"', "", "[".repeat(200) + "]".repeat(200)]) {
     expect(findJson(text)).toBeUndefined();
   }

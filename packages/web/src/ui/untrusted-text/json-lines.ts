@@ -1,15 +1,15 @@
 import { findJson, type JsonSource } from "./find-json.ts";
 
-/** A line of JSON set out for reading. */
+/** A line of formatted JSON. */
 export interface JsonLine {
   text: string;
-  /** Where in the whole the line stands, for example `rooms[2].door`. */
+  /** The line's JSON path, for example `rooms[2].door`. */
   path: string;
 }
 
 const step = "  ";
 
-/** JSON line by line. In canonical form what means the same reads the same: keys are in order, texts and numbers in one notation. */
+/** Formats JSON line by line. The canonical form sorts keys and normalises strings and numbers. */
 export function jsonLines(json: JsonSource, isCanonical = false): JsonLine[] {
   const lines: JsonLine[] = [];
   write(json, { indent: "", lead: "", tail: "", path: "" });
@@ -65,12 +65,12 @@ function keyStep(path: string, key: string): string {
 function scalar(source: string, isCanonical: boolean): string {
   if (!isCanonical) return source;
   if (source.startsWith('"')) return source.includes("\\") ? JSON.stringify(JSON.parse(source)) : source;
-  // Numbers with more digits would not survive.
+  // Longer numbers would lose digits.
   return /^-?[\d.eE+-]{1,15}$/.test(source) ? String(Number(source)) : source;
 }
 
-/** JSON set out for reading; undefined for a text that is none. */
-export function layOutJson(text: string): string | undefined {
+/** Undefined if the text is not JSON. */
+export function formatJson(text: string): string | undefined {
   const json = findJson(text);
   if (json === undefined) return undefined;
   const lines = jsonLines(json).map((line) => line.text);

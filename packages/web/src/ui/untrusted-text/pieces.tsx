@@ -3,15 +3,15 @@ import { type Piece, visiblePieces } from "./visible-pieces.ts";
 
 interface PiecesProps {
   text: string;
-  /** What is highlighted: in order and apart from each other. */
+  /** Highlights: ordered, and not overlapping. */
   marks?: readonly Range[];
 }
 
-/** Text of unknown origin as text nodes and nothing else; what would stay unseen is named. */
+/** Renders untrusted text as text nodes only; invisible characters are shown by name. */
 export function Pieces({ text, marks = [] }: PiecesProps) {
   return stretches(text, marks).map(({ start, end, isMarked }) => {
     const shown = visiblePieces(text.slice(start, end)).map((piece, index) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: a text is shown anew as a whole
+      // biome-ignore lint/suspicious/noArrayIndexKey: a text is rendered as a whole
       <ShownPiece key={index} piece={piece} />
     ));
     if (!isMarked) return shown;

@@ -3,16 +3,16 @@ import { useMemo, useState } from "react";
 import { CopyButton } from "../copy-button.tsx";
 import { Segmented } from "../form/segmented.tsx";
 import { IconButton } from "../icon-button.tsx";
-import { layOutJson } from "./json-lines.ts";
+import { formatJson } from "./json-lines.ts";
 import { TextBody } from "./text-body.tsx";
 
 interface PlainTextProps {
   text: string;
-  /** What the text is, for the heading and the copy button. */
+  /** For the heading and the copy button. */
   label?: string;
-  /** What is highlighted: from the first code point to the one after the last. */
+  /** Highlights as code point ranges; the end is exclusive. */
   positions?: readonly (readonly [number, number])[];
-  /** Sentences rather than a state or code: they read better in the page’s own type. */
+  /** Prose is not monospaced. */
   isProse?: boolean;
 }
 
@@ -22,7 +22,7 @@ const layouts = [
 ] as const;
 const noPositions: NonNullable<PlainTextProps["positions"]> = [];
 
-/** Text of unknown origin, shown as it is and harmlessly, however long it is. JSON can be laid out for reading. */
+/** Shows untrusted text of any length safely and unchanged. JSON can be formatted. */
 export function PlainText({
   text,
   label = "Text",
@@ -31,14 +31,14 @@ export function PlainText({
 }: PlainTextProps) {
   const [isWrapped, setWrapped] = useState(true);
   const [chosen, setLayout] = useState<"json" | "text">();
-  const laidOut = useMemo(() => layOutJson(text), [text]);
-  // Positions are those of the text as it came.
-  const layout = laidOut === undefined ? "text" : (chosen ?? (positions.length > 0 ? "text" : "json"));
+  const formatted = useMemo(() => formatJson(text), [text]);
+  // Positions refer to the unformatted text.
+  const layout = formatted === undefined ? "text" : (chosen ?? (positions.length > 0 ? "text" : "json"));
   return (
     <div className="min-w-0 overflow-hidden rounded-md border border-line bg-surface">
       <div className="flex min-h-9 items-center gap-1 border-b border-line bg-sunken py-0.5 pr-1 pl-3">
         <span className="min-w-0 flex-1 truncate text-xs font-medium text-ink-2">{label}</span>
-        {laidOut !== undefined && (
+        {formatted !== undefined && (
           <Segmented
             label={`Layout of ${label.toLowerCase()}`}
             value={layout}
@@ -56,7 +56,7 @@ export function PlainText({
         <CopyButton text={text} label={`Copy ${label.toLowerCase()}`} />
       </div>
       <TextBody
-        text={layout === "json" ? (laidOut ?? text) : text}
+        text={layout === "json" ? (formatted ?? text) : text}
         label={label}
         positions={layout === "json" ? noPositions : positions}
         isWrapped={isWrapped}

@@ -15,10 +15,10 @@ interface TextBodyProps {
   isProse: boolean;
 }
 
-/** What is shown of a longer text before the reader asks for all of it. */
+/** Longer texts are cut until the user asks for all of it. */
 const firstCharacters = 20_000;
 
-/** A text, or the beginning of a long one and the way to the rest. */
+/** A text, or the beginning of a long one with a button for the rest. */
 export function TextBody({ text, label, positions, isWrapped, isProse }: TextBodyProps) {
   const [shownWhole, setShownWhole] = useState<string>();
   const marks = useMemo(() => codeUnitRanges(text, positions), [text, positions]);
@@ -41,7 +41,7 @@ export function TextBody({ text, label, positions, isWrapped, isProse }: TextBod
       </ScrollRegion>
       {isLong && (
         <div className="flex flex-wrap items-center gap-2 border-t border-line px-3 py-1.5 text-xs text-ink-3">
-          The beginning of a long text
+          Beginning of a long text
           <Button size="small" onClick={() => setShownWhole(text)}>
             Show all ({formatSize(new TextEncoder().encode(text).length)})
           </Button>

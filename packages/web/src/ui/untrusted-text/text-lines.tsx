@@ -12,7 +12,7 @@ interface TextLinesProps {
   isWrapped: boolean;
 }
 
-/** A long text with its lines' numbers. */
+/** A long text with line numbers. */
 export function TextLines({ text, label, marks, isWrapped }: TextLinesProps) {
   const rows = useMemo(() => textRows(text), [text]);
   const digits = String(rows.at(-1)?.line ?? rows.length).length;

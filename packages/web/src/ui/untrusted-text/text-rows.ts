@@ -1,13 +1,13 @@
 import type { Range } from "./code-unit-ranges.ts";
 import { cutBefore } from "./cut-before.ts";
 
-/** What a list shows as one row: a line, or a part of a very long one. */
+/** A line, or a part of a very long one. */
 export interface TextRow extends Range {
-  /** Counts from 1; absent on the later parts of a line. */
+  /** From 1; absent for later parts of a line. */
   line?: number;
 }
 
-/** Longer lines are cut, so that the browser never lays out more than it shows. */
+/** Longer lines are split, so that the browser lays out only what it shows. */
 const maxRow = 1_000;
 
 export function textRows(text: string): TextRow[] {

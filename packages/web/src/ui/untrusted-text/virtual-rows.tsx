@@ -6,7 +6,7 @@ import { ScrollRegion } from "../scroll-region.tsx";
 interface VirtualRowsProps {
   label: string;
   count: number;
-  /** How many characters a row has, if rows may be long: wrapped, those take many lines. */
+  /** The characters of a row, to estimate the height of wrapped rows. */
   lengthOf?(index: number): number;
   isWrapped: boolean;
   renderRow(index: number): ReactNode;
@@ -17,7 +17,7 @@ const characterWidth = 7.2;
 const usualWidth = 800;
 const rowsBeyond = 20;
 
-/** Rows of text of any number: only those in sight are in the page. */
+/** Renders only the visible rows, for any number of rows. */
 export function VirtualRows({ label, count, lengthOf, isWrapped, renderRow }: VirtualRowsProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtualizer = useVirtualizer({

@@ -1,16 +1,16 @@
-/** A stretch of a text: as it is, or a name for something that has no look of its own or would act on the page. */
+/** A part of a text, or the name of invisible or layout-changing characters. */
 export type Piece = string | { name: string; codes: string };
 
 const maxName = 500;
 const maxCodes = 100;
 
-// In this order: what colours a terminal, as a whole; controls but tab and newline; separators that break lines; characters that Unicode
-// wants invisible, but neither the choice between text and emoji nor the joint inside an emoji; halves of a character.
+// In order: terminal colour sequences; control characters except tab and newline; line and paragraph separators; characters
+// that Unicode ignores by default, except emoji variation selectors and joiners inside emoji; lone surrogates.
 const unseen =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what to find
   /\u001b\[[0-?]{0,32}[ -/]{0,4}[@-~]|[^\P{Cc}\t\n]|[\u2028\u2029]|(?![\ufe0e\ufe0f]|(?<=\p{Extended_Pictographic}\ufe0f?)\u200d\p{Extended_Pictographic})\p{Default_Ignorable_Code_Point}|\p{Cs}/gu;
 
-/** Cuts a text so that nothing in it stays unseen, turns the writing round or moves what stands beside it. */
+/** Splits a text so that nothing in it is invisible, changes the text direction or affects what is around it. */
 export function visiblePieces(text: string): Piece[] {
   const pieces: Piece[] = [];
   let end = 0;
@@ -18,7 +18,7 @@ export function visiblePieces(text: string): Piece[] {
     if (match.index > end) pieces.push(text.slice(end, match.index));
     const named = nameOf(match[0]);
     const last = pieces.at(-1);
-    // Thousands in a row are one piece: the browser lays them out at once.
+    // Merged, since a browser cannot lay out thousands of elements in a row quickly.
     if (typeof last === "object" && last.name.length < maxName) {
       last.name += ` ${named.name}`;
       if (last.codes.length < maxCodes) last.codes += ` ${named.codes}`;
@@ -33,14 +33,14 @@ function nameOf(unseen: string): { name: string; codes: string } {
   const point = unseen.codePointAt(0) ?? 0;
   const character = String.fromCodePoint(point);
   const codes = `U+${point.toString(16).toUpperCase().padStart(4, "0")}`;
-  // Only the sequence of a terminal has more, and that is letters, digits and signs.
+  // Only terminal sequences have more characters, which are printable.
   return { name: (characterNames.get(character) ?? codes) + unseen.slice(character.length), codes };
 }
 
 const controls =
   "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US";
 
-/** What Unicode calls characters that have no look of their own, for short. */
+/** Unicode's abbreviations for invisible characters. */
 const characterNames: ReadonlyMap<string, string> = new Map([
   ...controls.split(" ").map((name, code): [string, string] => [String.fromCharCode(code), name]),
   ["\u007f", "DEL"],

@@ -4,12 +4,12 @@ import { type NodePath, pathKey, walkNodes } from "../tree/walk-nodes.ts";
 export interface TaxonomyChange {
   kind: "added" | "removed" | "described";
   path: NodePath;
-  /** Empty where there is none. */
+  /** Descriptions; empty if there is none. */
   before: string;
   after: string;
 }
 
-/** What became of the nodes between two revisions: what came, what went, and whose description is another one. */
+/** The nodes that were added, removed or given another description. */
 export function taxonomyChanges(
   before: readonly TaxonomyNode[],
   after: readonly TaxonomyNode[],

@@ -7,7 +7,7 @@ import { pathKey } from "../tree/walk-nodes.ts";
 import { type TaxonomyChange, taxonomyChanges } from "./taxonomy-changes.ts";
 
 interface TaxonomyCompareCardProps {
-  /** Those that the shown one can be compared with, newest first. */
+  /** The revisions to compare with, newest first. */
   others: readonly ErrorTaxonomyRevision[];
   newest: number;
   against: ErrorTaxonomyRevision;
@@ -16,7 +16,7 @@ interface TaxonomyCompareCardProps {
   onChoose(against: number): void;
 }
 
-/** What became of the tree between another revision and the one that is shown. */
+/** Compares the revision on the page with another one. */
 export function TaxonomyCompareCard({
   others,
   newest,
@@ -58,12 +58,11 @@ export function TaxonomyCompareCard({
 }
 
 const words: Record<TaxonomyChange["kind"], { label: string; tone: Tone }> = {
-  added: { label: "New", tone: "pass" },
-  removed: { label: "Gone", tone: "fail" },
-  described: { label: "Described anew", tone: "neutral" },
+  added: { label: "Added", tone: "pass" },
+  removed: { label: "Removed", tone: "fail" },
+  described: { label: "Description changed", tone: "neutral" },
 };
 
-/** What became of the tree between two revisions. */
 function TaxonomyChangesView({ changes }: { changes: readonly TaxonomyChange[] }) {
   return (
     <ul>

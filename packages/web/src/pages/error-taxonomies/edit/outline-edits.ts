@@ -1,4 +1,4 @@
-/** A text after an edit, and what is selected in it then. */
+/** A text after an edit, and its selection. */
 export interface Edit {
   text: string;
   start: number;
@@ -7,7 +7,7 @@ export interface Edit {
 
 const step = "  ";
 
-/** Begins a new line as deep as the one that the selection begins in. */
+/** Inserts a line break that keeps the indentation. */
 export function continueLine(text: string, start: number, end: number): Edit {
   const lineStart = text.lastIndexOf("\n", start - 1) + 1;
   const [indent = ""] = /^[ \t]*/.exec(text.slice(lineStart, start)) ?? [];
@@ -15,7 +15,7 @@ export function continueLine(text: string, start: number, end: number): Edit {
   return { text: `${text.slice(0, start)}\n${indent}${text.slice(end)}`, start: caret, end: caret };
 }
 
-/** Moves the lines that a selection touches one level in or out. */
+/** Indents or outdents all lines of a selection. */
 export function shiftLines(text: string, start: number, end: number, direction: "in" | "out"): Edit {
   const from = text.lastIndexOf("\n", start - 1) + 1;
   const nextBreak = text.indexOf("\n", end);

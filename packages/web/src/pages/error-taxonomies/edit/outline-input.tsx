@@ -11,7 +11,7 @@ interface OutlineInputProps {
   onChange(value: string): void;
 }
 
-/** An outline to type into: Enter keeps the depth, and the lines of a selection move in and out together. */
+/** An outline editor: Enter keeps the indentation, and selected lines are indented together. */
 export function OutlineInput({ control, value, onChange }: OutlineInputProps) {
   const input = useRef<HTMLTextAreaElement>(null);
 
@@ -50,12 +50,12 @@ export function OutlineInput({ control, value, onChange }: OutlineInputProps) {
       />
       <div className="flex gap-1">
         <IconButton
-          label="Move lines out (Ctrl [)"
+          label="Outdent (Ctrl [)"
           icon={<IndentDecrease aria-hidden />}
           onClick={() => shift("out")}
         />
         <IconButton
-          label="Move lines in (Ctrl ])"
+          label="Indent (Ctrl ])"
           icon={<IndentIncrease aria-hidden />}
           onClick={() => shift("in")}
         />
@@ -64,7 +64,7 @@ export function OutlineInput({ control, value, onChange }: OutlineInputProps) {
   );
 }
 
-/** Changes what is in a text field as if it had been typed: it can be undone, and whoever listens hears of it. */
+/** Replaces the text as if it had been typed, so that it can be undone and fires input events. */
 function replaceText(area: HTMLTextAreaElement, text: string): void {
   const { value } = area;
   if (text === value) return;
@@ -76,7 +76,7 @@ function replaceText(area: HTMLTextAreaElement, text: string): void {
   const inserted = text.slice(from, text.length - behind);
   area.focus();
   area.setSelectionRange(from, value.length - behind);
-  // Old, but nothing else keeps the browser's own undo.
+  // Deprecated, but nothing else keeps the browser's undo history.
   if (inserted === "") document.execCommand("delete");
   else document.execCommand("insertText", false, inserted);
 }

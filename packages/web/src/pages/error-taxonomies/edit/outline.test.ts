@@ -23,18 +23,18 @@ const outline = [
   "  ends in a colon\\:",
 ].join("\n");
 
-test("a tree becomes one line a node, and the lines become the same tree again", () => {
+test("a tree round-trips through an outline with one line per node", () => {
   expect(writeOutline(tree)).toBe(outline);
   expect(readOutline(outline)).toEqual({ nodes: tree, issues: [] });
 });
 
-test("any indentation will do, tabs too, and empty lines do not count", () => {
+test("any indentation works, tabs too, and empty lines are ignored", () => {
   const { nodes, issues } = readOutline("one\n\n\ttwo\n\t\tthree\n\nfour\n      five");
   expect(issues).toEqual([]);
   expect(nodes).toEqual([node("one", [node("two", [node("three")])]), node("four", [node("five")])]);
 });
 
-test("a line that stands between two depths is a issue", () => {
+test("a line between two levels is an issue", () => {
   expect(readOutline("one\n    two\n  three").issues).toEqual([
     { line: 3, text: "does not line up with any line above it" },
   ]);
@@ -44,11 +44,11 @@ test("the first line may not be indented", () => {
   expect(readOutline("  one").issues).toHaveLength(1);
 });
 
-test("a name stands once in its category, and may stand again in another", () => {
+test("a name must be unique within its category only", () => {
   const { issues } = readOutline("one\n  same\n  same\ntwo\n  same");
-  expect(issues).toEqual([{ line: 3, text: "says “same” a second time in the same place" }]);
+  expect(issues).toEqual([{ line: 3, text: "repeats “same” in the same category" }]);
 });
 
-test("a description without a name is a issue", () => {
+test("a description without a name is an issue", () => {
   expect(readOutline(": only a description").issues).toEqual([{ line: 1, text: "has no name" }]);
 });

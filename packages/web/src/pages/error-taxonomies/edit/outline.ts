@@ -6,7 +6,7 @@ export interface OutlineIssue {
   text: string;
 }
 
-/** A tree as lines: two spaces more for what lies deeper, and «name: description». A colon of the name has a backslash before it. */
+/** A tree as lines of “name: description”, indented by two spaces per level. Colons in names are escaped with a backslash. */
 export function writeOutline(nodes: readonly TaxonomyNode[], indent = ""): string {
   return nodes
     .map(({ name, description, children }) => {
@@ -16,11 +16,11 @@ export function writeOutline(nodes: readonly TaxonomyNode[], indent = ""): strin
     .join("\n");
 }
 
-/** The tree that an outline draws, as far as it goes, and what is wrong with it. Any depth of indentation will do. */
+/** Parses an outline as far as possible. Any indentation works. */
 export function readOutline(text: string): { nodes: TaxonomyNode[]; issues: OutlineIssue[] } {
   const roots: TaxonomyNode[] = [];
   const issues: OutlineIssue[] = [];
-  /** The categories that the line may lie in, the root's first. */
+  /** The open categories, outermost first. */
   let open: { indent: number; siblings: TaxonomyNode[] }[] = [{ indent: 0, siblings: roots }];
 
   for (const [index, source] of text.split("\n").entries()) {
@@ -41,7 +41,7 @@ export function readOutline(text: string): { nodes: TaxonomyNode[]; issues: Outl
     }
     const siblings = open.at(-1)?.siblings ?? roots;
     if (siblings.some(({ name }) => name === node.name)) {
-      issues.push({ line, text: `says “${node.name}” a second time in the same place` });
+      issues.push({ line, text: `repeats “${node.name}” in the same category` });
     }
     siblings.push(node);
   }

@@ -12,15 +12,15 @@ import { readTree, switchSide, type TreeDraft } from "./tree-draft.ts";
 
 interface TaxonomyEditorProps {
   draft: TreeDraft;
-  /** What the server said of the tree. */
+  /** The server's error about the tree. */
   issue: string | undefined;
   onChange(part: Partial<TreeDraft>): void;
 }
 
 const outlineHint =
-  "One line a category or a kind of error. Two spaces deeper is one level down. “name: description”.";
+  "One category or kind of error per line, as “name: description”. Indent by two spaces for each level.";
 
-/** A tree as an outline, or as JSON, with what it will look like beside it. */
+/** Edits a tree as an outline or as JSON, with a preview. */
 export function TaxonomyEditor({ draft, issue, onChange }: TaxonomyEditorProps) {
   const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
   const { nodes, issues } = readTree(draft);
@@ -89,6 +89,6 @@ export function TaxonomyEditor({ draft, issue, onChange }: TaxonomyEditorProps) 
 function JsonHint({ text }: { text: string }) {
   const parsed = parseJson(text);
   const others = "value" in parsed ? otherFields(parsed.value) : [];
-  if (others.length === 0) return "Nodes have a name, perhaps a description, and children.";
-  return `The outline has no place for ${others.slice(0, 5).join(", ")}: what is changed there goes without.`;
+  if (others.length === 0) return "Nodes have a name, an optional description, and children.";
+  return `The outline cannot hold ${others.slice(0, 5).join(", ")}: editing it removes them.`;
 }

@@ -11,16 +11,16 @@ import { TaxonomyEditor } from "./taxonomy-editor.tsx";
 import { draftOfBody, readTree } from "./tree-draft.ts";
 
 interface TaxonomyFormProps {
-  /** The revision to begin with. */
+  /** The revision to start from. */
   origin?: ErrorTaxonomyRevision | undefined;
-  /** A new taxonomy, or a new revision of the origin's. */
+  /** False: saves a new revision of the origin's taxonomy. */
   isNewTaxonomy: boolean;
   onSaved(revision: ErrorTaxonomyRevision): void;
 }
 
 const fields = [["error_taxonomy_name"], ["error_taxonomy_description"], ["body"]];
 
-/** Makes a taxonomy, or adds a revision to one. */
+/** Creates a taxonomy, or adds a revision to one. */
 function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
   const key = `${isNewTaxonomy ? "taxonomy" : "revision"} from ${origin?.id ?? "nothing"}`;
   const { draft, isChanged, change, discard } = useDraft(key, {
@@ -50,14 +50,14 @@ function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
         event.preventDefault();
         if (!isReady || request === undefined) return;
         const form = event.currentTarget;
-        // The issues are shown by then.
+        // After React has rendered the issues.
         save.mutate(request, { onSuccess: onSaved, onError: () => setTimeout(() => focusFirstIssue(form)) });
       }}
     >
       {isNewTaxonomy && (
         <Field
           label="Name"
-          hint="Profiles name it. It cannot be changed later."
+          hint="Profiles refer to it by this name. It cannot be changed later."
           issue={issueAt(issues, "error_taxonomy_name")}
         >
           {(control) => (
@@ -71,7 +71,7 @@ function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
       )}
       <Field
         label="Description"
-        hint={isNewTaxonomy ? undefined : "Of the whole taxonomy, all its revisions alike."}
+        hint={isNewTaxonomy ? undefined : "Applies to all revisions of the taxonomy."}
         issue={issueAt(issues, "error_taxonomy_description")}
       >
         {(control) => (
@@ -105,9 +105,9 @@ interface TaxonomyDialogProps {
   onClose(): void;
   title: string;
   hint: string;
-  /** The revision to begin with. */
+  /** The revision to start from. */
   origin?: ErrorTaxonomyRevision;
-  /** A new taxonomy, or a new revision of the origin's. */
+  /** False: saves a new revision of the origin's taxonomy. */
   isNewTaxonomy: boolean;
   onSaved(revision: ErrorTaxonomyRevision): void;
 }

@@ -9,17 +9,17 @@ import { countLeaves } from "../tree/walk-nodes.ts";
 import { readOutline, writeOutline } from "./outline.ts";
 import { writeTaxonomy } from "./write-taxonomy.ts";
 
-/** A tree that is being written. Both texts are kept; the one of the side that is in use counts. */
+/** A tree being edited. Both texts are kept; `side` says which one counts. */
 export interface TreeDraft {
   outline: string;
   json: string;
-  /** «outline» or «json». */
+  /** “outline” or “json”. */
   side: string;
 }
 
 type Body = Record<string, unknown> | unknown[];
 
-/** A draft to begin with. A body that says more than an outline can is begun as JSON. */
+/** A body with fields that an outline cannot hold starts as JSON. */
 export function draftOfBody(body: unknown): TreeDraft {
   return {
     outline: writeOutline(readTaxonomy(body)),
@@ -28,7 +28,7 @@ export function draftOfBody(body: unknown): TreeDraft {
   };
 }
 
-/** The tree, as far as it can be read, what would be stored, and what stands against it. */
+/** The parsed tree, the body to store, and the issues. */
 export function readTree({ outline, json, side }: TreeDraft): {
   nodes: TaxonomyNode[];
   body: Body | undefined;
@@ -36,18 +36,18 @@ export function readTree({ outline, json, side }: TreeDraft): {
 } {
   if (side !== "json") {
     const { nodes, issues } = readOutline(outline);
-    const told = issues.map(({ line, text }) => `Line ${line} ${text}.`);
-    return { nodes, body: writeTaxonomy(nodes), issues: [...told, ...issuesOfSize(nodes)] };
+    const texts = issues.map(({ line, text }) => `Line ${line} ${text}.`);
+    return { nodes, body: writeTaxonomy(nodes), issues: [...texts, ...issuesOfSize(nodes)] };
   }
   const parsed = parseJson(json);
   if ("issue" in parsed) return { nodes: [], body: undefined, issues: [parsed.issue] };
   const nodes = readTaxonomy(parsed.value);
   return isBody(parsed.value)
     ? { nodes, body: parsed.value, issues: issuesOfSize(nodes) }
-    : { nodes, body: undefined, issues: ["A tree is an object or a list."] };
+    : { nodes, body: undefined, issues: ["The tree must be an object or a list."] };
 }
 
-/** Goes on with the same tree on the other side. What cannot be read stays where it is. */
+/** Continues with the same tree on the other side. Invalid text cannot be switched. */
 export function switchSide(draft: TreeDraft, side: "outline" | "json"): Partial<TreeDraft> {
   if (side === "outline") {
     const parsed = parseJson(draft.json);
@@ -57,14 +57,14 @@ export function switchSide(draft: TreeDraft, side: "outline" | "json"): Partial<
   if (issues.length > 0) return {};
   const parsed = parseJson(draft.json);
   const isSame = "value" in parsed && writeOutline(readTaxonomy(parsed.value)) === writeOutline(nodes);
-  // An outline that nobody touched must not take away what only the JSON says.
+  // An unchanged outline must not drop fields that only the JSON holds.
   return isSame ? { side } : { side, json: JSON.stringify(writeTaxonomy(nodes), null, 2) };
 }
 
 function issuesOfSize(nodes: readonly TaxonomyNode[]): string[] {
   const leaves = countLeaves(nodes);
   if (leaves <= maxKindsOfError) return [];
-  return [`There are ${leaves} kinds of error; an evaluation takes ${maxKindsOfError} at most.`];
+  return [`There are ${leaves} kinds of error; the maximum is ${maxKindsOfError}.`];
 }
 
 function isBody(value: unknown): value is Body {

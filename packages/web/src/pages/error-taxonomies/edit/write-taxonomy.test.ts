@@ -8,7 +8,7 @@ function node(name: string, children: TaxonomyNode[] = [], description = ""): Ta
 
 const tree = [node("tone", [node("rude", [], "Hurts."), node("too long")], "How it sounds.")];
 
-test("a tree that was written is read back", () => {
+test("a written tree is read back unchanged", () => {
   const body = writeTaxonomy(tree);
   expect(Object.keys(body)).toEqual(["categories"]);
   expect(readTaxonomy(body)).toEqual(tree);

@@ -2,7 +2,7 @@ import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
 
 type Body = Record<string, unknown>;
 
-/** The body of a tree, in the form of the taxonomies that come with Presage. */
+/** The body of a tree, in the format of the built-in taxonomies. */
 export function writeTaxonomy(nodes: readonly TaxonomyNode[]): Body {
   return { [keyOf(nodes)]: nodes.map(writeNode) };
 }

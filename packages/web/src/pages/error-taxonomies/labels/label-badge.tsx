@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { Badge } from "../../../ui/badge.tsx";
 
-/** A label, with a way to take it off where that is allowed. */
+/** A label, with a button to remove it where that is allowed. */
 export function LabelBadge({ label, onRemove }: { label: string; onRemove: (() => void) | undefined }) {
   return (
     <Badge tone="accent">

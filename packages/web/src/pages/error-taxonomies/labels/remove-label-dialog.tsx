@@ -4,7 +4,7 @@ import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
 
 interface RemoveLabelDialogProps {
-  /** Undefined: nothing is asked. */
+  /** Undefined: closed. */
   label: string | undefined;
   revision: ErrorTaxonomyRevision;
   onClose(): void;
@@ -26,8 +26,8 @@ export function RemoveLabelDialog({ label, revision, onClose }: RemoveLabelDialo
     >
       <div className="flex flex-col gap-3">
         <p>
-          Evaluations with a profile that goes by this label come to no verdict until a revision of{" "}
-          <bdi>{revision.error_taxonomy_name}</bdi> bears it again.
+          Evaluations whose profile uses this label fail until a revision of{" "}
+          <bdi>{revision.error_taxonomy_name}</bdi> has it again.
         </p>
         {remove.error !== null && <ErrorNotice error={remove.error} />}
       </div>

@@ -13,12 +13,11 @@ interface RevisionBarProps {
   /** Newest first. */
   revisions: readonly ErrorTaxonomyRevision[];
   revision: ErrorTaxonomyRevision;
-  /** Whether its labels can be changed. */
   isBuiltIn: boolean;
   onChoose(revision: number): void;
 }
 
-/** Which revision is shown, and the labels that it bears. */
+/** Selects the revision to show, and manages its labels. */
 export function RevisionBar({ revisions, revision, isBuiltIn, onChoose }: RevisionBarProps) {
   const [isSetOpen, setSetOpen] = useState(false);
   const [toRemove, setToRemove] = useState<string>();
@@ -37,7 +36,7 @@ export function RevisionBar({ revisions, revision, isBuiltIn, onChoose }: Revisi
         </span>
         {!isBuiltIn && (
           <span className="text-ink-2">
-            Made <Time at={revision.created_at} />
+            Created <Time at={revision.created_at} />
           </span>
         )}
         <div className="flex min-w-0 flex-wrap items-center gap-2">

@@ -12,7 +12,7 @@ interface SetLabelDialogProps {
   isOpen: boolean;
   onClose(): void;
   revision: ErrorTaxonomyRevision;
-  /** All of the taxonomy. */
+  /** All revisions of the taxonomy. */
   revisions: readonly ErrorTaxonomyRevision[];
 }
 
@@ -22,7 +22,7 @@ export function SetLabelDialog({ isOpen, onClose, revision, revisions }: SetLabe
       isOpen={isOpen}
       onClose={onClose}
       title={`Set a label on revision ${revision.revision}`}
-      hint="Profiles name a label to say which revision they use; “production” where they name none."
+      hint="A profile uses the revision with the label that it names, “production” by default."
     >
       <SetLabelForm revision={revision} revisions={revisions} onSaved={onClose} />
     </Dialog>
@@ -72,7 +72,7 @@ function SetLabelForm({ revision, revisions, onSaved }: SetLabelFormProps) {
       </Field>
       <p aria-live="polite" className="text-sm text-warn empty:hidden">
         {isMove &&
-          `Revision ${holder.revision} bears “${label}” now. It moves to revision ${revision.revision}, and evaluations that go by it use that one from then on.`}
+          `Revision ${holder.revision} has “${label}” now. The label moves to revision ${revision.revision}, and evaluations that use the label will use that revision.`}
       </p>
       {set.error !== null && issue === undefined && <ErrorNotice error={set.error} />}
       <Button

@@ -11,11 +11,11 @@ const count = countFindings([
   { path: ["tone", "long"], count: 3, last_found_on: "2026-11-20" },
 ]);
 
-test("a kind has what was found at its whole path", () => {
+test("a kind counts the findings at its full path", () => {
   expect(count(["tone", "rude"], rude)).toBe(4);
   expect(count(["other", "rude"], rude)).toBe(0);
 });
 
-test("a category has what all its kinds have together", () => {
+test("a category counts the findings of all its kinds", () => {
   expect(count(["tone"], tone)).toBe(7);
 });

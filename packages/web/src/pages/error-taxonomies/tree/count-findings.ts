@@ -2,7 +2,7 @@ import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
 import type { ErrorTaxonomyFinding } from "@presage/sdk";
 import { type NodePath, pathKey } from "./walk-nodes.ts";
 
-/** How often a kind of error was found, or all that lies in a category together. */
+/** How often a kind of error was found, or all kinds of a category together. */
 export type CountFindings = (path: NodePath, node: TaxonomyNode) => number;
 
 export function countFindings(findings: readonly ErrorTaxonomyFinding[]): CountFindings {

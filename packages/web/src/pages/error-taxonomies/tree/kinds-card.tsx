@@ -18,7 +18,7 @@ interface KindsCardProps {
   nodes: readonly TaxonomyNode[];
 }
 
-/** The tree of a revision, and how often each kind of error was found with it. */
+/** A revision's tree, and how often each kind of error was found. */
 export function KindsCard({ revision, nodes }: KindsCardProps) {
   const presage = usePresage();
   const findings = useQuery(taxonomyFindingsQuery(presage, revision.id));
@@ -37,7 +37,7 @@ export function KindsCard({ revision, nodes }: KindsCardProps) {
               setFolded(new Set(folded.size > 0 ? [] : categories.map(({ path }) => pathKey(path))))
             }
           >
-            {folded.size > 0 ? "Unfold all" : "Fold all"}
+            {folded.size > 0 ? "Expand all" : "Collapse all"}
           </Button>
         )
       }
@@ -49,7 +49,7 @@ export function KindsCard({ revision, nodes }: KindsCardProps) {
         </div>
       )}
       {nodes.length === 0 ? (
-        <p className="px-4 py-3 text-sm text-ink-2">No kinds of error can be read from this revision.</p>
+        <p className="px-4 py-3 text-sm text-ink-2">This revision has no kinds of error.</p>
       ) : (
         <TaxonomyTree
           nodes={nodes}
@@ -68,19 +68,19 @@ export function KindsCard({ revision, nodes }: KindsCardProps) {
 
 function Evaluated({ count }: { count: number }): ReactNode {
   if (count > 0) {
-    return `How often each was found, and in which share of ${formatCount(count)} ${count === 1 ? "evaluation" : "evaluations"} against this revision. One may find several.`;
+    return `How often each was found, and its share of ${formatCount(count)} ${count === 1 ? "evaluation" : "evaluations"} with this revision. An evaluation can find several.`;
   }
   return (
     <>
-      No evaluation came to a verdict with this revision yet. It takes a profile of{" "}
+      No evaluation has succeeded with this revision yet. To use it, name this taxonomy in a profile of{" "}
       <Link
         to="/evaluators"
         search={{ q: "error-taxonomy" }}
         className="font-medium text-accent-ink hover:underline"
       >
         error-taxonomy
-      </Link>{" "}
-      that names this taxonomy.
+      </Link>
+      .
     </>
   );
 }

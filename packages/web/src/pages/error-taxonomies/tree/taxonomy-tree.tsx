@@ -9,20 +9,19 @@ import { type NodePath, pathKey } from "./walk-nodes.ts";
 
 interface Findings {
   countOf: CountFindings;
-  /** Evaluations that came to a verdict. */
+  /** Evaluations with a verdict. */
   evaluated: number;
 }
 
 interface TaxonomyTreeProps {
   nodes: readonly TaxonomyNode[];
-  /** The keys of the paths of folded categories. */
+  /** Path keys of the collapsed categories. */
   folded: ReadonlySet<string>;
   onFold(folded: ReadonlySet<string>): void;
-  /** Absent: nothing is said about what was found. */
   findings?: Findings | undefined;
 }
 
-/** The tree as nested lists whose categories fold. */
+/** The tree as nested lists with collapsible categories. */
 export function TaxonomyTree({ nodes, folded, onFold, findings }: TaxonomyTreeProps) {
   function toggle(path: NodePath) {
     const next = new Set(folded);
@@ -126,13 +125,13 @@ function Description({ text }: { text: string }) {
 
 interface FindingBarProps {
   count: number;
-  /** Evaluations that came to a verdict. */
+  /** Evaluations with a verdict. */
   evaluated: number;
-  /** An evaluation may be counted under several kinds of a category: their sum is no share. */
+  /** An evaluation may count under several kinds of a category, so their sum is not a share. */
   isCategory: boolean;
 }
 
-/** How often an error was found, as a figure and as a share of the evaluations. */
+/** How often an error was found, as a count and as a share of the evaluations. */
 function FindingBar({ count, evaluated, isCategory }: FindingBarProps) {
   const share = evaluated === 0 ? 0 : count / evaluated;
   return (

@@ -1,6 +1,6 @@
 import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
 
-/** A node's name with those of all that it lies in, the root's first. */
+/** The names from the root to a node. */
 export type NodePath = readonly string[];
 
 export function pathKey(path: NodePath): string {
@@ -12,7 +12,7 @@ export interface PlacedNode {
   node: TaxonomyNode;
 }
 
-/** Every node with its path, each before what lies in it. */
+/** Every node with its path, parents first. */
 export function walkNodes(nodes: readonly TaxonomyNode[], above: NodePath = []): PlacedNode[] {
   return nodes.flatMap((node) => {
     const path = [...above, node.name];

@@ -31,7 +31,7 @@ export function ResultBody({ result, explorer, text, onChooseText }: ResultBodyP
       <ResultTexts result={result} chosen={text} onChoose={onChooseText} />
       <div className="flex flex-col gap-4 p-4">
         {extra !== null && Object.keys(extra).length > 0 && (
-          <PlainText text={JSON.stringify(extra)} label="What the evaluator adds" />
+          <PlainText text={JSON.stringify(extra)} label="Additional output" />
         )}
         <ResultFacts result={result} explorer={explorer} />
       </div>

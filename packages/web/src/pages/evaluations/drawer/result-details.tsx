@@ -14,7 +14,7 @@ import { VerdictLine } from "./verdict-line.tsx";
 
 interface ResultDetailsProps {
   id: string;
-  /** What the list knows of it, which is shown until all of it is there. */
+  /** The list's part of the result, shown until the whole result is loaded. */
   row: ResultRow | undefined;
   previousId: string | undefined;
   nextId: string | undefined;
@@ -23,7 +23,6 @@ interface ResultDetailsProps {
   onClose(): void;
 }
 
-/** One result with all that is known of it. */
 export function ResultDetails({ id, row, explorer, ...ways }: ResultDetailsProps) {
   const presage = usePresage();
   const [text, chooseText] = useState<TextName>();
@@ -61,7 +60,7 @@ export function ResultDetails({ id, row, explorer, ...ways }: ResultDetailsProps
   );
 }
 
-/** Where the keyboard was has gone with the result before. */
+/** The focused element may have disappeared with the previous result. */
 function takeLostFocus(element: HTMLElement | null): void {
   if (document.activeElement === document.body) element?.focus();
 }

@@ -11,7 +11,7 @@ import { explainLabels } from "../filters/filter-labels.ts";
 import type { Explorer, ExplorerChanges } from "../use-explorer.ts";
 import { readDuration } from "./read-duration.ts";
 
-/** Under what the result is filed, and how it came about. */
+/** The result's metadata, much of which can be filtered by. */
 export function ResultFacts({ result, explorer }: { result: EvaluationResult; explorer: Explorer }) {
   const { confidence_interval: interval } = result.additional_info;
   const only = (changes: ExplorerChanges) => () => explorer.change(changes);
@@ -22,7 +22,7 @@ export function ResultFacts({ result, explorer }: { result: EvaluationResult; ex
       <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] rounded-md border border-line text-sm">
         <ResultFact name="Evaluator" onFilter={only({ evaluator: evaluator_id })}>
           <InlineText text={evaluator_id} />
-          {result.external && <span className="text-ink-3"> · made elsewhere and imported</span>}
+          {result.external && <span className="text-ink-3"> · imported</span>}
         </ResultFact>
         <ResultFact name="Profile">
           <Profile result={result} />
@@ -50,7 +50,7 @@ export function ResultFacts({ result, explorer }: { result: EvaluationResult; ex
           </ResultFact>
         ))}
         <ResultFact name="Evaluated">{exactTime(result.created_at)}</ResultFact>
-        <Duration name="Took" duration={result.evaluation_duration} />
+        <Duration name="Duration" duration={result.evaluation_duration} />
         <ResultFact name="Explained">{explainLabels[result.explain_strategy]}</ResultFact>
         {interval !== null && interval.median !== null && (
           <ResultFact name="Earlier scores">

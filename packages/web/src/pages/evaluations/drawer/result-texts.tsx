@@ -8,7 +8,7 @@ export type TextName = "difference" | "output" | "gold" | "input" | "system" | "
 
 interface ResultTextsProps {
   result: EvaluationResult;
-  /** What the reader looked at last, perhaps of another result. */
+  /** The last chosen tab, possibly of another result. */
   chosen: TextName | undefined;
   onChoose(name: TextName): void;
 }
@@ -19,12 +19,12 @@ interface Tab {
   content: ReactNode;
 }
 
-/** What was evaluated: of each text one tab, and how the output differs from the gold answer. */
+/** One tab for each evaluated text, and one that compares output and gold answer. */
 export function ResultTexts({ result, chosen, onChoose }: ResultTextsProps) {
   const tabs = tabsOf(result);
   const first = tabs.at(0);
   if (first === undefined)
-    return <p className="border-y border-line px-4 py-3 text-sm text-ink-3">No text was kept.</p>;
+    return <p className="border-y border-line px-4 py-3 text-sm text-ink-3">No texts were stored.</p>;
   const shown = tabs.find(({ value }) => value === chosen) ?? first;
   return (
     <Tabs
@@ -45,7 +45,7 @@ function tabsOf(result: EvaluationResult): Tab[] {
     output !== null && gold !== null
       ? {
           value: "difference",
-          label: "Output against gold",
+          label: "Output vs. gold answer",
           content: (
             <TextDifference before={gold} after={output} beforeLabel="Gold answer" afterLabel="Output" />
           ),

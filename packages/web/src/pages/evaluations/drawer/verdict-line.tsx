@@ -7,7 +7,7 @@ import { VerdictBadge } from "../../../ui/verdict-badge.tsx";
 
 type Verdict = Pick<ResultRow, "status" | "pass" | "score_raw" | "corrected" | "evaluator_id" | "created_at">;
 
-/** What the evaluator said, and what a person made of it. */
+/** The evaluator's verdict, and a person's correction. */
 export function VerdictLine({ verdict }: { verdict: Verdict }) {
   const { status, pass, score_raw, corrected, evaluator_id, created_at } = verdict;
   return (

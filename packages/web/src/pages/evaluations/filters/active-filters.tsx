@@ -4,7 +4,6 @@ import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import type { Explorer } from "../use-explorer.ts";
 import { activeFilters, noFilters } from "./filter-labels.ts";
 
-/** The filters that are set, each of which can be taken out. */
 export function ActiveFilters({ explorer: { search, change } }: { explorer: Explorer }) {
   const filters = activeFilters(search);
   if (filters.length === 0) return null;

@@ -3,7 +3,7 @@ import { TextInput } from "../../../ui/form/inputs.tsx";
 
 type Rest = Omit<InputHTMLAttributes<HTMLInputElement>, "value" | "onChange" | "onBlur" | "onKeyDown">;
 
-/** A text filter: it does not ask the server at every key. */
+/** A text filter that does not query the server on every keystroke. */
 export function DebouncedInput({
   value,
   onApply,
@@ -23,7 +23,7 @@ export function DebouncedInput({
 
 const pauseMs = 500;
 
-/** A text that is applied when its writer pauses or leaves. If it changes elsewhere, what stands there comes in its place. */
+/** A text that is applied when the user pauses or leaves. A change from elsewhere replaces it. */
 function useDebouncedText(value: string, apply: (text: string) => void) {
   const [draft, setDraft] = useState(value);
   const [seen, setSeen] = useState(value);
@@ -31,7 +31,7 @@ function useDebouncedText(value: string, apply: (text: string) => void) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   if (value !== seen) {
     setSeen(value);
-    // What was applied here comes back; its writer may be further by now.
+    // Ignore the echo of our own change: the user may have typed more by now.
     if (value !== applied) setDraft(value);
     setApplied(value);
   }

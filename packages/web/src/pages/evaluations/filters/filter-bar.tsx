@@ -12,7 +12,7 @@ import { FilterSelect, type FilterSelectProps } from "./filter-select.tsx";
 import { MoreFilters } from "./more-filters.tsx";
 import { useFilterOptions } from "./use-filter-options.ts";
 
-/** What is looked for. On a narrow screen all of it is in a sheet. */
+/** On narrow screens, all filters are in a dialog. */
 export function FilterBar({ explorer }: { explorer: Explorer }) {
   const [isSheetOpen, setSheetOpen] = useState(false);
   const mainFilters = useMainFilters(explorer);
@@ -56,13 +56,13 @@ type MainFilter = Pick<FilterSelectProps, "anyLabel" | "value" | "options" | "on
 
 const verdictOptions = verdicts.map((value) => ({ value, label: verdictLabels[value] }));
 
-/** The filters that are asked for most. */
+/** The most common filters. */
 function useMainFilters({ search, change }: Explorer): MainFilter[] {
   const { apps, evaluators, profiles } = useFilterOptions(search);
   return [
     {
       label: "Verdict",
-      anyLabel: "Every verdict",
+      anyLabel: "Any verdict",
       value: search.verdict,
       options: verdictOptions,
       onSelect: (value) => change({ verdict: verdicts.find((known) => known === value) }),

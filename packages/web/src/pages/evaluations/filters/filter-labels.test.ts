@@ -11,7 +11,7 @@ const search: ExplorerSearch = {
   result: "3",
 };
 
-test("each filter that is set is said once, each tag for itself", () => {
+test("each filter is listed once, and each tag separately", () => {
   expect(activeFilters(search).map(({ name, value }) => `${name}: ${value}`)).toEqual([
     "Verdict: Unusable input",
     "Score at least: 0",
@@ -21,11 +21,11 @@ test("each filter that is set is said once, each tag for itself", () => {
   ]);
 });
 
-test("a filter’s removal takes out this one only", () => {
+test("removing a filter keeps the others", () => {
   const tag = activeFilters(search).find(({ value }) => value === "a=b");
   expect(changeSearch(search, tag?.removal ?? {})).toEqual({ ...search, tag: ["c=d"] });
 });
 
-test("clearing leaves the order and the open result", () => {
+test("clearing keeps the order and the open result", () => {
   expect(changeSearch(search, noFilters(search))).toEqual({ order: "oldest", result: "3" });
 });

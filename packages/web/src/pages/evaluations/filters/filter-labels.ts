@@ -17,7 +17,7 @@ export const explainLabels: Record<ExplainStrategy, string> = {
   always: "Always",
 };
 
-/** A filter in words, and what takes it out. */
+/** A filter in words, and the change that removes it. */
 export interface ActiveFilter {
   key: string;
   name: string;
@@ -25,7 +25,7 @@ export interface ActiveFilter {
   removal: ExplorerChanges;
 }
 
-/** The filters that are set, as the reader would say them. Neither the order nor the open result is one. */
+/** The active filters in words. The order and the open result do not count. */
 export function activeFilters(search: ExplorerSearch): ActiveFilter[] {
   const { verdict, explain, since, until, min_score, max_score } = search;
   const found: (ActiveFilter | undefined)[] = [
@@ -54,13 +54,13 @@ export function activeFilters(search: ExplorerSearch): ActiveFilter[] {
   return found.filter((filter) => filter !== undefined);
 }
 
-/** Undefined where none is left. */
+/** Undefined if none is left. */
 export function withoutTag(tags: readonly string[] | undefined, tag: string): string[] | undefined {
   const left = (tags ?? []).filter((other) => other !== tag);
   return left.length === 0 ? undefined : left;
 }
 
-/** What takes all filters out. */
+/** The change that removes all filters. */
 export function noFilters(search: ExplorerSearch): ExplorerChanges {
   return Object.assign({}, ...activeFilters(search).map(({ removal }) => removal), { tag: undefined });
 }

@@ -15,7 +15,6 @@ const orders = [
   { value: "oldest", label: "Oldest first" },
 ] as const;
 
-/** The filters that need more room, and the order. */
 export function MoreFilters({ explorer }: { explorer: Explorer }) {
   const { search, change } = explorer;
   const { families } = useFilterOptions(search);

@@ -7,7 +7,6 @@ import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import type { Explorer } from "../use-explorer.ts";
 import { withoutTag } from "./filter-labels.ts";
 
-/** Tags that must all match. */
 export function TagFilter({ explorer: { search, change } }: { explorer: Explorer }) {
   const [draft, setDraft] = useState("");
   const [isInvalid, setInvalid] = useState(false);

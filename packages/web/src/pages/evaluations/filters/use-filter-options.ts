@@ -9,11 +9,11 @@ export interface FilterOptions {
   apps: string[];
   evaluators: string[];
   families: string[];
-  /** Of the family that is chosen, if one is. */
+  /** Profiles of the chosen family, if any. */
   profiles: string[];
 }
 
-/** What there is to choose from. What is chosen already is among it, even if nothing else knows it. */
+/** Includes the current choice even if it no longer exists. */
 export function useFilterOptions(search: ExplorerSearch): FilterOptions {
   const presage = usePresage();
   const { data: apps = [] } = useQuery(appsQuery(presage));

@@ -10,7 +10,7 @@ export const resultTableFeatures = tableFeatures({ columnSizingFeature });
 
 const helper = createColumnHelper<typeof resultTableFeatures, ResultRow>();
 
-/** The output takes what room the others leave. */
+/** The output takes the remaining width. */
 export const outputColumnId = "output";
 
 export const resultColumns = helper.columns([
@@ -83,7 +83,7 @@ function EvaluatorAndProfile({ row }: { row: ResultRow }) {
   );
 }
 
-/** Without a verdict the reason stands in the output's place. */
+/** Without a verdict, shows the error instead of the output. */
 function Excerpt({ row: { status, error_message, excerpt } }: { row: ResultRow }) {
   if (status !== "success" && error_message !== null) {
     return (
@@ -104,7 +104,7 @@ function NameOrNone({ name }: { name: string | number | null }) {
   return name === null ? <span className="text-ink-3">–</span> : <InlineText text={String(name)} />;
 }
 
-/** A score from 0 to 1 as a number, and as a length beside it. */
+/** A score from 0 to 1 as a number and a bar. */
 function ScoreBar({ score }: { score: number | null }) {
   return (
     <span className="flex items-center justify-end gap-2">
@@ -118,18 +118,18 @@ function ScoreBar({ score }: { score: number | null }) {
   );
 }
 
-/** The verdict that counts. A person’s is marked as such. */
+/** The effective verdict. A person’s is marked. */
 function CountedVerdict({
   row: { status, pass, corrected },
 }: {
   row: Pick<ResultRow, "status" | "pass" | "corrected">;
 }) {
   if (corrected === null) return <VerdictBadge status={status} pass={pass} />;
-  const own = pass === null ? "no verdict" : pass ? "a pass" : "a fail";
+  const own = pass === null ? "none" : pass ? "pass" : "fail";
   return (
     <span
       className="inline-flex items-center gap-1.5"
-      title={`A person says so. The evaluator said: ${own}.`}
+      title={`Corrected by a person. The evaluator’s verdict: ${own}.`}
     >
       <VerdictBadge status={status} pass={corrected.pass} />
       <UserRoundPen className="size-3.5 text-ink-3" aria-label="corrected" />

@@ -11,11 +11,10 @@ interface ResultTableRowProps {
   isActive: boolean;
   isOpen: boolean;
   onOpen(id: string): void;
-  /** The contents of the cells. */
   children: ReactNode;
 }
 
-/** A row opens its result wherever it is clicked; the link in its first cell does so for the keyboard and for new tabs. */
+/** The whole row is clickable; the link in its first cell is for the keyboard and for new tabs. */
 export function ResultTableRow({
   row: { id },
   index,
@@ -28,7 +27,7 @@ export function ResultTableRow({
     <tr
       aria-rowindex={index + 2}
       onClick={(event) => {
-        // The link goes its own way, and text can be marked.
+        // Links handle themselves, and selecting text must not open the result.
         const isLink = event.target instanceof Element && event.target.closest("a") !== null;
         if (!isLink && getSelection()?.isCollapsed !== false) onOpen(id);
       }}

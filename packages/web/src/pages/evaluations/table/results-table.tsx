@@ -7,14 +7,14 @@ import { ResultTableRow } from "./result-table-row.tsx";
 
 interface ResultsTableProps {
   rows: ResultRow[];
-  /** The row that the keyboard is at. */
+  /** The row that has the keyboard focus, or had it last. */
   activeId: string | undefined;
   openId: string | undefined;
   /** Below the last row. */
   end: ReactNode;
   onActivate(id: string): void;
   onOpen(id: string): void;
-  /** The reader is near the last row. */
+  /** Called when the user is near the last row. */
   onNearEnd(): void;
 }
 
@@ -22,7 +22,7 @@ const rowHeight = 44;
 const rowsBeyond = 12;
 const rowsBeforeEnd = 40;
 
-/** Results of any number: only the rows in sight are in the page. */
+/** Renders only the visible rows, for any number of results. */
 export function ResultsTable({
   rows: data,
   activeId,
@@ -59,7 +59,7 @@ export function ResultsTable({
     if (isNearEnd) onNearEnd();
   }, [isNearEnd, onNearEnd]);
 
-  // Whoever goes through the results in the drawer takes the list along.
+  // The list follows the result that is open in the drawer.
   const follow = useEffectEvent((id: string | undefined) => {
     const index = rows.findIndex((row) => row.id === id);
     if (index !== -1) virtualizer.scrollToIndex(index);
@@ -133,7 +133,7 @@ export function ResultsTable({
   );
 }
 
-/** Holds the room of the rows that are not in the page. */
+/** Takes the height of the rows that are not rendered. */
 function Spacer({ height }: { height: number }) {
   if (height <= 0) return null;
   return (
@@ -143,7 +143,7 @@ function Spacer({ height }: { height: number }) {
   );
 }
 
-/** The keyboard goes to a row, if it is in the page. */
+/** Focuses a row, if it is rendered. */
 export function focusResult(id: string): void {
   document.querySelector<HTMLElement>(`a[data-result="${CSS.escape(id)}"]`)?.focus();
 }

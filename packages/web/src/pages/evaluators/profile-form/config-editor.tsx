@@ -8,7 +8,7 @@ import { ConfigFieldControl } from "./config-field-control.tsx";
 
 interface ConfigEditorProps {
   fields: readonly ConfigField[];
-  /** JSON, as far as it is typed. */
+  /** JSON, possibly incomplete. */
   text: string;
   isJsonSide: boolean;
   /** Their paths begin with `config`. */
@@ -17,7 +17,7 @@ interface ConfigEditorProps {
   onChangeSide(isJsonSide: boolean): void;
 }
 
-/** The config as a form, or as the JSON that it is. The JSON is what counts; the form only shows it. */
+/** Edits the config as a form or as JSON. The JSON text is the source of truth. */
 export function ConfigEditor({
   fields,
   text,
@@ -74,7 +74,7 @@ interface ConfigFieldsProps {
 function ConfigFields({ fields, config, issues, onChangeText }: ConfigFieldsProps) {
   const unknown = Object.keys(config).filter((name) => !fields.some((field) => field.name === name));
   function set(name: string, value: unknown) {
-    // A value of `undefined` leaves the text.
+    // `undefined` removes the setting.
     onChangeText(JSON.stringify({ ...config, [name]: value }, null, 2));
   }
   return (
@@ -90,7 +90,7 @@ function ConfigFields({ fields, config, issues, onChangeText }: ConfigFieldsProp
       ))}
       {unknown.length > 0 && (
         <p className="text-xs text-warn">
-          Only seen as JSON: <span className="font-mono">{unknown.join(", ")}</span>
+          Only visible as JSON: <span className="font-mono">{unknown.join(", ")}</span>
         </p>
       )}
     </>

@@ -10,20 +10,19 @@ import { SwitchField } from "./switch-field.tsx";
 
 interface ConfigFieldControlProps {
   field: ConfigField;
-  /** Undefined where the config does not say. */
+  /** Undefined if the config does not set it. */
   value: unknown;
   issue: string | undefined;
-  /** `undefined` takes the setting out of the config, so that its default counts. */
+  /** `undefined` removes the setting, so that its default applies. */
   onChange(value: unknown): void;
 }
 
-/** The control of one setting, with its words, its default and its issue. */
 export function ConfigFieldControl({ field, value, issue, onChange }: ConfigFieldControlProps) {
   const label = humanizeName(field.name);
   const around = {
     label,
     hint: <FieldHint field={field} />,
-    issue: isUnreadJson(field, value) ? issue && "This is no JSON yet." : issue,
+    issue: isUnreadJson(field, value) ? issue && "Invalid JSON." : issue,
     aside: (
       <Aside field={field} isSet={value !== undefined} label={label} onReset={() => onChange(undefined)} />
     ),
@@ -114,7 +113,7 @@ function Aside({
   label: string;
   onReset(): void;
 }) {
-  if (field.isRequired) return <span className="text-xs font-normal text-ink-3">Needed</span>;
+  if (field.isRequired) return <span className="text-xs font-normal text-ink-3">Required</span>;
   if (!isSet || field.fallback === undefined) return null;
   return (
     <button
@@ -128,7 +127,7 @@ function Aside({
   );
 }
 
-/** What is no JSON went as text, of which the server can only say that it is of the wrong kind. */
+/** Invalid JSON is kept as a string, for which the server reports only a wrong type. */
 function isUnreadJson({ kind }: ConfigField, value: unknown): boolean {
   return kind === "json" && typeof value === "string";
 }

@@ -6,7 +6,7 @@ function kindOf(property: unknown): unknown {
   return field?.kind;
 }
 
-test("every kind of setting gets the control that fits it", () => {
+test("every kind of setting gets a fitting control", () => {
   expect(kindOf({ type: "boolean" })).toBe("switch");
   expect(kindOf({ type: "number", minimum: 0 })).toBe("number");
   expect(kindOf({ type: "string", enum: ["all", "any"] })).toBe("choice");
@@ -16,7 +16,7 @@ test("every kind of setting gets the control that fits it", () => {
   expect(kindOf({ type: "array", items: { type: "object" } })).toBe("json");
 });
 
-test("a text that may be long gets more than one line", () => {
+test("a text that may be long gets several lines", () => {
   const properties = {
     short: { type: "string", maxLength: 80 },
     long: { type: "string", maxLength: 20_000 },
@@ -27,7 +27,7 @@ test("a text that may be long gets more than one line", () => {
   ]);
 });
 
-test("a setting knows its words, its default and whether it is needed", () => {
+test("a setting has its description, its default and whether it is required", () => {
   const schema = {
     properties: { threshold: { type: "number", default: 0.9, description: "The lowest that passes." } },
     required: ["threshold"],

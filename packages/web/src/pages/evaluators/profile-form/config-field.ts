@@ -1,9 +1,9 @@
-/** One setting of a profile, and what takes it in. */
+/** One setting of a profile, and the kind of its control. */
 export type ConfigField = {
   name: string;
   description: string | undefined;
   isRequired: boolean;
-  /** What counts where the setting is absent. */
+  /** The default. */
   fallback: unknown;
 } & (
   | { kind: "switch" }
@@ -19,7 +19,7 @@ type Schema = Record<string, unknown>;
 
 const longTextCharacters = 500;
 
-/** The settings of a family, from the JSON Schema of its config. What no control fits is written as JSON. */
+/** The settings of a family, from the JSON Schema of its config. Settings without a fitting control are edited as JSON. */
 export function readConfigFields(schema: Schema): ConfigField[] {
   const required = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(asSchema(schema.properties)).map(([name, property]) => {

@@ -1,6 +1,5 @@
 import type { ConfigField } from "./config-field.ts";
 
-/** What a setting is for, and what counts where it is absent. */
 export function FieldHint({ field: { description, fallback, kind } }: { field: ConfigField }) {
   const hasDefault = fallback !== undefined && kind !== "switch" && !isEmptyList(fallback);
   return (
@@ -16,7 +15,7 @@ export function FieldHint({ field: { description, fallback, kind } }: { field: C
   );
 }
 
-/** The stretches between backticks are code. */
+/** Text between backticks is code. */
 function WithCode({ text }: { text: string }) {
   return text.split("`").map((part, index) =>
     index % 2 === 0 ? (

@@ -9,7 +9,7 @@ interface JsonInputProps {
   onChange(value: unknown): void;
 }
 
-/** A value that only JSON can say. What is no JSON yet goes on as text, and is refused. */
+/** Edits a value as JSON. Invalid JSON is passed on as a string, which the server rejects. */
 export function JsonInput({ control, value, onChange }: JsonInputProps) {
   const [typed, setTyped] = useState(textOf(value));
   const shown = textOf(readValue(typed)) === textOf(value) ? typed : textOf(value);

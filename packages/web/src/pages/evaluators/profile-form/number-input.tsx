@@ -9,7 +9,7 @@ interface NumberInputProps {
   onChange(value: unknown): void;
 }
 
-/** Keeps what is typed as it is typed, «0.» on the way to «0.5». What is no number goes on as text, and is refused. */
+/** Keeps unfinished input such as “0.”. Anything but a number is passed on as a string, which the server rejects. */
 export function NumberInput({ control, value, placeholder, onChange }: NumberInputProps) {
   const [typed, setTyped] = useState("");
   const shown = readNumber(typed) === value ? typed : textOf(value);

@@ -14,15 +14,15 @@ import { readConfigFields } from "./config-field.ts";
 
 interface ProfileFormProps {
   family: EvaluatorFamily;
-  /** The newest revision of the profile that is revised; absent for a new one. */
+  /** The newest revision of the profile to revise; absent for a new profile. */
   revised?: EvaluatorProfile;
   onSaved(profile: EvaluatorProfile): void;
 }
 
-/** Makes a profile, or adds a revision to one. */
+/** Creates a profile, or adds a revision to one. */
 function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
   const fields = useMemo(() => readConfigFields(family.profile_config_schema), [family]);
-  // Somebody else may revise the profile while this is being written.
+  // Somebody else may revise the profile in the meantime.
   const [origin] = useState(revised);
   const initial = {
     name: origin?.name ?? "",
@@ -71,7 +71,7 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
         event.preventDefault();
         if ("issue" in config || isSame) return;
         const form = event.currentTarget;
-        // The issues are shown by then.
+        // After React has rendered the issues.
         save.mutate(toSave(config.value), {
           onSuccess: onSaved,
           onError: () => setTimeout(() => focusFirstIssue(form)),
@@ -81,7 +81,7 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
       {revised === undefined && (
         <Field
           label="Name"
-          hint="Evaluations are filed under it. It cannot be changed later."
+          hint="Evaluations refer to the profile by this name. It cannot be changed later."
           issue={issueAt(issues, "name")}
         >
           {(control) => (
@@ -121,10 +121,10 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
       )}
       {revised?.revision !== origin?.revision && !save.isPending && (
         <p role="status" className="text-sm text-warn">
-          Revision {revised?.revision} was made while you were writing. Saving takes back what it changed.
+          Revision {revised?.revision} was created while you were editing. Saving overwrites its changes.
         </p>
       )}
-      {isSame && <p className="text-sm text-ink-3">Nothing is changed yet.</p>}
+      {isSame && <p className="text-sm text-ink-3">No changes yet.</p>}
       {save.error !== null && issues.length === 0 && <ErrorNotice error={save.error} />}
       <SaveActions
         isChanged={isChanged}
@@ -140,7 +140,7 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
   );
 }
 
-/** A draft of an earlier revision would take back what has come since. */
+/** Keyed by revision: a draft of an earlier one would undo later changes. */
 function draftKey(family: EvaluatorFamily, revised: EvaluatorProfile | undefined): string {
   return revised === undefined
     ? `new profile of ${family.family_name}`
@@ -151,7 +151,7 @@ interface ProfileDialogProps {
   isOpen: boolean;
   onClose(): void;
   family: EvaluatorFamily;
-  /** The newest revision of the profile that is revised; absent for a new one. */
+  /** The newest revision of the profile to revise; absent for a new profile. */
   revised?: EvaluatorProfile;
   onSaved(profile: EvaluatorProfile): void;
 }
@@ -166,7 +166,7 @@ export function ProfileDialog({ isOpen, onClose, family, revised, onSaved }: Pro
       hint={
         revised === undefined
           ? family.description
-          : `Saves revision ${revised.revision + 1}. Earlier results keep the revision that they were made with.`
+          : `Creates revision ${revised.revision + 1}. Earlier results keep the revision that they were made with.`
       }
     >
       <ProfileForm family={family} {...(revised && { revised })} onSaved={onSaved} />

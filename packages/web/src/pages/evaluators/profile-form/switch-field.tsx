@@ -5,13 +5,13 @@ interface SwitchFieldProps {
   label: string;
   hint: ReactNode;
   issue: string | undefined;
-  /** On the right of the label. */
+  /** To the right of the label. */
   aside: ReactNode;
   isOn: boolean;
   onChange(isOn: boolean): void;
 }
 
-/** A setting that is on or off: its label stands beside it, and not above. */
+/** A checkbox with its label beside it. */
 export function SwitchField({ label, hint, issue, aside, isOn, onChange }: SwitchFieldProps) {
   const noteId = useId();
   return (

@@ -25,8 +25,8 @@ export function ArchiveProfileDialog({ isOpen, onClose, profile }: ArchiveProfil
     >
       <div className="flex flex-col gap-3">
         <p>
-          Nothing can be evaluated with it any more, it cannot be revised, and its name stays taken. Its
-          results are kept. This cannot be undone.
+          It can no longer be used or revised, and its name stays taken. Its results are kept. This cannot be
+          undone.
         </p>
         {archive.error !== null && <ErrorNotice error={archive.error} />}
       </div>

@@ -7,7 +7,7 @@ import { type ConfigChange, configChanges } from "./config-changes.ts";
 import { SettingValue } from "./setting-value.tsx";
 
 interface CompareCardProps {
-  /** Newest first, at least two. */
+  /** Newest first; at least two. */
   revisions: readonly EvaluatorProfile[];
   before: EvaluatorProfile;
   after: EvaluatorProfile;
@@ -61,12 +61,10 @@ export function CompareCard({ revisions, before, after, onChange }: CompareCardP
 
 interface ConfigChangesViewProps {
   changes: readonly ConfigChange[];
-  /** What the two sides are called. */
   beforeLabel: string;
   afterLabel: string;
 }
 
-/** What two revisions have differently, setting by setting. */
 function ConfigChangesView({ changes, ...labels }: ConfigChangesViewProps) {
   return (
     <dl className="flex flex-col">
@@ -85,7 +83,7 @@ function ConfigChangesView({ changes, ...labels }: ConfigChangesViewProps) {
   );
 }
 
-/** Shorter texts are taken in at one glance, whole. */
+/** Shorter texts are shown in full, without a diff. */
 const longCharacters = 60;
 const maxListed = 12;
 
@@ -112,7 +110,7 @@ function Change({
   );
 }
 
-/** What is compared as text: texts, and what only JSON can say. A list of texts is one that SettingValue shows well. */
+/** The text to diff: a string, or JSON of a complex value. Undefined for values that SettingValue shows well. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   if (Array.isArray(value) && value.length <= maxListed) return undefined;

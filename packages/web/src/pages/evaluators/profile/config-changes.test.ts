@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { configChanges } from "./config-changes.ts";
 
-test("settings that are the same are left out, whatever the order of their keys", () => {
+test("equal settings are left out, whatever the order of their keys", () => {
   const before = { threshold: 0.5, schema: { type: "object", required: ["a"] } };
   const after = { schema: { required: ["a"], type: "object" }, threshold: 0.5 };
   expect(configChanges(before, after)).toEqual([]);
 });
 
-test("a setting that changed, came or went is told with both values", () => {
+test("changed, added and removed settings are listed with both values", () => {
   const before = { threshold: 0.5, trim: false };
   const after = { threshold: 0.9, kinds: ["email"] };
   expect(configChanges(before, after)).toEqual([

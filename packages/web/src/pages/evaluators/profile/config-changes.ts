@@ -1,4 +1,4 @@
-/** One setting that two revisions have differently. Undefined stands for: not set. */
+/** A setting that differs between two revisions. Undefined: not set. */
 export interface ConfigChange {
   name: string;
   before: unknown;
@@ -7,7 +7,6 @@ export interface ConfigChange {
 
 type Config = Record<string, unknown>;
 
-/** The settings that differ, in the order in which they stand. */
 export function configChanges(before: Config, after: Config): ConfigChange[] {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names
@@ -15,7 +14,7 @@ export function configChanges(before: Config, after: Config): ConfigChange[] {
     .filter(({ before, after }) => canonical(before) !== canonical(after));
 }
 
-/** JSON in which the order of keys does not count. */
+/** JSON with sorted keys. */
 function canonical(value: unknown): string | undefined {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)

@@ -4,17 +4,17 @@ import { readConfigFields } from "../profile-form/config-field.ts";
 import { SettingValue } from "./setting-value.tsx";
 
 interface ConfigViewProps {
-  /** Undefined where this version of Presage has no such family any more. */
+  /** Undefined if this version of Presage no longer has the family. */
   family: EvaluatorFamily | undefined;
   config: Record<string, unknown>;
 }
 
-/** Every setting of a profile, with the defaults that fill what it leaves open. */
+/** All settings of a profile, including defaults. */
 export function ConfigView({ family, config }: ConfigViewProps) {
   const fields = family === undefined ? [] : readConfigFields(family.profile_config_schema);
   const fallbacks = new Map(fields.map(({ name, fallback }) => [name, fallback]));
   const names = [...new Set([...fallbacks.keys(), ...Object.keys(config)])];
-  if (names.length === 0) return <p className="px-4 py-3 text-sm text-ink-2">There is nothing to set.</p>;
+  if (names.length === 0) return <p className="px-4 py-3 text-sm text-ink-2">This family has no settings.</p>;
   return (
     <dl className="flex flex-col">
       {names.map((name) => {

@@ -7,7 +7,7 @@ import { ProfileDialog } from "../profile-form/profile-form.tsx";
 import { ArchiveProfileDialog } from "./archive-profile-dialog.tsx";
 
 interface ProfileActionsProps {
-  /** Undefined while it is on its way, and where it is gone. */
+  /** Undefined while loading, or if it no longer exists. */
   family: EvaluatorFamily | undefined;
   /** The newest revision. */
   profile: EvaluatorProfile;

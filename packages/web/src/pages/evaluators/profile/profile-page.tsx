@@ -49,14 +49,14 @@ function ProfilePage() {
         <Card>
           <EmptyState
             icon={SearchX}
-            title="There is no such profile"
+            title="Profile not found"
             actions={
               <Link to="/evaluators" className={buttonClass({ variant: "primary" })}>
                 All evaluators
               </Link>
             }
           >
-            The address may be misspelt, or the profile belongs to another account.
+            The URL may be wrong, or the profile may belong to another account.
           </EmptyState>
         </Card>
       )}
@@ -116,7 +116,6 @@ function Profile({ revisions, newest }: ProfileProps) {
   );
 }
 
-/** Where a profile belongs, and what it is for. */
 function ProfileHint({ profile }: { profile: EvaluatorProfile }) {
   const { evaluator_family, description, is_managed, archived_at } = profile;
   return (
@@ -130,7 +129,7 @@ function ProfileHint({ profile }: { profile: EvaluatorProfile }) {
         {evaluator_family}
       </Link>
       .{description !== null && description !== "" && ` ${description}`}
-      {is_managed && " It comes with Presage and cannot be changed."}
+      {is_managed && " It is built-in and cannot be changed."}
       {archived_at !== null && (
         <>
           {" "}

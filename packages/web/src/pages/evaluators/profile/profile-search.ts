@@ -1,4 +1,4 @@
-/** Which revisions of a profile are compared, as it stands in the address bar. */
+/** The revisions to compare. */
 export interface ProfileSearch {
   from?: number;
   to?: number;

@@ -12,15 +12,15 @@ import { figuresByRevision } from "../revision-figures.ts";
 interface RevisionsCardProps {
   /** Newest first. */
   revisions: readonly EvaluatorProfile[];
-  /** Undefined while they are on their way, as the agreement. */
+  /** Undefined while loading, as is the agreement. */
   figures: readonly EvaluationSummaryGroup[] | undefined;
   agreement: readonly RevisionAgreement[] | undefined;
 }
 
-/** What stands below the table must not be pushed out of sight. */
+/** More rows would push the rest of the page out of sight. */
 const maxAtFirst = 8;
 
-/** How each revision did: scores of different revisions are never mixed. */
+/** Pass rate and agreement of each revision. */
 export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardProps) {
   const [showsAll, setShowsAll] = useState(false);
   const shown = showsAll ? revisions : revisions.slice(0, maxAtFirst);
@@ -28,13 +28,13 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
   return (
     <Card
       title="Revisions"
-      hint="Pass rates count verdicts as people have corrected them. Intervals are at 95 %."
+      hint="Pass rates include people’s corrections. Intervals are 95 % confidence intervals."
     >
       <Table label="Revisions" className="min-w-4xl">
         <thead className="border-b border-line">
           <tr>
             <HeaderCell>Revision</HeaderCell>
-            <HeaderCell>Made</HeaderCell>
+            <HeaderCell>Created</HeaderCell>
             <HeaderCell isNumber>Evaluations</HeaderCell>
             <HeaderCell className="w-60">Pass rate</HeaderCell>
             <HeaderCell className="w-60">People agreed</HeaderCell>
@@ -50,9 +50,7 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
             return (
               <tr key={revision} className="h-11 border-b border-line last:border-b-0">
                 <RowHeader className="font-medium tabular-nums">{revision}</RowHeader>
-                <Cell className="text-ink-2">
-                  {is_managed ? "Comes with Presage" : <Time at={created_at} />}
-                </Cell>
+                <Cell className="text-ink-2">{is_managed ? "Built-in" : <Time at={created_at} />}</Cell>
                 <Cell isNumber>
                   {figuresOf === undefined ? "" : formatCount(made?.count ?? 0)}
                   {made !== undefined && made.failed > 0 && (

@@ -1,4 +1,3 @@
-/** The value of one setting, as a person reads it. */
 export function SettingValue({ value }: { value: unknown }) {
   if (value === undefined || value === "") return <span className="text-sm text-ink-3">Not set</span>;
   if (typeof value === "boolean") return <span className="text-sm">{value ? "Yes" : "No"}</span>;
@@ -9,7 +8,7 @@ export function SettingValue({ value }: { value: unknown }) {
       <ul className="flex min-w-0 flex-wrap gap-1">
         {value.map((item, index) => (
           <li
-            // biome-ignore lint/suspicious/noArrayIndexKey: the same text may stand there twice
+            // biome-ignore lint/suspicious/noArrayIndexKey: texts may repeat
             key={index}
             className="min-w-0 rounded border border-line bg-sunken px-1.5 font-mono text-xs leading-5 wrap-anywhere whitespace-pre-wrap text-ink"
           >

@@ -30,9 +30,9 @@ const emptySample: Record<SampleField, string> = {
   evaluated_model_gold_answer: "",
 };
 
-/** Tries a profile on an example, of which nothing is kept. */
+/** Tries a profile on an example, without storing anything. */
 export function TryCard({ family, profile }: TryCardProps) {
-  // Profiles of one family are tried on the same example.
+  // All profiles of a family share one example.
   const { draft, isChanged, change, discard } = useDraft(`example of ${family.family_name}`, emptySample);
   const { needed, taken } = sampleFields(family, profile.config);
 
@@ -42,10 +42,7 @@ export function TryCard({ family, profile }: TryCardProps) {
   const isAtField = issues.some(({ path }) => [...needed, ...taken].some((field) => field === path[0]));
 
   return (
-    <Card
-      title="Try it"
-      hint={`Runs revision ${profile.revision} once. Nothing of it is kept or counted as a result.`}
-    >
+    <Card title="Try it" hint={`Runs revision ${profile.revision} once. Nothing is stored.`}>
       <form
         className="flex flex-col gap-4 p-4"
         onSubmit={(event) => {
@@ -121,7 +118,6 @@ export function TryCard({ family, profile }: TryCardProps) {
   );
 }
 
-/** What a trial came to. */
 function TryResult({ item: { status, error_message, evaluation_result: result } }: { item: EvaluateItem }) {
   const positions = result?.additional_info.positions ?? [];
   const extra = result?.additional_info.extra;
@@ -139,7 +135,7 @@ function TryResult({ item: { status, error_message, evaluation_result: result } 
       {result?.explanation && <PlainText label="Explanation" text={result.explanation} />}
       {positions.length > 0 && (
         <PlainText
-          label="Where in the output"
+          label="Positions in the output"
           text={result?.evaluated_model_output ?? ""}
           positions={positions}
         />

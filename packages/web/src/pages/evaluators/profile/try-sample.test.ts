@@ -11,14 +11,14 @@ const judge: EvaluatorFamily = {
   profile_config_schema: {},
 };
 
-test("what the profile's criteria speak of is needed too", () => {
+test("fields that the profile requires are needed too", () => {
   expect(sampleFields(judge, { required_fields: ["evaluated_model_input"] })).toEqual({
     needed: ["evaluated_model_input", "evaluated_model_output"],
     taken: ["evaluated_model_retrieved_context"],
   });
 });
 
-test("an empty text is sent where one is needed, and left out where it is not", () => {
+test("an empty text is sent if it is required, and left out otherwise", () => {
   const draft = {
     evaluated_model_system_prompt: "left over from another family",
     evaluated_model_retrieved_context: writeContexts(["a passage"]),
@@ -33,7 +33,7 @@ test("an empty text is sent where one is needed, and left out where it is not", 
   });
 });
 
-test("passages come back from the draft as they were", () => {
+test("passages round-trip through the draft", () => {
   expect(readContexts(writeContexts(["one", "", "two\nlines"]))).toEqual(["one", "", "two\nlines"]);
   expect(readContexts(writeContexts([]))).toEqual([]);
 });

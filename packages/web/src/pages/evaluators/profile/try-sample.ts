@@ -10,19 +10,19 @@ const all = [
 
 export type SampleField = (typeof all)[number];
 
-/** What an example needs, and what else it may have, in the order in which people read it. */
+/** The required and the optional texts of an example, in reading order. */
 export function sampleFields(
   { required_input_fields, optional_input_fields }: EvaluatorFamily,
   config: Record<string, unknown>,
 ): { needed: SampleField[]; taken: SampleField[] } {
-  // A judge's profile says for itself what its criteria speak of.
+  // A judge's profile lists the fields that its criteria mention.
   const byProfile = Array.isArray(config.required_fields) ? config.required_fields : [];
   const needed = all.filter((field) => required_input_fields.includes(field) || byProfile.includes(field));
   const taken = all.filter((field) => optional_input_fields.includes(field) && !needed.includes(field));
   return { needed, taken };
 }
 
-/** What is sent: what is needed even if it is empty, for an empty text is a text too; of the rest what was filled in. */
+/** Required texts are sent even if empty; optional ones only if filled in. */
 export function toSample(
   draft: Record<SampleField, string>,
   needed: readonly SampleField[],
@@ -40,7 +40,7 @@ export function toSample(
   };
 }
 
-/** A draft holds texts only: a list is one as JSON. */
+/** Drafts hold strings only, so lists are stored as JSON. */
 export function readContexts(text: string): string[] {
   return text === "" ? [] : JSON.parse(text);
 }

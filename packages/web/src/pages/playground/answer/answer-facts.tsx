@@ -10,7 +10,7 @@ export function AnswerFacts({ answer: { at, prediction, timing, requestId } }: {
   return (
     <dl className="grid grid-cols-2 gap-x-4 gap-y-3 text-sm sm:grid-cols-4">
       <Fact look="stacked" name="Finish reason">
-        <InlineText text={finish_reason ?? "not said"} />
+        <InlineText text={finish_reason ?? "not stated"} />
       </Fact>
       <Fact look="stacked" name="Matched stop">
         {matched_stop === null ? "–" : <InlineText text={JSON.stringify(matched_stop)} />}
@@ -18,7 +18,7 @@ export function AnswerFacts({ answer: { at, prediction, timing, requestId } }: {
       <Fact look="stacked" name="Prompt tokens">
         {formatCount(usage.prompt_tokens)}
       </Fact>
-      <Fact look="stacked" name="Answer tokens">
+      <Fact look="stacked" name="Completion tokens">
         {formatCount(usage.completion_tokens)}
       </Fact>
       {timing !== undefined && (
@@ -36,7 +36,7 @@ export function AnswerFacts({ answer: { at, prediction, timing, requestId } }: {
           </Fact>
         </>
       )}
-      <Fact look="stacked" name="Answered">
+      <Fact look="stacked" name="Received">
         <Time at={at} />
       </Fact>
       {requestId !== undefined && (
@@ -44,7 +44,7 @@ export function AnswerFacts({ answer: { at, prediction, timing, requestId } }: {
           <dt>Request</dt>
           <dd className="flex min-w-0 items-center gap-1">
             <code className="truncate font-mono">{requestId}</code>
-            <CopyButton text={requestId} label="Copy the request’s id" />
+            <CopyButton text={requestId} label="Copy request ID" />
           </dd>
         </div>
       )}

@@ -20,7 +20,6 @@ interface EvaluateAnswerProps {
   onGoldAnswer(goldAnswer: string): void;
 }
 
-/** Holds one answer against evaluators of the reader’s choice. */
 export function EvaluateAnswer({ answer, evaluations, goldAnswer, onGoldAnswer }: EvaluateAnswerProps) {
   const presage = usePresage();
   const families = useQuery(evaluatorFamiliesQuery(presage));
@@ -46,7 +45,7 @@ export function EvaluateAnswer({ answer, evaluations, goldAnswer, onGoldAnswer }
         <div className="min-w-0 flex-1">
           <h3 className="text-sm font-semibold">Evaluate this</h3>
           <p className="text-xs text-ink-3">
-            Results are kept under the app <code className="font-mono">playground</code>.
+            Results are stored under the app <code className="font-mono">playground</code>.
           </p>
         </div>
         <Button onClick={evaluate} disabled={chosen.length === 0} isBusy={evaluations.isPending && isMine}>
@@ -73,7 +72,7 @@ export function EvaluateAnswer({ answer, evaluations, goldAnswer, onGoldAnswer }
       {needsGoldAnswer && (
         <Field
           label="Gold answer"
-          hint="What the environment really answered. Without it, evaluators that need it give no verdict."
+          hint="The environment’s actual response. Evaluators that need it fail without it."
         >
           {(control) => (
             <TextArea {...control} value={goldAnswer} onChange={({ target }) => onGoldAnswer(target.value)} />

@@ -8,7 +8,7 @@ interface EvaluatorPickerProps {
   onChoose(ids: ReadonlySet<string>): void;
 }
 
-/** The server runs so many at once. */
+/** The server's limit per request. */
 const maxEvaluators = 20;
 
 export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPickerProps) {
@@ -31,7 +31,7 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
             <Tooltip text={description}>
               <span className="flex min-h-7 flex-wrap items-center gap-x-2 sm:flex-col sm:items-start sm:justify-center">
                 <span className="truncate text-sm font-medium">{family}</span>
-                {usesModel && <span className="text-xs text-ink-3">asks a model</span>}
+                {usesModel && <span className="text-xs text-ink-3">uses a model</span>}
               </span>
             </Tooltip>
           </legend>

@@ -7,7 +7,7 @@ import { playgroundApp } from "./use-evaluations.ts";
 
 const versionAtEnd = /-\d{4}-\d{2}-\d{2}$/;
 
-/** What came of an evaluation, one row for each evaluator. What has no verdict says why. */
+/** One row for each evaluator, with its verdict or error. */
 export function Outcomes({ items }: { items: readonly EvaluateItem[] }) {
   return (
     <ul aria-label="Results" className="rounded-md border border-line">

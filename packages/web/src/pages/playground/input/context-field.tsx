@@ -14,7 +14,7 @@ interface ContextFieldProps {
   onChange(text: string): void;
 }
 
-/** One section of the context, folded away while it is not needed. */
+/** One collapsible section of the context. */
 export function ContextField({ label, hint, text, issue, isOpen, onToggle, onChange }: ContextFieldProps) {
   const noteId = useId();
   return (

@@ -7,13 +7,13 @@ import type { Draft } from "./draft.ts";
 import { examples } from "./examples.ts";
 import type { usePlaygroundDraft } from "./use-playground-draft.ts";
 
-/** Fills and empties all fields at once, and loses nothing by it. */
+/** Fills or clears all fields, without losing anything by accident. */
 export function DraftActions({ drafting }: { drafting: ReturnType<typeof usePlaygroundDraft> }) {
   const { isEmpty, replace, clear, undoClear } = drafting;
   const [asked, setAsked] = useState<Draft>();
   return (
     <div className="flex items-center gap-1">
-      {/* One button, so that the keyboard stays where it is. */}
+      {/* One button, so that it keeps the focus. */}
       <Button
         variant="quiet"
         size="small"
@@ -27,14 +27,14 @@ export function DraftActions({ drafting }: { drafting: ReturnType<typeof usePlay
       <ConfirmDialog
         isOpen={asked !== undefined}
         onClose={() => setAsked(undefined)}
-        title="Replace what you typed?"
-        confirmLabel="Replace it"
+        title="Replace your input?"
+        confirmLabel="Replace"
         onConfirm={() => {
           if (asked !== undefined) replace(asked);
           setAsked(undefined);
         }}
       >
-        The example fills every field, and what is in them now is gone.
+        The example replaces the contents of every field.
       </ConfirmDialog>
     </div>
   );
@@ -55,7 +55,7 @@ function ExamplesMenu({ onChoose }: { onChoose(draft: Draft): void }) {
         <MenuItem
           key={name}
           onSelect={() => {
-            // A dialog that is opened now leads the focus back to where it is: not to an item of a closed menu.
+            // A dialog that opens now returns the focus here, not to an item of the closed menu.
             button.current?.focus();
             onChoose(draft);
           }}

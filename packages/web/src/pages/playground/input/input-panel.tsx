@@ -14,13 +14,12 @@ interface InputPanelProps {
   issues: Issues;
   onChange(part: Partial<Draft>): void;
   onSubmit(): void;
-  /** On the right of the title. */
+  /** To the right of the title. */
   actions: ReactNode;
-  /** What stays in sight below the fields. */
+  /** Stays visible below the fields. */
   footer: ReactNode;
 }
 
-/** Everything that a prediction is made from. */
 export function InputPanel({ ref, draft, issues, onChange, onSubmit, actions, footer }: InputPanelProps) {
   const { context, state, action, params } = draft;
   const [toggled, setToggled] = useState<Partial<Record<ContextFieldName, boolean>>>({});

@@ -95,7 +95,7 @@ export function ParamsFields({ params, issues, onChange }: ParamsFieldsProps) {
         </div>
         <Field
           label="Further parameters"
-          hint="One JSON object; it goes to the model as it is."
+          hint="One JSON object, passed to the model unchanged."
           issue={issueOf("further")}
         >
           {(control) => (
@@ -118,7 +118,7 @@ function ParamName({ children }: { children: string }) {
 
 function summary(params: Draft["params"]): string {
   const set = paramFields.filter((field) => params[field].trim() !== "");
-  if (set.length === 0) return "As the server has them";
+  if (set.length === 0) return "Server defaults";
   return set
     .map((field) => (field === "further" ? "further" : `${field} ${params[field].trim()}`))
     .join(", ");

@@ -8,14 +8,14 @@ function withParams(params: Partial<Draft["params"]>): Draft {
   return { ...step, params: { ...emptyDraft.params, ...params } };
 }
 
-test("what is empty is not in the request", () => {
+test("empty fields are not in the request", () => {
   expect(readDraft(step)).toEqual({
     request: { interaction: { state: "You are in the hall.", action: "look" } },
     issues: {},
   });
 });
 
-test("texts go in unchanged, white space and all", () => {
+test("texts are sent unchanged, including whitespace", () => {
   const draft = { ...step, context: { ...emptyDraft.context, task_context: " \n" }, action: " look\t" };
   expect(readDraft(draft).request).toEqual({
     context: { task_context: " \n" },
@@ -23,7 +23,7 @@ test("texts go in unchanged, white space and all", () => {
   });
 });
 
-test("state and action are both asked for", () => {
+test("state and action are both required", () => {
   expect(Object.keys(readDraft(emptyDraft).issues)).toEqual(["interaction.state", "interaction.action"]);
 });
 
@@ -69,7 +69,7 @@ test.each([
   ["further", "null"],
   ["further", '{"temperature": 1}'],
   ["further", '{"seed": 9007199254740993}'],
-])("%s: %s is refused at its field", (field, text) => {
+])("%s: %s is rejected at its field", (field, text) => {
   const { request, issues } = readDraft(withParams({ [field]: text }));
   expect(Object.keys(issues)).toEqual([`params.${field}`]);
   expect(request.params).toBeUndefined();

@@ -9,22 +9,21 @@ interface Bounds {
 const numbers = {
   max_tokens: {
     isValid: (value) => Number.isSafeInteger(value) && value > 0,
-    issue: "A whole number from 1 on.",
+    issue: "Enter a whole number of at least 1.",
   },
-  temperature: { isValid: (value) => value >= 0, issue: "A number from 0 on." },
+  temperature: { isValid: (value) => value >= 0, issue: "Enter a number of at least 0." },
   top_p: {
     isValid: (value) => value > 0 && value <= 1,
-    issue: "A number above 0 and up to 1.",
+    issue: "Enter a number above 0 and at most 1.",
   },
   top_k: {
     isValid: (value) => Number.isSafeInteger(value) && value >= 0,
-    issue: "A whole number from 0 on; 0 is off.",
+    issue: "Enter a whole number of at least 0; 0 is off.",
   },
 } satisfies Record<string, Bounds>;
 
 const budgets = ["low", "medium", "high"] as const;
 
-/** The parameters that were set, and what is wrong with the others. */
 export function readParams(texts: Draft["params"]): { params: Params; issues: Record<string, string> } {
   const params: Params = {};
   const issues: Record<string, string> = {};
@@ -48,7 +47,7 @@ type Further = { params: Record<string, unknown>; issue?: never } | { params?: n
 
 const ownFields: readonly string[] = paramFields;
 
-/** Parameters beside those that have a field of their own: one JSON object, or nothing. */
+/** Parameters without a field of their own: one JSON object, or nothing. */
 function readFurtherParams(text: string): Further {
   if (text.trim() === "") return { params: {} };
   let value: unknown;
@@ -58,13 +57,13 @@ function readFurtherParams(text: string): Further {
     return { issue: `This is not JSON yet: ${error instanceof Error ? error.message : "it cannot be read"}` };
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return { issue: 'An object is needed, for example {"seed": 7}.' };
+    return { issue: 'Enter an object, for example {"seed": 7}.' };
   }
   const params = value as Record<string, unknown>;
   const doubled = Object.keys(params).find((name) => name !== "further" && ownFields.includes(name));
-  if (doubled !== undefined) return { issue: `${doubled} has a field of its own above.` };
+  if (doubled !== undefined) return { issue: `Set ${doubled} in its own field above.` };
   if (holdsLongInteger(value)) {
-    return { issue: "A whole number in it is too long: a browser cannot send it unchanged." };
+    return { issue: "An integer is too large for the browser to send unchanged." };
   }
   return { params };
 }

@@ -5,7 +5,7 @@ import { sentFields } from "./sent-fields.ts";
 
 const turns = { system: "System turn", user: "User turn" } as const;
 
-/** What the model will read, to the letter. */
+/** Exactly what the model will read. */
 export function PromptTab({ request, model }: { request: WorldModelRequest; model: string | undefined }) {
   const messages = composePrompt(request.context, request.interaction);
   return (
