@@ -16,11 +16,11 @@ export function writeInThread(
   return {
     async write(records) {
       if (thread === undefined || thread.hasEnded()) thread = threadClient(startWorker(sqlitePath));
-      const asked = thread;
+      const used = thread;
       // Copying objects to a thread takes five times as long as writing them as JSON.
-      return await asked.ask(JSON.stringify(records)).catch((error: unknown) => {
+      return await used.send(JSON.stringify(records)).catch((error: unknown) => {
         // A thread that dies may have committed before it could say so.
-        throw asked.hasEnded() || isStoreUncertain(error) ? storeUncertain(error) : error;
+        throw used.hasEnded() || isStoreUncertain(error) ? storeUncertain(error) : error;
       });
     },
     async end() {
