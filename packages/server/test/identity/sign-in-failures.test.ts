@@ -121,7 +121,7 @@ onEachDatabase((database) => {
     running.provider.subject = undefined;
     const { response } = await signInAtProvider(browser, url());
     running.provider.subject = "ada";
-    await expectFailurePage(response, 403, /did not let you sign in/);
+    await expectFailurePage(response, 403, /refused the sign-in/);
     await expectNotSignedIn();
   });
 
