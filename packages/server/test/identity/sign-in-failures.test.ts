@@ -9,7 +9,7 @@ import { expectFailurePage } from "../support/sign-in/expect-failure-page.ts";
 import { callbackAddress, follow, signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
-const notOurs = /does not belong to a sign-in that this browser began/;
+const notOurs = /does not belong to a sign-in that this browser started/;
 const notBegun = /was not begun in this browser/;
 const down = /cannot be reached or does not work right now/;
 
