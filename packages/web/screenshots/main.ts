@@ -2,7 +2,7 @@
 // packages/web/screenshots/out. The folder contains JSONL files of transitions; the default is examples/transitions.jsonl.
 import { join } from "node:path";
 import { createPresage } from "@presage/sdk";
-import { startPostgres } from "../../server/test/support/postgres.ts";
+import { startPostgres } from "../../server/test/support/store/postgres.ts";
 import { openBrowser } from "../test/support/browser.ts";
 import { fill } from "./fill.ts";
 import { readTransitions } from "./read-transitions.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { completion, startUpstream, type TestUpstream } from "../../server/test/support/upstream.ts";
+import { completion, startUpstream, type TestUpstream } from "../../server/test/support/upstream/upstream.ts";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 import { signOut } from "./support/sign-out.ts";
 

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { createPresage, type Presage } from "@presage/sdk";
 import type { Browser, Cookie } from "playwright-core";
 import { createSignInPath } from "../../../server/src/compose/compose-sign-in.ts";
-import { openStore } from "../../../server/test/support/open-store.ts";
-import { startPresage, type TestPresage, testKey } from "../../../server/test/support/presage.ts";
-import { startPresageWithProvider } from "../../../server/test/support/presage-with-provider.ts";
-import { signInLocally } from "../../../server/test/support/session.ts";
+import { startPresage, type TestPresage, testKey } from "../../../server/test/support/presage/presage.ts";
+import { startPresageWithProvider } from "../../../server/test/support/presage/presage-with-provider.ts";
+import { signInLocally } from "../../../server/test/support/sign-in/session.ts";
+import { openStore } from "../../../server/test/support/store/open-store.ts";
 import { openBrowser } from "./browser.ts";
 import { buildDashboard } from "./build-dashboard.ts";
 
