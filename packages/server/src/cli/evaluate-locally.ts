@@ -1,4 +1,4 @@
-import type { Evaluate } from "../evaluation/evaluate/evaluate.ts";
+import { type EvaluateServices, evaluate } from "../evaluation/evaluate/evaluate.ts";
 import { InvalidEvaluatorsError, type WantedEvaluator } from "../evaluation/evaluate/evaluation-request.ts";
 import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
 import { CommandError } from "./command-error.ts";
@@ -6,7 +6,7 @@ import type { EvaluateSample } from "./evaluate-line.ts";
 
 /** Evaluations by this process, kept in the configured database. */
 export function evaluateLocally(
-  evaluate: Evaluate,
+  services: EvaluateServices,
   accountId: string,
   evaluators: readonly WantedEvaluator[],
   filing: Filing,
@@ -14,7 +14,7 @@ export function evaluateLocally(
   // Nobody hangs up on a command.
   const callerGone = new AbortController().signal;
   return async ({ sample, filing: ofSample, idempotencyKey }) => {
-    const order = {
+    const request = {
       accountId,
       sample,
       evaluators,
@@ -23,7 +23,7 @@ export function evaluateLocally(
       hasConfidenceInterval: false,
       idempotencyKey,
     } as const;
-    const evaluations = await evaluate(order, callerGone).catch((error: unknown) => {
+    const evaluations = await evaluate(services, request, callerGone).catch((error: unknown) => {
       throw error instanceof InvalidEvaluatorsError ? new CommandError(describe(error, evaluators)) : error;
     });
     return evaluations.map((evaluation) => ({
@@ -39,8 +39,8 @@ export function evaluateLocally(
   };
 }
 
-function describe({ refusals }: InvalidEvaluatorsError, evaluators: readonly WantedEvaluator[]): string {
-  return refusals
+function describe({ issues }: InvalidEvaluatorsError, evaluators: readonly WantedEvaluator[]): string {
+  return issues
     .map(({ index, message }) => {
       const wanted = evaluators[index];
       return `--evaluator ${wanted?.evaluator}${wanted?.profileName === undefined ? "" : `=${wanted.profileName}`}: ${message ?? "a profile must be named, as FAMILY=PROFILE"}`;

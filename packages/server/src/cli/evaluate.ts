@@ -69,8 +69,8 @@ async function openEvaluator(
     if (clientApiKey === undefined) throw new CommandError("--server needs a key in PRESAGE_API_KEY");
     return { evaluate: evaluateRemotely(server, clientApiKey, evaluators, filing), stop: async () => {} };
   }
-  const { evaluate, accountId, stop } = await composeEvaluator(config, createLog("warn"));
-  return { evaluate: evaluateLocally(evaluate, accountId, evaluators, filing), stop };
+  const { services, accountId, stop } = await composeEvaluator(config, createLog("warn"));
+  return { evaluate: evaluateLocally(services, accountId, evaluators, filing), stop };
 }
 
 /** `FAMILY`, or `FAMILY=PROFILE`. */
