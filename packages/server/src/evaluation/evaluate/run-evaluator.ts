@@ -75,9 +75,9 @@ export function createEvaluatorRunner({
   }
 
   async function runModel(
-    family: ModelFamily<unknown>,
+    family: ModelFamily,
     sample: Sample,
-    call: Omit<ModelCall<unknown>, "signal">,
+    call: Omit<ModelCall, "signal">,
     explainStrategy: ExplainStrategy,
     clientSignal: AbortSignal,
   ): Promise<EvaluatorOutcome> {
