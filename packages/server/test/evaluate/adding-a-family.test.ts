@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 /** The family of the page, from the very code that stands there. */
-async function familyOfThePage(): Promise<RuleFamily<unknown>> {
+async function familyOfThePage(): Promise<RuleFamily> {
   const code = /```ts\n([\s\S]*?)```/.exec(await readFile(page, "utf8"))?.[1];
   if (code === undefined) throw new Error("the page has no code");
   const directory = await mkdtemp(join(tmpdir(), "presage-family-"));

@@ -149,7 +149,7 @@ test("an unknown evaluator ends the command with a list of the known ones", asyn
   const ran = await evaluate(await fileOf([sample("a", "a"), sample("b", "b")]), "--evaluator", "exact-mach");
   expect(ran.code).toBe(1);
   expect(ran.stderr).toStartWith(
-    "--evaluator exact-mach: There is no such evaluator; there are exact-match, contains, ",
+    "--evaluator exact-mach: There is no such evaluator; the evaluators are exact-match, contains, ",
   );
 });
 

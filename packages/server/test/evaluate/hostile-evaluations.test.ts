@@ -140,7 +140,7 @@ test.each(["bleu", "json-match", "state-change"])(
       capture: "none",
     });
     expect(item).toMatchObject({ status: "validation_error", evaluation_result: null });
-    expect(item?.error_message).toMatch(/^unusable_input: .* takes texts of 2500000 characters together/);
+    expect(item?.error_message).toMatch(/^unusable_input: .* accepts at most 2500000 characters of text/);
   },
 );
 

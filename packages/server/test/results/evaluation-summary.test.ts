@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { EvaluationSummaryGroup } from "@presage/contract";
-import { createFindConfidenceInterval } from "../../src/evaluation/results/summary/find-confidence-interval.ts";
+import { findConfidenceInterval } from "../../src/evaluation/results/summary/find-confidence-interval.ts";
 import { patientAsker } from "../support/asker.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
@@ -9,6 +9,7 @@ import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
+import { storeOf } from "../support/store-of.ts";
 
 const day = 86_400_000_000;
 const firstDay = Date.UTC(2026, 5, 1) * 1000;
@@ -306,9 +307,9 @@ onEachDatabase((database) => {
     const accountId = opened.owner.account_id;
     const publicId = crypto.randomUUID();
     const profile = { name: "interval", publicId, revision: 3, config: {} };
-    const find = createFindConfidenceInterval(() => opened.database);
+    const services = { store: storeOf(opened.database) };
     const none = { strategy: "full-history" as const, alpha: 0.05, lower: null, median: null, upper: null };
-    expect(await find(patientAsker(accountId), "ev", profile)).toEqual(none);
+    expect(await findConfidenceInterval(services, patientAsker(accountId), "ev", profile)).toEqual(none);
     await storeResults(
       opened.database,
       accountId,
@@ -323,16 +324,18 @@ onEachDatabase((database) => {
       { evaluatorId: "ev", profile: { name: "interval", publicId, revision: 4 } },
     ]);
     // The 40th and the 61st of a hundred (Campbell and Gardner 1988).
-    expect(await find(patientAsker(accountId), "ev", profile)).toEqual({
+    expect(await findConfidenceInterval(services, patientAsker(accountId), "ev", profile)).toEqual({
       ...none,
       lower: 0.04,
       median: 0.0505,
       upper: 0.061,
     });
-    expect(await find(patientAsker(accountId), "ev", { ...profile, revision: 4 })).toEqual({
+    expect(
+      await findConfidenceInterval(services, patientAsker(accountId), "ev", { ...profile, revision: 4 }),
+    ).toEqual({
       ...none,
       median: 1,
     });
-    expect(await find(patientAsker("another"), "ev", profile)).toEqual(none);
+    expect(await findConfidenceInterval(services, patientAsker("another"), "ev", profile)).toEqual(none);
   });
 });

@@ -4,7 +4,7 @@ import type { Verdict } from "../../../src/evaluation/evaluator-outcome.ts";
 import {
   createJudgeFamily,
   type JudgeConfig,
-  type JudgeParts,
+  type JudgeOptions,
 } from "../../../src/evaluation/evaluators/judge.ts";
 import { type AskForVerdict, createAskForVerdict } from "../../../src/evaluation/judge/ask-for-verdict.ts";
 import type { Sample } from "../../../src/evaluation/sample.ts";
@@ -77,7 +77,7 @@ export function createTestAskForVerdict(upstream: TestUpstream): AskForVerdict {
 /** A judge that asks the upstream over HTTP, and knows nothing of its model yet. */
 export function createTestJudge(
   upstream: TestUpstream,
-  findCorrections: JudgeParts["findCorrections"] = async () => [],
+  findCorrections: JudgeOptions["findCorrections"] = async () => [],
 ): TestJudge {
   const askForVerdict = createTestAskForVerdict(upstream);
   const family = createJudgeFamily({ askForVerdict, findCorrections });
