@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import { EvaluateResponse, type EvaluationResult } from "@presage/contract";
-import { eventually } from "../support/eventually.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
@@ -114,10 +114,7 @@ onEachDatabase((database) => {
       return calls === 1 ? first.promise : verdict();
     };
     const one = post(request, headers("k-7"));
-    await eventually(
-      () => calls,
-      (count) => count === 1,
-    );
+    await expectEventually(() => calls, 1);
     const two = post(request, headers("k-7"));
     // It would have asked the judge by now.
     await Bun.sleep(100);

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
-import { askEveryRoute, fillIn, readDocumentedRoutes } from "../support/routes.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { sessionOf, signInLocally, type TestSession } from "../support/sign-in/session.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
@@ -35,6 +35,42 @@ const files = [
   "GET /sign-in/sign-in.js",
 ];
 
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/** Every route that is served, as method and path, found out by asking, and how it answers who has neither key nor session. */
+async function askEveryRoute({ url, paths }: TestPresage): Promise<Map<string, number>> {
+  const routes = paths.flatMap((path) => methods.map((method) => ({ method, path })));
+  const answers = await Promise.all(
+    routes.map(async ({ method, path }): Promise<[string, number]> => {
+      const { status } = await fetch(url + fillIn(path), { method, redirect: "manual" });
+      return [`${method} ${path}`, status];
+    }),
+  );
+  return new Map(answers.filter(([, status]) => status !== 405));
+}
+
+/** Every route of the document, and whether it is for anybody. */
+async function readDocumentedRoutes({
+  url,
+}: Pick<TestPresage, "url">): Promise<Map<string, { isOpen: boolean }>> {
+  const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { security?: unknown[] }>>;
+  };
+  return new Map(
+    Object.entries(paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, { security }]): [string, { isOpen: boolean }] => [
+        `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`,
+        { isOpen: security?.length === 0 },
+      ]),
+    ),
+  );
+}
+
+/** A path of the route, with ids that nothing has. */
+function fillIn(path: string): string {
+  return path.replaceAll(/:\w+/g, () => crypto.randomUUID());
+}
+
 /** Nobody answers there. */
 const openid = {
   PRESAGE_OIDC_ISSUER: "http://127.0.0.1:9",
@@ -66,26 +102,22 @@ for (const [mode, environment] of Object.entries({ "local mode": {}, "OpenID mod
 }
 
 onEachDatabase((database) => {
-  let databaseUrl: string;
-  let presage: TestPresage;
+  const presage = usePresage(database);
   /** Every operation of the document that is not for anybody, its parameters filled in. */
   let closed: Operation[];
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
     closed = [...(await readDocumentedRoutes(presage))].flatMap(([route, { isOpen }]) => {
       const [method = "", path = ""] = route.split(" ");
       return isOpen ? [] : [{ method, path: fillIn(path) }];
     });
     expect(closed.length).toBeGreaterThan(25);
   });
-  afterAll(() => presage.stop());
 
   async function signIn(): Promise<TestSession> {
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     const signInAddress = presage.url + (await createSignInPath(store));
-    return await sessionOf(await signInLocally({ url: presage.url, signInAddress }), databaseUrl);
+    return await sessionOf(await signInLocally({ url: presage.url, signInAddress }), presage.databaseUrl);
   }
 
   /** How each operation answers, without those that answer as they should. */
@@ -118,7 +150,7 @@ onEachDatabase((database) => {
 
   test("With an ended session every route responds 401, whatever its CSRF token", async () => {
     const { headers } = await signIn();
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     for (const over of [{ expires_at: 1 }, { last_seen_at: 1 }, { ended_at: 1 }]) {
       const { headers: own } = await signIn();
       await store.database.updateTable("sessions").set(over).execute();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { availableParallelism } from "node:os";
-import { eventually } from "../support/eventually.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { openRawClient } from "../support/presage/raw-client.ts";
@@ -59,7 +59,7 @@ test.concurrent("clients that send one byte per second are disconnected in time 
   const inHead = await openSlowClients(presage, unfinishedHead);
   const inBody = await openSlowClients(presage, unfinishedBody);
   const readInFlight = () => readMetric(presage, "presage_predictions_in_flight");
-  expect(await eventually(readInFlight, (count) => count === ofEachKind + 1)).toBe(ofEachKind + 1);
+  await expectEventually(readInFlight, ofEachKind + 1);
   expect(inHead.size).toBe(ofEachKind);
 
   const statuses: number[] = [];
@@ -76,7 +76,7 @@ test.concurrent("clients that send one byte per second are disconnected in time 
   expect(statuses.length).toBeGreaterThan(100);
   // Whoever waits for the upstream is idle too, and is not closed for it.
   for (const call of longCalls) expect((await call).status).toBe(200);
-  expect(await eventually(readInFlight, (count) => count === 0)).toBe(0);
+  await expectEventually(readInFlight, 0);
   await upstream.stop();
 }, 100_000);
 
@@ -145,12 +145,7 @@ test.concurrent("predictions cut off by a stop after 30 s are logged", async () 
       .then(({ status }) => status)
       .catch(() => "closed"),
   );
-  expect(
-    await eventually(
-      () => upstream.received.length,
-      (count) => count === 3,
-    ),
-  ).toBe(3);
+  await expectEventually(() => upstream.received.length, 3);
   presage.kill("SIGTERM");
   expect(await Promise.all(calls)).toEqual(["closed", "closed", "closed"]);
   expect(await presage.exited).toBe(0);
@@ -212,12 +207,7 @@ test.concurrent("requests that wait for the database longer than the idle timeou
       () => "closed",
     ),
   );
-  expect(
-    await eventually(
-      () => countLockWaits(watcher),
-      (count) => count === 4,
-    ),
-  ).toBe(4);
+  await expectEventually(() => countLockWaits(watcher), 4);
   // The rest of the list waits behind them.
   const end = search.readOn();
   expect(new Set(await Promise.all(calls))).toEqual(new Set([503]));

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually } from "../support/eventually.ts";
+import { eventually, expectEventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { openRawClient, type RawClient } from "../support/presage/raw-client.ts";
@@ -95,10 +95,7 @@ test("while it stops, kept-alive connections are served and told to close, and n
   expect((await probing.send("GET", "/ready")).status).toBe(200);
   expect((await late.send("GET", "/ready")).status).toBe(200);
   const call = predict(calling);
-  await eventually(
-    () => upstream.received.length,
-    (count) => count === 1,
-  );
+  await expectEventually(() => upstream.received.length, 1);
   presage.kill("SIGTERM");
   await eventually(presage.stdout, (log) => log.includes('"signal":"SIGTERM"'));
   const lateCall = predict(late);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { eventually } from "../support/eventually.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { launchPresage, type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
@@ -67,7 +67,7 @@ async function callEverything(presage: SpawnedPresage): Promise<Answers> {
   await call("DELETE", `/v1/api-keys/${revoked.id}`, undefined, { "x-api-key": usual.key });
   const isRefused = async () =>
     (await presage.call("GET", "/v1/me", undefined, { "x-api-key": expired.key })).status === 401;
-  expect(await eventually(isRefused, Boolean)).toBeTrue();
+  await expectEventually(isRefused, true);
 
   for (const echo of echoes) {
     upstream.answer = ({ headers, text }) => echo(headers.get("authorization") ?? "", text);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { eventually } from "../support/eventually.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
 import { testKey } from "../support/presage/presage.ts";
@@ -29,7 +29,7 @@ beforeAll(async () => {
       ({ ok }) => ok,
       () => false,
     );
-  expect(await eventually(isUp, (up) => up)).toBe(true);
+  await expectEventually(isUp, true);
 });
 afterAll(async () => {
   upstream.kill();

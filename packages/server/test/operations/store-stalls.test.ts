@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { eventually } from "../support/eventually.ts";
+import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
@@ -38,6 +38,16 @@ afterAll(async () => {
   await upstream.stop();
   await Promise.all([postgres.remove(), frozen.remove()]);
 }, 60_000);
+
+/** Starts a server that reaches its database through a relay. */
+async function startThroughRelay() {
+  const direct = await createDatabaseAt(postgres.url);
+  const relay = await startRelay(Number(new URL(direct).port));
+  const relayed = new URL(direct);
+  relayed.port = String(relay.port);
+  const environment = { PRESAGE_DATABASE_URL: relayed.href, PRESAGE_UPSTREAM_URL: upstream.url };
+  return { direct, relay, presage: await startPresage(environment) };
+}
 
 /** Asks for a change of each kind until all of them are made, and returns how long that took. */
 async function recover({ ask }: Ledger): Promise<number> {
@@ -99,10 +109,7 @@ test.concurrent("a stored correction is not reported as failed, even if its text
   const [ofRow, ofTexts] = await Promise.all([connectTo(url), connectTo(url)]);
   await ofRow.query("begin; select id from evaluation_results for update");
   const asked = ledger.ask("correction");
-  await eventually(
-    () => countLockWaits(ofTexts),
-    (count) => count === 1,
-  );
+  await expectEventually(() => countLockWaits(ofTexts), 1);
   await ofTexts.query("begin; lock table evaluation_payloads in access exclusive mode");
   await ofRow.query("rollback");
   expect((await asked).status).toBe(201);
@@ -132,7 +139,7 @@ test.concurrent("a process that freezes in a transaction blocks the others for a
   await holder.query("begin; lock table evaluation_count_deltas");
   const asked = ledgerOfPeer.ask("evaluation");
   const waiting = () => countLockWaits(watcher, 'into "evaluation_results"');
-  expect(await eventually(waiting, (count) => count === 1)).toBe(1);
+  await expectEventually(waiting, 1);
   peer.kill("SIGSTOP");
   await holder.query("rollback");
   await holder.end();
@@ -145,7 +152,7 @@ test.concurrent("a process that freezes in a transaction blocks the others for a
   const left = `select count(*)::int as waiting from pg_stat_activity
     where datname = current_database() and state = 'idle in transaction'`;
   const isLeft = async () => (await watcher.query<{ waiting: number }>(left)).rows[0]?.waiting;
-  expect(await eventually(isLeft, (count) => count === 0)).toBe(0);
+  await expectEventually(isLeft, 0);
   await watcher.end();
   peer.kill("SIGCONT");
   expect((await asked).status).toBe(503);
@@ -191,14 +198,7 @@ test.concurrent("a database server frozen for 12 s loses no confirmed change, ev
 });
 
 test.concurrent("a connection that is silent for 19 s does not make callers wait one after another", async () => {
-  const direct = await createDatabaseAt(postgres.url);
-  const relay = await startRelay(Number(new URL(direct).port));
-  const wired = new URL(direct);
-  wired.port = String(relay.port);
-  const presage = await startPresage({
-    PRESAGE_DATABASE_URL: wired.href,
-    PRESAGE_UPSTREAM_URL: upstream.url,
-  });
+  const { direct, relay, presage } = await startThroughRelay();
   const ledger = openLedger(presage, await makeFixtures(presage));
   const stop = ledger.askUntilStopped(20);
   await eventually(
@@ -224,14 +224,7 @@ test.concurrent("a connection that is silent for 19 s does not make callers wait
 });
 
 test.concurrent("a change whose commit is never confirmed is reported as uncertain, and not to be retried", async () => {
-  const direct = await createDatabaseAt(postgres.url);
-  const relay = await startRelay(Number(new URL(direct).port));
-  const wired = new URL(direct);
-  wired.port = String(relay.port);
-  const presage = await startPresage({
-    PRESAGE_DATABASE_URL: wired.href,
-    PRESAGE_UPSTREAM_URL: upstream.url,
-  });
+  const { direct, relay, presage } = await startThroughRelay();
   const ledger = openLedger(presage, await makeFixtures(presage));
   relay.holdAnswersTo("commit\0");
   const asked = await Promise.all(kinds.map((kind) => ledger.ask(kind)));

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ErrorResponse } from "@presage/contract";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
 import type { RawEnvironment } from "../../src/config.ts";
-import { eventually } from "../support/eventually.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
 import { chatRequest, prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
@@ -191,12 +191,7 @@ onEachDatabase((database) => {
     const { answer, release } = heldAnswer();
     server.upstream.answer = answer;
     const held = [server.predict(), server.chat(key)];
-    expect(
-      await eventually(
-        () => inFlight(server.presage),
-        (count) => count === 2,
-      ),
-    ).toBe(2);
+    await expectEventually(() => inFlight(server.presage), 2);
     for (let round = 0; round < 10; round++) {
       await expectLimited(await server.predict(), 503, "unavailable");
       await expectLimited(await server.chat(key), 503, "unavailable");
@@ -228,18 +223,10 @@ onEachDatabase((database) => {
       body: JSON.stringify(prediction),
       signal: hangUp.signal,
     }).catch(() => "hung up");
-    await eventually(
-      () => inFlight(server.presage),
-      (count) => count === 1,
-    );
+    await expectEventually(() => inFlight(server.presage), 1);
     hangUp.abort();
     expect(await hungUp).toBe("hung up");
-    expect(
-      await eventually(
-        () => inFlight(server.presage),
-        (count) => count === 0,
-      ),
-    ).toBe(0);
+    await expectEventually(() => inFlight(server.presage), 0);
     release();
     expect((await server.predict()).status).toBe(200);
   });

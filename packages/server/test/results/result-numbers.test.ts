@@ -8,7 +8,7 @@ import { takeNumbers } from "../../src/evaluation/results/keep/numbers-store.ts"
 import { addSeries } from "../../src/evaluation/results/keep/rollup-writes-store.ts";
 import { addResults } from "../../src/evaluation/results/keep/write-results.ts";
 import type { Database, Tables } from "../../src/storage/schema/tables.ts";
-import { eventually } from "../support/eventually.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { seeded } from "../support/seeded.ts";
@@ -131,7 +131,7 @@ onEachDatabase((database) => {
         + (select count(*) from evaluation_time_deltas) as "left"`.execute(store.database);
       return rows[0]?.left;
     };
-    expect(await eventually(left, (rows) => rows === 0)).toBe(0);
+    await expectEventually(left, 0);
     expect((await summary({ app: "folded" })).groups).toMatchObject([{ count: 1, passed: 1 }]);
   });
 

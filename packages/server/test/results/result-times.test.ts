@@ -3,7 +3,7 @@ import { countFutureResults } from "../../src/evaluation/results/times/future-re
 import { watchClocks } from "../../src/evaluation/results/times/watch-clocks.ts";
 import { selectErrorFindings } from "../../src/evaluation/taxonomies/error-findings-store.ts";
 import { numbersPerStretch } from "../../src/storage/result-numbers.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
@@ -187,16 +187,10 @@ onEachDatabase((database) => {
     const watch = watchClocks(opened.database, { warn: say, info: say } as never, 10);
     try {
       setSystemTime(new Date(Date.now() + 5 * 60_000));
-      await eventually(
-        () => said.length,
-        (lines) => lines === 1,
-      );
+      await expectEventually(() => said.length, 1);
       await Bun.sleep(100);
       setSystemTime();
-      await eventually(
-        () => said.length,
-        (lines) => lines === 2,
-      );
+      await expectEventually(() => said.length, 2);
     } finally {
       setSystemTime();
       await watch.stop();
