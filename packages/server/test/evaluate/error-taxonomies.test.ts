@@ -13,7 +13,7 @@ import { onEachDatabase } from "../support/store/databases.ts";
 onEachDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
-  /** Headers of a caller of another account. */
+  /** Headers of a caller from another account. */
   let stranger: Record<string, string>;
   const { post, create, find, list } = errorTaxonomyClient(() => presage);
 
@@ -236,7 +236,7 @@ onEachDatabase((database) => {
       expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
       const theirs = await presage.call("GET", `${path}?label=production`, undefined, stranger);
       const { data } = ErrorTaxonomyRevisionListResponse.parse(await theirs.json());
-      // What comes with Presage is everybody's.
+      // Built-in taxonomies are visible to everyone.
       expect(data.filter(({ error_taxonomy_name }) => !error_taxonomy_name.startsWith("system:"))).toEqual(
         [],
       );

@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Writes lines into a file of a new name and returns its path. */
+/** Writes lines to a new file and returns its path. */
 async function fileOf(lines: unknown[]): Promise<string> {
   const path = join(directory, `${crypto.randomUUID()}.jsonl`);
   await Bun.write(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
@@ -38,7 +38,7 @@ async function linesOf(path: string): Promise<Record<string, unknown>[]> {
   return text.split("\n").map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** Runs the command on the database of the server that the tests search. */
+/** Runs the command on the database that the tests search. */
 function evaluate(file: string, ...more: string[]): Promise<Ran> {
   const url = `sqlite:${join(directory, "presage.db")}`;
   return runPresage(["evaluate", "--file", file, ...more], {

@@ -13,7 +13,7 @@ import { openStore } from "../support/store/open-store.ts";
 onEachDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
-  /** Headers of a caller of another account. */
+  /** Headers of a caller from another account. */
   let stranger: Record<string, string>;
   const { post, create, revise, archive, list } = evaluatorProfileClient(() => presage);
 
@@ -361,7 +361,7 @@ onEachDatabase((database) => {
       expect(await list({ revision: String(Number.MAX_SAFE_INTEGER) })).toEqual([]);
     });
 
-    test("names every fault of the query", async () => {
+    test("reports every issue of the query", async () => {
       const query =
         "public_id=x&evaluator_family=%00&revision=0&get_last_revision=maybe&is_patronus_managed=&limit=1001&offset=-1";
       expect(locationsOf(await issuesOf(await presage.call("GET", `${path}?${query}`)))).toEqual([

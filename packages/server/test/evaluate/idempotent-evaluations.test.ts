@@ -116,7 +116,7 @@ onEachDatabase((database) => {
     const one = post(request, headers("k-7"));
     await expectEventually(() => calls, 1);
     const two = post(request, headers("k-7"));
-    // It would have asked the judge by now.
+    // It would have called the judge by now.
     await Bun.sleep(100);
     expect(calls).toBe(1);
     first.resolve(new Response("no", { status: 500 }));

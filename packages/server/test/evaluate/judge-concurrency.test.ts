@@ -17,7 +17,7 @@ function judgement(count: number, output = "The door is open.") {
   return { evaluators: judges(count), evaluated_model_output: output, capture: "none" };
 }
 
-/** Counts the calls that are at the upstream at once, and answers each after a while. */
+/** Counts concurrent upstream calls, and responds to each after a delay. */
 function countAtOnce({ upstream }: PresageWithTwoAccounts, answerAfterMs: number) {
   let now = 0;
   const counted = { most: 0 };
@@ -87,7 +87,7 @@ onEachDatabase((database) => {
     });
     server.upstream.answer = () => new Promise(() => {});
     const statuses = await statusesOf(await server.mine("POST", "/v1/evaluate", judgement(3)));
-    // One whose turn comes in the very moment of its deadline may have asked.
+    // A call that starts right at its deadline may have reached the model.
     expect(statuses.filter((status) => status === "overloaded").length).toBeGreaterThan(0);
     expect(new Set(statuses)).toEqual(new Set(["overloaded", "timeout"]));
     expect(server.upstream.received.length).toBeLessThan(3);

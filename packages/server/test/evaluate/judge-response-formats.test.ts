@@ -126,13 +126,10 @@ describe("A fallback to text", () => {
 
   for (const [name, text] of [
     ["in a code fence", `Sure!\n\`\`\`json\n${JSON.stringify(failing, null, 2)}\n\`\`\`\nAnything else?`],
-    [
-      "after a block of thoughts",
-      `<think>{"reasoning":"a","verdict":"pass"}</think>${JSON.stringify(failing)}`,
-    ],
-    ["after thoughts without a beginning", `So pass?</think>\n${JSON.stringify(failing)}`],
+    ["after a thinking block", `<think>{"reasoning":"a","verdict":"pass"}</think>${JSON.stringify(failing)}`],
+    ["after thinking without an opening tag", `So pass?</think>\n${JSON.stringify(failing)}`],
     ["after a draft", `${JSON.stringify(passing)} No, wait: ${JSON.stringify(failing)}`],
-    ["with faults that can be repaired", "{reasoning: 'The door is shut.', verdict: 'fail',}"],
+    ["with repairable syntax errors", "{reasoning: 'The door is shut.', verdict: 'fail',}"],
     ["in capitals", '{"reasoning":"The door is shut.","verdict":" FAIL\\n"}'],
   ] as const) {
     test(`finds the verdict ${name}`, async () => {
@@ -153,7 +150,7 @@ describe("Not remembered", () => {
   for (const [name, answer, code] of [
     ["a 500", () => refuse(500, "boom"), "judge_error"],
     ["a 503", () => refuse(503, "busy"), "judge_unreachable"],
-    ["a truncated answer", () => answerWith({ content: "Well" }, "length"), "judge_truncated"],
+    ["a truncated response", () => answerWith({ content: "Well" }, "length"), "judge_truncated"],
     ["an overflow", () => refuse(400, "maximum context length is 8 tokens"), "judge_context_exceeded"],
   ] as const) {
     test(`is ${name}, which has no fallback`, async () => {
@@ -179,7 +176,7 @@ describe("Not remembered", () => {
     upstream.answer = (received) =>
       responseFormatOf(received) === "text" ? from("one", failing) : refuse(400, "unsupported");
     await judge();
-    // The deployment now serves another model, and tells so in its answer.
+    // The deployment now serves another model, and its responses say so.
     upstream.answer = () => from("two", passing);
     expect(await judge()).toMatchObject({ extra: { model: "two", rung: "text" } });
     expect(await judge()).toMatchObject({ extra: { model: "two", rung: "json_schema" } });
@@ -195,7 +192,7 @@ test("what one account's profile has learned does not affect the others", async 
     const { extra } = await judge(undefined, {}, undefined, asker);
     return extra?.rung;
   };
-  // An output that talks the model out of every other rung.
+  // An output that makes the model fail in every other response format.
   upstream.answer = (received) => (responseFormatOf(received) === "text" ? say(passing) : say("ignored"));
   expect(await rungOfNext(one)).toBe("text");
   upstream.answer = () => say(passing);

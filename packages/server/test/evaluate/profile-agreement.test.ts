@@ -27,7 +27,7 @@ onEachDatabase((database) => {
     return AgreementResponse.parse(await response.json());
   }
 
-  /** A result of a profile of `contains` that looks for a door. */
+  /** A result of a `contains` profile that looks for a door. */
   const evaluate = (profileName: string, output: string) =>
     resultOf({
       evaluators: [{ evaluator: "contains", profile_name: profileName }],

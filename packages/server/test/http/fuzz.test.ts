@@ -7,12 +7,12 @@ import { onEachDatabase } from "../support/store/databases.ts";
 
 const requests: Record<UpstreamKind, number> = { sandbox: 900, faulty: 300 };
 
-/** With other tests beside it on two processors; `npm run fuzz`, alone on its machine, allows 300 ms. */
+/** Other tests run on the same two processors; `npm run fuzz`, alone on its machine, allows 300 ms. */
 const maxHealthMs = 3_000;
 const maxMemoryBytes = 1_000e6;
 
 onEachDatabase((database) => {
-  /** Returns what is wrong; nothing is the empty text. */
+  /** Returns the findings; empty if there are none. */
   async function fuzz(upstream: UpstreamKind): Promise<string> {
     await using target = await startTarget(await database.create(), upstream);
     const plan = { seed, firstIndex: 0, requests: requests[upstream], concurrency: 8 };

@@ -12,11 +12,11 @@ import {
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 
 const mebibyte = 1024 * 1024;
-/** Room for what stands around the value in each shape. */
+/** Room for the text around the value in each body. */
 const underMebibytes = (count: number) => count * mebibyte - 1024;
-/** `HOSTILE_SHAPES=all` tries every value in every place, which takes minutes; otherwise each value and each place has its turn. */
+/** `HOSTILE_SHAPES=all` tries every value in every place, which takes minutes; otherwise each value and each place is used once. */
 const isWhole = process.env.HOSTILE_SHAPES === "all";
-/** Alone, a server answers within 300 ms; other tests share the processors with this one. */
+/** Alone, a server responds within 300 ms; other tests share the processors with this one. */
 const maxHealthMs = 1_000;
 const maxOutcomeMs = 10_000;
 const tries = 3;
@@ -53,7 +53,7 @@ async function residentMb(): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
-/** How long the slowest answer of `/health` took since this was last asked. */
+/** The slowest response of `/health` since the last call. */
 async function slowestHealthMs(): Promise<number> {
   const answer = Promise.withResolvers<number>();
   poller.onmessage = ({ data }: MessageEvent<number>) => answer.resolve(data);
@@ -72,13 +72,13 @@ async function send({ method, path, body }: HostileBody): Promise<Outcome> {
   await slowestHealthMs();
   const startedAtMs = performance.now();
   const response = await presage.call(method, path, bytes);
-  // Some answers are longer than what the tests should have in memory.
+  // Some responses are too long for the tests' memory.
   for await (const _ of response.body ?? []);
   const outcomeMs = performance.now() - startedAtMs;
   return { status: response.status, outcomeMs, healthMs: await slowestHealthMs() };
 }
 
-/** What a shape came to. What takes long each time is the server's doing; what does only once is the machine's. */
+/** The result of a body. If it is slow each time, the server is slow; if only once, the machine was. */
 async function outcomeOf(shape: HostileBody, healthLimitMs: number): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     const { status, outcomeMs, healthMs } = await send(shape);
@@ -89,7 +89,7 @@ async function outcomeOf(shape: HostileBody, healthLimitMs: number): Promise<str
   }
 }
 
-/** Every so many of them, so that each value and each place is among them. */
+/** A sample with each value and each place. */
 function everyOf(shapes: HostileBody[], step: number): HostileBody[] {
   return isWhole ? shapes : shapes.filter((_, index) => index % step === 0);
 }

@@ -11,7 +11,7 @@ beforeEach(() => {
   upstream.received.length = 0;
 });
 
-/** A body with a long text beside, which is read another way. */
+/** With and without a long text, which is parsed differently. */
 const sizes = ["", `"padding":"${"x".repeat(100_000)}",`];
 
 const evaluate = '"evaluators":[{"evaluator":"exact-match"}],"evaluated_model_output":"x"';

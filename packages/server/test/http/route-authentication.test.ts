@@ -11,7 +11,7 @@ interface Operation {
   path: string;
 }
 
-/** In no document, and for who is signed in. */
+/** Undocumented, for signed-in users. */
 const pages = [
   "GET /",
   "GET /account",
@@ -24,7 +24,7 @@ const pages = [
   "GET /playground",
   "GET /usage",
 ];
-/** In no document, and for anybody: the ways in, and the files of pages. */
+/** Undocumented and public: the sign-in routes and the pages' files. */
 const waysIn = ["GET /sign-in", "POST /auth/local", "GET /auth/sign-in", "GET /auth/callback"];
 const files = [
   "GET /assets/:name",
@@ -37,7 +37,7 @@ const files = [
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
-/** Every route that is served, as method and path, found out by asking, and how it answers who has neither key nor session. */
+/** Every served route as method and path, found by calling it, and its status without a key or a session. */
 async function askEveryRoute({ url, paths }: TestPresage): Promise<Map<string, number>> {
   const routes = paths.flatMap((path) => methods.map((method) => ({ method, path })));
   const answers = await Promise.all(
@@ -49,7 +49,7 @@ async function askEveryRoute({ url, paths }: TestPresage): Promise<Map<string, n
   return new Map(answers.filter(([, status]) => status !== 405));
 }
 
-/** Every route of the document, and whether it is for anybody. */
+/** Every documented route, and whether it is public. */
 async function readDocumentedRoutes({
   url,
 }: Pick<TestPresage, "url">): Promise<Map<string, { isOpen: boolean }>> {
@@ -66,12 +66,12 @@ async function readDocumentedRoutes({
   );
 }
 
-/** A path of the route, with ids that nothing has. */
+/** A path of the route, with unknown ids. */
 function fillIn(path: string): string {
   return path.replaceAll(/:\w+/g, () => crypto.randomUUID());
 }
 
-/** Nobody answers there. */
+/** Nothing listens there. */
 const openid = {
   PRESAGE_OIDC_ISSUER: "http://127.0.0.1:9",
   PRESAGE_OIDC_CLIENT_ID: "presage-of-the-tests",
@@ -91,7 +91,7 @@ for (const [mode, environment] of Object.entries({ "local mode": {}, "OpenID mod
     const open = [...documented].flatMap(([route, { isOpen }]) => (isOpen ? [route] : []));
 
     expect(answering((status) => status === 303).sort()).toEqual(pages);
-    // Whoever comes without a token is refused as somebody without a session is.
+    // Without a token the response is the same as without a session.
     const isUnexpected = (route: string) => !closed.includes(route) && !waysIn.includes(route);
     expect(answering((status) => status === 401).filter(isUnexpected)).toEqual([]);
     const others = answering((status) => status !== 303 && status !== 401);
@@ -103,7 +103,7 @@ for (const [mode, environment] of Object.entries({ "local mode": {}, "OpenID mod
 
 onEachDatabase((database) => {
   const presage = usePresage(database);
-  /** Every operation of the document that is not for anybody, its parameters filled in. */
+  /** Every documented operation that is not public, with its parameters filled in. */
   let closed: Operation[];
 
   beforeAll(async () => {
@@ -120,7 +120,7 @@ onEachDatabase((database) => {
     return await sessionOf(await signInLocally({ url: presage.url, signInAddress }), presage.databaseUrl);
   }
 
-  /** How each operation answers, without those that answer as they should. */
+  /** The status of each operation that does not respond as expected. */
   async function othersThan(
     expected: number,
     operations: Operation[],

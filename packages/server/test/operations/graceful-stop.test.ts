@@ -21,7 +21,7 @@ function slowUpstream(delayMs: number) {
   });
 }
 
-/** Calls over one connection until the server says that it closes it, or closes it between two calls. */
+/** Calls over one connection until the server announces that it closes it, or closes it between two calls. */
 async function callUntilClosed(client: RawClient, statuses: number[]): Promise<void> {
   while (!client.isClosed()) {
     const response = await predict(client);
@@ -51,7 +51,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     const outcomes = await Promise.allSettled(calls);
     expect(outcomes.filter(({ status }) => status === "rejected")).toStrictEqual([]);
     expect(statuses.filter((status) => status !== 200)).toStrictEqual([]);
-    // Every connection had a call under way when the signal came.
+    // Every connection had a call in flight when the signal came.
     expect(statuses.length).toBeGreaterThanOrEqual(answeredBefore + clients.length);
     expect(await presage.exited).toBe(0);
     await upstream.stop();
@@ -126,7 +126,7 @@ test("a key's last use is written on stop", async () => {
   const { create, find, use } = apiKeyClient(() => presage);
   const { id, key } = await create("used at the end");
   const lastUse = async () => Date.parse((await find(id))?.last_used_at ?? "never");
-  // The first use is written at once, later ones every few seconds.
+  // The first use is written immediately, later ones every few seconds.
   expect(await use(key)).toBe(200);
   const firstUseMs = await eventually(lastUse, Number.isFinite);
   const usedAtMs = Date.now();

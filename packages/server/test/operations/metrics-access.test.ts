@@ -4,7 +4,7 @@ import { ErrorResponse } from "@presage/contract";
 import { usePresage } from "../support/presage/use-presage.ts";
 
 const token = "the-token-of-the-metrics";
-/** An address of this machine that others may reach, if it has one. */
+/** An address at which other machines can reach this one, if any. */
 const outside = Object.values(networkInterfaces())
   .flat()
   .find((one) => one?.family === "IPv4" && !one.internal)?.address;

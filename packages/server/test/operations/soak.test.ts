@@ -39,7 +39,7 @@ afterAll(async () => {
 const predictBody = JSON.stringify(prediction);
 const chatBody = JSON.stringify(chatRequest);
 
-/** Mostly predictions; some calls are wrong, each in a way of its own, so that nothing may be kept about them. */
+/** Mostly predictions; some calls are invalid, each in a unique way, so that caching them would show. */
 function callNumber(number: number) {
   const path = number % 2 === 0 ? "/v1/predict" : "/v1/chat/completions";
   const body = number % 2 === 0 ? predictBody : chatBody;
@@ -49,7 +49,7 @@ function callNumber(number: number) {
   return { path, body, key: testKey, expected: 200 };
 }
 
-/** Calls over kept connections, and returns how many were not answered as they should be. */
+/** Calls over kept-alive connections, and returns how many got an unexpected status. */
 async function load({ url }: SpawnedPresage, count: number): Promise<number> {
   let [left, wrong] = [count, 0];
   const worker = async () => {
@@ -65,7 +65,7 @@ async function load({ url }: SpawnedPresage, count: number): Promise<number> {
   return wrong;
 }
 
-/** What the server's memory comes back to in the seconds after a load. */
+/** The server's lowest memory in the seconds after a load. */
 async function settledMemory(presage: SpawnedPresage): Promise<number> {
   let lowest = Number.POSITIVE_INFINITY;
   for (let second = 0; second < 5; second++) {

@@ -14,17 +14,17 @@ import {
 import { startRelay } from "../support/store/relay.ts";
 import { startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
-// These tests wait, and so they run at the same time. What was answered 2xx must be there once; what was answered 503 must not
-// be there, unless it was said to be uncertain; counts must equal rows.
+// These tests mostly wait, so they run concurrently. A change answered with 2xx must be stored exactly once; one answered with
+// 503 must not be stored, unless reported as uncertain; counts must equal rows.
 
-/** Longer than a statement, and the rollback after it, is waited for. */
+/** Longer than the timeout of a statement and its rollback. */
 const lockMs = 22_000;
 const silenceMs = 19_000;
-/** Longer than a statement is waited for. */
+/** Longer than the statement timeout. */
 const freezeMs = 12_000;
-/** Promised are 5 s, on a machine that does nothing else. */
+/** The promise is 5 s, on an otherwise idle machine. */
 const recoveryMs = 20_000;
-/** Nobody waits for longer than a connection and one answer, 13 s, and what the machine adds to it. */
+/** No one waits longer than for a connection and one response, 13 s, plus delays of the machine. */
 const patienceMs = 25_000;
 
 let postgres: PostgresServer;
@@ -49,7 +49,7 @@ async function startThroughRelay() {
   return { direct, relay, presage: await startPresage(environment) };
 }
 
-/** Asks for a change of each kind until all of them are made, and returns how long that took. */
+/** Requests a change of each kind until all succeed, and returns how long that took. */
 async function recover({ ask }: Ledger): Promise<number> {
   const startedAtMs = performance.now();
   for (;;) {
@@ -71,7 +71,7 @@ async function tablesOf(server: PostgresServer): Promise<string[]> {
   return rows.map(({ name }) => name).filter((name) => !name.startsWith("kysely_"));
 }
 
-/** Of these no change is asked for here: locks on them must not matter, or only to what is written in the background. */
+/** Tables that the changes do not use: locks on them must not matter, except for background writes. */
 const withoutChanges = new Set([
   "error_finding_counts",
   "sessions",
@@ -134,7 +134,7 @@ test.concurrent("a process that freezes in a transaction blocks the others for a
   const fixtures = await makeFixtures(other);
   const [ledger, ledgerOfPeer] = [openLedger(other, fixtures), openLedger(peer, fixtures, "of the peer")];
 
-  // The peer has its number and waits for the counts, which it gets once it is frozen.
+  // The peer has its number and waits for the counts table, whose lock it gets once frozen.
   const [holder, watcher] = [await connectTo(url), await connectTo(url)];
   await holder.query("begin; lock table evaluation_count_deltas");
   const asked = ledgerOfPeer.ask("evaluation");
@@ -175,7 +175,7 @@ test.concurrent("a database server frozen for 12 s loses no confirmed change, ev
 
   const askForRevisions = () => Array.from({ length: 12 }, () => ledger.ask("revision"));
 
-  // So that as many connections are open as there may be.
+  // Opens the maximum of connections.
   await Promise.all(askForRevisions());
   await frozen.freeze();
   const revisions = askForRevisions();
@@ -229,7 +229,7 @@ test.concurrent("a change whose commit is never confirmed is reported as uncerta
   relay.holdAnswersTo("commit\0");
   const asked = await Promise.all(kinds.map((kind) => ledger.ask(kind)));
   expect(asked.map(({ status }) => status)).toEqual(kinds.map(() => 503));
-  // The rest waited for their turn behind one of these, and were refused.
+  // The rest queued behind one of these, and were rejected.
   const uncertain = asked.filter(({ isUncertain }) => isUncertain);
   expect(uncertain.map(({ kind }) => kind)).toContain("evaluation");
   expect(uncertain.length).toBeGreaterThan(2);

@@ -25,14 +25,14 @@ onEachDatabase((database) => {
         const answer = await server.presage.call("POST", "/v1/predict", prediction, { "x-api-key": key });
         if (answer.status === 200) allowed += 1;
         else expect([answer.status, answer.headers.get("retry-after") !== null]).toEqual([429, true]);
-        // Each key's own, whoever refused.
+        // Each key's own limit, whichever limit was exceeded.
         expect(answer.headers.get("x-ratelimit-limit-requests")).toBe("5");
       }
     }
     const cameInMeanwhile = Math.ceil(((performance.now() - startedAtMs) / 60_000) * 50);
     expect(allowed).toBeGreaterThanOrEqual(50);
     expect(allowed).toBeLessThanOrEqual(50 + cameInMeanwhile);
-    // The limits of one account are nothing to another.
+    // The limits of one account do not affect another.
     expect((await server.theirs("POST", "/v1/predict", prediction)).status).toBe(200);
   });
 
@@ -46,7 +46,7 @@ onEachDatabase((database) => {
       return Response.json(completion("At last."));
     };
     let isOver = false;
-    // A server of callers that ask again as soon as they are answered or refused.
+    // Many callers that call again as soon as they get a response.
     const crowded = Array.from({ length: 40 }, async () => {
       while (!isOver) {
         const { status } = await server.mine("POST", "/v1/predict", prediction);

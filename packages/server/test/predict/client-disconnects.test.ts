@@ -12,7 +12,7 @@ import { goodResponse, httpResponse } from "../support/upstream/raw-upstream.ts"
 
 const inFlight = "presage_predictions_in_flight";
 
-/** The binding limit on the time from a hang-up until the upstream sees the end of its request. */
+/** The maximum time from a disconnect until the upstream sees its request end. */
 const abortWithinMs = 100;
 
 for (const [path, body] of [
@@ -42,7 +42,7 @@ for (const [path, body] of [
       caller.destroy();
       tookMs.push((await closed.promise) - hungUpAtMs);
     }
-    // The median: a busy machine may be late once, a server that waits for something is late each time.
+    // The median: a busy machine is late once, a server that waits is late each time.
     expect(tookMs.sort((a, b) => a - b)[3]).toBeLessThan(abortWithinMs);
     expect(server.upstream.received).toHaveLength(7);
     await expectEventually(() => readMetric(server.presage, inFlight), 0);

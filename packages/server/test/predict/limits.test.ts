@@ -20,7 +20,7 @@ interface Limited extends AsyncDisposable {
   chat(key?: string): Promise<Response>;
 }
 
-/** How many requests the key may make still, as an answer says. */
+/** How many requests the key has left, as stated by a response. */
 function rateOf({ headers }: Response): { limit: number; remaining: number } | undefined {
   const [limit, remaining] = ["limit", "remaining"].map((name) =>
     headers.get(`x-ratelimit-${name}-requests`),
@@ -30,7 +30,7 @@ function rateOf({ headers }: Response): { limit: number; remaining: number } | u
     : { limit: Number(limit), remaining: Number(remaining) };
 }
 
-/** Checks that a limit of our own refused this, and returns the seconds to wait. */
+/** Checks that a limit of Presage rejected this, and returns the seconds to wait. */
 async function expectLimited(response: Response, status: number, category: string): Promise<number> {
   expect(response.status).toBe(status);
   const body = await response.json();
@@ -41,7 +41,7 @@ async function expectLimited(response: Response, status: number, category: strin
   return Number(retryAfter);
 }
 
-/** A body whose length nobody knows beforehand. */
+/** A body of undeclared length. */
 function streamed(content: string): ReadableStream<Uint8Array> {
   const [half, bytes] = [content.length / 2, new TextEncoder().encode(content)];
   return new ReadableStream({
@@ -55,7 +55,7 @@ function streamed(content: string): ReadableStream<Uint8Array> {
   });
 }
 
-/** An answer that comes when the test says so. */
+/** A response that is sent when the test says so. */
 function heldAnswer() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return {

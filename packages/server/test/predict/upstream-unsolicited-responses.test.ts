@@ -10,7 +10,7 @@ const chunked = (text: string) =>
 const inChunks = (content: string) => chunked(JSON.stringify(completion(content)));
 const inOnePiece = (content: string) => httpResponse(200, completion(content));
 
-/** Asks one after the other and says what was answered, each different answer once. */
+/** Calls one after another, and returns each distinct response once. */
 async function askInTurn(
   predict: () => Promise<Response>,
   calls: number,

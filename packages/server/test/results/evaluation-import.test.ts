@@ -10,7 +10,7 @@ onEachDatabase((database) => {
   const { post, search, find, importAll, summary } = evaluationResultsClient(() => presage);
 
   test("names of the maximum length are stored, found and counted, all at once", async () => {
-    // Nothing that a database could make smaller before it indexes it.
+    // Incompressible, so that a database cannot shrink it before indexing.
     const name = (seed: number) =>
       String.fromCodePoint(
         ...Array.from({ length: 200 }, (_, at) => 0x20000 + (((seed + at) * 7919) % 40_000)),

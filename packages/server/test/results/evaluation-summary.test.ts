@@ -14,7 +14,7 @@ const day = 86_400_000_000;
 const firstDay = Date.UTC(2026, 5, 1) * 1000;
 const [profileA, profileB] = ["aaaaaaaa-0000-4000-8000-000000000001", "aaaaaaaa-0000-4000-8000-000000000002"];
 
-/** 120 results of three days, every seventh of them a failure. */
+/** 120 results of three days, every seventh a failure. */
 const stored = Array.from({ length: 120 }, (_, index): StoredFields => {
   const score = [0, 1, 0.25, 0.5, undefined][index % 5];
   return {
@@ -64,7 +64,7 @@ onEachDatabase((database) => {
     };
   };
 
-  /** The same figures, but for what rounding does in another order of adding. */
+  /** The same figures, except for rounding in another order of addition. */
   function expectSame(some: EvaluationSummaryGroup[], others: EvaluationSummaryGroup[]): void {
     const rounded = (value: unknown) =>
       JSON.parse(JSON.stringify(value), (_, part: unknown) =>
@@ -238,7 +238,7 @@ onEachDatabase((database) => {
       const fields = milles.map((mille) => ({
         createdAt: firstDay + 5 * day,
         filing: { app },
-        // What has no score, or fails, has no place among them.
+        // Results without a score and failed ones are not included.
         finding: { status: "success" as const, pass: mille > 10, score: mille / 1000 },
       }));
       const other = { createdAt: firstDay + 5 * day, filing: { app } };

@@ -29,7 +29,7 @@ onEachDatabase((database) => {
   }
 
   const at = (micros: number) => new Date(micros / 1000).toISOString();
-  /** What both sources of a summary say of each day. */
+  /** What both sources of a summary say about each day. */
   async function daysOf(app: string) {
     const byDay = { app, group_by: ["day"] };
     const [rollups, results] = [await summary(byDay), await summary({ ...byDay, after_id: 0 })];
@@ -47,7 +47,7 @@ onEachDatabase((database) => {
 
   test("Searches by time find exactly the right results page by page, in any order of times", async () => {
     const app = "disorder";
-    // Some stretches of ids, in most of which all is well, one an hour behind the other; clocks jump both ways in others.
+    // Ranges of ids an hour apart; in most all is well, in others clocks jump both ways.
     const count = 2 * numbersPerStretch + 500;
     const fields = Array.from({ length: count }, (_, index): StoredFields => {
       const jump = index % 999 === 7 ? 50 * microsPerHour : index % 1_203 === 11 ? -900 * microsPerHour : 0;

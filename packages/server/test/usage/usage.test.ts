@@ -18,7 +18,7 @@ onEachDatabase((database) => {
   const { create, revoke } = apiKeyClient(() => presage);
   const { list, latency } = usageClient(() => presage);
 
-  /** The rows of a key once all of its requests are counted. */
+  /** The rows of a key once all its requests are counted. */
   async function rowsOf(keyId: string, requests: number) {
     const { data } = await eventually(
       () => list({ api_key_id: keyId }),

@@ -11,7 +11,7 @@ import type { TestPresage } from "../presage/presage.ts";
 
 export const resultsPath = "/v1/evaluation-results";
 
-/** Calls that must succeed, and `post` for those that need not. */
+/** Calls that must succeed, and `post` for those that may fail. */
 export function evaluationResultsClient(presage: () => Pick<TestPresage, "call">) {
   const post = (where: string, body: unknown, headers?: Record<string, string>) =>
     presage().call("POST", resultsPath + where, body, headers);

@@ -8,7 +8,7 @@ import {
 } from "@presage/contract";
 import type { TestPresage } from "../presage/presage.ts";
 
-/** Calls that must succeed, and `post` for those that need not. `presage` is asked for anew each time: it may restart. */
+/** Calls that must succeed, and `post` for those that may fail. `presage` is a function, as a server may restart. */
 export function evaluationClient(presage: () => Pick<TestPresage, "call">) {
   const post = (body: unknown, headers?: Record<string, string>) =>
     presage().call("POST", "/v1/evaluate", body, headers);
@@ -22,7 +22,7 @@ export function evaluationClient(presage: () => Pick<TestPresage, "call">) {
   return {
     post,
     evaluate,
-    /** The result of a request with one evaluator that comes to a verdict. */
+    /** The result of a request with one evaluator, which must succeed. */
     async resultOf(body: Record<string, unknown>): Promise<EvaluationResult> {
       const [item] = await evaluate(body);
       expect(item).toMatchObject({ status: "success", error_message: null });

@@ -15,7 +15,7 @@ import { completion, type ReceivedRequest, type TestUpstream } from "./upstream.
 export const passing = { reasoning: "All is as it must be.", verdict: "pass" };
 export const failing = { reasoning: "The door is shut.", verdict: "fail" };
 
-/** A model's answer with these parts of its choice. */
+/** A model's response with these fields of its choice. */
 export function answerWith(message: Record<string, unknown>, finishReason = "stop"): Response {
   const choices = [{ index: 0, message: { role: "assistant", ...message }, finish_reason: finishReason }];
   return Response.json(completion(null, { choices }));
@@ -34,7 +34,7 @@ export function refuse(status: number, message: string, headers: Record<string, 
   return Response.json({ error: { message } }, { status, headers });
 }
 
-/** By which rung a request asks. */
+/** The response format that a request asks for. */
 export function responseFormatOf({ body }: ReceivedRequest): "json_schema" | "tool_call" | "text" {
   if (body.response_format !== undefined) return "json_schema";
   return body.tools === undefined ? "text" : "tool_call";
@@ -57,7 +57,7 @@ export interface TestJudge {
     signal?: AbortSignal,
     asker?: { accountId: string; profilePublicId: string },
   ): Promise<Verdict>;
-  /** The failure that judging must end with. */
+  /** The error that judging must end with. */
   failure(sample?: Sample, signal?: AbortSignal): Promise<EvaluationFailure>;
 }
 
@@ -73,7 +73,7 @@ export function createTestAskForVerdict(upstream: TestUpstream): AskForVerdict {
   return createAskForVerdict({ complete, slots });
 }
 
-/** A judge that asks the upstream over HTTP, and knows nothing of its model yet. */
+/** A judge that calls the upstream over HTTP, and has not learned anything about its model. */
 export function createTestJudge(
   upstream: TestUpstream,
   findCorrections: JudgeParts["findCorrections"] = async () => [],
