@@ -40,7 +40,7 @@ for (const [form, write] of [
       },
     ],
     [
-      "while nobody asks",
+      "while there are no requests",
       (socket: Socket) => {
         socket.write(write("Open."));
         setTimeout(() => socket.write(write(stolen)), 20);
@@ -49,7 +49,7 @@ for (const [form, write] of [
   ] as const) {
     test(`a second response ${form} that arrives ${when} goes to no one`, async () => {
       await using server = await presageWithRawUpstream(({ socket }) => answerTwice(socket));
-      const pauseMs = when === "while nobody asks" ? 60 : 0;
+      const pauseMs = when === "while there are no requests" ? 60 : 0;
       expect(await askInTurn(() => server.predict(), 10, pauseMs)).toEqual(["Open."]);
     }, 30_000);
   }
