@@ -8,10 +8,10 @@ import { writeReport } from "./report/write-report.ts";
 import { runFuzz } from "./run-fuzz.ts";
 import { startTarget } from "./target/start-target.ts";
 
-/** What a whole run may take of a machine that it has for itself. */
+/** Limits of a full run on an otherwise idle machine. */
 const maxHealthMs = 300;
 const maxMemoryBytes = 1_500e6;
-/** Of the requests, with both upstreams. */
+/** The faulty upstream's share of the requests, with both upstreams. */
 const shareOfFaulty = 0.2;
 
 async function fuzz({

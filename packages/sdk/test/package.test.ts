@@ -73,7 +73,9 @@ describe("the package", () => {
 
   test("says in its declarations what fields mean and which are old", async () => {
     const contract = (await filesOf("contract.d.ts"))[0]?.text;
-    expect(contract).toContain("/** The evaluator's verdict; null without one. */\n  pass: boolean | null;");
+    expect(contract).toContain(
+      "/** The evaluator's verdict; null if there is none. */\n  pass: boolean | null;",
+    );
     expect(contract).toContain("/** @deprecated Replaced by `evaluator`. */");
     expect(contract).toContain("  evaluation_result: EvaluationResult | null;");
   });

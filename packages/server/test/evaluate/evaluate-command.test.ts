@@ -135,11 +135,11 @@ test("a failed evaluation does not count as a pass: exit 1", async () => {
 });
 
 test.each([
-  [[], "--evaluator names what is to evaluate; --help shows how"],
-  [["--evaluator", "judge"], "--evaluator judge: a profile must be named, as FAMILY=PROFILE"],
+  [[], "error: required option '--evaluator <name[=profile]>' not specified"],
+  [["--evaluator", "judge"], "--evaluator judge: name a profile, as FAMILY=PROFILE"],
   [["--evaluator", "exact-match", "--min-pass-rate", "2"], "--min-pass-rate takes a number from 0 to 1"],
   [["--evaluator", "exact-match", "--tag", "x"], "--tag takes NAME=VALUE"],
-  [["--evaluator", "exact-match", "--server", "http://x"], "--server needs a key in PRESAGE_API_KEY"],
+  [["--evaluator", "exact-match", "--server", "http://x"], "--server needs an API key in PRESAGE_API_KEY"],
 ])("refuses %j in one line", async (options, line) => {
   const ran = await evaluate(await fileOf([sample("a", "a"), sample("b", "b")]), ...options);
   expect([ran.code, ran.stderr]).toEqual([1, `${line}\n`]);
@@ -161,7 +161,7 @@ test("an output file with outcomes of other evaluators is left unchanged", async
   const ran = await evaluate(file, "--evaluator", "contains", "--out", out);
   expect([ran.code, ran.stderr]).toEqual([
     1,
-    `${out} holds evaluations by exact-match; name another file. Nothing was changed.\n`,
+    `${out} contains evaluations by exact-match; name another file. Nothing was changed.\n`,
   ]);
   expect(await Bun.file(out).text()).toBe(before);
 });
@@ -202,8 +202,33 @@ test("with --server another Presage evaluates, and its rejections end the comman
   expect((await search({ app: "remote" })).map(({ pass }) => pass).toSorted()).toEqual([false, true]);
   expect(await remotely("wrong", "--evaluator", "exact-match")).toMatchObject({
     code: 1,
-    stderr: `${presage.url}/v1 refuses the key in PRESAGE_API_KEY\n`,
+    stderr: `${presage.url}/v1 rejects the API key in PRESAGE_API_KEY\n`,
   });
   const unknown = await remotely(testKey, "--evaluator", "nothing");
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("There is no such evaluator")]);
+});
+
+test("a line that a server answers with 503 is sent again, and evaluated once", async () => {
+  let requests = 0;
+  const relay = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      requests += 1;
+      const { pathname } = new URL(request.url);
+      const { method, headers } = request;
+      const response = await fetch(presage.url + pathname, { method, headers, body: await request.text() });
+      if (requests > 1) return response;
+      return new Response("{}", { status: 503, headers: { "retry-after": "0" } });
+    },
+  });
+  const ran = await runPresage(
+    [
+      ...["evaluate", "--file", await fileOf([sample("a", "a")]), "--evaluator", "exact-match"],
+      ...["--app", "retried", "--server", relay.url.href],
+    ],
+    { PRESAGE_API_KEY: testKey },
+  );
+  expect([ran.code, requests]).toEqual([0, 2]);
+  expect(await search({ app: "retried" })).toHaveLength(1);
+  await relay.stop(true);
 });

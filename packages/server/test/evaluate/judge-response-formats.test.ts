@@ -80,6 +80,15 @@ describe("A fallback to a tool call", () => {
     ["422", () => Response.json({ detail: [{ msg: "extra" }] }, { status: 422 })],
     ["500 and says so", () => refuse(500, "json_schema is not supported")],
     [
+      "500 and says so after a long echo of the request",
+      () =>
+        Response.json(
+          { request: "x".repeat(5_000), error: { message: "json_schema is not supported" } },
+          { status: 500 },
+        ),
+    ],
+    ["500 and says so at length", () => refuse(500, `${"x".repeat(5_000)}: json_schema is not supported`)],
+    [
       "a 200 that carries the error",
       () => Response.json({ error: { message: "response_format: unsupported" } }),
     ],

@@ -7,12 +7,12 @@ import { onEachDatabase } from "../support/store/databases.ts";
 
 const requests: Record<UpstreamKind, number> = { sandbox: 900, faulty: 300 };
 
-/** Other tests run on the same two processors; `npm run fuzz`, alone on its machine, allows 300 ms. */
+/** For a machine with two processors that also runs other tests; `npm run fuzz`, alone on its machine, allows 300 ms. */
 const maxHealthMs = 3_000;
 const maxMemoryBytes = 1_000e6;
 
 onEachDatabase((database) => {
-  /** Returns the findings; empty if there are none. */
+  /** Returns a report of the findings, or an empty text if there are none. */
   async function fuzz(upstream: UpstreamKind): Promise<string> {
     await using target = await startTarget(await database.create(), upstream);
     const plan = { seed, firstIndex: 0, requests: requests[upstream], concurrency: 8 };

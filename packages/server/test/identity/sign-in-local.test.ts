@@ -159,7 +159,7 @@ onEachDatabase((database) => {
         PRESAGE_OIDC_ALLOWED_DOMAINS: "*",
       });
       expect([openid.code, openid.stdout]).toEqual([1, ""]);
-      expect(openid.stderr).toStartWith("People sign in at https://login.example");
+      expect(openid.stderr).toStartWith("Users sign in at https://login.example");
       const port = await runPresage(["sign-in"], {
         PRESAGE_DATABASE_URL: presage.databaseUrl,
         PRESAGE_PORT: "0",
@@ -174,7 +174,7 @@ onEachDatabase((database) => {
           PRESAGE_DATABASE_URL: presage.databaseUrl,
           ...environment,
         });
-        expect([ran.code, ran.stderr]).toEqual([0, "The address works once, within 12 hours.\n"]);
+        expect([ran.code, ran.stderr]).toEqual([0, "The URL works once, within 12 hours.\n"]);
         return ran.stdout.trim();
       };
       const address = await print({ PRESAGE_PUBLIC_URL: "https://presage.example/" });

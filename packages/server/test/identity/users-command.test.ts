@@ -76,7 +76,7 @@ onEachDatabase((database) => {
       expect([await useKey(key), await useKey(bobsKey)]).toEqual([200, 200]);
       const { code, stdout, stderr } = await users("end", "ada@EXAMPLE.org");
       expect([code, stdout]).toEqual([0, "Ended 2 sessions and revoked 1 key.\n"]);
-      expect(stderr).toContain("Whoever can still sign in gets in again");
+      expect(stderr).toContain("A user who can still sign in regains access");
       expect([await use(one.browser), await use(two.browser), await use(bob.browser)]).toEqual([
         401, 401, 200,
       ]);

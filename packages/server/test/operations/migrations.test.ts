@@ -50,7 +50,7 @@ onEachDatabase((database) => {
         Array(crowd).fill({ code: 0, stderr: "" }),
       );
       expect(runs.map(({ stdout }) => stdout).sort()).toEqual([
-        `Done: ${names.join(", ")}\n`,
+        `Applied ${names.join(", ")}.\n`,
         ...Array(crowd - 1).fill("The schema is up to date.\n"),
       ]);
       expect(await ranMigrations(url)).toEqual(names);

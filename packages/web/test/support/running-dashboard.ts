@@ -18,18 +18,18 @@ export interface RunningDashboard {
   /** The owner's client, with a key. */
   client: Presage;
   browser: Browser;
-  /** Where pages may lead to: the identity provider, if there is one. */
+  /** Other origins that pages may navigate to: the identity provider, if any. */
   otherOrigins: string[];
-  /** Of a session of the owner; none where people sign in at a provider. */
+  /** Of the owner's session; none with an identity provider. */
   cookies: Pick<Cookie, "name" | "value">[];
-  /** Makes an address that signs a browser in once, in local mode. */
+  /** A URL that signs in one browser once, in local mode. */
   newSignInAddress(): Promise<string>;
   stop(): Promise<void>;
 }
 
 export interface DashboardOptions {
   environment?: Record<string, string>;
-  /** Whether people sign in at a provider of their own. */
+  /** Whether people sign in at an identity provider. */
   hasProvider?: boolean;
 }
 
