@@ -4,11 +4,12 @@ import {
   ErrorTaxonomyRevisionCreateResponse,
   ErrorTaxonomyRevisionListResponse,
 } from "@presage/contract";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { errorTaxonomyClient, nowhere, path, tree } from "../support/resources/error-taxonomies.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 onEachDatabase((database) => {
   const upstream = useUpstream();

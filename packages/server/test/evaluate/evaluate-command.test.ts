@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
 import { type Ran, runPresage } from "../support/presage/run-presage.ts";
-import { evaluationClient } from "../support/resources/evaluations.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 let directory: string;
 let upstream: TestUpstream;
 let presage: TestPresage;
-const { search } = evaluationClient(() => presage);
+const { search } = evaluationResultsClient(() => presage);
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "presage-evaluate-"));

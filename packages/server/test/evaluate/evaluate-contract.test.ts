@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { type EvaluationResult, EvaluationResultResponse } from "@presage/contract";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
@@ -73,7 +75,8 @@ const yesterday = {
 onEachDatabase((database) => {
   const upstream = useUpstream();
   const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
-  const { post, evaluate, resultOf, find, search } = evaluationClient(() => presage);
+  const { post, evaluate, resultOf } = evaluationClient(() => presage);
+  const { find, search } = evaluationResultsClient(() => presage);
 
   describe.each([
     ["today's", today],

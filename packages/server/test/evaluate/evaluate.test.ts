@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { issuesOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { say } from "../support/upstream/judge.ts";
 import { completion } from "../support/upstream/upstream.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const same = {
   evaluated_model_output: "The door is open.",
@@ -19,7 +21,8 @@ onEachDatabase((database) => {
     PRESAGE_UPSTREAM_URL: upstream.url,
     PRESAGE_UPSTREAM_TIMEOUT_MS: "1500",
   });
-  const { post, evaluate, resultOf, find, search } = evaluationClient(() => presage);
+  const { post, evaluate, resultOf } = evaluationClient(() => presage);
+  const { find, search } = evaluationResultsClient(() => presage);
 
   describe("A verdict", () => {
     test("of fail says where and why", async () => {

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { startPresage } from "../support/presage/presage.ts";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const upstream = useUpstream();
 const presage = usePresage(undefined, { PRESAGE_UPSTREAM_URL: upstream.url });

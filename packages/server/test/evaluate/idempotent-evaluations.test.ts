@@ -3,13 +3,14 @@ import { EvaluateResponse, type EvaluationResult } from "@presage/contract";
 import { expectEventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { completion } from "../support/upstream/upstream.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const sample = { evaluated_model_output: "a", evaluated_model_gold_answer: "a" };
 const exactMatch = { evaluator: "exact-match" };
@@ -20,8 +21,8 @@ onEachDatabase((database) => {
   const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: string;
   let startAnother: () => Promise<SpawnedPresage>;
-  const { post, search } = evaluationClient(() => presage);
-  const { correct, summary } = evaluationResultsClient(() => presage);
+  const { post } = evaluationClient(() => presage);
+  const { search, correct, summary } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
     startAnother = () =>

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ClientDisconnectedError } from "../../src/errors.ts";
 import { createJudgeFamily } from "../../src/evaluation/evaluators/judge.ts";
 import {
@@ -10,18 +10,11 @@ import {
   promptOf,
   refuse,
   say,
-  type TestJudge,
+  useTestJudge,
 } from "../support/upstream/judge.ts";
 import { type Answer, startUpstream } from "../support/upstream/upstream.ts";
 
-const upstream = startUpstream();
-let judge: TestJudge["judge"];
-let failure: TestJudge["failure"];
-beforeEach(() => {
-  upstream.received.length = 0;
-  ({ judge, failure } = createTestJudge(upstream));
-});
-afterAll(() => upstream.stop());
+const { upstream, judge, failure } = useTestJudge();
 
 /** Responds with one after another; the last one repeats. */
 function inTurn(...answers: (() => Response | Promise<Response>)[]): Answer {

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import {
   createTestJudge,
   failing,
@@ -7,19 +7,13 @@ import {
   refuse,
   responseFormatOf,
   say,
-  type TestJudge,
+  useTestJudge,
 } from "../support/upstream/judge.ts";
-import { startUpstream } from "../support/upstream/upstream.ts";
 
-const upstream = startUpstream();
-let judge: TestJudge["judge"];
-let failure: TestJudge["failure"];
+const { upstream, judge, failure } = useTestJudge();
 beforeEach(() => {
-  upstream.received.length = 0;
   upstream.answer = () => say(passing);
-  ({ judge, failure } = createTestJudge(upstream));
 });
-afterAll(() => upstream.stop());
 
 const mark = /<<<DATA ([0-9a-f-]{36}) /g;
 const marksOf = (prompt: string) => [...prompt.matchAll(mark)].map(([, found]) => found);

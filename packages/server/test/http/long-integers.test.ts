@@ -1,6 +1,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import type { ValidationError } from "@presage/contract";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const long = "9007199254740993";
 const interaction = '"interaction":{"state":"a hall","action":"look"}';

@@ -2,12 +2,13 @@ import { beforeAll, expect, test } from "bun:test";
 import { SessionListResponse } from "@presage/contract";
 import { writeUsage } from "../../src/usage/usage-store.ts";
 import { callWithKey } from "../support/presage/presage.ts";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { tallyOf, usageClient } from "../support/resources/usage.ts";
 import { signInLocally } from "../support/sign-in/session.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 /** Part of every text of the first account, and so never in a response to the second. */
 const mark = "mark-of-the-first-account";

@@ -3,8 +3,9 @@ import { connect, type Socket } from "node:net";
 import { eventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { completion } from "../support/upstream/upstream.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const megabyte = 1_000_000;
 /** The minimum that the documentation recommends for bodies of 16 MB. */

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import { ErrorTaxonomyFindingsResponse } from "@presage/contract";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { errorTaxonomyClient, nowhere, path } from "../support/resources/error-taxonomies.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { evaluatorProfileClient } from "../support/resources/evaluator-profiles.ts";
@@ -10,6 +10,7 @@ import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 import { refuse, say } from "../support/upstream/judge.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const today = () => new Date().toISOString().slice(0, 10);
 

@@ -19,7 +19,7 @@ import { selectCounts, selectLatencies } from "../../src/usage/usage-store.ts";
 import { patientAsker } from "../support/asker.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
-import { storeOf } from "../support/store-of.ts";
+import { storeOf } from "../support/store/store-of.ts";
 
 /** So many that PostgreSQL would not choose to read them all. */
 const results = 30_000;

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll } from "bun:test";
 import type { RawEnvironment } from "../../../src/config.ts";
 import type { TestDatabase } from "../store/databases.ts";
-import { startUpstream, type TestUpstream } from "../upstream/upstream.ts";
 import { startPresage, type TestPresage } from "./presage.ts";
 
 /** Starts a server before the tests of this block, on a new database if one is given, and stops it after them. */
@@ -14,11 +13,4 @@ export function usePresage(database?: Pick<TestDatabase, "create">, environment:
   });
   afterAll(() => presage.stop());
   return presage;
-}
-
-/** Starts an upstream for the tests of this block and stops it after them. */
-export function useUpstream(): TestUpstream {
-  const upstream = startUpstream();
-  afterAll(() => upstream.stop());
-  return upstream;
 }

@@ -35,7 +35,7 @@ export function evaluationResultsClient(presage: () => Pick<TestPresage, "call">
         if (page.length < limit) return ids;
       }
     },
-    async find(id: string | number): Promise<EvaluationResult> {
+    async find(id: string | number | null): Promise<EvaluationResult> {
       const response = await presage().call("GET", `${resultsPath}/${id}`);
       expect(response.status).toBe(200);
       return EvaluationResultResponse.parse(await response.json()).evaluation_result;

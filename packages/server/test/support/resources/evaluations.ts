@@ -1,11 +1,5 @@
 import { expect } from "bun:test";
-import {
-  type EvaluateItem,
-  EvaluateResponse,
-  type EvaluationResult,
-  EvaluationResultResponse,
-  EvaluationResultSearchResponse,
-} from "@presage/contract";
+import { type EvaluateItem, EvaluateResponse, type EvaluationResult } from "@presage/contract";
 import type { TestPresage } from "../presage/presage.ts";
 
 /** Calls that must succeed, and `post` for those that may fail. `presage` is a function, as a server may restart. */
@@ -28,16 +22,6 @@ export function evaluationClient(presage: () => Pick<TestPresage, "call">) {
       expect(item).toMatchObject({ status: "success", error_message: null });
       if (!item?.evaluation_result) throw new Error("there is no result");
       return item.evaluation_result;
-    },
-    async find(id: string | null): Promise<EvaluationResult> {
-      const response = await presage().call("GET", `/v1/evaluation-results/${id}`);
-      expect(response.status).toBe(200);
-      return EvaluationResultResponse.parse(await response.json()).evaluation_result;
-    },
-    async search(filter: Record<string, unknown>): Promise<EvaluationResult[]> {
-      const response = await presage().call("POST", "/v1/evaluation-results/search", filter);
-      expect(response.status).toBe(200);
-      return EvaluationResultSearchResponse.parse(await response.json()).results;
     },
   };
 }

@@ -1,4 +1,4 @@
-import { expect } from "bun:test";
+import { beforeEach, expect } from "bun:test";
 import { EvaluationError } from "../../../src/evaluation/evaluation-error.ts";
 import type { Verdict } from "../../../src/evaluation/evaluator-outcome.ts";
 import {
@@ -12,6 +12,7 @@ import { createFairSlots } from "../../../src/limits/fair-slots.ts";
 import { createRetryBudget } from "../../../src/limits/retry-budget.ts";
 import { createUpstream } from "../../../src/upstream/create-upstream.ts";
 import { completion, type ReceivedRequest, type TestUpstream } from "./upstream.ts";
+import { useUpstream } from "./use-upstream.ts";
 
 export const passing = { reasoning: "All is as it must be.", verdict: "pass" };
 export const failing = { reasoning: "The door is shut.", verdict: "fail" };
@@ -102,5 +103,20 @@ export function createTestJudge(
       expect(failure.message).not.toContain("secret-of");
       return failure;
     },
+  };
+}
+
+/** A judge and its upstream for the tests of this block; each test starts with a new judge and no received requests. */
+export function useTestJudge(): TestJudge & { upstream: TestUpstream } {
+  const upstream = useUpstream();
+  let current: TestJudge;
+  beforeEach(() => {
+    upstream.received.length = 0;
+    current = createTestJudge(upstream);
+  });
+  return {
+    upstream,
+    judge: (...given) => current.judge(...given),
+    failure: (...given) => current.failure(...given),
   };
 }
