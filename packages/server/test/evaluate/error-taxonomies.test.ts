@@ -13,7 +13,7 @@ import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   /** Headers of a caller from another account. */
   let stranger: Record<string, string>;
   const { post, create, find, list } = errorTaxonomyClient(() => presage);

@@ -74,7 +74,7 @@ const yesterday = {
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   const { post, evaluate, resultOf } = evaluationClient(() => presage);
   const { find, search } = evaluationResultsClient(() => presage);
 

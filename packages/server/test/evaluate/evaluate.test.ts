@@ -17,7 +17,8 @@ const exactMatch = [{ evaluator: "exact-match" }];
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, {
+  const presage = usePresage({
+    database,
     PRESAGE_UPSTREAM_URL: upstream.url,
     PRESAGE_UPSTREAM_TIMEOUT_MS: "1500",
   });

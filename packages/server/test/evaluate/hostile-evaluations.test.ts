@@ -5,7 +5,7 @@ import { evaluationClient } from "../support/resources/evaluations.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const upstream = useUpstream();
-const presage = usePresage(undefined, { PRESAGE_UPSTREAM_URL: upstream.url });
+const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 const { evaluate, post } = evaluationClient(() => presage);
 
 let profiles = 0;

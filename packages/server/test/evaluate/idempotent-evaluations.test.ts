@@ -18,7 +18,7 @@ const judge = { evaluator: "judge", profile_name: "system:is-concise" };
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: string;
   let startAnother: () => Promise<SpawnedPresage>;
   const { post } = evaluationClient(() => presage);

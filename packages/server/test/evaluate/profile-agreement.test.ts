@@ -11,7 +11,7 @@ import { onEachDatabase } from "../support/store/databases.ts";
 const nothingSaid = { corrected: 0, agreed: 0, should_fail: 0, should_pass: 0 };
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   let stranger: Record<string, string>;
   const { correct } = evaluationResultsClient(() => presage);
   const { resultOf } = evaluationClient(() => presage);

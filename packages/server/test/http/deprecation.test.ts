@@ -1,10 +1,8 @@
-import { afterAll, expect, test } from "bun:test";
-import { startPresage } from "../support/presage/presage.ts";
+import { expect, test } from "bun:test";
+import { usePresage } from "../support/presage/use-presage.ts";
 
-const presage = await startPresage({});
+const presage = usePresage();
 const nowhere = "00000000-0000-4000-8000-000000000000";
-
-afterAll(() => presage.stop());
 
 async function counted(): Promise<number> {
   const text = await (await presage.call("GET", "/metrics")).text();

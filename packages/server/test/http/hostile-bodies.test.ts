@@ -9,7 +9,7 @@ const paths = ["/v1/predict", "/v1/chat/completions", "/v1/api-keys"];
 const mebibyte = 1024 * 1024;
 
 const upstream = useUpstream();
-const presage = usePresage(undefined, { PRESAGE_UPSTREAM_URL: upstream.url });
+const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 beforeEach(() => {
   upstream.received.length = 0;
 });

@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
-import { freePort } from "../support/free-port.ts";
 import {
   bodiesWithLongResponses,
   type HostileBody,
@@ -10,6 +8,7 @@ import {
   shortBodies,
 } from "../support/hostile/hostile-bodies.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { startLightUpstream } from "../support/upstream/start-light-upstream.ts";
 
 const mebibyte = 1024 * 1024;
 /** Room for the text around the value in each body. */
@@ -21,19 +20,14 @@ const maxHealthMs = 1_000;
 const maxOutcomeMs = 10_000;
 const tries = 3;
 
-let upstream: Bun.Subprocess;
+let upstream: Awaited<ReturnType<typeof startLightUpstream>>;
 let presage: SpawnedPresage;
 let poller: Worker;
 let startMb: number;
 beforeAll(async () => {
-  const port = await freePort();
-  upstream = Bun.spawn([
-    process.execPath,
-    join(import.meta.dir, "../support/upstream/light-upstream.ts"),
-    String(port),
-  ]);
+  upstream = await startLightUpstream();
   presage = await spawnPresage({
-    PRESAGE_UPSTREAM_URL: `http://127.0.0.1:${port}/v1`,
+    PRESAGE_UPSTREAM_URL: upstream.url,
     PRESAGE_LOG_LEVEL: "error",
   });
   await presage.call("POST", "/v1/predict", { interaction: { state: "a hall", action: "look" } });
@@ -44,8 +38,7 @@ beforeAll(async () => {
 afterAll(async () => {
   poller.terminate();
   await presage[Symbol.asyncDispose]();
-  upstream.kill();
-  await upstream.exited;
+  await upstream.stop();
 });
 
 async function residentMb(): Promise<number> {

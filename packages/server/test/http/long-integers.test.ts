@@ -7,7 +7,7 @@ const long = "9007199254740993";
 const interaction = '"interaction":{"state":"a hall","action":"look"}';
 
 const upstream = useUpstream();
-const presage = usePresage(undefined, { PRESAGE_UPSTREAM_URL: upstream.url });
+const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 beforeEach(() => {
   upstream.received.length = 0;
 });

@@ -102,7 +102,7 @@ for (const [mode, environment] of Object.entries({ "local mode": {}, "OpenID mod
 }
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   /** Every documented operation that is not public, with its parameters filled in. */
   let closed: Operation[];
 

@@ -1,15 +1,10 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { ValidationError } from "@presage/contract";
-import { startPresage } from "../support/presage/presage.ts";
-import { startUpstream } from "../support/upstream/upstream.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
-const upstream = startUpstream();
-const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
-
-afterAll(async () => {
-  await presage.stop();
-  await upstream.stop();
-});
+const upstream = useUpstream();
+const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 
 const interaction = { state: "You are in the hall.", action: "go north" };
 const messages = [{ role: "user", content: "Hello." }];

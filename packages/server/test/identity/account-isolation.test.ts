@@ -15,7 +15,7 @@ const mark = "mark-of-the-first-account";
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: Record<string, string>;
   /** The first account's resources. */
   const own = { result: "", profile: "", revision: "", apiKey: "", session: "" };

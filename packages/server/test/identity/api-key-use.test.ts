@@ -9,7 +9,7 @@ import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const { create, find, revoke, use } = apiKeyClient(() => presage);
   const lastUseOf = async (id: string) => Date.parse((await find(id))?.last_used_at ?? "");
 

@@ -14,7 +14,7 @@ const uuid = expect.stringMatching(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   let strangersKey: string;
   const { create, list, find, revoke, use } = apiKeyClient(() => presage);
   const post = (body: unknown) => presage.call("POST", "/v1/api-keys", body);

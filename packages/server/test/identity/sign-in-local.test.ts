@@ -14,7 +14,7 @@ const addressInText = /http:\/\/\S+\/sign-in#[\w-]{43}/g;
 const tokenOf = (address: string | undefined) => new URL(address ?? "").hash.slice(1);
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
 
   async function newAddress(): Promise<string> {
     await using store = await openStore(presage.databaseUrl);

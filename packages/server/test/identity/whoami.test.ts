@@ -7,7 +7,7 @@ import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: Record<string, string>;
 
   beforeAll(async () => {

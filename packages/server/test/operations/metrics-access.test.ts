@@ -21,7 +21,7 @@ async function expectRefused(response: Response, status: number): Promise<void> 
 }
 
 describe("Without a token, metrics", () => {
-  const presage = usePresage(undefined, { PRESAGE_HOST: "0.0.0.0" });
+  const presage = usePresage({ PRESAGE_HOST: "0.0.0.0" });
   const at = (host: string) => presage.url.replace("0.0.0.0", host);
 
   test("are available on the same machine", async () => {
@@ -44,7 +44,7 @@ describe("Without a token, metrics", () => {
 });
 
 describe("With a token, metrics", () => {
-  const presage = usePresage(undefined, { PRESAGE_METRICS_TOKEN: token });
+  const presage = usePresage({ PRESAGE_METRICS_TOKEN: token });
 
   test("are available to anyone who has it, through any proxy", async () => {
     const headers = { authorization: `Bearer ${token}`, "x-forwarded-for": "192.0.2.1" };

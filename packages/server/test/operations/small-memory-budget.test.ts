@@ -13,7 +13,7 @@ const budget = 128 * 1024 * 1024;
 
 describe("With a memory budget of 128 MiB", () => {
   const upstream = useUpstream();
-  const presage = usePresage(undefined, {
+  const presage = usePresage({
     PRESAGE_UPSTREAM_URL: upstream.url,
     PRESAGE_UPSTREAM_MODEL: "test-model",
     PRESAGE_MEMORY_BUDGET_BYTES: String(budget),

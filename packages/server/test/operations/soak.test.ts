@@ -1,40 +1,20 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
-import { expectEventually } from "../support/eventually.ts";
-import { freePort } from "../support/free-port.ts";
-import { killAfterTests } from "../support/presage/child-processes.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { chatRequest, prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { startLightUpstream } from "../support/upstream/start-light-upstream.ts";
 
 const firstRequests = 10_000;
 const allRequests = 50_000;
 const concurrency = 64;
 const allowedGrowth = 1.2;
 
-let upstream: Bun.Subprocess;
-let upstreamUrl: string;
+let upstream: Awaited<ReturnType<typeof startLightUpstream>>;
 beforeAll(async () => {
-  const port = await freePort();
-  upstream = Bun.spawn([
-    process.execPath,
-    join(import.meta.dir, "../support/upstream/light-upstream.ts"),
-    String(port),
-  ]);
-  killAfterTests(upstream);
-  upstreamUrl = `http://127.0.0.1:${port}/v1`;
-  const isUp = () =>
-    fetch(`${upstreamUrl}/models`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  await expectEventually(isUp, true);
+  upstream = await startLightUpstream();
 });
-afterAll(async () => {
-  upstream.kill();
-  await upstream.exited;
-});
+afterAll(() => upstream.stop());
 
 const predictBody = JSON.stringify(prediction);
 const chatBody = JSON.stringify(chatRequest);
@@ -78,7 +58,7 @@ async function settledMemory(presage: SpawnedPresage): Promise<number> {
 test("after 50,000 requests the memory is back where it was after the first 10,000", async () => {
   await using presage = await spawnPresage({
     PRESAGE_DATABASE_URL: "sqlite:presage.db",
-    PRESAGE_UPSTREAM_URL: upstreamUrl,
+    PRESAGE_UPSTREAM_URL: upstream.url,
   });
   expect(await load(presage, firstRequests)).toBe(0);
   const early = await settledMemory(presage);

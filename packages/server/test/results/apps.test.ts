@@ -6,7 +6,7 @@ import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
 
   async function listApps(headers?: Record<string, string>): Promise<unknown> {
     const response = await presage.call("GET", "/v1/apps", undefined, headers);

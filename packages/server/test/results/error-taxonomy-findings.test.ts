@@ -16,7 +16,7 @@ const today = () => new Date().toISOString().slice(0, 10);
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: Record<string, string>;
   const { create, list } = errorTaxonomyClient(() => presage);
   const profiles = evaluatorProfileClient(() => presage);

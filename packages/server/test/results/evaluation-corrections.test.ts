@@ -9,7 +9,7 @@ import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   let stranger: Record<string, string>;
   let app: string;
   let tests = 0;

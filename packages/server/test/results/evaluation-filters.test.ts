@@ -9,7 +9,7 @@ import { onEachDatabase } from "../support/store/databases.ts";
 const results = "/v1/evaluation-results";
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const { evaluate } = evaluationClient(() => presage);
   const { search } = evaluationResultsClient(() => presage);
 

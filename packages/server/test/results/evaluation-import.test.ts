@@ -6,7 +6,7 @@ import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts
 import { onEachDatabase } from "../support/store/databases.ts";
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const { post, search, find, importAll, summary } = evaluationResultsClient(() => presage);
 
   test("names of the maximum length are stored, found and counted, all at once", async () => {

@@ -40,7 +40,7 @@ function fieldsOf(index: number): StoredFields {
 }
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   let stored: KeptResult[];
   const { post, search, searchAll } = evaluationResultsClient(() => presage);
 

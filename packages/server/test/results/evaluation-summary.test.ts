@@ -38,7 +38,7 @@ const stored = Array.from({ length: 120 }, (_, index): StoredFields => {
 });
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const { post, summary } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {

@@ -12,7 +12,7 @@ import { storeResults } from "../support/store/store-results.ts";
 const megabyte = 1_000_000;
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const { post, search } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {

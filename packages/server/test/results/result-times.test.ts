@@ -19,7 +19,7 @@ const now = Date.now() * 1000;
 const future = now + 10 * yearMs * 1000;
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const { search, searchAll, summary, importAll, correct, find } = evaluationResultsClient(() => presage);
 
   async function store(fields: readonly StoredFields[]): Promise<number[]> {

@@ -15,7 +15,7 @@ const evaluation = { evaluators: [{ evaluator: "exact-match" }], evaluated_model
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   const { create, revoke } = apiKeyClient(() => presage);
   const { list, latency } = usageClient(() => presage);
 
