@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { evaluationClient } from "../support/evaluations.ts";
-import { startPresage, type TestPresage, testKey } from "../support/presage.ts";
-import { type Ran, runPresage } from "../support/run-presage.ts";
-import { completion, startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
+import { type Ran, runPresage } from "../support/presage/run-presage.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
+import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 let directory: string;
 let upstream: TestUpstream;
@@ -52,7 +52,7 @@ const sample = (output: string, gold: string) => ({
   evaluated_model_gold_answer: gold,
 });
 
-test("evaluates each line, stores the results, and ends with a table", async () => {
+test("evaluates every line, stores the results and prints a table at the end", async () => {
   const file = await fileOf([sample("a", "a"), sample("a", "b"), sample("b", "b"), sample("c", "c")]);
   const out = `${file}.out`;
   const ran = await evaluate(
@@ -75,7 +75,7 @@ test("evaluates each line, stores the results, and ends with a table", async () 
   expect(results[0]?.tags).toEqual({ model: "m 1" });
 });
 
-test("reads what presage predict wrote", async () => {
+test("reads the output of presage predict", async () => {
   const line = {
     interaction: { state: "closed", action: "open" },
     next_state: "open",
@@ -89,7 +89,7 @@ test("reads what presage predict wrote", async () => {
   });
 });
 
-test("resumes where the last run stopped: failed lines are evaluated again, nothing is stored twice", async () => {
+test("resumes where it stopped: retries what failed and stores nothing twice", async () => {
   const file = await fileOf([sample("a", "a"), sample("b", "b")]);
   const out = `${file}.out`;
   const judged = [
@@ -121,14 +121,14 @@ test("resumes where the last run stopped: failed lines are evaluated again, noth
   expect(new Set(kept.map(({ evaluation_run_id }) => evaluation_run_id)).size).toBe(1);
 });
 
-test("with --min-pass-rate exits with 2 if a pass rate is lower", async () => {
+test("with --min-pass-rate exits with 2 if the pass rate is too low", async () => {
   const file = await fileOf([sample("a", "a"), sample("a", "b")]);
   const evaluator = ["--evaluator", "exact-match"];
   expect((await evaluate(file, ...evaluator, "--min-pass-rate", "0.5")).code).toBe(0);
   expect((await evaluate(file, ...evaluator, "--min-pass-rate", "0.51")).code).toBe(2);
 });
 
-test("exits with 1 if an evaluation failed", async () => {
+test("a failed evaluation does not count as a pass: exit 1", async () => {
   const file = await fileOf([sample("a", "a"), { evaluated_model_output: "a" }]);
   const ran = await evaluate(file, "--evaluator", "exact-match", "--min-pass-rate", "0.5");
   expect(ran.code).toBe(1);
@@ -145,7 +145,7 @@ test.each([
   expect([ran.code, ran.stderr]).toEqual([1, `${line}\n`]);
 });
 
-test("an unknown evaluator ends the command with a list of the evaluators that exist", async () => {
+test("an unknown evaluator ends the command with a list of the known ones", async () => {
   const ran = await evaluate(await fileOf([sample("a", "a"), sample("b", "b")]), "--evaluator", "exact-mach");
   expect(ran.code).toBe(1);
   expect(ran.stderr).toStartWith(
@@ -153,7 +153,7 @@ test("an unknown evaluator ends the command with a list of the evaluators that e
   );
 });
 
-test("a file with outcomes of other evaluators is left unchanged", async () => {
+test("an output file with outcomes of other evaluators is left unchanged", async () => {
   const file = await fileOf([sample("a", "a")]);
   const out = `${file}.out`;
   await evaluate(file, "--evaluator", "exact-match", "--out", out);
@@ -166,7 +166,7 @@ test("a file with outcomes of other evaluators is left unchanged", async () => {
   expect(await Bun.file(out).text()).toBe(before);
 });
 
-test("exits with 1 for an empty file", async () => {
+test("an empty file does not reach the minimum pass rate", async () => {
   const ran = await evaluate(await fileOf([]), "--evaluator", "exact-match", "--min-pass-rate", "0.5");
   expect(ran.code).toBe(1);
 });
@@ -191,7 +191,7 @@ test("a judge sees the context that predict --keep-context wrote", async () => {
   });
 });
 
-test("--server names another Presage that evaluates, and its errors about the command end it", async () => {
+test("with --server another Presage evaluates, and its rejections end the command", async () => {
   const file = await fileOf([sample("a", "a"), sample("a", "b")]);
   const remotely = (key: string, ...more: string[]) =>
     runPresage(["evaluate", "--file", file, "--server", `${presage.url}/v1`, ...more], {

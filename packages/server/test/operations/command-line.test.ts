@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPresage, testKey } from "../support/presage.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 const main = join(import.meta.dir, "../../src/main.ts");
 const upstream = startUpstream();
@@ -104,7 +104,7 @@ test("config shows the effective values and hides secrets", async () => {
   expect(out).not.toContain("pass-word");
 });
 
-test("a wrong environment stops a command with a line for each variable", async () => {
+test("an invalid environment stops a command with one line per variable", async () => {
   const { code, err } = await run(["serve"], { PRESAGE_PORT: "x", PRESAGE_DEBUG_FIELDS: "maybe" });
   expect(code).toBe(1);
   expect(err.trimEnd().split("\n")).toEqual([

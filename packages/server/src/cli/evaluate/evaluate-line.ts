@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Context, type EvaluateItem } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { z } from "zod";
-import type { Sample } from "../../evaluation/evaluate/sample.ts";
+import type { Sample } from "../../evaluation/sample.ts";
 import { CommandError } from "../command-error.ts";
 import type { OutputLine } from "../files/output-lines.ts";
 import { describeIssues, InvalidLineError, type NumberedLine, parseLine } from "../files/read-lines.ts";

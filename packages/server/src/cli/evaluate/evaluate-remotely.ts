@@ -1,4 +1,4 @@
-import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-order.ts";
+import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-request.ts";
 import type { Filing } from "../../evaluation/results/record/evaluation-record.ts";
 import type { CallServer } from "../connect-to-server.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
