@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { killChildren } from "../packages/server/test/support/children.ts";
-import { createDatabaseAt, startPostgres } from "../packages/server/test/support/postgres.ts";
+import { killChildren } from "../packages/server/test/support/presage/child-processes.ts";
+import { createDatabaseAt, startPostgres } from "../packages/server/test/support/store/postgres.ts";
 import { type FuzzArguments, readArguments, usage } from "./arguments.ts";
 import { writeReport } from "./report/write-report.ts";
 import { runFuzz } from "./run-fuzz.ts";

@@ -42,7 +42,7 @@ process.exitCode = failed.length === 0 ? 0 : 1;
 
 /** One PostgreSQL for all workers. If it does not start, each worker that needs one tries to start its own and reports the error. */
 function startPostgres() {
-  const child = spawn(bun, [join(root, "packages/server/test/support/serve-postgres.ts")], {
+  const child = spawn(bun, [join(root, "packages/server/test/support/store/serve-postgres.ts")], {
     cwd: root,
     stdio: ["pipe", "pipe", "inherit"],
   });

@@ -1,10 +1,17 @@
 import { EvaluatorFamilyListResponse, EvaluatorListResponse, WhoAmIResponse } from "@presage/contract";
 import { createSignInPath } from "../../packages/server/src/compose/compose-sign-in.ts";
-import { openStore } from "../../packages/server/test/support/open-store.ts";
-import { keyOfAnotherAccount } from "../../packages/server/test/support/other-account.ts";
-import { testKey } from "../../packages/server/test/support/presage.ts";
-import { sessionOf, signInLocally, type TestSession } from "../../packages/server/test/support/session.ts";
-import { type SpawnedPresage, spawnPresage } from "../../packages/server/test/support/spawn-presage.ts";
+import { testKey } from "../../packages/server/test/support/presage/presage.ts";
+import {
+  type SpawnedPresage,
+  spawnPresage,
+} from "../../packages/server/test/support/presage/spawn-presage.ts";
+import { keyOfAnotherAccount } from "../../packages/server/test/support/resources/other-account.ts";
+import {
+  sessionOf,
+  signInLocally,
+  type TestSession,
+} from "../../packages/server/test/support/sign-in/session.ts";
+import { openStore } from "../../packages/server/test/support/store/open-store.ts";
 import { createKnownObjects, type KnownObjects } from "../check/known-objects.ts";
 import type { Schema } from "../document/schema.ts";
 import type { Served } from "../generate/vocabulary.ts";

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { startPresage, type TestPresage, testKey } from "../../server/test/support/presage.ts";
-import { startRawUpstream } from "../../server/test/support/raw-upstream.ts";
-import { startUpstream } from "../../server/test/support/upstream.ts";
+import { startPresage, type TestPresage, testKey } from "../../server/test/support/presage/presage.ts";
+import { startRawUpstream } from "../../server/test/support/upstream/raw-upstream.ts";
+import { startUpstream } from "../../server/test/support/upstream/upstream.ts";
 import { type Consumer, installPackage } from "./support/installed-package.ts";
 
 const readme = await readFile(resolve(import.meta.dir, "../README.md"), "utf8");

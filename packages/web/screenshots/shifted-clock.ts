@@ -1,4 +1,4 @@
-// Preloaded into a server that is to think that it runs at another time: PRESAGE_CLOCK_SHIFT_MS is added to the time of day.
+// Preloaded into a server to shift its clock by PRESAGE_CLOCK_SHIFT_MS.
 const shiftMs = Number(process.env.PRESAGE_CLOCK_SHIFT_MS ?? 0);
 const RealDate = Date;
 

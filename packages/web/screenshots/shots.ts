@@ -4,11 +4,11 @@ import type { Page } from "playwright-core";
 export interface Shot {
   name: string;
   path: string;
-  /** What is done on the page before it is taken. */
+  /** Runs before the screenshot is taken. */
   prepare?(page: Page): Promise<void>;
 }
 
-/** Every page of the dashboard, with something on it. */
+/** Every page of the dashboard, with data on it. */
 export async function shotsOf(presage: Presage): Promise<Shot[]> {
   const [fail] = await presage.results.search({ evaluator_family: "rouge-l", pass: false, limit: 1 });
   const profiles = await presage.profiles.list({ name: "close enough" });
@@ -28,7 +28,6 @@ export async function shotsOf(presage: Presage): Promise<Shot[]> {
   ];
 }
 
-/** Takes the first example, predicts, and shows the answer. */
 async function predict(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Examples" }).click();
   await page.getByRole("menuitem").first().click();

@@ -1,8 +1,8 @@
 type Param = string | number | boolean;
 
 /**
- * The address bar in plain words: `?tag=a%3Db&tag=c%3Dd` instead of JSON. What looks like a number or a truth value comes
- * back as one, and `String` makes of it what stood there.
+ * Plain search parameters, `?tag=a%3Db&tag=c%3Dd`, instead of the router's JSON. Texts that look like a number or a
+ * boolean are parsed as one; `String` restores them.
  */
 export function parseSearch(text: string): Record<string, Param | Param[]> {
   const params = new URLSearchParams(text);

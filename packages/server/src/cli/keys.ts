@@ -3,16 +3,15 @@ import type { Config } from "../config.ts";
 import { type ApiKey, selectApiKeys } from "../identity/api-keys/api-keys-store.ts";
 import { createApiKey } from "../identity/api-keys/create-api-key.ts";
 import { ExpiryError, parseExpiry } from "../identity/api-keys/parse-expiry.ts";
-import { revokeApiKey } from "../identity/api-keys/revoke-api-key.ts";
+import { revokeKeyOf } from "../identity/api-keys/revoke-api-key.ts";
 import { holdUsers } from "../identity/users/users-store.ts";
 import { inTransaction } from "../storage/in-transaction.ts";
 import type { Keyset } from "../storage/keyset.ts";
 import { nowMicros, toIsoInstant } from "../storage/micros.ts";
-import type { Database } from "../storage/schema/tables.ts";
 import { CommandError } from "./command-error.ts";
 import { withStore } from "./with-store.ts";
 
-const keysAtOnce = 1_000;
+const pageSize = 1_000;
 
 export async function createKey(
   config: Config,
@@ -22,14 +21,14 @@ export async function createKey(
   const request = ApiKeyCreateRequest.safeParse({ name, expires_at: expiresAt });
   if (!request.success) throw new CommandError("--name takes 1 to 120 characters, --expires-at a date-time");
   const expiry = expiresAt === undefined ? null : readExpiry(expiresAt);
-  await withStore(config, async ({ database, owner, digestOf }) => {
+  await withStore(config, async ({ database, owner, keyDigest }) => {
     const newKey = { userId: owner.id, name, expiresAt: expiry };
     const { key, id } = await inTransaction(database, async (transaction) => {
       await holdUsers(transaction, [owner.id]);
-      return await createApiKey(transaction, digestOf, newKey);
+      return await createApiKey(transaction, keyDigest, newKey);
     });
     process.stdout.write(`${key}\n`);
-    process.stderr.write(`Its id is ${id}. The key is not shown again.\n`);
+    process.stderr.write(`The id of the key is ${id}. The key is not shown again.\n`);
   });
 }
 
@@ -45,7 +44,7 @@ export async function listKeys(config: Config): Promise<void> {
   await withStore(config, async ({ database, owner }) => {
     let after: Keyset | undefined;
     do {
-      const { rows, next } = await selectApiKeys(database, owner.id, { limit: keysAtOnce, after });
+      const { rows, next } = await selectApiKeys(database, owner.id, { limit: pageSize, after });
       for (const apiKey of rows) process.stdout.write(`${describeKey(apiKey)}\n`);
       after = next;
     } while (after !== undefined);
@@ -54,9 +53,7 @@ export async function listKeys(config: Config): Promise<void> {
 
 export async function revokeKey(config: Config, id: string): Promise<void> {
   await withStore(config, async ({ database, owner }) => {
-    // This process remembers no key; running servers notice by themselves.
-    const hold = (transaction: Database) => holdUsers(transaction, [owner.id]);
-    await revokeApiKey(database, { forget() {} }, hold, owner.id, id.toLowerCase());
+    await revokeKeyOf(database, owner.id, id.toLowerCase());
     process.stdout.write("Revoked.\n");
   });
 }

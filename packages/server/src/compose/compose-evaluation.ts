@@ -1,25 +1,25 @@
 import type { Config } from "../config.ts";
-import { createEvaluate, type Evaluate } from "../evaluation/evaluate/evaluate.ts";
-import { RefusedOrderError } from "../evaluation/evaluate/evaluation-order.ts";
+import { createEvaluate } from "../evaluation/evaluate/evaluate.ts";
+import { InvalidEvaluatorsError } from "../evaluation/evaluate/evaluation-request.ts";
 import { type FindProfile, resolveEvaluators } from "../evaluation/evaluate/resolve-evaluators.ts";
 import { createEvaluatorRunner } from "../evaluation/evaluate/run-evaluator.ts";
 import { createErrorTaxonomyFamily } from "../evaluation/evaluators/error-taxonomy.ts";
 import { createJudgeFamily } from "../evaluation/evaluators/judge.ts";
-import { createRegistry, type Registry, ruleFamilies } from "../evaluation/evaluators/registry.ts";
+import { createRegistry, ruleFamilies } from "../evaluation/evaluators/registry.ts";
 import { createAskForVerdict } from "../evaluation/judge/ask-for-verdict.ts";
-import type { JudgeModel } from "../evaluation/judge/ask-patiently.ts";
+import type { JudgeModel } from "../evaluation/judge/complete-with-retries.ts";
 import { findUsableProfile } from "../evaluation/profiles/find-usable-profile.ts";
 import { findCorrections } from "../evaluation/results/corrections/find-corrections.ts";
 import { type Folder, foldSoon } from "../evaluation/results/keep/fold-soon.ts";
 import { foldDeltas } from "../evaluation/results/keep/fold-store.ts";
-import { createResultsKeeper, type ResultsKeeper } from "../evaluation/results/keep/keep-results.ts";
+import { createResultsKeeper } from "../evaluation/results/keep/keep-results.ts";
 import { selectByRequestKeys } from "../evaluation/results/keep/kept-results-store.ts";
 import { writeInThread } from "../evaluation/results/keep/write-in-thread.ts";
 import { createWriteResults } from "../evaluation/results/keep/write-results.ts";
 import { createFindConfidenceInterval } from "../evaluation/results/summary/find-confidence-interval.ts";
-import { createRuleRunner, type RuleRunner, ruleRunnerDefaults } from "../evaluation/rules/run-rule.ts";
+import { createRuleRunner, ruleRunnerDefaults } from "../evaluation/rules/run-rule.ts";
 import { findLabelledRevision } from "../evaluation/taxonomies/find-labelled-revision.ts";
-import type { FindRefusals } from "../http/resources/evaluate/evaluate.ts";
+import type { Services } from "../http/services.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
 import { createFairSlots, type FairSlots } from "../limits/fair-slots.ts";
 import type { Log, Logger } from "../observability/logger.ts";
@@ -30,16 +30,10 @@ import { isStoreUnavailable } from "../storage/store-failure.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
 import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
 
-export interface Evaluation {
-  registry: Registry;
-  evaluate: Evaluate;
-  findRefusals: FindRefusals;
-  keeper: ResultsKeeper;
-  /** What counts results otherwise tells it as well. */
-  folder: Pick<Folder, "note">;
+export interface ComposedEvaluation
+  extends Pick<Services, "registry" | "rules" | "keeper" | "folder" | "evaluate" | "findEvaluatorIssues"> {
   /** The calls to the judge's model; undefined where there is none. */
   judgeCalls: FairSlots | undefined;
-  checkInThread: RuleRunner["check"];
   dispose(): Promise<void>;
 }
 
@@ -49,7 +43,7 @@ export function composeEvaluation(
   log: Log,
   { database, briefReader, sqlitePath }: Pick<OpenedDatabase, "database" | "briefReader" | "sqlitePath">,
   { memory, countUnreachable }: { memory?: ByteBudget; countUnreachable?: CountUnreachable } = {},
-): Evaluation {
+): ComposedEvaluation {
   const { logger } = log;
   const judgeModel = composeJudge(config, logger, { memory, countUnreachable });
   const askForVerdict = judgeModel === undefined ? undefined : createAskForVerdict(judgeModel);
@@ -82,7 +76,7 @@ export function composeEvaluation(
     runEvaluator: createEvaluatorRunner({
       rules,
       modelTimeoutMs: config.upstream.timeoutMs,
-      onFault: (error) => logger.error({ err: error }, "an evaluator failed"),
+      onUnexpectedError: (error) => logger.error({ err: error }, "an evaluator failed"),
     }),
     findConfidenceInterval: createFindConfidenceInterval(briefReader),
     keeper,
@@ -92,19 +86,19 @@ export function composeEvaluation(
   return {
     registry,
     evaluate,
-    async findRefusals(accountId, evaluators) {
+    async findEvaluatorIssues(accountId, evaluators) {
       try {
         await resolveEvaluators(registry, findProfile, accountId, evaluators);
         return [];
       } catch (error) {
-        if (error instanceof RefusedOrderError) return error.refusals;
+        if (error instanceof InvalidEvaluatorsError) return error.refusals;
         throw error;
       }
     },
     keeper,
     folder,
     judgeCalls: judgeModel?.slots,
-    checkInThread: rules.check,
+    rules,
     async dispose() {
       await rules.dispose();
       await folder.stop();

@@ -4,11 +4,12 @@ import { ServiceError } from "../errors.ts";
 import type { QueueLimits } from "../limits/fair-slots.ts";
 import { migrate, NewerSchemaError } from "./migrate.ts";
 import type { PostgresLimits, PostgresListeners } from "./postgres/postgres-dialect.ts";
-import { createWriter, openReader, type Reader, type Writer } from "./reader.ts";
+import { createWriter, openReader } from "./reader.ts";
 import type { Database, Tables } from "./schema/tables.ts";
 import { openSqliteDatabase } from "./sqlite/open-sqlite-database.ts";
 import { sqliteThreadDialect } from "./sqlite/sqlite-thread-dialect.ts";
 import { startSqliteWorker } from "./sqlite/start-sqlite-worker.ts";
+import type { Store } from "./store.ts";
 import { isLockTimeout } from "./store-failure.ts";
 
 const sqliteScheme = "sqlite:";
@@ -71,14 +72,7 @@ export function isInMemory(url: string): boolean {
   return url === sqliteScheme + inMemoryPath;
 }
 
-export interface OpenedDatabase {
-  database: Database;
-  /** For reads that may take long: they hold up nobody else. Sees what is committed. */
-  reader: Reader;
-  /** For reads of some milliseconds that would hold up the main thread and must not wait for `reader`. */
-  briefReader: Reader;
-  /** For changes that may wait for rows that others hold. The asker is whoever holds them up: an account, or one user of it. */
-  writer: Writer;
+export interface OpenedDatabase extends Store {
   /** The SQLite file, where there is one. */
   sqlitePath: string | undefined;
   /** The migrations that this start ran. */

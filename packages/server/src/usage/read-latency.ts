@@ -1,4 +1,5 @@
-import type { Database } from "../storage/schema/tables.ts";
+import type { Asker } from "../storage/reader.ts";
+import type { Store } from "../storage/store.ts";
 import { middleOf } from "./latency-buckets.ts";
 import type { UsagePeriod } from "./usage-period.ts";
 import type { Measure } from "./usage-rows.ts";
@@ -26,11 +27,9 @@ export interface LatencyReport {
 type Histograms = Record<Measure, BucketCounts>;
 
 /** How long an account's predictions took. */
-export async function readLatency(
-  reader: Database,
-  accountId: string,
-  period: UsagePeriod,
-): Promise<LatencyReport> {
+export async function readLatency(store: Store, asker: Asker, period: UsagePeriod): Promise<LatencyReport> {
+  const { accountId } = asker;
+  const reader = store.reader(asker);
   const rows = await selectLatencies(reader, accountId, period);
   const overall = emptyHistograms();
   const steps = new Map<number, Histograms>();

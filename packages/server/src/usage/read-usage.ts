@@ -1,5 +1,6 @@
 import type { UsageFailure, UsageOperation } from "@presage/contract";
-import type { Database } from "../storage/schema/tables.ts";
+import type { Asker } from "../storage/reader.ts";
+import type { Store } from "../storage/store.ts";
 import type { UsagePeriod } from "./usage-period.ts";
 import { type NamedKey, selectCounts, selectNamedKeys } from "./usage-store.ts";
 
@@ -27,11 +28,13 @@ const mostRows = 100_000;
 
 /** What an account asked for, of one key where one is named; undefined where it is too much for one answer. */
 export async function readUsage(
-  reader: Database,
-  accountId: string,
+  store: Store,
+  asker: Asker,
   period: UsagePeriod,
   keyId: string | undefined,
 ): Promise<UsageReport | undefined> {
+  const { accountId } = asker;
+  const reader = store.reader(asker);
   const rows = await selectCounts(reader, accountId, period, keyId, mostRows + 1);
   if (rows.length > mostRows) return undefined;
   const steps: UsageOfStep[] = [];

@@ -5,8 +5,10 @@ import { findRevision } from "../../src/evaluation/taxonomies/find-revision.ts";
 import { listRevisions } from "../../src/evaluation/taxonomies/list-revisions.ts";
 import { removeLabels } from "../../src/evaluation/taxonomies/remove-labels.ts";
 import { setLabels } from "../../src/evaluation/taxonomies/set-labels.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { openStore } from "../support/open-store.ts";
+
+import { patientAsker } from "../support/asker.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 const builtInNames = ["system:agent-errors", "system:world-model-errors"];
 
@@ -16,7 +18,6 @@ onEachDatabase((testDatabase) => {
   let own: string[];
 
   const newRevision = (taxonomy: NewRevision["taxonomy"], labels: string[] = []) => ({
-    accountId,
     taxonomy,
     description: undefined,
     body: ["an error"],
@@ -24,7 +25,7 @@ onEachDatabase((testDatabase) => {
     labels,
   });
   const list = async (filter: object, account = accountId) => {
-    const pieces = await listRevisions(store.database, account, { limit: 50, offset: 0, ...filter });
+    const pieces = await listRevisions({ store }, patientAsker(account), { limit: 50, offset: 0, ...filter });
     return (await Array.fromAsync(pieces.read())).flat();
   };
   const names = async (filter: object) =>
@@ -35,14 +36,19 @@ onEachDatabase((testDatabase) => {
     accountId = store.owner.account_id;
     for (const name of ["one", "two", "three"]) {
       const labels = name === "two" ? ["production"] : [];
-      await createRevision(store.database, newRevision({ name, isNewOnly: true }, labels));
+      await createRevision(
+        { store },
+        patientAsker(accountId),
+        newRevision({ name, isNewOnly: true }, labels),
+        undefined,
+      );
     }
     own = ["three", "two", "one"];
   });
   afterAll(() => store[Symbol.asyncDispose]());
 
   describe("Built-in taxonomies", () => {
-    test("are listed behind the account's own, on whatever page that is", async () => {
+    test("are listed after the account's own, on every page", async () => {
       const all = [...own, ...builtInNames];
       expect(await names({})).toEqual(all);
       for (const limit of [1, 2, 3, 4, 5, 6]) {
@@ -52,7 +58,7 @@ onEachDatabase((testDatabase) => {
       }
     });
 
-    test("pass the filters as others do", async () => {
+    test("are filtered like any other", async () => {
       const [agents] = await list({ taxonomyName: "system:agent-errors" });
       expect(await names({ label: "production" })).toEqual(["two", ...builtInNames]);
       expect(await names({ label: "production", offset: 1 })).toEqual(builtInNames);
@@ -62,7 +68,7 @@ onEachDatabase((testDatabase) => {
       expect(await names({ taxonomyName: "one" })).toEqual(["one"]);
     });
 
-    test("are the same for every account, and bear its id", async () => {
+    test("are the same for every account and have its account id", async () => {
       const stranger = Bun.randomUUIDv7();
       const theirs = await list({}, stranger);
       const ours = await list({ offset: 3 });
@@ -76,14 +82,16 @@ onEachDatabase((testDatabase) => {
     test("cannot be changed", async () => {
       const [revision] = await list({ taxonomyName: "system:agent-errors" });
       const { id = "", error_taxonomy_id = "" } = revision ?? {};
-      const { database } = store;
+      const asker = patientAsker(accountId);
+      const create = (taxonomy: NewRevision["taxonomy"]) => () =>
+        createRevision({ store }, asker, newRevision(taxonomy), undefined);
       const conflict = expect.objectContaining({ code: "conflict" });
       for (const change of [
-        () => setLabels(database, accountId, id, ["mine"]),
-        () => removeLabels(database, accountId, id, ["production"]),
-        () => createRevision(database, newRevision({ id: error_taxonomy_id })),
-        () => createRevision(database, newRevision({ name: "system:agent-errors", isNewOnly: false })),
-        () => createRevision(database, newRevision({ name: "system:mine", isNewOnly: false })),
+        () => setLabels({ store }, asker, id, ["mine"]),
+        () => removeLabels({ store }, asker, id, ["production"]),
+        create({ id: error_taxonomy_id }),
+        create({ name: "system:agent-errors", isNewOnly: false }),
+        create({ name: "system:mine", isNewOnly: false }),
       ]) {
         expect(await change().catch((error: unknown) => error)).toEqual(conflict);
       }
@@ -91,7 +99,7 @@ onEachDatabase((testDatabase) => {
     });
   });
 
-  test("A labelled revision is found by its taxonomy's name, with the built-in ones", async () => {
+  test("A labelled revision is found by its taxonomy's name, among the built-in ones", async () => {
     const find = (name: string, label: string) =>
       findLabelledRevision(store.database, accountId, name, label);
     expect(await find("two", "production")).toMatchObject({ error_taxonomy_name: "two" });

@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test";
-import { onEachDatabase } from "../../../test/support/databases.ts";
-import { openStore } from "../../../test/support/open-store.ts";
+
+import { patientAsker } from "../../../test/support/asker.ts";
+import { onEachDatabase } from "../../../test/support/store/databases.ts";
+import { openStore } from "../../../test/support/store/open-store.ts";
+import { storeOf } from "../../../test/support/store-of.ts";
+
 import { exactMatch } from "../evaluators/exact-match.ts";
 import { archiveProfile } from "./archive-profile.ts";
 import { checkConfig } from "./check-config.ts";
@@ -10,7 +14,8 @@ onEachDatabase(({ create }) => {
   test("A profile is archived when its revisions are read, and not if they are refused before", async () => {
     await using store = await openStore(await create());
     const { database } = store;
-    const { account_id } = store.owner;
+    const services = { store: storeOf(database), builtInProfiles: [] };
+    const asker = patientAsker(store.owner.account_id);
     const config = await checkConfig(
       exactMatch,
       {},
@@ -18,8 +23,8 @@ onEachDatabase(({ create }) => {
       async () => undefined,
     );
     if ("issues" in config) throw new Error("unreachable");
-    const profile = { accountId: account_id, config, name: "archived", description: undefined };
-    const { public_id } = await createProfile(database, profile);
+    const profile = { config, name: "archived", description: undefined };
+    const { public_id } = await createProfile(services, asker, profile);
     const archivedAt = async () =>
       (
         await database
@@ -29,7 +34,7 @@ onEachDatabase(({ create }) => {
           .executeTakeFirstOrThrow()
       ).archived_at;
 
-    const revisions = await archiveProfile({ database, reader: database }, [], account_id, public_id);
+    const revisions = await archiveProfile(services, asker, public_id);
     expect([revisions.count, revisions.maxBytes > 0, await archivedAt()]).toEqual([1, true, null]);
     const [[read] = []] = await Array.fromAsync(revisions.read());
     expect(read?.archived_at).toBeGreaterThan(0);

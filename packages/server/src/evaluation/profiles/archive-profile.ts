@@ -1,6 +1,7 @@
 import { nowMicros } from "../../storage/micros.ts";
 import type { Pieces } from "../../storage/read-in-pieces.ts";
-import type { Database } from "../../storage/schema/tables.ts";
+import type { Asker } from "../../storage/reader.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
 import { findOwnProfile } from "./find-own-profile.ts";
 import { markArchived, type ProfileRevision, selectRevisionSizes } from "./profiles-store.ts";
 import { readRevisions } from "./read-revisions.ts";
@@ -10,18 +11,19 @@ import { readRevisions } from "./read-revisions.ts";
  * them before that, and nothing has changed. Done again it changes nothing.
  */
 export async function archiveProfile(
-  { database, reader }: { database: Database; reader: Database },
-  systemRevisions: readonly ProfileRevision[],
-  accountId: string,
+  services: Pick<EvaluationServices, "store" | "builtInProfiles">,
+  asker: Asker,
   publicId: string,
 ): Promise<Pieces<ProfileRevision>> {
-  await findOwnProfile(database, systemRevisions, accountId, publicId);
+  const { accountId } = asker;
+  const reader = services.store.briefReader(asker);
+  await findOwnProfile(services, accountId, publicId);
   const own = await selectRevisionSizes(reader, accountId, { publicId, isArchivedToo: true });
   const { read, ...pieces } = readRevisions(reader, accountId, own);
   return {
     ...pieces,
     async *read() {
-      await markArchived(database, accountId, publicId, nowMicros());
+      await markArchived(services.store.writer(asker), accountId, publicId, nowMicros());
       yield* read();
     },
   };

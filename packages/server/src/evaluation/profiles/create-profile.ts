@@ -1,12 +1,13 @@
 import { ServiceError } from "../../errors.ts";
-import { inTransaction } from "../../storage/in-transaction.ts";
+import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/schema/tables.ts";
+import type { Asker } from "../../storage/reader.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
+import { changeProfileOnce } from "./change-profile-once.ts";
 import type { CheckedConfig } from "./check-config.ts";
 import { insertProfile, insertRevision, type ProfileRevision } from "./profiles-store.ts";
 
 export interface NewProfile {
-  accountId: string;
   /** Also says the family. */
   config: CheckedConfig;
   /** One that does not begin with `system:`. */
@@ -16,8 +17,10 @@ export interface NewProfile {
 
 /** Makes a profile with its first revision. A name is taken once and for all: results keep it. */
 export async function createProfile(
-  database: Database,
-  { accountId, config, name, description }: NewProfile,
+  { store }: Pick<EvaluationServices, "store">,
+  asker: Asker,
+  { config, name, description }: NewProfile,
+  once?: Once,
 ): Promise<ProfileRevision> {
   const createdAt = nowMicros();
   const profile = {
@@ -33,17 +36,17 @@ export async function createProfile(
     description: description ?? null,
     created_at: createdAt,
   };
-  await inTransaction(database, async (transaction) => {
+  return await changeProfileOnce(store.writer(asker), asker.accountId, once, async (transaction) => {
     const row = {
       ...profile,
-      account_id: accountId,
+      account_id: asker.accountId,
       last_revision: revision.revision,
       created_at: createdAt,
     };
     if (!(await insertProfile(transaction, row))) throw nameTaken(row.evaluator_family);
     await insertRevision(transaction, revision);
+    return { ...profile, ...revision, is_managed: false };
   });
-  return { ...profile, ...revision, is_managed: false };
 }
 
 function nameTaken(family: string): ServiceError {

@@ -1,5 +1,6 @@
 import { type Pieces, refuseLargePage } from "../../storage/read-in-pieces.ts";
-import type { Database } from "../../storage/schema/tables.ts";
+import type { Asker } from "../../storage/reader.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
 import {
   countRevisions,
   type Page,
@@ -16,25 +17,26 @@ export interface ProfileFilter extends RevisionFilter {
 
 /** One page of the revisions that pass the filter: the account's, newest first, and then those that come with Presage. */
 export async function listProfiles(
-  reader: Database,
-  systemRevisions: readonly ProfileRevision[],
-  accountId: string,
+  { store, builtInProfiles }: Pick<EvaluationServices, "store" | "builtInProfiles">,
+  asker: Asker,
   { isManaged, ...filter }: ProfileFilter,
   { limit, offset }: Page,
 ): Promise<Pieces<ProfileRevision>> {
-  const managed = isManaged === false ? [] : systemRevisions.filter((revision) => passes(revision, filter));
-  if (isManaged) return readRevisions(reader, accountId, [], managed.slice(offset, offset + limit));
+  const { accountId } = asker;
+  const reader = store.briefReader(asker);
+  const builtIn = isManaged === false ? [] : builtInProfiles.filter((revision) => passes(revision, filter));
+  if (isManaged) return readRevisions(reader, accountId, [], builtIn.slice(offset, offset + limit));
   const own = await selectRevisionSizes(reader, accountId, filter, { limit, offset });
   refuseLargePage(
     own.map(({ bytes }) => bytes),
     "revisions",
     "Ask for fewer revisions with limit.",
   );
-  if (own.length === limit || managed.length === 0) return readRevisions(reader, accountId, own);
+  if (own.length === limit || builtIn.length === 0) return readRevisions(reader, accountId, own);
   const isPastOwn = own.length === 0 && offset > 0;
   const ownCount = isPastOwn ? await countRevisions(reader, accountId, filter) : offset + own.length;
   const start = Math.max(0, offset - ownCount);
-  return readRevisions(reader, accountId, own, managed.slice(start, start + limit - own.length));
+  return readRevisions(reader, accountId, own, builtIn.slice(start, start + limit - own.length));
 }
 
 /** Each has one revision, which is the last, and none is archived. */

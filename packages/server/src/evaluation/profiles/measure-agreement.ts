@@ -1,8 +1,9 @@
-import type { Database } from "../../storage/schema/tables.ts";
+import type { Asker } from "../../storage/reader.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
 import { wilsonInterval } from "../statistics/wilson-interval.ts";
 import { type AgreementCell, selectAgreementCells } from "./agreement-store.ts";
 import { noSuchProfile } from "./no-such-profile.ts";
-import { type ProfileRevision, selectProfile } from "./profiles-store.ts";
+import { selectProfile } from "./profiles-store.ts";
 
 /** How far people agreed with one revision of a profile. */
 export interface RevisionAgreement {
@@ -19,13 +20,14 @@ export interface RevisionAgreement {
 
 /** How far an account's people agreed with each revision of a profile, the newest first. */
 export async function measureAgreement(
-  reader: Database,
-  systemRevisions: readonly ProfileRevision[],
-  accountId: string,
+  { store, builtInProfiles }: Pick<EvaluationServices, "store" | "builtInProfiles">,
+  asker: Asker,
   publicId: string,
 ): Promise<RevisionAgreement[]> {
-  const managed = systemRevisions.find(({ public_id }) => public_id === publicId);
-  const lastRevision = managed?.revision ?? (await selectProfile(reader, accountId, publicId))?.last_revision;
+  const { accountId } = asker;
+  const reader = store.reader(asker);
+  const builtIn = builtInProfiles.find(({ public_id }) => public_id === publicId);
+  const lastRevision = builtIn?.revision ?? (await selectProfile(reader, accountId, publicId))?.last_revision;
   if (lastRevision === undefined) throw noSuchProfile();
   const cells = Map.groupBy(
     await selectAgreementCells(reader, accountId, publicId),

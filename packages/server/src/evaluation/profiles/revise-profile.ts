@@ -1,7 +1,10 @@
 import { ServiceError } from "../../errors.ts";
-import { inTransaction } from "../../storage/in-transaction.ts";
+import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
+import type { Asker } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
+import { changeProfileOnce } from "./change-profile-once.ts";
 import type { CheckedConfig } from "./check-config.ts";
 import { noSuchProfile } from "./no-such-profile.ts";
 import {
@@ -13,7 +16,6 @@ import {
 } from "./profiles-store.ts";
 
 export interface NewRevision {
-  accountId: string;
   publicId: string;
   /** The whole new one, checked by the profile's own family. */
   config: CheckedConfig;
@@ -23,10 +25,13 @@ export interface NewRevision {
 
 /** Adds a revision to a profile. Earlier ones stay as they are. */
 export async function reviseProfile(
-  database: Database,
-  { accountId, publicId, config, description }: NewRevision,
+  { store }: Pick<EvaluationServices, "store">,
+  asker: Asker,
+  { publicId, config, description }: NewRevision,
+  once: Once | undefined,
 ): Promise<ProfileRevision> {
-  return await inTransaction(database, async (transaction) => {
+  const { accountId } = asker;
+  return await changeProfileOnce(store.writer(asker), accountId, once, async (transaction) => {
     const counted = await countRevision(transaction, accountId, publicId);
     if (counted === undefined) throw await whyNot(transaction, accountId, publicId);
     const { last_revision, ...named } = counted;

@@ -1,7 +1,10 @@
 import { ServiceError } from "../../errors.ts";
-import { inTransaction } from "../../storage/in-transaction.ts";
+import { doOnce } from "../../storage/idempotency/do-once.ts";
+import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
+import type { Asker } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
 import { systemPrefix } from "../profiles/system-profiles.ts";
 import { builtInIsFixed } from "./built-in/built-in-is-fixed.ts";
 import { isBuiltInTaxonomy } from "./built-in/built-in-revisions.ts";
@@ -16,7 +19,6 @@ import { moveLabels } from "./error-taxonomy-labels-store.ts";
 import { findRevision } from "./find-revision.ts";
 
 export interface NewRevision {
-  accountId: string;
   taxonomy: { id: string } | NamedTaxonomy;
   /** Replaces the taxonomy's description if given. */
   description: string | undefined;
@@ -31,30 +33,46 @@ export interface NamedTaxonomy {
   isNewOnly: boolean;
 }
 
-/** Adds a revision to a taxonomy, which is made if it is named and not there yet. */
+/** Adds a revision to a taxonomy, which is created if it is named and does not exist. A repeated request gets the revision as it was then. */
 export async function createRevision(
-  database: Database,
-  { accountId, taxonomy, description, body, metadata, labels }: NewRevision,
+  { store }: Pick<EvaluationServices, "store">,
+  asker: Asker,
+  newRevision: NewRevision,
+  once: Once | undefined,
+): Promise<TaxonomyRevision> {
+  const { accountId } = asker;
+  const database = store.writer(asker);
+  return await doOnce(database, once, {
+    work: (transaction) => appendRevision(transaction, accountId, newRevision),
+    // Later requests may change these; the rest of a revision never changes.
+    toReceipt: ({ id, labels, error_taxonomy_description }) => ({ id, labels, error_taxonomy_description }),
+    async recall({ id, ...then }) {
+      return { ...(await findRevision(database, accountId, id)), ...then };
+    },
+  });
+}
+
+async function appendRevision(
+  transaction: Database,
+  accountId: string,
+  { taxonomy, description, body, metadata, labels }: NewRevision,
 ): Promise<TaxonomyRevision> {
   refuseBuiltIn(taxonomy);
-  return await inTransaction(database, async (transaction) => {
-    const taxonomyId =
-      "id" in taxonomy ? taxonomy.id : await ensureTaxonomy(transaction, accountId, taxonomy);
-    const revision = await countRevision(transaction, accountId, taxonomyId, description);
-    if (revision === undefined) throw new ServiceError("not_found", "There is no such error taxonomy.");
-    const id = Bun.randomUUIDv7();
-    await insertRevision(transaction, {
-      id,
-      taxonomy_id: taxonomyId,
-      account_id: accountId,
-      revision,
-      body: JSON.stringify(body),
-      metadata: metadata === undefined ? null : JSON.stringify(metadata),
-      created_at: nowMicros(),
-    });
-    await moveLabels(transaction, taxonomyId, id, labels);
-    return await findRevision(transaction, accountId, id);
+  const taxonomyId = "id" in taxonomy ? taxonomy.id : await ensureTaxonomy(transaction, accountId, taxonomy);
+  const revision = await countRevision(transaction, accountId, taxonomyId, description);
+  if (revision === undefined) throw new ServiceError("not_found", "There is no such error taxonomy.");
+  const id = Bun.randomUUIDv7();
+  await insertRevision(transaction, {
+    id,
+    taxonomy_id: taxonomyId,
+    account_id: accountId,
+    revision,
+    body: JSON.stringify(body),
+    metadata: metadata === undefined ? null : JSON.stringify(metadata),
+    created_at: nowMicros(),
   });
+  await moveLabels(transaction, taxonomyId, id, labels);
+  return await findRevision(transaction, accountId, id);
 }
 
 function refuseBuiltIn(taxonomy: NewRevision["taxonomy"]): void {

@@ -1,5 +1,7 @@
 import { type Pieces, readInPieces, refuseLargePage } from "../../storage/read-in-pieces.ts";
+import type { Asker } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
 import { builtInRevisions } from "./built-in/built-in-revisions.ts";
 import {
   countRevisions,
@@ -11,10 +13,12 @@ import {
 
 /** The revisions that an account sees: its own, the newest first, and behind them those that come with Presage. */
 export async function listRevisions(
-  reader: Database,
-  accountId: string,
+  { store }: Pick<EvaluationServices, "store">,
+  asker: Asker,
   filter: RevisionFilter,
 ): Promise<Pieces<TaxonomyRevision>> {
+  const { accountId } = asker;
+  const reader = store.briefReader(asker);
   const own = await selectRevisionSizes(reader, accountId, filter);
   const builtIn = await builtInBehind(reader, accountId, filter, own.length);
   const bytesOf = new Map(own.map(({ id, bytes }) => [id, bytes]));

@@ -1,30 +1,38 @@
-import type { KeyVerifier } from "../../identity/api-keys/verify-api-key.ts";
 import type { Caller } from "../../identity/caller.ts";
 import { notAuthenticated } from "../../identity/not-authenticated.ts";
-import type { VerifiedSession } from "../../identity/sessions/verify-session.ts";
+import { type VerifiedSession, verifySession } from "../../identity/sessions/verify-session.ts";
+import type { Services } from "../services.ts";
 import { checkCsrf } from "./check-csrf.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 
-export interface Credentials {
-  keys: KeyVerifier;
-  /** The session whose cookie a request carries. */
-  findSession(headers: Headers): Promise<VerifiedSession | undefined>;
-}
+export type SessionServices = Pick<Services, "store" | "sessionTokens" | "sessionRules" | "sessionCookie">;
 
-/** Says who makes a call, or refuses it. A key in a header counts before the cookie. */
-export async function authenticate(credentials: Credentials, request: Request): Promise<Caller> {
+/** The caller of a request, or a refusal. A key in a header takes precedence over the cookie. */
+export async function authenticate(
+  services: SessionServices & Pick<Services, "keyVerifier">,
+  request: Request,
+): Promise<Caller> {
   const [key, ...others] = presentedKeys(request.headers);
-  if (key === undefined) return await authenticateSession(credentials, request);
-  const caller = others.length > 0 ? undefined : await credentials.keys.verify(key);
+  if (key === undefined) return await authenticateSession(services, request);
+  const caller = others.length > 0 ? undefined : await services.keyVerifier.verify(key);
   if (caller === undefined) throw notAuthenticated();
   return caller;
 }
 
-async function authenticateSession({ findSession }: Credentials, request: Request): Promise<Caller> {
-  const session = await findSession(request.headers);
+async function authenticateSession(services: SessionServices, request: Request): Promise<Caller> {
+  const session = await findSession(services, request.headers);
   if (session === undefined) throw notAuthenticated();
   checkCsrf(request, session.csrfToken);
   return session.caller;
+}
+
+/** The live session whose cookie a request has. */
+export async function findSession(
+  services: SessionServices,
+  headers: Headers,
+): Promise<VerifiedSession | undefined> {
+  const token = services.sessionCookie.read(headers);
+  return token === undefined ? undefined : await verifySession(services, token);
 }
 
 /** The secret with which an authenticated call was made: the key, or the session's token. */

@@ -1,25 +1,12 @@
-import type { ByteBudget } from "../../limits/byte-budget.ts";
-import type { Log } from "../../observability/logger.ts";
-import type { Metrics } from "../../observability/metrics.ts";
-import type { Tracing } from "../../observability/tracing.ts";
-import type { Use } from "../../usage/usage-tally.ts";
+import type { Services } from "../services.ts";
 import type { Exchange } from "./exchange.ts";
 import { usageFailureOf } from "./usage-failure.ts";
 
 const usableRequestId = /^[\w.:/+=@-]{1,128}$/;
 
-export interface Observers {
-  log: Log;
-  metrics: Metrics;
-  /** Absent where no traces are made. */
-  tracing: Tracing | undefined;
-  noteUsage(use: Use): void;
-}
-
 /** Begins to observe a request. */
 export function openExchange(
-  { tracing }: Observers,
-  memory: ByteBudget,
+  { tracing, memory }: Pick<Services, "tracing" | "memory">,
   { method, headers }: Request,
 ): Exchange {
   return {
@@ -43,7 +30,7 @@ export function openExchange(
 
 /** Ends it: its metrics, its usage, its trace and its one log line. No prompt, no key, no header. */
 export function recordExchange(
-  { log, metrics, noteUsage }: Observers,
+  { log, metrics, recordUsage }: Pick<Services, "log" | "metrics" | "recordUsage">,
   exchange: Exchange,
   { method, route, status, totalMs }: { method: string; route: string; status: number; totalMs: number },
 ): void {
@@ -61,7 +48,16 @@ export function recordExchange(
   if (exchange.countsFor !== undefined) {
     const { accountId, operation } = exchange.countsFor;
     const failure = usageFailureOf(status, category);
-    noteUsage({ accountId, keyId, operation, failure, promptTokens, completionTokens, totalMs, upstreamMs });
+    recordUsage({
+      accountId,
+      keyId,
+      operation,
+      failure,
+      promptTokens,
+      completionTokens,
+      totalMs,
+      upstreamMs,
+    });
   }
   span?.end(route, status);
   log.request({

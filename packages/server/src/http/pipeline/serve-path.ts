@@ -1,30 +1,26 @@
-import { CallerGoneError, ServiceError } from "../../errors.ts";
+import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { SignInError } from "../../identity/openid/sign-in-error.ts";
-import type { ByteBudget } from "../../limits/byte-budget.ts";
 import { isStoreUnavailable } from "../../storage/store-failure.ts";
 import { failurePage } from "../pages/failure-page.ts";
 import { deprecationHeader } from "../request/deprecations.ts";
 import { requestAddress } from "../request/request-address.ts";
-import { authenticate, type Credentials } from "./authenticate.ts";
+import type { Services } from "../services.ts";
+import { authenticate, findSession } from "./authenticate.ts";
 import { answerTo, MethodNotAllowedError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { holdUntilTaken } from "./hold-until-taken.ts";
 import { closeWhenIdle, keepOpen } from "./keep-open.ts";
-import { type Observers, openExchange, recordExchange } from "./observe.ts";
+import { openExchange, recordExchange } from "./observe.ts";
 import { rateHeaders } from "./rate-headers.ts";
 import type { Call, Route, RoutedRequest } from "./route.ts";
 import { askToSignIn } from "./sign-in-address.ts";
 
-export interface Surroundings {
-  credentials: Credentials;
-  observers: Observers;
-  /** What bodies under way and answers being written are counted in. */
-  memory: ByteBudget;
-  isStopping(): boolean;
-  /** Hears of every request, with the time on the clock of `performance.now()`. */
-  noteRequest(atMs: number): void;
-  /** Hears of every one again once it is recorded. */
-  noteAnswer(): void;
+/** Counts requests in flight. */
+export interface RequestCounter {
+  /** A request came, at this time on the clock of `performance.now()`. */
+  begin(atMs: number): void;
+  /** It was answered and recorded. */
+  end(): void;
 }
 
 export type ServePath = (request: RoutedRequest, server: Bun.Server<undefined>) => Promise<Response>;
@@ -37,10 +33,7 @@ const methodsWithBody: ReadonlySet<Route["method"]> = new Set(["POST", "PATCH"])
  * Serves the routes of one path, or with none of them every path that no route has. This is the way that each request
  * goes: observed, authenticated, handled, answered, recorded.
  */
-export function servePath(
-  routes: readonly Route[],
-  { credentials, observers, memory, isStopping, noteRequest, noteAnswer }: Surroundings,
-): ServePath {
+export function servePath(routes: readonly Route[], services: Services, counter: RequestCounter): ServePath {
   const byMethod = new Map<string, Route>(routes.map((route) => [route.method, route]));
   const path = routes[0]?.path ?? unmatched;
 
@@ -52,23 +45,18 @@ export function servePath(
   }
 
   return async (request, server) => {
-    const exchange = openExchange(observers, memory, request);
-    noteRequest(exchange.startedAtMs);
+    const exchange = openExchange(services, request);
+    counter.begin(exchange.startedAtMs);
     let response: Response;
     let route: Route | undefined;
     try {
       route = routeFor(request.method);
-      response = await answerCall(route, { request, server, exchange }, credentials);
+      response = await answerCall(services, route, { request, server, exchange });
     } catch (error) {
       // What was given up for a caller who hung up fails with the signal's own reason.
       const isCallerGone = request.signal.aborted && error === request.signal.reason;
-      response = answerError(
-        isCallerGone ? new CallerGoneError() : error,
-        route,
-        request,
-        exchange,
-        observers,
-      );
+      const reason = isCallerGone ? new ClientDisconnectedError() : error;
+      response = answerError(services, reason, route, request, exchange);
     }
     exchange.atEnd?.();
     if (exchange.heldBytes > 0) response = holdUntilTaken(response, exchange);
@@ -76,41 +64,41 @@ export function servePath(
     const totalMs = performance.now() - exchange.startedAtMs;
     setHeaders(response.headers, exchange, totalMs);
     // The caller takes its next request elsewhere.
-    if (isStopping()) response.headers.set("connection", "close");
-    recordExchange(observers, exchange, {
+    if (services.phase() === "stopping") response.headers.set("connection", "close");
+    recordExchange(services, exchange, {
       method: request.method,
       route: path,
       status: response.status,
       totalMs,
     });
-    noteAnswer();
+    counter.end();
     return response;
   };
 }
 
-async function answerCall(route: Route, call: Call, credentials: Credentials): Promise<Response> {
+async function answerCall(services: Services, route: Route, call: Call): Promise<Response> {
   const { request, exchange } = call;
   // The others' time begins when their body is there.
   if (!methodsWithBody.has(route.method)) keepOpen(call);
   if (route.access === "open") return await route.handle(call);
   if (route.access === "caller") {
-    const caller = await authenticate(credentials, request);
+    const caller = await authenticate(services, request);
     if (caller.proof.kind === "key") exchange.keyId = caller.proof.keyId;
     else exchange.sessionId = caller.proof.sessionId;
     return await route.handle({ ...call, caller });
   }
-  const session = await credentials.findSession(request.headers);
+  const session = await findSession(services, request.headers);
   if (session === undefined) return askToSignIn(requestAddress(request));
   exchange.sessionId = session.caller.proof.sessionId;
   return await route.handle({ ...call, ...session });
 }
 
 function answerError(
+  { log }: Services,
   error: unknown,
   route: Route | undefined,
   request: Request,
   exchange: Exchange,
-  { log }: Observers,
 ): Response {
   const { requestId } = exchange;
   const { status, body, headers, category, isUnexpected } = answerTo(error, requestId);

@@ -2,7 +2,8 @@ import type { Pieces } from "../../storage/read-in-pieces.ts";
 import { holdStored } from "../pipeline/hold-memory.ts";
 import { keepOpenForEach } from "../pipeline/keep-open.ts";
 import type { Call } from "../pipeline/route.ts";
-import { listTexts } from "./list-texts.ts";
+import type { Services } from "../services.ts";
+import { logBrokenResponse } from "./log-broken-response.ts";
 import { streamTexts } from "./stream-texts.ts";
 
 const headers = { "content-type": "application/json;charset=utf-8" };
@@ -12,14 +13,29 @@ const headers = { "content-type": "application/json;charset=utf-8" };
  * as the reader takes them.
  */
 export async function streamList<Item>(
+  services: Pick<Services, "log">,
   call: Call,
   name: string,
   { count, maxBytes, read }: Pieces<Item>,
   toJson: (item: Item) => string,
-  onBroken: (error: unknown) => void,
 ): Promise<Response> {
   holdStored(call.exchange, maxBytes);
   const texts = keepOpenForEach(call, listTexts(name, read(), toJson));
   if (count <= 1) return new Response((await Array.fromAsync(texts)).join(""), { headers });
-  return new Response(await streamTexts(texts, onBroken), { headers });
+  return new Response(await streamTexts(texts, logBrokenResponse(services, call)), { headers });
+}
+
+/** A JSON list inside an object, in texts that follow each other, one for each piece of items. */
+async function* listTexts<Item>(
+  name: string,
+  pieces: AsyncIterable<readonly Item[]>,
+  toJson: (item: Item) => string,
+): AsyncGenerator<string, void> {
+  let before = `{${JSON.stringify(name)}:[`;
+  for await (const piece of pieces) {
+    if (piece.length === 0) continue;
+    yield before + piece.map(toJson).join(",");
+    before = ",";
+  }
+  yield before === "," ? "]}" : `${before}]}`;
 }

@@ -2,42 +2,34 @@ import { ServiceError } from "../../errors.ts";
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import type { Hold } from "../hold-live-caller.ts";
+import { type AccessChanger, accessWriter, changeAccess, lockCaller } from "../change-access.ts";
+import type { IdentityServices } from "../identity-services.ts";
 import { createApiKey, type NewApiKey } from "./create-api-key.ts";
-import type { KeyDigest } from "./key-digest.ts";
 import { createNewKeySeal, type NewlyMadeKey } from "./seal-new-key.ts";
 
-export interface KeyCaller {
-  /** The key or the session's token with which the call is made. */
-  credential: string;
-  hold: Hold;
-}
-
-/** Makes a key for whoever calls, if they still may. The same request again is answered with the same key. */
+/** Creates a key for the caller. The same request again gets the same key, if it has the same `credential`: key or session token. */
 export async function createKeyForCaller(
-  database: Database,
-  digestOf: KeyDigest,
-  { credential, hold }: KeyCaller,
+  services: Pick<IdentityServices, "store" | "sessionRules" | "keyDigest">,
+  changer: AccessChanger & { credential: string },
   newKey: NewApiKey,
   once: Once | undefined,
 ): Promise<NewlyMadeKey> {
-  const work = async (transaction: Database) => {
-    await hold(transaction);
-    return await createApiKey(transaction, digestOf, newKey);
-  };
-  if (once === undefined) return await database.transaction().execute(work);
-  const seal = await createNewKeySeal(credential, once.id);
-  return await doOnce(database, once, {
-    work,
+  const create = (transaction: Database) => createApiKey(transaction, services.keyDigest, newKey);
+  if (once === undefined) return await changeAccess(services, changer, create);
+  const seal = await createNewKeySeal(changer.credential, once.id);
+  return await doOnce(accessWriter(services, changer), once, {
+    async work(transaction) {
+      await lockCaller(transaction, services.sessionRules, changer.caller);
+      return await create(transaction);
+    },
     toReceipt: async (made) => ({ sealed: await seal.close(made) }),
     async recall({ sealed }) {
-      // Whoever may make no key any more is not shown one either.
-      await database.transaction().execute(hold);
-      const made = await seal.open(sealed);
+      // A caller who may no longer create keys does not get an earlier one either.
+      const made = await changeAccess(services, changer, () => seal.open(sealed));
       if (made !== undefined) return made;
       throw new ServiceError(
         "conflict",
-        "Another of your keys or sessions made an API key under this Idempotency-Key, and only that one is shown it again. Make another under an Idempotency-Key of its own.",
+        "Another of your keys or sessions created an API key with this Idempotency-Key, and only that one can retrieve it. Use a new Idempotency-Key to create another.",
       );
     },
   });

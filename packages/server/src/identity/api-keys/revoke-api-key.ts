@@ -1,22 +1,32 @@
 import { ServiceError } from "../../errors.ts";
 import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import type { Hold } from "../hold-live-caller.ts";
+import { type AccessChanger, changeAccess } from "../change-access.ts";
+import type { IdentityServices } from "../identity-services.ts";
+import { holdUsers } from "../users/users-store.ts";
 import { markRevoked } from "./api-keys-store.ts";
-import type { KeyVerifier } from "./verify-api-key.ts";
 
-/** Revokes a user's key. Once it returns, this process refuses the key; every other one does within 5 s. */
+/** Revokes a key of the caller. Once it returns, this process refuses the key; every other one does within 5 s. */
 export async function revokeApiKey(
-  database: Database,
-  verifier: Pick<KeyVerifier, "forget">,
-  hold: Hold,
-  userId: string,
+  services: Pick<IdentityServices, "store" | "sessionRules" | "keyVerifier">,
+  changer: AccessChanger,
   keyId: string,
 ): Promise<void> {
-  const digest = await database.transaction().execute(async (transaction) => {
-    await hold(transaction);
-    return await markRevoked(transaction, userId, keyId, nowMicros());
+  const { userId } = changer.caller;
+  const digest = await changeAccess(services, changer, (transaction) => endKey(transaction, userId, keyId));
+  services.keyVerifier.forget(digest);
+}
+
+/** Revokes a user's key from the command line. Running servers refuse it within 5 s. */
+export async function revokeKeyOf(database: Database, userId: string, keyId: string): Promise<void> {
+  await database.transaction().execute(async (transaction) => {
+    await holdUsers(transaction, [userId]);
+    await endKey(transaction, userId, keyId);
   });
+}
+
+async function endKey(transaction: Database, userId: string, keyId: string): Promise<string> {
+  const digest = await markRevoked(transaction, userId, keyId, nowMicros());
   if (digest === undefined) throw new ServiceError("not_found", "There is no such API key.");
-  verifier.forget(digest);
+  return digest;
 }

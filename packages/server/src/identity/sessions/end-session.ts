@@ -1,19 +1,29 @@
 import { ServiceError } from "../../errors.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/schema/tables.ts";
-import type { Hold } from "../hold-live-caller.ts";
-import { markEnded } from "./sessions-store.ts";
+import { type AccessChanger, changeAccess } from "../change-access.ts";
+import type { IdentityServices } from "../identity-services.ts";
+import { markEnded, selectIdToken } from "./sessions-store.ts";
 
-/** Ends a user's session; once it returns, every process refuses it. */
+/** Ends a session of the caller; once it returns, every process refuses it. */
 export async function endSession(
-  database: Database,
-  hold: Hold,
-  userId: string,
+  services: Pick<IdentityServices, "store" | "sessionRules">,
+  changer: AccessChanger,
   sessionId: string,
 ): Promise<void> {
-  const isEnded = await database.transaction().execute(async (transaction) => {
-    await hold(transaction);
-    return await markEnded(transaction, userId, sessionId, nowMicros());
-  });
+  const isEnded = await changeAccess(services, changer, (transaction) =>
+    markEnded(transaction, changer.caller.userId, sessionId, nowMicros()),
+  );
   if (!isEnded) throw new ServiceError("not_found", "There is no such session.");
+}
+
+/** Ends the caller's own session. Returns where the browser signs out of the identity provider too, if it has such a page. */
+export async function signOut(
+  services: Pick<IdentityServices, "store" | "sessionRules" | "openidProvider">,
+  changer: AccessChanger,
+  sessionId: string,
+): Promise<string | undefined> {
+  const { store, openidProvider } = services;
+  const idToken = openidProvider && (await selectIdToken(store.database, sessionId));
+  await endSession(services, changer, sessionId);
+  return (await openidProvider?.endSessionAddress(idToken))?.href;
 }

@@ -1,8 +1,7 @@
 import { microsPerMs, nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import type { IdentityServices } from "../identity-services.ts";
 import { holdUsers } from "../users/users-store.ts";
-import type { SessionRules } from "./session-rules.ts";
-import type { SessionTokens } from "./session-tokens.ts";
 import { deleteExpiredSessions, insertSession, markEnded } from "./sessions-store.ts";
 
 const maxUserAgentLength = 200;
@@ -22,32 +21,39 @@ export interface SignedIn {
   idToken: string | null;
 }
 
-/**
- * Signs a user in and returns the token for their browser, which is not kept anywhere. `admit` says who it is, or rejects,
- * in the same transaction.
- */
+/** Signs a user in and returns the session's token for their browser; it is stored nowhere. */
 export async function startSession(
-  database: Database,
-  tokens: SessionTokens,
-  { issuer, maxMs }: Pick<SessionRules, "issuer" | "maxMs">,
+  services: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
+  signedIn: SignedIn,
+  browser: SessionBrowser,
+): Promise<string> {
+  return await admitSession(services, signedIn.userId, async () => signedIn, browser);
+}
+
+/** The same for the user that `admit` finds, or refuses, in the same transaction. Takes turns with others of the same `turn`. */
+export async function admitSession(
+  { store, sessionTokens, sessionRules }: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
+  turn: string,
   admit: (transaction: Database) => Promise<SignedIn>,
   { userAgent, earlier }: SessionBrowser,
 ): Promise<string> {
-  const token = tokens.generate();
+  const token = sessionTokens.generate();
   const now = nowMicros();
+  // Finished even if the browser disconnects: it is on its way to this very page.
+  const database = store.writer({ accountId: turn, signal: new AbortController().signal });
   await database.transaction().execute(async (transaction) => {
     const { userId, idToken } = await admit(transaction);
     await holdUsers(transaction, earlier === undefined ? [userId] : [userId, earlier.userId]);
     await insertSession(transaction, {
       id: Bun.randomUUIDv7(),
       user_id: userId,
-      issuer,
-      digest: tokens.digestOf(token),
+      issuer: sessionRules.issuer,
+      digest: sessionTokens.digestOf(token),
       user_agent: userAgent?.slice(0, maxUserAgentLength) ?? null,
       id_token: idToken,
       created_at: now,
       last_seen_at: now,
-      expires_at: now + maxMs * microsPerMs,
+      expires_at: now + sessionRules.maxMs * microsPerMs,
       ended_at: null,
     });
     if (earlier !== undefined) await markEnded(transaction, earlier.userId, earlier.sessionId, now);

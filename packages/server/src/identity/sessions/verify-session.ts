@@ -1,8 +1,7 @@
 import { microsPerMs } from "../../storage/micros.ts";
-import type { Database } from "../../storage/schema/tables.ts";
 import type { Caller, Proof } from "../caller.ts";
-import { livenessNow, type SessionRules } from "./session-rules.ts";
-import type { SessionTokens } from "./session-tokens.ts";
+import type { IdentityServices } from "../identity-services.ts";
+import { livenessNow } from "./session-rules.ts";
 import { markSeen, selectLiveSession } from "./sessions-store.ts";
 
 /** How old `last_seen_at` gets before it is written again; with a short idle limit less, or it would end what is in use. */
@@ -16,17 +15,15 @@ export interface VerifiedSession {
 
 /** The session that `token` stands for, or undefined. The store is asked each time, so that an ended one is refused at once. */
 export async function verifySession(
-  database: Database,
-  tokens: SessionTokens,
-  rules: Pick<SessionRules, "issuer" | "idleMs">,
+  { store, sessionTokens, sessionRules }: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
   token: string,
 ): Promise<VerifiedSession | undefined> {
-  const live = livenessNow(rules);
-  const record = await selectLiveSession(database, tokens.digestOf(token), live);
+  const live = livenessNow(sessionRules);
+  const record = await selectLiveSession(store.database, sessionTokens.digestOf(token), live);
   if (record === undefined) return undefined;
-  const grainMs = Math.min(seenGrainMs, rules.idleMs * seenGrainShare);
+  const grainMs = Math.min(seenGrainMs, sessionRules.idleMs * seenGrainShare);
   if (record.last_seen_at <= live.now - grainMs * microsPerMs) {
-    await markSeen(database, record.id, live.now);
+    await markSeen(store.database, record.id, live.now);
   }
   return {
     caller: {
@@ -34,6 +31,6 @@ export async function verifySession(
       accountId: record.account_id,
       proof: { kind: "session", sessionId: record.id },
     },
-    csrfToken: tokens.csrfTokenOf(token),
+    csrfToken: sessionTokens.csrfTokenOf(token),
   };
 }

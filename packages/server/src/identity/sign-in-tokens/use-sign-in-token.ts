@@ -1,16 +1,28 @@
 import { ServiceError } from "../../errors.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Database } from "../../storage/schema/tables.ts";
 import type { KeyDigest } from "../api-keys/key-digest.ts";
+import type { IdentityServices } from "../identity-services.ts";
+import { admitSession, type SessionBrowser } from "../sessions/start-session.ts";
 import { markUsed } from "./sign-in-tokens-store.ts";
 
-/** Uses a token up and says whose it was. Refuses one that is unknown, used or too old. */
+/** Uses up a token of a printed address and signs its user in, or refuses one that is unknown, used or too old. Returns the session's token. */
 export async function useSignInToken(
-  database: Database,
+  services: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
   digestOf: KeyDigest,
   token: string,
+  browser: SessionBrowser,
 ): Promise<string> {
-  const userId = await markUsed(database, digestOf(token), nowMicros());
-  if (userId !== undefined) return userId;
-  throw new ServiceError("unauthenticated", "This address was used already, or it is older than 12 hours.");
+  return await admitSession(
+    services,
+    "local sign-in",
+    async (transaction) => {
+      const userId = await markUsed(transaction, digestOf(token), nowMicros());
+      if (userId !== undefined) return { userId, idToken: null };
+      throw new ServiceError(
+        "unauthenticated",
+        "This address was used already, or it is older than 12 hours.",
+      );
+    },
+    browser,
+  );
 }

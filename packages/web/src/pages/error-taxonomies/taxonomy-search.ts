@@ -1,8 +1,8 @@
-/** What a taxonomy's page shows, as it stands in the address bar. */
+/** The search parameters of a taxonomy's page. */
 export interface TaxonomySearch {
   /** Absent: the newest. */
   revision?: number;
-  /** The revision that it is compared with. */
+  /** The revision to compare with. */
   against?: number;
 }
 

@@ -1,7 +1,9 @@
 import { ServiceError } from "../../../errors.ts";
 import { doOnce } from "../../../storage/idempotency/do-once.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
+import type { Asker } from "../../../storage/reader.ts";
 import type { Database, Micros } from "../../../storage/schema/tables.ts";
+import type { EvaluationServices } from "../../evaluation-services.ts";
 import { type Countable, type Counted, countResults } from "../keep/count-results.ts";
 import { addCounted } from "../keep/rollup-writes-store.ts";
 import type { KeptResult } from "../record/evaluation-record.ts";
@@ -24,23 +26,24 @@ export interface NewCorrection {
  * such a result to be corrected is found out first, as whoever writes holds up others.
  */
 export async function correctResult(
-  { database, reader }: { database: Database; reader: Database },
-  accountId: string,
+  services: Pick<EvaluationServices, "store" | "folder">,
+  asker: Asker,
   correction: NewCorrection,
   once: Once | undefined,
 ): Promise<KeptResult> {
   const { resultId, pass, score = Number(pass), comment } = correction;
   // All that is answered is read before the change: once that is kept, no read may fail the request.
-  const result = await findResult(reader, accountId, resultId);
-  if (result.finding.status !== "success") {
+  const result = await findResult(services, asker, resultId);
+  if (result.outcome.status !== "success") {
     throw new ServiceError("conflict", "The evaluation has no verdict that could be corrected.");
   }
   // The same request says the same again; what it does not say is when it came first.
-  const { createdAt } = await doOnce(database, once, {
-    work: (transaction) => appendCorrection(transaction, accountId, { ...correction, score }),
+  const { createdAt } = await doOnce(services.store.writer(asker), once, {
+    work: (transaction) => appendCorrection(transaction, asker.accountId, { ...correction, score }),
     toReceipt: (appended) => appended,
     recall: async (appended) => appended,
   });
+  services.folder.note();
   return { ...result, correction: { pass, score, comment, createdAt } };
 }
 
@@ -67,7 +70,7 @@ async function appendCorrection(
   });
   await addCounted(
     transaction,
-    moved([counted], [{ ...counted, finding: { status: "success", pass, score } }]),
+    moved([counted], [{ ...counted, outcome: { status: "success", pass, score } }]),
   );
   return { createdAt };
 }

@@ -1,10 +1,15 @@
 import { ServiceError } from "../../../errors.ts";
-import type { Database } from "../../../storage/schema/tables.ts";
+import type { Asker } from "../../../storage/reader.ts";
+import type { EvaluationServices } from "../../evaluation-services.ts";
 import { selectResult } from "../keep/kept-results-store.ts";
 import type { KeptResult } from "./evaluation-record.ts";
 
-export async function findResult(reader: Database, accountId: string, id: number): Promise<KeptResult> {
-  const result = await selectResult(reader, accountId, id);
+export async function findResult(
+  { store }: Pick<EvaluationServices, "store">,
+  asker: Asker,
+  id: number,
+): Promise<KeptResult> {
+  const result = await selectResult(store.briefReader(asker), asker.accountId, id);
   if (result === undefined) throw noSuchResult();
   return result;
 }

@@ -1,5 +1,5 @@
-import type { Database } from "../../../storage/schema/tables.ts";
-import type { Registry } from "../../evaluators/registry.ts";
+import type { Asker } from "../../../storage/reader.ts";
+import type { EvaluationServices } from "../../evaluation-services.ts";
 import { hasResultsOf } from "../summary/rollup-store.ts";
 
 /**
@@ -7,12 +7,11 @@ import { hasResultsOf } from "../summary/rollup-store.ts";
  * very name. What is neither is an evaluator from elsewhere.
  */
 export async function resolveEvaluatorId(
-  reader: Database,
-  registry: Registry,
-  accountId: string,
+  { store, registry }: Pick<EvaluationServices, "store" | "registry">,
+  asker: Asker,
   idOrAlias: string,
 ): Promise<string> {
   const id = registry.find(idOrAlias)?.id;
   if (id === undefined || id === idOrAlias) return idOrAlias;
-  return (await hasResultsOf(reader, accountId, idOrAlias)) ? idOrAlias : id;
+  return (await hasResultsOf(store.reader(asker), asker.accountId, idOrAlias)) ? idOrAlias : id;
 }

@@ -1,5 +1,6 @@
 import { readInPieces } from "../../../storage/read-in-pieces.ts";
-import type { Database } from "../../../storage/schema/tables.ts";
+import type { Asker } from "../../../storage/reader.ts";
+import type { EvaluationServices } from "../../evaluation-services.ts";
 import { selectResults } from "../keep/kept-results-store.ts";
 import type { KeptResult } from "../record/evaluation-record.ts";
 import { selectPayloadBytes } from "../record/payload-bytes-store.ts";
@@ -10,11 +11,13 @@ const idsPerPage = 1_000;
 
 /** All of an account's results of a filter, a piece at a time and no piece empty. They are read as they are asked for. */
 export async function* exportResults(
-  reader: Database,
-  accountId: string,
+  { store }: Pick<EvaluationServices, "store">,
+  asker: Asker,
   filter: SearchFilter,
   order: Page["order"],
 ): AsyncGenerator<KeptResult[], void> {
+  const { accountId } = asker;
+  const reader = store.reader(asker);
   let rest = filter;
   for (;;) {
     const ids = await searchIds(reader, accountId, rest, { order, limit: idsPerPage });

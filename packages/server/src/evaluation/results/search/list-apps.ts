@@ -1,4 +1,5 @@
-import type { Database } from "../../../storage/schema/tables.ts";
+import type { Asker } from "../../../storage/reader.ts";
+import type { EvaluationServices } from "../../evaluation-services.ts";
 import { selectApps } from "./apps-store.ts";
 
 /** A page of the names of all apps that an account has results of. */
@@ -10,10 +11,10 @@ export interface AppNames {
 
 /** The apps that follow a name, or the first ones, in the order of their characters on every database. */
 export async function listApps(
-  reader: Database,
-  accountId: string,
+  { store }: Pick<EvaluationServices, "store">,
+  asker: Asker,
   { limit, after }: { limit: number; after: string | undefined },
 ): Promise<AppNames> {
-  const names = await selectApps(reader, accountId, { limit: limit + 1, after });
+  const names = await selectApps(store.briefReader(asker), asker.accountId, { limit: limit + 1, after });
   return { names: names.slice(0, limit), next: names.length > limit ? names[limit - 1] : undefined };
 }

@@ -1,5 +1,6 @@
 import { type Pieces, readInPieces, refuseLargePage } from "../../../storage/read-in-pieces.ts";
-import type { Database } from "../../../storage/schema/tables.ts";
+import type { Asker } from "../../../storage/reader.ts";
+import type { EvaluationServices } from "../../evaluation-services.ts";
 import { selectResults } from "../keep/kept-results-store.ts";
 import type { KeptResult } from "../record/evaluation-record.ts";
 import { selectPayloadBytes } from "../record/payload-bytes-store.ts";
@@ -8,11 +9,13 @@ import { searchIds } from "./search-ids.ts";
 
 /** An account's results of a filter, which have yet to be read. The next page goes on from the last id of this one. */
 export async function searchResults(
-  reader: Database,
-  accountId: string,
+  { store }: Pick<EvaluationServices, "store">,
+  asker: Asker,
   filter: SearchFilter,
   page: Page,
 ): Promise<Pieces<KeptResult>> {
+  const { accountId } = asker;
+  const reader = store.reader(asker);
   const ids = await searchIds(reader, accountId, filter, page);
   const bytesOf = await selectPayloadBytes(reader, ids, page.maxTextCharacters);
   refuseLargePage(

@@ -1,4 +1,5 @@
-import type { Database } from "../../../storage/schema/tables.ts";
+import type { Asker } from "../../../storage/reader.ts";
+import type { EvaluationServices } from "../../evaluation-services.ts";
 import { resultCells } from "../record/result-cells-store.ts";
 import type { ResultFilter } from "../search/result-filter.ts";
 import { selectGroupTotals } from "./group-totals-store.ts";
@@ -35,10 +36,12 @@ export class TooManyGroupsError extends Error {
 
 /** The figures of an account's results, or `TooManyGroupsError`. Both sources give the same. */
 export async function summarise(
-  reader: Database,
-  accountId: string,
+  { store }: Pick<EvaluationServices, "store">,
+  asker: Asker,
   { filter, dimensions, tag }: WantedSummary,
 ): Promise<Summary> {
+  const { accountId } = asker;
+  const reader = store.reader(asker);
   const columns = [...new Set<keyof GroupKey>(dimensions.flatMap((dimension) => columnsOf[dimension]))];
   const rollup = toRollupFilter(filter, dimensions);
   const isInRollup =

@@ -5,60 +5,43 @@ import {
   ApiKeyPath,
   type ApiKeyResponse,
 } from "@presage/contract";
-import type { ApiKey } from "../../../identity/api-keys/api-keys-store.ts";
-import type { NewApiKey } from "../../../identity/api-keys/create-api-key.ts";
+import { type ApiKey, selectApiKeys } from "../../../identity/api-keys/api-keys-store.ts";
+import { createKeyForCaller } from "../../../identity/api-keys/create-key-for-caller.ts";
 import { ExpiryError, parseExpiry } from "../../../identity/api-keys/parse-expiry.ts";
-import type { NewlyMadeKey } from "../../../identity/api-keys/seal-new-key.ts";
-import type { Caller } from "../../../identity/caller.ts";
-import type { Once } from "../../../storage/idempotency/once.ts";
-import type { KeysetPage, ListPart } from "../../../storage/keyset.ts";
+import { revokeApiKey } from "../../../identity/api-keys/revoke-api-key.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
-import type { Asker } from "../../../storage/reader.ts";
 import { credentialOf } from "../../pipeline/authenticate.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
-import type { SessionCookie } from "../../pipeline/session-cookie.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readBody, readPath, readQuery } from "../../request/read-request.ts";
 import { ValidationFailure } from "../../request/validation.ts";
+import type { Services } from "../../services.ts";
 
-export interface ApiKeysArea {
-  createApiKey(
-    caller: Caller,
-    signal: AbortSignal,
-    credential: string,
-    newKey: NewApiKey,
-    once: Once | undefined,
-  ): Promise<NewlyMadeKey>;
-  listApiKeys(asker: Asker, userId: string, page: KeysetPage): Promise<ListPart<ApiKey>>;
-  revokeApiKey(caller: Caller, signal: AbortSignal, keyId: string): Promise<void>;
-}
-
-export function apiKeyRoutes(
-  { createApiKey, listApiKeys, revokeApiKey }: ApiKeysArea,
-  cookie: Pick<SessionCookie, "read">,
-  maxBodyBytes: number,
-): Route[] {
+export function apiKeyRoutes(services: Services): Route[] {
+  const { store, sessionCookie, settings } = services;
   return [
     withCaller("GET", "/v1/api-keys", async (call) => {
       const page = readKeysetPage(readQuery(call, ApiKeyListQuery));
-      const { rows, next } = await listApiKeys(askerOf(call), call.caller.userId, page);
+      const { rows, next } = await selectApiKeys(store.briefReader(askerOf(call)), call.caller.userId, page);
       const answer: ApiKeyListResponse = { data: rows.map(toResponse), next: toCursor(next) };
       return Response.json(answer);
     }),
     withCaller("POST", "/v1/api-keys", async (call) => {
       const { caller, request } = call;
-      const body = await readBody(call, ApiKeyCreateRequest, maxBodyBytes);
+      const body = await readBody(call, ApiKeyCreateRequest, settings.maxShortBodyBytes);
       const newKey = { userId: caller.userId, name: body.name, expiresAt: readExpiry(body.expires_at) };
       const once = readOnce(call, "create API key", body);
-      const credential = credentialOf(request.headers, cookie);
-      const { key, ...apiKey } = await createApiKey(caller, request.signal, credential, newKey, once);
+      const credential = credentialOf(request.headers, sessionCookie);
+      const changer = { caller, signal: request.signal, credential };
+      const { key, ...apiKey } = await createKeyForCaller(services, changer, newKey, once);
       return Response.json({ ...toResponse(apiKey), key }, { status: 201 });
     }),
     withCaller("DELETE", "/v1/api-keys/:key_id", async (call) => {
       const { key_id } = readPath(call, ApiKeyPath);
-      await revokeApiKey(call.caller, call.request.signal, key_id.toLowerCase());
+      const changer = { caller: call.caller, signal: call.request.signal };
+      await revokeApiKey(services, changer, key_id.toLowerCase());
       return new Response(null, { status: 204 });
     }),
   ];

@@ -15,7 +15,9 @@ await write("assets/main-0w9yr4c7.js.br", "smaller");
 await write("assets/inter.woff2", "font");
 await write("assets/notes.txt", "no part of the dashboard");
 
-const route = dashboardRoutes(directory).find(({ path }) => path === "/assets/:name");
+const route = dashboardRoutes({ settings: { dashboardDirectory: directory } }).find(
+  ({ path }) => path === "/assets/:name",
+);
 const server = Bun.serve({
   port: 0,
   hostname: "127.0.0.1",

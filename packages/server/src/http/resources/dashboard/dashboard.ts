@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { ServiceError } from "../../../errors.ts";
 import { open, page, type Route } from "../../pipeline/route.ts";
+import type { Settings } from "../../services.ts";
 import { chooseEncoding } from "./choose-encoding.ts";
 
 /** Every address of the dashboard's router; what they show is chosen in the browser. */
@@ -39,8 +40,9 @@ const contentTypes: Record<string, string> = {
 /** A name that changes with its content. */
 const hasDigest = /-[a-z0-9]{8}\.\w+$/;
 
-/** The dashboard as `packages/web/build.ts` left it in `directory`: one page for every address, and its files. */
-export function dashboardRoutes(directory: string): Route[] {
+/** The dashboard as `packages/web/build.ts` left it: one page for every address, and its files. */
+export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashboardDirectory"> }): Route[] {
+  const directory = settings.dashboardDirectory;
   return [
     ...pages.map((path) =>
       page(path, async ({ csrfToken, caller }) => {

@@ -1,15 +1,13 @@
 import { EvaluateRequest, type EvaluationResult, type ValidationError } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
-import type { Evaluate, Evaluation } from "../../../evaluation/evaluate/evaluate.ts";
+import type { Evaluation } from "../../../evaluation/evaluate/evaluate.ts";
 import {
-  type EvaluationOrder,
+  type EvaluationRequest,
+  InvalidEvaluatorsError,
   type Refusal,
-  RefusedOrderError,
   type WantedEvaluator,
-} from "../../../evaluation/evaluate/evaluation-order.ts";
-import { charactersOf, type Sample } from "../../../evaluation/evaluate/sample.ts";
-import type { InFlight } from "../../../limits/in-flight.ts";
-import type { Log } from "../../../observability/logger.ts";
+} from "../../../evaluation/evaluate/evaluation-request.ts";
+import { charactersOf, type Sample } from "../../../evaluation/sample.ts";
 import { countUsage } from "../../pipeline/count-usage.ts";
 import { holdResults } from "../../pipeline/hold-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
@@ -25,42 +23,34 @@ import { readFiling } from "../../request/read-filing.ts";
 import { readIdempotencyKey } from "../../request/read-idempotency-key.ts";
 import { readExactBody } from "../../request/read-request.ts";
 import { ValidationFailure } from "../../request/validation.ts";
-import { answerBroke } from "../../response/answer-broke.ts";
 import { answerJson, isLongAnswer } from "../../response/answer-json.ts";
+import { logBrokenResponse } from "../../response/log-broken-response.ts";
+import type { Services } from "../../services.ts";
 import { toEvaluationResult } from "../results/evaluation-result.ts";
 
-export interface EvaluateParts {
-  evaluate: Evaluate;
-  findRefusals: FindRefusals;
-  inFlight: InFlight;
-}
-
 /** What cannot be run of what an account wants, and why. */
-export type FindRefusals = (
+export type FindEvaluatorIssues = (
   accountId: string,
   evaluators: readonly WantedEvaluator[],
 ) => Promise<readonly Refusal[]>;
 
-export function evaluateRoutes(
-  { evaluate, findRefusals, inFlight }: EvaluateParts,
-  maxBodyBytes: number,
-  log: Log,
-): Route[] {
-  const onBroken = answerBroke(log);
+export function evaluateRoutes(services: Services): Route[] {
+  const { evaluate, findEvaluatorIssues, evaluationsInFlight } = services;
+  const { maxBodyBytes } = services.settings;
   return [
     withCaller("POST", "/v1/evaluate", async (call) => {
       const { request, exchange, caller } = call;
       const { accountId } = caller;
       countUsage(call, "evaluate");
-      inFlight.enter(accountId);
-      exchange.atEnd = () => inFlight.leave(accountId);
+      evaluationsInFlight.enter(accountId);
+      exchange.atEnd = () => evaluationsInFlight.leave(accountId);
       const body = await readExactBody(call, EvaluateRequest, maxBodyBytes);
       const references = readReferences(body);
       const evaluators = references.map(toWanted);
       const sample = readSample(body);
       const faults = faultsOf(body, references, sample);
       if (faults.length > 0) {
-        const refusals = await findRefusals(accountId, evaluators);
+        const refusals = await findEvaluatorIssues(accountId, evaluators);
         throw new ValidationFailure([...faults, ...toFaults(refusals, references)]);
       }
       refuseTooMuch(sample, evaluators.length, maxBodyBytes);
@@ -72,7 +62,7 @@ export function evaluateRoutes(
         isAnswerLong: isLongAnswer(Array.from({ length: 2 * evaluators.length }, () => sample)),
       });
       const idempotencyKey = readIdempotencyKey(request.headers);
-      const order: EvaluationOrder = {
+      const order: EvaluationRequest = {
         accountId,
         sample,
         evaluators,
@@ -82,7 +72,7 @@ export function evaluateRoutes(
         ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       };
       const evaluations = await evaluate(order, request.signal).catch((error: unknown) => {
-        if (!(error instanceof RefusedOrderError)) throw error;
+        if (!(error instanceof InvalidEvaluatorsError)) throw error;
         throw new ValidationFailure(toFaults(error.refusals, references));
       });
       const answer = toAnswerItems(evaluations);
@@ -90,7 +80,7 @@ export function evaluateRoutes(
       holdAnswer(isLong);
       if (!isLong) return toShortAnswer(answer);
       const results = answer.map(([item, result]) => withOldItemNames(item, result));
-      return answerJson({ results }, undefined, onBroken(call));
+      return answerJson({ results }, undefined, logBrokenResponse(services, call));
     }),
   ];
 }
@@ -148,7 +138,7 @@ type AnswerItem = [item: NewItem, result: EvaluationResult | null];
 function toAnswerItems(evaluations: readonly Evaluation[]): AnswerItem[] {
   return evaluations.map((evaluation) => [
     toItem(evaluation),
-    evaluation.finding.status === "success" ? toEvaluationResult(evaluation) : null,
+    evaluation.outcome.status === "success" ? toEvaluationResult(evaluation) : null,
   ]);
 }
 
@@ -157,13 +147,13 @@ function toShortAnswer(items: readonly AnswerItem[]): Response {
   return new Response(answer, { headers: { "content-type": "application/json;charset=utf-8" } });
 }
 
-function toItem({ finding, evaluatorId, profile }: Evaluation): NewItem {
+function toItem({ outcome, evaluatorId, profile }: Evaluation): NewItem {
   const profileName = profile?.name ?? "";
   return {
     evaluator_id: evaluatorId,
     profile_name: profileName,
     criteria: profileName,
-    status: finding.status,
-    error_message: finding.errorMessage ?? null,
+    status: outcome.status,
+    error_message: outcome.errorMessage ?? null,
   };
 }

@@ -1,12 +1,13 @@
 import type { MeResponse } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
-import type { User } from "../../../identity/users/users-store.ts";
+import { selectUser } from "../../../identity/users/users-store.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
+import type { Services } from "../../services.ts";
 
-export function meRoutes(findUser: (userId: string) => Promise<User | undefined>): Route[] {
+export function meRoutes({ store }: Services): Route[] {
   return [
     withCaller("GET", "/v1/me", async ({ caller }) => {
-      const user = await findUser(caller.userId);
+      const user = await selectUser(store.database, caller.userId);
       if (user === undefined)
         throw new ServiceError("not_found", "The calling user does not exist any more.");
       const { id, email, name, oidc_issuer, oidc_subject } = user;

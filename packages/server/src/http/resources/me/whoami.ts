@@ -1,13 +1,14 @@
 import type { WhoAmIResponse } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
 import type { Proof } from "../../../identity/caller.ts";
-import type { Account } from "../../../identity/users/accounts-store.ts";
+import { type Account, selectAccount } from "../../../identity/users/accounts-store.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
+import type { Services } from "../../services.ts";
 
-export function whoAmIRoutes(findAccount: (accountId: string) => Promise<Account | undefined>): Route[] {
+export function whoAmIRoutes({ store }: Services): Route[] {
   return [
     withCaller("GET", "/v1/whoami", async ({ caller }) => {
-      const account = await findAccount(caller.accountId);
+      const account = await selectAccount(store.database, caller.accountId);
       if (account === undefined) {
         throw new ServiceError("not_found", "The caller's account does not exist any more.");
       }

@@ -1,19 +1,19 @@
 import { timingSafeEqual } from "node:crypto";
-import type { Registry } from "prom-client";
 import { ServiceError } from "../../../errors.ts";
 import { type Call, open, type Route } from "../../pipeline/route.ts";
+import type { Services } from "../../services.ts";
 
 const loopback = /^(::ffff:)?127\.|^::1$/;
 /** Who comes through a proxy on this machine looks as if it were on it. */
 const forwardingHeaders = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
 /** Metrics name API keys by their ids and tell how busy the server is, which is for its operator. */
-export function metricsRoutes(registry: Registry, token: string | undefined): Route[] {
+export function metricsRoutes({ metrics: { registry }, settings: { metricsToken } }: Services): Route[] {
   const headers = { "content-type": registry.contentType };
   return [
     open("GET", "/metrics", async (call) => {
-      if (token === undefined) refuseFromElsewhere(call);
-      else refuseWithoutToken(call, token);
+      if (metricsToken === undefined) refuseFromElsewhere(call);
+      else refuseWithoutToken(call, metricsToken);
       return new Response(await registry.metrics(), { headers });
     }),
   ];

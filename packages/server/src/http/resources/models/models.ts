@@ -1,11 +1,11 @@
-import type { Upstream } from "../../../upstream/upstream.ts";
 import { holdAnswer } from "../../pipeline/hold-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
+import type { Services } from "../../services.ts";
 
-export function modelRoutes(listModels: Upstream["listModels"]): Route[] {
+export function modelRoutes({ upstream }: Services): Route[] {
   return [
     withCaller("GET", "/v1/models", async ({ request, exchange }) => {
-      const { bytes } = await listModels(request.signal);
+      const { bytes } = await upstream.listModels(request.signal);
       holdAnswer(exchange, bytes.length);
       return new Response(bytes, { headers: { "content-type": "application/json" } });
     }),

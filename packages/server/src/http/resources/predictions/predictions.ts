@@ -4,29 +4,19 @@ import { type Caller, rateHolder } from "../../../identity/caller.ts";
 import { holdBytesAnyway } from "../../../limits/byte-budget.ts";
 import type { Admission } from "../../../prediction/admission.ts";
 import { completeChat } from "../../../prediction/complete-chat.ts";
-import { type Complete, predict } from "../../../prediction/predict.ts";
+import { predict } from "../../../prediction/predict.ts";
 import { countUsage } from "../../pipeline/count-usage.ts";
 import type { Exchange } from "../../pipeline/exchange.ts";
 import { holdSentBody } from "../../pipeline/hold-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { readExactBody } from "../../request/read-request.ts";
 import { ValidationFailure } from "../../request/validation.ts";
+import type { Services } from "../../services.ts";
 import { measureCompletion } from "./measure-completion.ts";
 
-export interface PredictionParts {
-  complete: Complete;
-  admission: Admission;
-  /** Whether `/v1/predict` answers with the prompt. */
-  debugFields: boolean;
-  maxBodyBytes: number;
-}
-
-export function predictionRoutes({
-  complete,
-  admission,
-  debugFields,
-  maxBodyBytes,
-}: PredictionParts): Route[] {
+export function predictionRoutes({ upstream, admission, settings }: Services): Route[] {
+  const { complete } = upstream;
+  const { debugFields, maxBodyBytes } = settings;
   return [
     withCaller("POST", "/v1/predict", async (call) => {
       const { request, exchange, caller } = call;

@@ -8,100 +8,76 @@ import {
   EvaluatorProfileRevisionRequest,
   isTrueWord,
 } from "@presage/contract";
-import type { CheckInThread } from "../../../evaluation/profiles/check-config.ts";
-import type { NewProfile } from "../../../evaluation/profiles/create-profile.ts";
-import type { ProfileFilter } from "../../../evaluation/profiles/list-profiles.ts";
-import type { RevisionAgreement } from "../../../evaluation/profiles/measure-agreement.ts";
-import type { Page, ProfileRevision } from "../../../evaluation/profiles/profiles-store.ts";
-import type { NewRevision } from "../../../evaluation/profiles/revise-profile.ts";
-import type { HeavyCheckTask } from "../../../evaluation/rules/check-heavily.ts";
-import type { Log } from "../../../observability/logger.ts";
-import type { Once } from "../../../storage/idempotency/once.ts";
+import { archiveProfile } from "../../../evaluation/profiles/archive-profile.ts";
+import { createProfile } from "../../../evaluation/profiles/create-profile.ts";
+import { findOwnProfile } from "../../../evaluation/profiles/find-own-profile.ts";
+import { listProfiles, type ProfileFilter } from "../../../evaluation/profiles/list-profiles.ts";
+import { measureAgreement } from "../../../evaluation/profiles/measure-agreement.ts";
+import type { ProfileRevision } from "../../../evaluation/profiles/profiles-store.ts";
+import { reviseProfile } from "../../../evaluation/profiles/revise-profile.ts";
 import type { Pieces } from "../../../storage/read-in-pieces.ts";
-import type { Asker } from "../../../storage/reader.ts";
 import { type Call, type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { readFamily, readIsManaged } from "../../request/deprecations.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
-import { answerBroke } from "../../response/answer-broke.ts";
 import { streamList } from "../../response/stream-list.ts";
+import type { Services } from "../../services.ts";
 import { toAgreementResponse } from "./agreement.ts";
 import { evaluatorProfileJson, toEvaluatorProfile } from "./evaluator-profile.ts";
-import { type FindFamily, readNewConfig, readRevisedConfig, refuseOtherFamily } from "./read-profile.ts";
-
-export interface EvaluatorProfilesArea {
-  findFamily: FindFamily;
-  createProfile(asker: Asker, profile: NewProfile, once: Once | undefined): Promise<ProfileRevision>;
-  checkInThread(task: HeavyCheckTask, asker: Asker): ReturnType<CheckInThread>;
-  findOwnProfile(accountId: string, publicId: string): Promise<{ evaluator_family: string }>;
-  reviseProfile(asker: Asker, revision: NewRevision, once: Once | undefined): Promise<ProfileRevision>;
-  archiveProfile(asker: Asker, publicId: string): Promise<Pieces<ProfileRevision>>;
-  listProfiles(asker: Asker, filter: ProfileFilter, page: Page): Promise<Pieces<ProfileRevision>>;
-  measureAgreement(asker: Asker, publicId: string): Promise<RevisionAgreement[]>;
-}
+import { readNewConfig, readRevisedConfig, refuseOtherFamily } from "./read-profile.ts";
 
 const path = "/v1/evaluator-profiles";
 const defaultLimit = 50;
 const optionalArchiveRequest = EvaluatorProfileArchiveRequest.optional();
 
-export function evaluatorProfileRoutes(area: EvaluatorProfilesArea, maxBodyBytes: number, log: Log): Route[] {
-  const onBroken = answerBroke(log);
-  const checkerOf =
-    (call: CallWithCaller): CheckInThread =>
-    (task) =>
-      area.checkInThread(task, askerOf(call));
+export function evaluatorProfileRoutes(services: Services): Route[] {
+  const maxBodyBytes = services.settings.maxShortBodyBytes;
 
   function answerList(call: Call, revisions: Pieces<ProfileRevision>): Promise<Response> {
     const name: keyof EvaluatorProfileListResponse = "evaluator_profiles";
-    return streamList(call, name, revisions, evaluatorProfileJson, onBroken(call));
+    return streamList(services, call, name, revisions, evaluatorProfileJson);
   }
 
   return [
     withCaller("GET", path, async (call) => {
       const query = readQuery(call, EvaluatorProfileListQuery);
-      const filter = toFilter(query, area.findFamily);
+      const filter = toFilter(query, services.registry);
       const page = { limit: Number(query.limit ?? defaultLimit), offset: Number(query.offset ?? 0) };
-      return await answerList(call, await area.listProfiles(askerOf(call), filter, page));
+      return await answerList(call, await listProfiles(services, askerOf(call), filter, page));
     }),
     withCaller("POST", path, async (call) => {
       const body = await readExactBody(call, EvaluatorProfileCreateRequest, maxBodyBytes);
       const newProfile = {
-        accountId: call.caller.accountId,
-        config: await readNewConfig(body, area.findFamily, checkerOf(call)),
+        config: await readNewConfig(services, call, body),
         name: body.name,
         description: body.description ?? undefined,
       };
-      return toResponse(
-        await area.createProfile(askerOf(call), newProfile, readOnce(call, "create profile", body)),
-      );
+      const once = readOnce(call, "create profile", body);
+      return toResponse(await createProfile(services, askerOf(call), newProfile, once));
     }),
     withCaller("PATCH", `${path}/:public_id/archive`, async (call) => {
       const body = await readBody(call, optionalArchiveRequest, maxBodyBytes);
       const publicId = publicIdOf(call);
-      const { accountId } = call.caller;
-      const { evaluator_family } = await area.findOwnProfile(accountId, publicId);
-      refuseOtherFamily(body ?? {}, evaluator_family, area.findFamily);
-      return await answerList(call, await area.archiveProfile(askerOf(call), publicId));
+      const { evaluator_family } = await findOwnProfile(services, call.caller.accountId, publicId);
+      refuseOtherFamily(services.registry, body ?? {}, evaluator_family);
+      return await answerList(call, await archiveProfile(services, askerOf(call), publicId));
     }),
     withCaller("POST", `${path}/:public_id/revision`, async (call) => {
       const body = await readExactBody(call, EvaluatorProfileRevisionRequest, maxBodyBytes);
       const publicId = publicIdOf(call);
-      const { accountId } = call.caller;
-      const { evaluator_family } = await area.findOwnProfile(accountId, publicId);
+      const { evaluator_family } = await findOwnProfile(services, call.caller.accountId, publicId);
       const revision = {
-        accountId,
         publicId,
-        config: await readRevisedConfig(body, evaluator_family, area.findFamily, checkerOf(call)),
+        config: await readRevisedConfig(services, call, body, evaluator_family),
         description: body.description ?? undefined,
       };
-      return toResponse(
-        await area.reviseProfile(askerOf(call), revision, readOnce(call, "revise profile", body)),
-      );
+      const once = readOnce(call, "revise profile", body);
+      return toResponse(await reviseProfile(services, askerOf(call), revision, once));
     }),
     withCaller("GET", `${path}/:public_id/agreement`, async (call) => {
       const publicId = publicIdOf(call);
-      const revisions = await area.measureAgreement(askerOf(call), publicId);
+      const revisions = await measureAgreement(services, askerOf(call), publicId);
       return Response.json(toAgreementResponse(publicId, revisions));
     }),
   ];
@@ -111,12 +87,12 @@ function publicIdOf(call: CallWithCaller): string {
   return readPath(call, EvaluatorProfilePath).public_id.toLowerCase();
 }
 
-function toFilter(query: EvaluatorProfileListQuery, findFamily: FindFamily): ProfileFilter {
+function toFilter(query: EvaluatorProfileListQuery, registry: Services["registry"]): ProfileFilter {
   const named = readFamily(query)?.name;
   const managed = readIsManaged(query);
   return {
     publicId: query.public_id?.toLowerCase(),
-    family: named === undefined ? undefined : (findFamily(named)?.name ?? named),
+    family: named === undefined ? undefined : (registry.find(named)?.family.name ?? named),
     name: query.name,
     revision: query.revision === undefined ? undefined : Number(query.revision),
     isLastOnly: isTrueWord(query.get_last_revision ?? "false"),

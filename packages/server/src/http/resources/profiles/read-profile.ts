@@ -5,28 +5,27 @@ import type {
 } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
 import type { Family } from "../../../evaluation/evaluators/family.ts";
-import {
-  type CheckedConfig,
-  type CheckInThread,
-  checkConfig,
-} from "../../../evaluation/profiles/check-config.ts";
+import type { Registry } from "../../../evaluation/evaluators/registry.ts";
+import { type CheckedConfig, checkConfig } from "../../../evaluation/profiles/check-config.ts";
 import { systemPrefix } from "../../../evaluation/profiles/system-profiles.ts";
+import type { CallWithCaller } from "../../pipeline/route.ts";
+import { askerOf } from "../../request/asker-of.ts";
 import { type FamilyFields, readFamily } from "../../request/deprecations.ts";
 import { nameNarrowType, toFaults } from "../../request/pydantic-faults.ts";
 import { ValidationFailure } from "../../request/validation.ts";
+import type { Services } from "../../services.ts";
 
-/** Finds a family by its own name, or by one of its evaluators. */
-export type FindFamily = (name: string) => Family | undefined;
+type ProfileServices = Pick<Services, "registry" | "rules">;
 
 /** What the schema of a new profile cannot say: its family exists and takes its config, and its name may be had. */
 export async function readNewConfig(
+  services: ProfileServices,
+  call: CallWithCaller,
   body: EvaluatorProfileCreateRequest,
-  findFamily: FindFamily,
-  checkInThread: CheckInThread,
 ): Promise<CheckedConfig> {
   const named = readFamily(body);
-  const family = named && findFamily(named.name);
-  const config = family === undefined ? [] : await readConfig(family, body, checkInThread);
+  const family = named && services.registry.find(named.name)?.family;
+  const config = family === undefined ? [] : await readConfig(services, call, family, body);
   return accept(config, [
     ...(family === undefined
       ? [wrong(named?.field ?? "evaluator_family", "There is no such family", named?.name ?? "")]
@@ -39,34 +38,30 @@ export async function readNewConfig(
 
 /** What the schema of a revision cannot say: the profile's family takes its config, and no other family is named. */
 export async function readRevisedConfig(
+  services: ProfileServices,
+  call: CallWithCaller,
   body: EvaluatorProfileRevisionRequest,
   familyName: string,
-  findFamily: FindFamily,
-  checkInThread: CheckInThread,
 ): Promise<CheckedConfig> {
-  const family = findFamily(familyName);
+  const family = services.registry.find(familyName)?.family;
   if (family === undefined) {
     throw new ServiceError("conflict", `This version of Presage has no family ${familyName} any more.`);
   }
   return accept(
-    await readConfig(family, body, checkInThread),
-    faultsOfOtherFamily(body, familyName, findFamily),
+    await readConfig(services, call, family, body),
+    faultsOfOtherFamily(services.registry, body, familyName),
   );
 }
 
 /** What the schema of a request about a profile cannot say: it names no other family than the profile's. */
-export function refuseOtherFamily(body: FamilyFields, familyName: string, findFamily: FindFamily): void {
-  const faults = faultsOfOtherFamily(body, familyName, findFamily);
+export function refuseOtherFamily(registry: Registry, body: FamilyFields, familyName: string): void {
+  const faults = faultsOfOtherFamily(registry, body, familyName);
   if (faults.length > 0) throw new ValidationFailure(faults);
 }
 
-function faultsOfOtherFamily(
-  body: FamilyFields,
-  familyName: string,
-  findFamily: FindFamily,
-): ValidationError[] {
+function faultsOfOtherFamily(registry: Registry, body: FamilyFields, familyName: string): ValidationError[] {
   const named = readFamily(body);
-  if (named === undefined || (findFamily(named.name)?.name ?? named.name) === familyName) return [];
+  if (named === undefined || (registry.find(named.name)?.family.name ?? named.name) === familyName) return [];
   return [wrong(named.field, `The profile belongs to the family ${familyName}`, named.name)];
 }
 
@@ -77,11 +72,14 @@ function accept(config: CheckedConfig | ValidationError[], faults: ValidationErr
 }
 
 async function readConfig(
+  { rules }: ProfileServices,
+  call: CallWithCaller,
   family: Family,
   body: { config: Record<string, unknown> },
-  checkInThread: CheckInThread,
 ): Promise<CheckedConfig | ValidationError[]> {
-  const config = await checkConfig(family, body.config, nameNarrowType, checkInThread);
+  const config = await checkConfig(family, body.config, nameNarrowType, (task) =>
+    rules.check(task, askerOf(call)),
+  );
   if (!("issues" in config)) return config;
   const issues = config.issues.map((issue) => ({ ...issue, path: ["config", ...issue.path] }));
   return toFaults(issues, body, "body");

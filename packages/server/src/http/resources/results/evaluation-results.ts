@@ -12,43 +12,38 @@ import {
   readResultId,
   type ValidationError,
 } from "@presage/contract";
-import { charactersOf } from "../../../evaluation/evaluate/sample.ts";
-import type { NewCorrection } from "../../../evaluation/results/corrections/correct-result.ts";
-import type { ImportedResult } from "../../../evaluation/results/keep/import-results.ts";
-import type {
-  ImportReceipt,
-  ImportResultsOnce,
-} from "../../../evaluation/results/keep/import-results-once.ts";
-import type { KeptResult } from "../../../evaluation/results/record/evaluation-record.ts";
-import type { Page, SearchFilter } from "../../../evaluation/results/search/result-filter.ts";
+import { correctResult } from "../../../evaluation/results/corrections/correct-result.ts";
 import {
-  type Summary,
-  TooManyGroupsError,
-  type WantedSummary,
-} from "../../../evaluation/results/summary/summarise.ts";
-import type { Log } from "../../../observability/logger.ts";
-import type { Once } from "../../../storage/idempotency/once.ts";
+  type ImportedResult,
+  type ImportReceipt,
+  importResults,
+} from "../../../evaluation/results/keep/import-results.ts";
+import type { KeptResult } from "../../../evaluation/results/record/evaluation-record.ts";
+import { findResult } from "../../../evaluation/results/record/find-result.ts";
+import { measureResult } from "../../../evaluation/results/record/measure-result.ts";
+import { exportResults } from "../../../evaluation/results/search/export-results.ts";
+import { searchResults } from "../../../evaluation/results/search/search-results.ts";
+import { summarise, TooManyGroupsError } from "../../../evaluation/results/summary/summarise.ts";
+import { charactersOf } from "../../../evaluation/sample.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
-import type { Pieces } from "../../../storage/read-in-pieces.ts";
-import type { Asker } from "../../../storage/reader.ts";
 import { holdResults, holdStored } from "../../pipeline/hold-memory.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
-import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
+import { type Call, type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
 import { ValidationFailure } from "../../request/validation.ts";
-import { answerBroke } from "../../response/answer-broke.ts";
 import { answerJson } from "../../response/answer-json.ts";
+import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import { streamList } from "../../response/stream-list.ts";
 import { streamTexts } from "../../response/stream-texts.ts";
+import type { Services } from "../../services.ts";
 import { toEvaluationResult } from "./evaluation-result.ts";
 import { toSummaryResponse } from "./evaluation-summary.ts";
 import { exportFormat } from "./export-format.ts";
 import { exportTexts } from "./export-texts.ts";
 import { readImportedResults } from "./read-imported-result.ts";
 import {
-  type ResolveEvaluatorId,
   readExportQuery,
   readOrder,
   readResultFilter,
@@ -56,71 +51,46 @@ import {
   refuseUnknownFilters,
 } from "./read-result-filter.ts";
 
-export interface EvaluationResultsArea {
-  /** The id that a filter means by an id or an alias. */
-  resolveEvaluatorId(asker: Asker, idOrAlias: string): Promise<string>;
-  searchResults(asker: Asker, filter: SearchFilter, page: Page): Promise<Pieces<KeptResult>>;
-  /** All results of a filter, a piece at a time and no piece empty. */
-  exportResults(
-    asker: Asker,
-    filter: SearchFilter,
-    order: Page["order"],
-  ): AsyncIterable<readonly KeptResult[], void>;
-  /** About how many bytes its texts take; 0 without such a result. */
-  measureResult(asker: Asker, id: number): Promise<number>;
-  findResult(asker: Asker, id: number): Promise<KeptResult>;
-  correctResult(asker: Asker, correction: NewCorrection, once: Once | undefined): Promise<KeptResult>;
-  importResults: ImportResultsOnce;
-  summarise(asker: Asker, wanted: WantedSummary): Promise<Summary>;
-}
-
 const path = "/v1/evaluation-results";
 const defaultLimit = 50;
 /** An export reads about so much at once, and more only where one result has more. */
 const bytesOfExport = 1_000_000;
 
-export function evaluationResultRoutes(
-  area: EvaluationResultsArea,
-  { maxBodyBytes, maxBatchBytes }: { maxBodyBytes: number; maxBatchBytes: number },
-  log: Log,
-): Route[] {
-  const resolverOf =
-    (call: CallWithCaller): ResolveEvaluatorId =>
-    (idOrAlias) =>
-      area.resolveEvaluatorId(askerOf(call), idOrAlias);
-  const onBroken = answerBroke(log);
+export function evaluationResultRoutes(services: Services): Route[] {
+  const onBroken = (call: Call) => logBrokenResponse(services, call);
+  const { maxBodyBytes, maxShortBodyBytes } = services.settings;
 
   /** Counts what a result takes while it is read and answered. */
   async function holdResult(call: CallWithCaller): Promise<void> {
-    holdStored(call.exchange, await area.measureResult(askerOf(call), idOf(call)));
+    holdStored(call.exchange, await measureResult(services, askerOf(call), idOf(call)));
   }
 
   return [
     withCaller("GET", `${path}/:id`, async (call) => {
       await holdResult(call);
-      const result = toEvaluationResult(await area.findResult(askerOf(call), idOf(call)));
+      const result = toEvaluationResult(await findResult(services, askerOf(call), idOf(call)));
       const answer = { evaluation_result: result, evaluation_results: [result] };
       return answerJson(answer satisfies EvaluationResultResponse, undefined, onBroken(call));
     }),
     withCaller("POST", `${path}/search`, async (call) => {
-      const body = await readBody(call, EvaluationResultSearchRequest, maxBodyBytes);
+      const body = await readBody(call, EvaluationResultSearchRequest, maxShortBodyBytes);
       refuseUnknownFilters(EvaluationResultSearchRequest, body, "body");
-      const filter = await readSearchFilter(body, resolverOf(call));
+      const filter = await readSearchFilter(services, call, body);
       const page = {
         order: readOrder(body.order),
         limit: body.limit ?? defaultLimit,
         maxTextCharacters: body.text_limit ?? undefined,
       };
-      const found = await area.searchResults(askerOf(call), filter, page);
+      const found = await searchResults(services, askerOf(call), filter, page);
       const name: keyof EvaluationResultSearchResponse = "results";
-      return await streamList(call, name, found, toResultJson, onBroken(call));
+      return await streamList(services, call, name, found, toResultJson);
     }),
     withCaller("GET", `${path}/export`, async (call) => {
       const query = readQuery(call, EvaluationResultExportQuery);
       refuseUnknownFilters(EvaluationResultExportQuery, query, "query");
       const { filter: fields, order, format } = readExportQuery(query);
-      const filter = await readSearchFilter(fields, resolverOf(call));
-      const pieces = area.exportResults(askerOf(call), filter, order);
+      const filter = await readSearchFilter(services, call, fields);
+      const pieces = exportResults(services, askerOf(call), filter, order);
       const written = await exportFormat(format);
       holdStored(call.exchange, bytesOfExport);
       const texts = keepOpenForEach(call, exportTexts(pieces, written));
@@ -133,24 +103,29 @@ export function evaluationResultRoutes(
       });
     }),
     withCaller("POST", `${path}/batch`, async (call) => {
-      const body = await readExactBody(call, EvaluationResultBatchRequest, maxBatchBytes);
+      const body = await readExactBody(call, EvaluationResultBatchRequest, maxBodyBytes);
       const imported = readImportedResults(body.evaluation_results);
       const keptCharacters = imported.reduce((sum, result) => sum + charactersOfImport(result), 0);
       holdResults(call.exchange, { kept: imported.length, keptCharacters, isAnswerLong: false });
-      const kept = await area.importResults(askerOf(call), imported, readOnce(call, "import results", body));
+      const kept = await importResults(
+        services,
+        askerOf(call),
+        imported,
+        readOnce(call, "import results", body),
+      );
       return Response.json(toBatchResponse(kept), { status: 201 });
     }),
     withCaller("POST", `${path}/summary`, async (call) => {
-      const body = await readBody(call, EvaluationSummaryRequest, maxBodyBytes);
+      const body = await readBody(call, EvaluationSummaryRequest, maxShortBodyBytes);
       const dimensions = body.group_by ?? [];
       if (dimensions.includes("tag") && !body.tag) {
         const fault = { type: "missing", loc: ["body", "tag"], msg: "Field required", input: body };
         throw new ValidationFailure([fault]);
       }
       refuseUnknownFilters(EvaluationSummaryRequest, body, "body");
-      const filter = await readResultFilter(body, resolverOf(call));
+      const filter = await readResultFilter(services, call, body);
       const wanted = { filter, dimensions, tag: body.tag ?? undefined };
-      const summary = await area.summarise(askerOf(call), wanted).catch((error: unknown) => {
+      const summary = await summarise(services, askerOf(call), wanted).catch((error: unknown) => {
         if (!(error instanceof TooManyGroupsError)) throw error;
         throw new ValidationFailure([tooManyGroups(error.message, dimensions)]);
       });
@@ -158,7 +133,7 @@ export function evaluationResultRoutes(
     }),
     withCaller("POST", `${path}/:id/correction`, async (call) => {
       const resultId = idOf(call);
-      const body = await readBody(call, CorrectionRequest, maxBodyBytes);
+      const body = await readBody(call, CorrectionRequest, maxShortBodyBytes);
       await holdResult(call);
       const correction = {
         userId: call.caller.userId,
@@ -168,15 +143,15 @@ export function evaluationResultRoutes(
         comment: body.comment ?? undefined,
       };
       const once = readOnce(call, "correct result", body);
-      const result = await area.correctResult(askerOf(call), correction, once);
+      const result = await correctResult(services, askerOf(call), correction, once);
       const answer: CorrectionResponse = { evaluation_result: toEvaluationResult(result) };
       return answerJson(answer, { status: 201 }, onBroken(call));
     }),
   ];
 }
 
-function charactersOfImport({ sample, finding }: ImportedResult): number {
-  return charactersOf(sample) + (finding.explanation?.length ?? 0);
+function charactersOfImport({ sample, outcome }: ImportedResult): number {
+  return charactersOf(sample) + (outcome.explanation?.length ?? 0);
 }
 
 function toResultJson(result: KeptResult): string {

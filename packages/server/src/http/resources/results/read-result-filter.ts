@@ -7,23 +7,25 @@ import {
   type ValidationError,
 } from "@presage/contract";
 import type { z } from "zod";
+import { resolveEvaluatorId } from "../../../evaluation/results/record/resolve-evaluator-id.ts";
 import type { Page, ResultFilter, SearchFilter } from "../../../evaluation/results/search/result-filter.ts";
+import type { CallWithCaller } from "../../pipeline/route.ts";
+import { askerOf } from "../../request/asker-of.ts";
 import { readProfileName } from "../../request/deprecations.ts";
 import { readInstant } from "../../request/read-instant.ts";
 import { ValidationFailure } from "../../request/validation.ts";
-
-/** The id that a filter means by an evaluator's id or alias. */
-export type ResolveEvaluatorId = (idOrAlias: string) => Promise<string>;
+import type { Services } from "../../services.ts";
 
 /** Which results a request speaks of. Nulls are as good as absent. */
 export async function readResultFilter(
+  services: Pick<Services, "store" | "registry">,
+  call: CallWithCaller,
   fields: EvaluationResultFilter,
-  resolveEvaluatorId: ResolveEvaluatorId,
 ): Promise<ResultFilter> {
   const evaluatorId = given(fields.evaluator_id);
   return {
     app: given(fields.app),
-    evaluatorId: evaluatorId === undefined ? undefined : await resolveEvaluatorId(evaluatorId),
+    evaluatorId: evaluatorId && (await resolveEvaluatorId(services, askerOf(call), evaluatorId)),
     status: given(fields.status),
     evaluatorFamily: given(fields.evaluator_family),
     profileName: readProfileName(fields),
@@ -44,10 +46,11 @@ export async function readResultFilter(
 
 /** Which results a search speaks of: successes, unless it says otherwise. */
 export async function readSearchFilter(
+  services: Pick<Services, "store" | "registry">,
+  call: CallWithCaller,
   fields: EvaluationResultFilter,
-  resolveEvaluatorId: ResolveEvaluatorId,
 ): Promise<SearchFilter> {
-  const filter = await readResultFilter(fields, resolveEvaluatorId);
+  const filter = await readResultFilter(services, call, fields);
   return { ...filter, status: filter.status ?? "success" };
 }
 

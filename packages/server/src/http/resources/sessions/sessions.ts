@@ -5,33 +5,23 @@ import {
   type SignOutResponse,
 } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
-import type { Caller } from "../../../identity/caller.ts";
-import type { Session } from "../../../identity/sessions/sessions-store.ts";
-import type { KeysetPage, ListPart } from "../../../storage/keyset.ts";
+import { endSession, signOut } from "../../../identity/sessions/end-session.ts";
+import { listSessions } from "../../../identity/sessions/list-sessions.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
-import type { Asker } from "../../../storage/reader.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
-import type { SessionCookie } from "../../pipeline/session-cookie.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
 import { readPath, readQuery } from "../../request/read-request.ts";
+import type { Services } from "../../services.ts";
 
 const signedOutPath = "/sign-in?signed_out";
 
-export interface SessionsArea {
-  cookie: Pick<SessionCookie, "take">;
-  listSessions(asker: Asker, userId: string, page: KeysetPage): Promise<ListPart<Session>>;
-  endSession(caller: Caller, signal: AbortSignal, sessionId: string): Promise<void>;
-  /** Ends the session that asks, and says where its browser signs out of the identity provider as well, if there is such a place. */
-  signOut(caller: Caller, signal: AbortSignal, sessionId: string): Promise<string | undefined>;
-}
-
-export function sessionRoutes({ cookie, listSessions, endSession, signOut }: SessionsArea): Route[] {
+export function sessionRoutes(services: Services): Route[] {
   return [
     withCaller("GET", "/v1/sessions", async (call) => {
       const { userId, proof } = call.caller;
       const page = readKeysetPage(readQuery(call, SessionListQuery));
-      const { rows, next } = await listSessions(askerOf(call), userId, page);
+      const { rows, next } = await listSessions(services, askerOf(call), userId, page);
       const data = rows.map(({ id, user_agent, created_at, last_seen_at, expires_at }) => ({
         id,
         user_agent,
@@ -44,7 +34,8 @@ export function sessionRoutes({ cookie, listSessions, endSession, signOut }: Ses
     }),
     withCaller("DELETE", "/v1/sessions/:session_id", async (call) => {
       const { session_id } = readPath(call, SessionPath);
-      await endSession(call.caller, call.request.signal, session_id.toLowerCase());
+      const changer = { caller: call.caller, signal: call.request.signal };
+      await endSession(services, changer, session_id.toLowerCase());
       return new Response(null, { status: 204 });
     }),
     withCaller("POST", "/auth/sign-out", async ({ caller, request }) => {
@@ -55,9 +46,9 @@ export function sessionRoutes({ cookie, listSessions, endSession, signOut }: Ses
           "A key cannot sign out. Revoke it, if it is not to be used again.",
         );
       }
-      const redirectTo = await signOut(caller, request.signal, proof.sessionId);
+      const redirectTo = await signOut(services, { caller, signal: request.signal }, proof.sessionId);
       const answer: SignOutResponse = { redirect_to: redirectTo ?? signedOutPath };
-      const headers = { "set-cookie": cookie.take(), "clear-site-data": '"cache"' };
+      const headers = { "set-cookie": services.sessionCookie.take(), "clear-site-data": '"cache"' };
       return Response.json(answer, { headers });
     }),
   ];

@@ -1,23 +1,21 @@
 import { ServiceError } from "../../../errors.ts";
-import type { SessionBrowser } from "../../../identity/sessions/start-session.ts";
+import { useSignInToken } from "../../../identity/sign-in-tokens/use-sign-in-token.ts";
+import { findSession } from "../../pipeline/authenticate.ts";
 import { isSameOrigin } from "../../pipeline/check-csrf.ts";
 import { open, openPage, type Route } from "../../pipeline/route.ts";
 import { readReturnTo } from "../../pipeline/sign-in-address.ts";
 import { readJsonBody } from "../../request/read-json-body.ts";
 import { requestAddress } from "../../request/request-address.ts";
-import { rotateSession, type SessionKeeper } from "./rotate-session.ts";
+import type { Services } from "../../services.ts";
+import { rotateSession } from "./rotate-session.ts";
+import type { LocalSignIn } from "./sign-in.ts";
 import { localSignInPage } from "./sign-in-page.ts";
 
 /** A token is 43 characters. */
 const maxBodyBytes = 1_000;
 
-export interface LocalSignIn {
-  /** Uses a token of a printed address up, or refuses it, and starts a session of whose it was. Returns the session's token. */
-  useToken(token: string, browser: SessionBrowser): Promise<string>;
-}
-
 /** Sign-in by the address that the server prints. The token comes by its page's script, as it is in no address that is asked for. */
-export function localSignInRoutes({ useToken }: LocalSignIn, sessions: SessionKeeper): Route[] {
+export function localSignInRoutes(services: Services, { tokenDigest }: LocalSignIn): Route[] {
   return [
     openPage("/sign-in", () => localSignInPage()),
     open("POST", "/auth/local", async ({ request }) => {
@@ -28,12 +26,14 @@ export function localSignInRoutes({ useToken }: LocalSignIn, sessions: SessionKe
       const answer = { redirect_to: readReturnTo(requestAddress(request)) };
       const headers = { "cache-control": "no-store" };
       try {
-        const setCookie = await rotateSession(sessions, request, (browser) => useToken(token, browser));
+        const setCookie = await rotateSession(services, request, (browser) =>
+          useSignInToken(services, tokenDigest, token, browser),
+        );
         return Response.json(answer, { headers: { ...headers, "set-cookie": setCookie } });
       } catch (error) {
         const isRefused = error instanceof ServiceError && error.code === "unauthenticated";
         // Who opens the address again in the browser that it signed in just goes on.
-        if (!isRefused || (await sessions.findSession(request.headers)) === undefined) throw error;
+        if (!isRefused || (await findSession(services, request.headers)) === undefined) throw error;
         return Response.json(answer, { headers });
       }
     }),

@@ -1,27 +1,18 @@
-import type { Identity } from "../../../identity/openid/identity-of.ts";
-import type { OpenidProvider } from "../../../identity/openid/openid-provider.ts";
+import { rememberUser } from "../../../identity/openid/remember-user.ts";
 import { SignInError } from "../../../identity/openid/sign-in-error.ts";
+import { startSession } from "../../../identity/sessions/start-session.ts";
 import { openPage, type Route } from "../../pipeline/route.ts";
 import { readReturnTo } from "../../pipeline/sign-in-address.ts";
 import { requestAddress } from "../../request/request-address.ts";
-import type { AttemptCookie } from "./attempt-cookie.ts";
-import { rotateSession, type SessionKeeper } from "./rotate-session.ts";
+import type { Services } from "../../services.ts";
+import { rotateSession } from "./rotate-session.ts";
+import type { OpenidSignIn } from "./sign-in.ts";
 import { openidSignInPage } from "./sign-in-page.ts";
-
-export interface OpenidSignIn {
-  issuer: string;
-  /** The origin that the provider sends browsers back to. */
-  publicUrl: string;
-  provider: Pick<OpenidProvider, "begin" | "complete">;
-  attempts: AttemptCookie;
-  /** Makes or updates the user and returns their id. */
-  rememberUser(identity: Identity): Promise<string>;
-}
 
 /** Sign-in at an OpenID provider: the browser goes there from `/auth/sign-in` and comes back to `/auth/callback`. */
 export function openidSignInRoutes(
-  { issuer, publicUrl, provider, attempts, rememberUser }: OpenidSignIn,
-  sessions: SessionKeeper,
+  services: Services,
+  { issuer, publicUrl, attempts, provider }: OpenidSignIn,
 ): Route[] {
   return [
     openPage("/sign-in", ({ request }) => {
@@ -46,9 +37,9 @@ export function openidSignInRoutes(
         );
       }
       const { identity, idToken } = await provider.complete(attempt, search);
-      const userId = await rememberUser(identity);
-      const setCookie = await rotateSession(sessions, request, (browser) =>
-        sessions.startSession({ userId, idToken }, browser),
+      const userId = await rememberUser(services.store.database, identity);
+      const setCookie = await rotateSession(services, request, (browser) =>
+        startSession(services, { userId, idToken }, browser),
       );
       return redirect(attempt.returnTo, [setCookie, attempts.take(state)]);
     }),

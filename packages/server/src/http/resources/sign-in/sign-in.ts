@@ -1,19 +1,37 @@
+import type { KeyDigest } from "../../../identity/api-keys/key-digest.ts";
+import type { OpenidProvider } from "../../../identity/openid/openid-provider.ts";
 import { scriptPath, stylesPath } from "../../pages/page-response.ts";
 import styles from "../../pages/pages.css" with { type: "text" };
 import script from "../../pages/sign-in.js" with { type: "text" };
 import { open, type Route } from "../../pipeline/route.ts";
-import { type LocalSignIn, localSignInRoutes } from "./local-sign-in.ts";
-import { type OpenidSignIn, openidSignInRoutes } from "./openid-sign-in.ts";
-import type { SessionKeeper } from "./rotate-session.ts";
+import type { Services } from "../../services.ts";
+import type { AttemptCookie } from "./attempt-cookie.ts";
+import { localSignInRoutes } from "./local-sign-in.ts";
+import { openidSignInRoutes } from "./openid-sign-in.ts";
 
-/** How people sign in: by a printed address, or at their identity provider. */
-export type SignIn = ({ kind: "local" } & LocalSignIn) | ({ kind: "openid" } & OpenidSignIn);
+/** How people sign in: with a printed address, or at their identity provider. */
+export type SignIn = LocalSignIn | OpenidSignIn;
 
-export function signInRoutes(signIn: SignIn, sessions: SessionKeeper): Route[] {
+export interface LocalSignIn {
+  kind: "local";
+  tokenDigest: KeyDigest;
+}
+
+export interface OpenidSignIn {
+  kind: "openid";
+  issuer: string;
+  /** The origin that the provider sends browsers back to. */
+  publicUrl: string;
+  provider: OpenidProvider;
+  attempts: AttemptCookie;
+}
+
+export function signInRoutes(services: Services): Route[] {
+  const { signIn } = services;
   return [
     open("GET", stylesPath, () => asset(styles, "text/css")),
     open("GET", scriptPath, () => asset(script, "text/javascript")),
-    ...(signIn.kind === "local" ? localSignInRoutes(signIn, sessions) : openidSignInRoutes(signIn, sessions)),
+    ...(signIn.kind === "local" ? localSignInRoutes(services, signIn) : openidSignInRoutes(services, signIn)),
   ];
 }
 

@@ -12,17 +12,20 @@ import {
   isTrueWord,
 } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
-import type { NewRevision } from "../../../evaluation/taxonomies/create-revision.ts";
+import {
+  type ErrorFindings,
+  findErrorFindings,
+} from "../../../evaluation/results/error-findings/find-error-findings.ts";
+import { createRevision, type NewRevision } from "../../../evaluation/taxonomies/create-revision.ts";
 import type {
   RevisionFilter,
   TaxonomyRevision,
 } from "../../../evaluation/taxonomies/error-taxonomies-store.ts";
-import type { ErrorFindings, Period } from "../../../evaluation/taxonomies/find-error-findings.ts";
-import type { Log } from "../../../observability/logger.ts";
-import type { Once } from "../../../storage/idempotency/once.ts";
+import { findRevision } from "../../../evaluation/taxonomies/find-revision.ts";
+import { listRevisions } from "../../../evaluation/taxonomies/list-revisions.ts";
+import { removeLabels } from "../../../evaluation/taxonomies/remove-labels.ts";
+import { setLabels } from "../../../evaluation/taxonomies/set-labels.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
-import type { Pieces } from "../../../storage/read-in-pieces.ts";
-import type { Asker } from "../../../storage/reader.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { parseJson } from "../../request/parse-json.ts";
@@ -30,43 +33,32 @@ import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readInstant } from "../../request/read-instant.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
 import { ValidationFailure } from "../../request/validation.ts";
-import { answerBroke } from "../../response/answer-broke.ts";
 import { streamList } from "../../response/stream-list.ts";
 import { toIsoDay } from "../../response/to-iso-day.ts";
-
-export interface ErrorTaxonomiesArea {
-  createRevision(asker: Asker, newRevision: NewRevision, once: Once | undefined): Promise<TaxonomyRevision>;
-  listRevisions(asker: Asker, filter: RevisionFilter): Promise<Pieces<TaxonomyRevision>>;
-  findRevision(accountId: string, revisionId: string): Promise<TaxonomyRevision>;
-  findErrorFindings(asker: Asker, revisionId: string, period: Period): Promise<ErrorFindings>;
-  setLabels: ChangeLabels;
-  removeLabels: ChangeLabels;
-}
-
-type ChangeLabels = (asker: Asker, revisionId: string, labels: string[]) => Promise<TaxonomyRevision>;
+import type { Services } from "../../services.ts";
 
 const path = "/v1/error-taxonomy-revision";
 const defaultLimit = 50;
 
-export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: number, log: Log): Route[] {
-  const onBroken = answerBroke(log);
+export function errorTaxonomyRoutes(services: Services): Route[] {
+  const maxBodyBytes = services.settings.maxShortBodyBytes;
   return [
     withCaller("GET", path, async (call) => {
       const query = readQuery(call, ErrorTaxonomyRevisionListQuery);
-      const revisions = await area.listRevisions(askerOf(call), toFilter(query));
+      const revisions = await listRevisions(services, askerOf(call), toFilter(query));
       const name: keyof ErrorTaxonomyRevisionListResponse = "data";
-      return await streamList(call, name, revisions, toJson, onBroken(call));
+      return await streamList(services, call, name, revisions, toJson);
     }),
     withCaller("POST", path, async (call) => {
       const body = await readExactBody(call, ErrorTaxonomyRevisionCreateRequest, maxBodyBytes);
-      const newRevision = toNewRevision(body, call.caller.accountId);
+      const newRevision = toNewRevision(body);
       const once = readOnce(call, "create error taxonomy revision", body);
-      const revision = await area.createRevision(askerOf(call), newRevision, once);
+      const revision = await createRevision(services, askerOf(call), newRevision, once);
       const answer = { error_taxonomy_revision: toResponse(revision) };
       return Response.json(answer satisfies ErrorTaxonomyRevisionCreateResponse, { status: 201 });
     }),
     withCaller("GET", `${path}/:revision_id`, async (call) => {
-      const revision = await area.findRevision(call.caller.accountId, revisionIdOf(call));
+      const revision = await findRevision(services.store.database, call.caller.accountId, revisionIdOf(call));
       return Response.json(toResponse(revision));
     }),
     withCaller("GET", `${path}/:revision_id/findings`, async (call) => {
@@ -75,21 +67,21 @@ export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: num
         since: since === undefined ? undefined : readInstant(since),
         until: until === undefined ? undefined : readInstant(until),
       };
-      const found = await area.findErrorFindings(askerOf(call), revisionIdOf(call), period);
+      const found = await findErrorFindings(services, askerOf(call), revisionIdOf(call), period);
       return Response.json(toFindingsResponse(found));
     }),
     withCaller("POST", `${path}/:revision_id/set-labels`, (call) =>
-      changeLabels(call, ErrorTaxonomySetLabelsRequest, area.setLabels),
+      changeLabels(call, ErrorTaxonomySetLabelsRequest, setLabels),
     ),
     withCaller("POST", `${path}/:revision_id/remove-labels`, (call) =>
-      changeLabels(call, ErrorTaxonomyRemoveLabelsRequest, area.removeLabels),
+      changeLabels(call, ErrorTaxonomyRemoveLabelsRequest, removeLabels),
     ),
   ];
 
   async function changeLabels(
     call: CallWithCaller,
     schema: typeof ErrorTaxonomyRemoveLabelsRequest,
-    change: ChangeLabels,
+    change: typeof setLabels,
   ): Promise<Response> {
     const revisionId = revisionIdOf(call);
     const { account_id, labels } = await readBody(call, schema, maxBodyBytes);
@@ -97,7 +89,7 @@ export function errorTaxonomyRoutes(area: ErrorTaxonomiesArea, maxBodyBytes: num
     if ((account_id ?? accountId).toLowerCase() !== accountId) {
       throw new ServiceError("not_found", "There is no such account.");
     }
-    return Response.json(toResponse(await change(askerOf(call), revisionId, labels)));
+    return Response.json(toResponse(await change(services, askerOf(call), revisionId, labels)));
   }
 }
 
@@ -116,9 +108,8 @@ function toFilter(query: ErrorTaxonomyRevisionListQuery): RevisionFilter {
   };
 }
 
-function toNewRevision(request: ErrorTaxonomyRevisionCreateRequest, accountId: string): NewRevision {
+function toNewRevision(request: ErrorTaxonomyRevisionCreateRequest): NewRevision {
   return {
-    accountId,
     taxonomy: taxonomyOf(request),
     description: request.error_taxonomy_description ?? undefined,
     body: request.body,

@@ -1,13 +1,12 @@
 import { LatencyQuery, type LatencyResponse, UsageQuery, type UsageResponse } from "@presage/contract";
 import { toIsoInstant } from "../../../storage/micros.ts";
-import type { Asker } from "../../../storage/reader.ts";
-import type { LatencyFigures, LatencyReport } from "../../../usage/read-latency.ts";
-import type { UsageReport } from "../../../usage/read-usage.ts";
-import type { UsagePeriod } from "../../../usage/usage-period.ts";
+import { type LatencyFigures, type LatencyReport, readLatency } from "../../../usage/read-latency.ts";
+import { readUsage, type UsageReport } from "../../../usage/read-usage.ts";
 import { holdAnswer } from "../../pipeline/hold-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { readQuery } from "../../request/read-request.ts";
+import type { Services } from "../../services.ts";
 import { refuseUnknownFilters } from "../results/read-result-filter.ts";
 import { type AskedPeriod, microsPerHour, readUsagePeriod, refusePeriod } from "./read-usage-period.ts";
 
@@ -16,19 +15,13 @@ const bytesPerRow = 200;
 const tooMuch =
   "So many keys were used that this is too much for one answer. Ask for a shorter period, by the day, or for one key";
 
-export interface UsageArea {
-  /** Undefined where it is too much for one answer. */
-  readUsage(asker: Asker, period: UsagePeriod, keyId: string | undefined): Promise<UsageReport | undefined>;
-  readLatency(asker: Asker, period: UsagePeriod): Promise<LatencyReport>;
-}
-
-export function usageRoutes({ readUsage, readLatency }: UsageArea): Route[] {
+export function usageRoutes({ store }: Services): Route[] {
   return [
     withCaller("GET", "/v1/usage", async (call) => {
       const query = readQuery(call, UsageQuery);
       refuseUnknownFilters(UsageQuery, query, "query");
       const period = readUsagePeriod(query);
-      const report = await readUsage(askerOf(call), period, query.api_key_id?.toLowerCase());
+      const report = await readUsage(store, askerOf(call), period, query.api_key_id?.toLowerCase());
       if (report === undefined) refusePeriod(query, tooMuch);
       holdAnswer(call.exchange, report.steps.length * bytesPerRow);
       return Response.json(toUsageResponse(period, report));
@@ -37,7 +30,7 @@ export function usageRoutes({ readUsage, readLatency }: UsageArea): Route[] {
       const query = readQuery(call, LatencyQuery);
       refuseUnknownFilters(LatencyQuery, query, "query");
       const period = readUsagePeriod(query);
-      const report = await readLatency(askerOf(call), period);
+      const report = await readLatency(store, askerOf(call), period);
       return Response.json(toLatencyResponse(period, report));
     }),
   ];

@@ -1,6 +1,5 @@
 import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 
-/** One profile of a family, as it can be chosen. */
 export interface EvaluatorChoice {
   /** The profile’s public id. */
   id: string;
@@ -8,7 +7,7 @@ export interface EvaluatorChoice {
   profile: string;
   description: string;
   needsGoldAnswer: boolean;
-  /** Why it cannot be used on an answer of this page. */
+  /** Why it cannot be used on this answer. */
   obstacle?: string;
 }
 
@@ -19,7 +18,6 @@ export interface FamilyChoices {
   choices: EvaluatorChoice[];
 }
 
-/** What can be run on an answer, by family. */
 export function evaluatorChoices(
   families: readonly EvaluatorFamily[],
   profiles: readonly EvaluatorProfile[],

@@ -5,7 +5,7 @@ import { readDraft } from "./read-draft.ts";
 test.each(examples.map((example) => [example.name, example] as const))(
   "«%s» can be predicted and evaluated as it is",
   (_, { draft }) => {
-    expect(readDraft(draft).faults).toEqual({});
+    expect(readDraft(draft).issues).toEqual({});
     expect(draft.goldAnswer).not.toBe("");
   },
 );

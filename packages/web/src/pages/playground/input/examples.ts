@@ -23,7 +23,6 @@ This room is called the kitchen. In it, you see: a fridge. The fridge door is cl
 [veranda]
 This room is called the veranda. In it, you see: a hammock a watering can (containing nothing) You also see: A door to the kitchen (that is closed)`;
 
-/** Small worlds to start from. */
 export const examples: readonly Example[] = [
   {
     name: "A kitchen in words",

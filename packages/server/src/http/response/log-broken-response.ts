@@ -1,0 +1,17 @@
+import { isStoreUnavailable } from "../../storage/store-failure.ts";
+import type { Call } from "../pipeline/route.ts";
+import type { Services } from "../services.ts";
+
+/** Logs that the response to a call broke off before its end. */
+export function logBrokenResponse(
+  { log }: Pick<Services, "log">,
+  { request, exchange: { requestId } }: Pick<Call, "request" | "exchange">,
+): (error: unknown) => void {
+  return (error) => {
+    // The client disconnected: nobody waits for the rest.
+    if (request.signal.aborted) return;
+    const isOutage = isStoreUnavailable(error);
+    if (isOutage) log.storeFailed(error);
+    log.logger.error({ requestId, ...(isOutage ? {} : { err: error }) }, "an answer broke off");
+  };
+}

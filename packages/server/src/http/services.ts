@@ -1,0 +1,50 @@
+import type { Evaluate } from "../evaluation/evaluate/evaluate.ts";
+import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
+import type { IdentityServices } from "../identity/identity-services.ts";
+import type { ByteBudget } from "../limits/byte-budget.ts";
+import type { InFlight } from "../limits/in-flight.ts";
+import type { Log } from "../observability/logger.ts";
+import type { Metrics } from "../observability/metrics.ts";
+import type { Tracing } from "../observability/tracing.ts";
+import type { Admission } from "../prediction/admission.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import type { Use } from "../usage/usage-tally.ts";
+import type { SessionCookie } from "./pipeline/session-cookie.ts";
+import type { FindEvaluatorIssues } from "./resources/evaluate/evaluate.ts";
+import type { SignIn } from "./resources/sign-in/sign-in.ts";
+
+/** Process phase, as `/ready` reports it. */
+export type Phase = "starting" | "ready" | "stopping";
+
+/** What routes and the operations that they call work with. Made once, by `composeServer`. */
+export interface Services extends IdentityServices, EvaluationServices {
+  readonly settings: Settings;
+  phase(): Phase;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Absent if no traces are exported. */
+  readonly tracing: Tracing | undefined;
+  /** Counts the memory of requests in flight and of responses being written. */
+  readonly memory: ByteBudget;
+  readonly upstream: Upstream;
+  readonly admission: Admission;
+  readonly evaluationsInFlight: InFlight;
+  readonly evaluate: Evaluate;
+  readonly findEvaluatorIssues: FindEvaluatorIssues;
+  recordUsage(use: Use): void;
+  readonly sessionCookie: SessionCookie;
+  readonly signIn: SignIn;
+}
+
+export interface Settings {
+  /** Of requests with a prediction's texts or samples. */
+  readonly maxBodyBytes: number;
+  /** Of all other requests. */
+  readonly maxShortBodyBytes: number;
+  /** Whether `/v1/predict` returns the prompt. */
+  readonly debugFields: boolean;
+  /** Required by `/metrics`; absent: only this machine may read them. */
+  readonly metricsToken: string | undefined;
+  /** Where the built dashboard is. */
+  readonly dashboardDirectory: string;
+}

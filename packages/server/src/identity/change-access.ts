@@ -1,0 +1,55 @@
+import type { Database } from "../storage/schema/tables.ts";
+import { isKeyLive } from "./api-keys/api-keys-store.ts";
+import type { Caller } from "./caller.ts";
+import type { IdentityServices } from "./identity-services.ts";
+import { notAuthenticated } from "./not-authenticated.ts";
+import { livenessNow, type SessionRules } from "./sessions/session-rules.ts";
+import { isSessionLive } from "./sessions/sessions-store.ts";
+import { holdUsers } from "./users/users-store.ts";
+
+/** Who changes a user's access, until they disconnect. */
+export interface AccessChanger {
+  caller: Caller;
+  signal: AbortSignal;
+}
+
+/** Runs a change of the caller's access in a transaction that first checks that the caller still has access. */
+export async function changeAccess<Result>(
+  services: Pick<IdentityServices, "store" | "sessionRules">,
+  changer: AccessChanger,
+  change: (transaction: Database) => Promise<Result>,
+): Promise<Result> {
+  return await accessWriter(services, changer)
+    .transaction()
+    .execute(async (transaction) => {
+      await lockCaller(transaction, services.sessionRules, changer.caller);
+      return await change(transaction);
+    });
+}
+
+/** The database for changes of access. The user's row is locked, so users take turns, not accounts. */
+export function accessWriter(
+  { store }: Pick<IdentityServices, "store">,
+  { caller, signal }: AccessChanger,
+): Database {
+  return store.writer({ accountId: caller.userId, signal });
+}
+
+/**
+ * Refuses a caller whose key or session has ended, even if a cache still accepts it, and locks the user's access until the
+ * transaction ends. Without it, revoked access could renew itself.
+ */
+export async function lockCaller(
+  transaction: Database,
+  rules: Pick<SessionRules, "issuer" | "idleMs">,
+  { userId, proof }: Caller,
+): Promise<void> {
+  // The user and not the key: calls that end each other's keys queue up instead of deadlocking.
+  await holdUsers(transaction, [userId]);
+  const live = livenessNow(rules);
+  const isLive =
+    proof.kind === "key"
+      ? await isKeyLive(transaction, userId, proof.keyId, live.now)
+      : await isSessionLive(transaction, userId, proof.sessionId, live);
+  if (!isLive) throw notAuthenticated();
+}

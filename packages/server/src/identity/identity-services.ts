@@ -1,0 +1,17 @@
+import type { Store } from "../storage/store.ts";
+import type { KeyDigest } from "./api-keys/key-digest.ts";
+import type { KeyVerifier } from "./api-keys/verify-api-key.ts";
+import type { OpenidProvider } from "./openid/openid-provider.ts";
+import type { SessionRules } from "./sessions/session-rules.ts";
+import type { SessionTokens } from "./sessions/session-tokens.ts";
+
+/** What the operations on users, keys and sessions work with. */
+export interface IdentityServices {
+  readonly store: Store;
+  readonly keyDigest: KeyDigest;
+  readonly keyVerifier: KeyVerifier;
+  readonly sessionTokens: SessionTokens;
+  readonly sessionRules: SessionRules;
+  /** Absent in local mode. */
+  readonly openidProvider: OpenidProvider | undefined;
+}

@@ -1,0 +1,13 @@
+/** The revisions to compare. */
+export interface ProfileSearch {
+  from?: number;
+  to?: number;
+}
+
+export function readProfileSearch({ from, to }: Record<string, unknown>): ProfileSearch {
+  return { ...(isRevision(from) && { from }), ...(isRevision(to) && { to }) };
+}
+
+function isRevision(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 1;
+}
