@@ -14,17 +14,17 @@ import { type Usage, usage } from "./resources/usage.ts";
 import { createTransport, type Fetch } from "./transport.ts";
 
 export interface PresageOptions {
-  /** Where Presage is, without `/v1`. Absent: the page's own origin; needed outside of a page. */
+  /** The address of Presage, without `/v1`. Defaults to the page's origin; required outside a page. */
   baseUrl?: string | undefined;
-  /** Absent: the page's session cookie goes along, to its own origin only. */
+  /** If omitted, calls use the page's session cookie, on its own origin only. */
   apiKey?: string | undefined;
-  /** Proves, beside a session cookie, that a changing call comes from the page: sent as `x-csrf-token`. */
+  /** Returns the CSRF token for calls with a session cookie, sent as `x-csrf-token`. */
   csrfToken?: (() => string | undefined) | undefined;
   /** Used instead of the global `fetch`. */
   fetch?: Fetch | undefined;
-  /** How often a call is made again at most where that is safe. 2 where it is absent. */
+  /** Maximum number of retries of a call, if they are safe. 2 by default. */
   retries?: number | undefined;
-  /** Milliseconds that a call may take, retries included. 130,000 where it is absent. */
+  /** Time limit of a call in milliseconds, including retries. 130,000 by default. */
   timeoutMs?: number | undefined;
 }
 
@@ -48,10 +48,10 @@ export interface Presage {
 }
 
 const defaultRetries = 2;
-/** A little longer than the server gives a prediction, so that it has the time to say what went wrong. */
+/** A little longer than the server's limit for a prediction, so that the server can report what went wrong. */
 const defaultTimeoutMs = 130_000;
 
-/** A client. It holds nothing open and needs no closing. Throws a `TypeError` for options that cannot work. */
+/** Creates a client. It holds no resources and need not be closed. Throws a `TypeError` for invalid options. */
 export function createPresage(options: PresageOptions = {}): Presage {
   const transport = createTransport({
     baseUrl: readBaseUrl(options.baseUrl),
@@ -83,18 +83,18 @@ export function createPresage(options: PresageOptions = {}): Presage {
 function readBaseUrl(given: string | undefined): string {
   const { location } = globalThis as { location?: { origin: string } };
   const text = given ?? location?.origin;
-  if (text === undefined) throw new TypeError("baseUrl is required outside of a page.");
+  if (text === undefined) throw new TypeError("baseUrl is required outside a page.");
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new TypeError("baseUrl must be an http or https URL.");
   }
-  // fetch refuses such an address, and its error repeats it.
+  // fetch would refuse such an address with an error that repeats it.
   if (url.username !== "" || url.password !== "")
     throw new TypeError("baseUrl must not contain credentials.");
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
-/** A key that no header can carry would be repeated by the error of fetch. */
+/** fetch would refuse a key that is not valid in a header with an error that repeats the key. */
 function readApiKey(given: string | undefined): string | undefined {
   if (given === undefined || /^[!-~]+$/.test(given)) return given;
   throw new TypeError("apiKey must consist of visible ASCII characters.");

@@ -1,9 +1,9 @@
 import type { ErrorCategory, ValidationError } from "@presage/contract";
 
 /**
- * Why a call failed, one word for each thing that a program can do about it. The first five are the server's own;
- * `timeout` and `connection` also stand for what went wrong on the way to it. `unexpected` is a fault of the server, or
- * an answer that is not Presage's.
+ * Why a call failed, one category for each thing that a program can do about it. The first five are the server's own;
+ * `timeout` and `connection` include errors on the way to the server. `unexpected` is a server error, or a response
+ * that is not from Presage.
  */
 export type PresageErrorCategory =
   | ErrorCategory
@@ -27,24 +27,24 @@ export interface PresageErrorFields {
   cause?: unknown;
 }
 
-/** Every failure of a call but the caller's own abort, which is thrown as the signal's reason. */
+/** Every failure of a call except an abort by the caller, which throws the signal's reason. */
 export class PresageError extends Error {
   override readonly name = "PresageError";
   readonly category: PresageErrorCategory;
-  /** The answer's HTTP status; undefined where there was no answer. */
+  /** The response's HTTP status; undefined if there was no response. */
   readonly status: number | undefined;
-  /** The server's name for the request, for its log. */
+  /** The request's id in the server's log. */
   readonly requestId: string | undefined;
-  /** Milliseconds that the server asked to wait. */
+  /** How long the server asked to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /**
-   * What the server says of trying again, if it says anything. A 503 with `false` does not know whether it did what was
-   * asked: look first, or try again under the same `idempotencyKey`.
+   * Whether the server allows a retry, if it says. A 503 with `false` means that the server does not know whether it made
+   * the change: check first, or retry with the same `idempotencyKey`.
    */
   readonly shouldRetry: boolean | undefined;
-  /** Status of the answer that the upstream model gave to Presage, if it gave one. */
+  /** Status of the upstream's response to Presage, if there was one. */
   readonly upstreamStatus: number | undefined;
-  /** The upstream's answer, at most 4,096 characters of it. */
+  /** Up to 4,096 characters of the upstream's response. */
   readonly upstreamBody: string | undefined;
   /** What is wrong with the request and where; empty unless the status is 422. */
   readonly faults: readonly ValidationError[];

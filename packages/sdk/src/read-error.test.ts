@@ -19,11 +19,11 @@ test.each([[""], ["soon"], ["-5x"]])("%j says nothing", (text) => {
   expect(readRetryAfterMs(new Headers({ "retry-after": text }))).toBeUndefined();
 });
 
-test("an answer without the header says nothing", () => {
+test("a response without the header has no delay", () => {
   expect(readRetryAfterMs(new Headers())).toBeUndefined();
 });
 
-test("a date is measured by the clock here where the server does not tell its own", () => {
+test("a date is compared with the local clock if the server does not send its own", () => {
   const inTenSeconds = new Date(Date.now() + 10_000).toUTCString();
   const waitMs = readRetryAfterMs(new Headers({ "retry-after": inTenSeconds }));
   expect(waitMs).toBeGreaterThan(8000);

@@ -2,7 +2,7 @@ import type { ErrorResponse, HTTPValidationError, ValidationError } from "@presa
 import { PresageError, type PresageErrorCategory } from "./presage-error.ts";
 import { readRetryAfterMs } from "./retry-after.ts";
 
-/** Proxies on the way answer with these too, without a category of their own. */
+/** Proxies respond with these statuses too, without a category. */
 const categoryOfStatus: Record<number, PresageErrorCategory> = {
   400: "invalid",
   401: "unauthenticated",
@@ -21,7 +21,7 @@ const categoryOfStatus: Record<number, PresageErrorCategory> = {
 
 const mostFaultsInMessage = 3;
 
-/** The error that an answer without success stands for. `secret` is taken out of it, should the answer repeat it. */
+/** The error for an unsuccessful response. Removes `secret` if the response repeats it. */
 export async function readFailure(response: Response, secret: string | undefined): Promise<PresageError> {
   const { status, headers } = response;
   const text = await response.text();
@@ -40,8 +40,8 @@ export async function readFailure(response: Response, secret: string | undefined
 }
 
 function readShouldRetry(headers: Headers): boolean | undefined {
-  const said = headers.get("x-should-retry");
-  return said === "true" || said === "false" ? said === "true" : undefined;
+  const value = headers.get("x-should-retry");
+  return value === "true" || value === "false" ? value === "true" : undefined;
 }
 
 type Body = { [Field in keyof ErrorResponse | keyof HTTPValidationError]?: unknown };
@@ -63,7 +63,7 @@ function isFault(value: unknown): value is ValidationError {
 function messageOf(status: number, detail: unknown, faults: readonly ValidationError[]): string {
   if (typeof detail === "string") return detail;
   if (faults.length === 0) return `Presage answered with status ${status}.`;
-  const told = faults.slice(0, mostFaultsInMessage).map(({ loc, msg }) => `${loc.join(".")}: ${msg}`);
-  const untold = faults.length - told.length;
-  return told.join("; ") + (untold === 0 ? "" : `; and ${untold} more`);
+  const shown = faults.slice(0, mostFaultsInMessage).map(({ loc, msg }) => `${loc.join(".")}: ${msg}`);
+  const omitted = faults.length - shown.length;
+  return shown.join("; ") + (omitted === 0 ? "" : `; and ${omitted} more`);
 }

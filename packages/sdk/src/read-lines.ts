@@ -1,10 +1,10 @@
-/** Told before and after each part of a body is waited for. */
+/** Called before and after waiting for each part of a body. */
 export interface Watch {
   beforePart(): void;
   afterPart(): void;
 }
 
-/** A body line by line, without the line feeds. A body that does not end with one was cut short, and throws. */
+/** A body line by line, without the line feeds. Throws if the body does not end with one, because it is incomplete. */
 export async function* readLines(
   body: ReadableStream<Uint8Array>,
   { beforePart, afterPart }: Watch,
@@ -22,9 +22,9 @@ export async function* readLines(
       rest = lines.pop() ?? "";
       yield* lines;
     }
-    if (rest !== "") throw new TypeError("The last line has no end.");
+    if (rest !== "") throw new TypeError("The last line is incomplete.");
   } finally {
-    // Whoever stops reading needs no more of it; after a failure there is nothing left to cancel.
+    // The reader may stop early; after an error there is nothing left to cancel.
     await reader.cancel().catch(() => {});
   }
 }

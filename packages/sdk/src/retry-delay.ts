@@ -2,8 +2,8 @@ const firstDelayMs = 500;
 const longestDelayMs = 8000;
 
 /**
- * Milliseconds to wait before a retry, counted from 0. What the server asks for is the least; the rest is chance, so that
- * clients that failed together do not come back together.
+ * Milliseconds to wait before a retry, counted from 0: at least what the server asked for, plus a random delay so that
+ * clients that failed together do not retry together.
  */
 export function retryDelayMs(retry: number, retryAfterMs: number | undefined): number {
   if (retryAfterMs !== undefined) return retryAfterMs + Math.random() * Math.min(firstDelayMs, retryAfterMs);

@@ -2,8 +2,8 @@ import type { Call } from "./call.ts";
 import { PresageError } from "./presage-error.ts";
 
 /**
- * Whether a failed call may be made again. One that can be repeated, also after a connection that failed: nobody knows what
- * became of it. Any other one only if it is certain that nothing was done.
+ * Whether a failed call may be retried. A repeatable call may also be retried after a failed connection, although its
+ * outcome is unknown; any other call only if it certainly had no effect.
  */
 export function mayRetry(
   error: unknown,
@@ -15,7 +15,7 @@ export function mayRetry(
   return category === "connection" && (isRepeatable || (status === undefined && wasNeverSent(cause)));
 }
 
-/** What fetch says, on Node.js and on Bun, where it found no server: what was not connected was not sent. Browsers say nothing. */
+/** The errors of fetch on Node.js and Bun if it could not connect, so nothing was sent. Browsers do not reveal this. */
 const unconnectedCodes = new Set([
   "ConnectionRefused",
   "EAI_AGAIN",
@@ -26,7 +26,7 @@ const unconnectedCodes = new Set([
 
 function wasNeverSent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // A name may stand for several addresses; each was tried.
+  // A name may have several addresses; each was tried.
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(wasNeverSent);
   if ("code" in error && unconnectedCodes.has(String(error.code))) return true;
   return wasNeverSent(error.cause);

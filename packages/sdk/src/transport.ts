@@ -9,7 +9,7 @@ import { retryDelayMs } from "./retry-delay.ts";
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface TransportSettings {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string;
   apiKey: string | undefined;
   csrfToken: (() => string | undefined) | undefined;
@@ -18,11 +18,11 @@ export interface TransportSettings {
   timeoutMs: number;
 }
 
-/** Makes calls: one deadline, one retry loop, one table of failures. */
+/** Makes calls, with a deadline, retries and errors. */
 export interface Transport {
-  /** The answer's JSON; undefined where the answer is empty. It is the server's word that it is a `Value`. */
+  /** The response's JSON; undefined if the response is empty. It is trusted to be a `Value`. */
   json<Value>(call: Call, options: CallOptions | undefined): Promise<Value>;
-  /** The answer line by line, as it arrives. */
+  /** The response, line by line as it arrives. */
   lines(call: Call, options: CallOptions | undefined): AsyncGenerator<string, void, undefined>;
 }
 
@@ -41,19 +41,19 @@ export function createTransport(settings: TransportSettings): Transport {
       headers: {
         ...headers,
         accept: "application/json",
-        // A bearer token is what fetch takes off a request that is sent on to another origin.
+        // fetch removes a bearer token from requests that are redirected to another origin.
         ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
         ...(token === undefined ? {} : { "x-csrf-token": token }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       credentials: apiKey === undefined ? "same-origin" : "omit",
-      // A body is lost on most redirects, and an API has none.
+      // Most redirects lose the body, and the API has no redirects.
       redirect: "error",
     };
   }
 
-  /** Makes a call until it is answered with success, may not be made again, or would be made too late. */
+  /** Repeats a call until it succeeds, may not be retried, or would exceed its deadline. */
   async function ask<Value>(
     call: Call,
     options: CallOptions,
@@ -125,7 +125,7 @@ async function readJson<Value>(response: Response): Promise<Value> {
     const value = text === "" ? undefined : JSON.parse(text);
     return value;
   } catch {
-    throw new PresageError("The answer is not JSON: is this Presage's address?", {
+    throw new PresageError("The response is not JSON: is this the address of a Presage server?", {
       category: "unexpected",
       status: response.status,
       requestId: response.headers.get("x-request-id") ?? undefined,
@@ -133,11 +133,11 @@ async function readJson<Value>(response: Response): Promise<Value> {
   }
 }
 
-/** What a thrown `error` means: the call is over, it is understood already, or the connection failed. */
+/** Converts a thrown `error`: the call was aborted, it is already a `PresageError`, or the connection failed. */
 function whyUnanswered(error: unknown, signal: AbortSignal, response: Response | undefined): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof PresageError) return error;
-  const message = response === undefined ? "Presage cannot be reached." : "The answer broke off.";
+  const message = response === undefined ? "Presage cannot be reached." : "The response was interrupted.";
   return new PresageError(message, {
     category: "connection",
     status: response?.status,

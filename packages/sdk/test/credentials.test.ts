@@ -20,7 +20,7 @@ async function requestsOf(options: PresageOptions): Promise<(RequestInit & { hea
   return requests;
 }
 
-test("with a key, the key goes along and no cookie or CSRF token does", async () => {
+test("with a key, the key is sent, and no cookie or CSRF token", async () => {
   for (const { credentials, headers } of await requestsOf({ apiKey: "k-1", csrfToken: () => "t-1" })) {
     expect(credentials).toBe("omit");
     expect(headers.get("authorization")).toBe("Bearer k-1");
@@ -28,7 +28,7 @@ test("with a key, the key goes along and no cookie or CSRF token does", async ()
   }
 });
 
-test("without a key, the cookie goes to its own origin, and the CSRF token with what is not a GET", async () => {
+test("without a key, the cookie is sent to its own origin, and the CSRF token with all but GET", async () => {
   let token = "t-1";
   const requests = await requestsOf({
     csrfToken: () => {
@@ -46,7 +46,7 @@ test("without a key, the cookie goes to its own origin, and the CSRF token with 
   expect(requests.some(({ headers }) => headers.has("authorization"))).toBe(false);
 });
 
-test("without a token there is no header for it", async () => {
+test("without a token its header is not sent", async () => {
   const requests = await requestsOf({ csrfToken: () => undefined });
   expect(requests.some(({ headers }) => headers.has("x-csrf-token"))).toBe(false);
 });

@@ -109,7 +109,7 @@ onEachDatabase((database) => {
     );
   });
 
-  test("A server that is killed between its commits and its answers is asked again when it is back: all is done once", async () => {
+  test("calls to a server that is killed between commit and response are retried when it is back, and executed once", async () => {
     const name = "before a kill";
     const calls = await Promise.all(
       cases.map(async ([_, write]) => {
@@ -131,7 +131,7 @@ onEachDatabase((database) => {
     for (const { proxy } of calls) await proxy.stop();
   }, 60_000);
 
-  test("A key of the caller's own makes the same call of another program the same request", async () => {
+  test("with the caller's own key, the same call of another program is the same request", async () => {
     const first = await direct.apiKeys.create({ name: "mine" }, { idempotencyKey: "deploy-17" });
     const second = await createPresage({ baseUrl: server.url, apiKey: testKey }).apiKeys.create(
       { name: "mine" },
@@ -144,8 +144,8 @@ onEachDatabase((database) => {
   });
 });
 
-describe("A call that cannot be repeated, such as a sign-out,", () => {
-  test("is not made again after an answer that was lost: nobody knows what became of it", async () => {
+describe("a call that cannot be repeated, such as a sign-out,", () => {
+  test("is not retried after a lost response, because its outcome is unknown", async () => {
     const answering = startScriptedServer();
     answering.script(json({ redirect_to: "/" }));
     const proxy = await startFaultyProxy(answering.url);
@@ -160,7 +160,7 @@ describe("A call that cannot be repeated, such as a sign-out,", () => {
     await answering.stop();
   });
 
-  test("is made again where it was never sent, as nothing listened", async () => {
+  test("is retried if it was never sent because nothing listened", async () => {
     const port = await freePort();
     const presage = createPresage({ baseUrl: `http://127.0.0.1:${port}`, retries: 10 });
     const signedOut = presage.signOut();
@@ -175,7 +175,7 @@ describe("A call that cannot be repeated, such as a sign-out,", () => {
   });
 });
 
-describe("A 503 that says not to try again, as nobody knows what was done,", () => {
+describe("a 503 that forbids a retry because the outcome is unknown", () => {
   const server = startScriptedServer();
   const presage = createPresage({ baseUrl: server.url, apiKey: "a-key" });
   afterAll(() => server.stop());
@@ -184,7 +184,7 @@ describe("A 503 that says not to try again, as nobody knows what was done,", () 
     "retry-after": "0",
   });
 
-  test("ends a call without a key, and the error tells it", async () => {
+  test("ends a call without a key, and the error says so", async () => {
     server.script(uncertain);
     expect(await caught(presage.signOut())).toMatchObject({ category: "unavailable", shouldRetry: false });
     expect(server.received).toHaveLength(1);
@@ -194,7 +194,7 @@ describe("A 503 that says not to try again, as nobody knows what was done,", () 
     expect(server.received).toHaveLength(3);
   });
 
-  test("does not end one with a key, which is the same each time and another for the next call", async () => {
+  test("does not end a call with a key, which is the same for each attempt and new for the next call", async () => {
     const made = json({ id: "1" }, 201);
     server.script(uncertain, uncertain, made);
     await presage.apiKeys.create({ name: "a" });

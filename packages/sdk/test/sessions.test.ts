@@ -47,7 +47,7 @@ test("a page lists the sessions of its user, ends one, and signs out", async () 
   expect(await caught(presage.sessions.list())).toMatchObject({ category: "unauthenticated" });
 });
 
-test("a key shows its user's sessions and ends them, and has none to sign out of", async () => {
+test("a key lists and ends its user's sessions, but has none of its own to sign out of", async () => {
   const withKey = createPresage({ baseUrl: server.url, apiKey: testKey });
   expect(await withKey.sessions.list()).toEqual([]);
   expect(await caught(withKey.sessions.end("../me"))).toMatchObject({ category: "invalid" });

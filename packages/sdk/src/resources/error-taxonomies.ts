@@ -11,18 +11,18 @@ import type { CallOptions, WriteOptions } from "../call.ts";
 import { underOneKey } from "../idempotency-key.ts";
 import type { Transport } from "../transport.ts";
 
-/** Which revisions are wanted: those that everything that is given fits. */
+/** Which revisions to list: all given filters must match. */
 export interface ErrorTaxonomyFilter
   extends Pick<ErrorTaxonomyRevisionListQuery, "error_taxonomy_id" | "name" | "label"> {
-  /** Of each taxonomy only the revision with the highest number. */
+  /** Only the latest revision of each taxonomy. */
   latest_revision_only?: boolean | undefined;
-  /** 1 to 1,000; 50 where it is absent. */
+  /** 1 to 1,000; 50 by default. */
   limit?: number | undefined;
   offset?: number | undefined;
 }
 
 export interface ErrorTaxonomies {
-  /** Revisions, newest first: `GET /v1/error-taxonomy-revision`. A page of more than 64 MB is refused with 413: ask for fewer. */
+  /** Revisions, newest first: `GET /v1/error-taxonomy-revision`. A page of more than 64 MB is refused with 413: use a lower limit. */
   list(filter?: ErrorTaxonomyFilter, options?: CallOptions): Promise<ErrorTaxonomyRevision[]>;
   /** One revision: `GET /v1/error-taxonomy-revision/{id}`. */
   get(revisionId: string, options?: CallOptions): Promise<ErrorTaxonomyRevision>;
@@ -32,15 +32,15 @@ export interface ErrorTaxonomies {
     period?: ErrorTaxonomyFindingsQuery,
     options?: CallOptions,
   ): Promise<ErrorTaxonomyFindingsResponse>;
-  /** Adds a revision, and its taxonomy if there is none of that name: `POST /v1/error-taxonomy-revision`. */
+  /** Creates a revision, and its taxonomy if there is none with that name: `POST /v1/error-taxonomy-revision`. */
   create(request: ErrorTaxonomyRevisionCreateRequest, options?: WriteOptions): Promise<ErrorTaxonomyRevision>;
-  /** Sets labels; one that another revision of the taxonomy bears moves: `POST …/{id}/set-labels`. */
+  /** Adds labels, moving those that another revision of the taxonomy has: `POST …/{id}/set-labels`. */
   setLabels(
     revisionId: string,
     labels: readonly string[],
     options?: CallOptions,
   ): Promise<ErrorTaxonomyRevision>;
-  /** Removes labels; those that the revision does not bear are passed over: `POST …/{id}/remove-labels`. */
+  /** Removes labels; those that the revision lacks are ignored: `POST …/{id}/remove-labels`. */
   removeLabels(
     revisionId: string,
     labels: readonly string[],

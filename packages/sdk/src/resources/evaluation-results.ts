@@ -21,36 +21,36 @@ import type {
 } from "./result-filter.ts";
 
 export interface IterateOptions extends CallOptions {
-  /** Results that are asked for at once, 1 to 1,000; 100 where it is absent. */
+  /** Page size, 1 to 1,000; 100 by default. */
   pageSize?: number | undefined;
 }
 
 export interface EvaluationResults {
   /** One result: `GET /v1/evaluation-results/{id}`. */
   get(id: string | number, options?: CallOptions): Promise<EvaluationResult>;
-  /** One page of results: `POST /v1/evaluation-results/search`. Those without a verdict are found by their status only. */
+  /** One page of results: `POST /v1/evaluation-results/search`. Results without a verdict are only found by status. */
   search(request?: SearchRequest, options?: CallOptions): Promise<EvaluationResult[]>;
-  /** All results, page after page, each page from the last id of the one before. */
+  /** All results, page by page, each page after the last id of the previous one. */
   iterate(
     filter?: ResultFilter & ResultOrder,
     options?: IterateOptions,
   ): AsyncGenerator<EvaluationResult, void, undefined>;
-  /** Figures, one group for each value of what they are split by: `POST /v1/evaluation-results/summary`. */
+  /** Figures for each group: `POST /v1/evaluation-results/summary`. */
   summarise(request?: SummaryRequest, options?: CallOptions): Promise<EvaluationSummaryResponse>;
-  /** Stores 1 to 1,000 results that were made elsewhere, all or none: `POST /v1/evaluation-results/batch`. */
+  /** Imports 1 to 1,000 results from other tools, all or none: `POST /v1/evaluation-results/batch`. */
   importBatch(
     results: readonly ImportedEvaluationResult[],
     options?: WriteOptions,
   ): Promise<EvaluationResultBatchResponse["evaluation_results"]>;
-  /** Says what a person makes of a verdict: `POST /v1/evaluation-results/{id}/correction`. */
+  /** Corrects a verdict: `POST /v1/evaluation-results/{id}/correction`. */
   correct(
     id: string | number,
     correction: CorrectionRequest,
     options?: WriteOptions,
   ): Promise<EvaluationResult>;
   /**
-   * Everything that fits, line by line as it arrives: `GET /v1/evaluation-results/export`. A line of `jsonl` is the JSON
-   * of one result; a record of `csv` has several where a text has. Throws if the export broke off.
+   * All matching results, line by line as they arrive: `GET /v1/evaluation-results/export`. A line of `jsonl` is the JSON
+   * of one result; a record of `csv` has several lines if a text has. Throws if the export is interrupted.
    */
   exportLines(request?: ExportRequest, options?: CallOptions): AsyncGenerator<string, void, undefined>;
 }

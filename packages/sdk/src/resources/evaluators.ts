@@ -10,7 +10,7 @@ import type { Transport } from "../transport.ts";
 export interface Evaluators {
   /** Every version of every family: `GET /v1/evaluators`. */
   list(options?: CallOptions): Promise<Evaluator[]>;
-  /** What the families look at and how they can be set up: `GET /v1/evaluator-families`. */
+  /** The fields that each family reads, and how it can be configured: `GET /v1/evaluator-families`. */
   listFamilies(options?: CallOptions): Promise<EvaluatorFamily[]>;
 }
 

@@ -6,15 +6,15 @@ import type {
 } from "@presage/contract";
 
 interface IdBounds {
-  /** Only results with a greater id. */
+  /** Only results with a higher id. */
   after_id?: string | number | null | undefined;
-  /** Only results with a smaller id. */
+  /** Only results with a lower id. */
   before_id?: string | number | null | undefined;
 }
 
 type Bounded<Filter extends object> = Omit<Filter, keyof IdBounds> & IdBounds;
 
-/** Which results are wanted: those that everything that is given fits. */
+/** Which results to find: all given filters must match. */
 export type ResultFilter = Bounded<EvaluationResultFilter>;
 
 /** Newest first, or oldest first. */

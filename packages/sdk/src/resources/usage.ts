@@ -3,9 +3,9 @@ import type { CallOptions } from "../call.ts";
 import type { Transport } from "../transport.ts";
 
 export interface Usage {
-  /** Requests and tokens by key and time, right to about 10 s: `GET /v1/usage`. */
+  /** Requests and tokens by key and time, accurate to about 10 s: `GET /v1/usage`. */
   list(query?: UsageQuery, options?: CallOptions): Promise<UsageResponse>;
-  /** How long predictions took, in milliseconds: `GET /v1/usage/latency`. */
+  /** Latency of predictions, in milliseconds: `GET /v1/usage/latency`. */
   latency(query?: LatencyQuery, options?: CallOptions): Promise<LatencyResponse>;
 }
 
