@@ -4,7 +4,7 @@ import { SignInError, type SignInFailure } from "../../identity/openid/sign-in-e
 import { RateLimitError } from "../../prediction/admission.ts";
 import { ReusedKeyError } from "../../storage/idempotency/once.ts";
 import { isStoreUnavailable, storeUnavailable } from "../../storage/store-failure.ts";
-import { ValidationFailure } from "../request/validation.ts";
+import { ValidationFailure } from "../request/validate.ts";
 import { rateHeaders } from "./rate-headers.ts";
 
 /** A known path that was asked with a method that it does not have. */

@@ -1,8 +1,8 @@
 import { CallerGoneError, ServiceError } from "../../errors.ts";
 import { SignInError } from "../../identity/openid/sign-in-error.ts";
 import { isStoreUnavailable } from "../../storage/store-failure.ts";
-import { failurePage } from "../pages/failure-page.ts";
-import { deprecationHeader } from "../request/deprecations.ts";
+import { failurePage } from "../pages/error-page.ts";
+import { deprecationHeader } from "../request/old-names.ts";
 import { requestAddress } from "../request/request-address.ts";
 import type { Services } from "../services.ts";
 import { authenticate, findSession } from "./authenticate.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Once } from "../../storage/idempotency/once.ts";
 import type { CallWithCaller } from "../pipeline/route.ts";
 import { requestAddress } from "./request-address.ts";
-import { ValidationFailure } from "./validation.ts";
+import { ValidationFailure } from "./validate.ts";
 
 /** The caller's word by which a second try of the same request is known. */
 export function readIdempotencyKey(headers: Headers): string | undefined {

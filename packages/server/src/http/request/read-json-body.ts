@@ -3,7 +3,7 @@ import { CallerGoneError, ServiceError } from "../../errors.ts";
 import { readBodyWithin } from "../../limits/read-body-within.ts";
 import { type JsonReading, parseExactly, readJson } from "./parse-json.ts";
 import { scanJson } from "./scan-json.ts";
-import { ValidationFailure } from "./validation.ts";
+import { ValidationFailure } from "./validate.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** Whatever is in such a body, it is read within milliseconds. */

@@ -1,12 +1,12 @@
 import type { z } from "zod";
-import { holdBody } from "../pipeline/hold-memory.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
+import { holdBody } from "../pipeline/reserve-memory.ts";
 import type { Call } from "../pipeline/route.ts";
 import type { JsonReading } from "./parse-json.ts";
 import { readJsonBody } from "./read-json-body.ts";
 import { requestAddress } from "./request-address.ts";
 import { usesOldNames } from "./uses-old-names.ts";
-import { validate } from "./validation.ts";
+import { validate } from "./validate.ts";
 
 /** A request's body, checked. Without a body it is undefined, where the schema takes that. */
 export function readBody<Schema extends z.ZodType>(

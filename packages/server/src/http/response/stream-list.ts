@@ -1,6 +1,6 @@
 import type { Pieces } from "../../storage/read-in-pieces.ts";
-import { holdStored } from "../pipeline/hold-memory.ts";
 import { keepOpenForEach } from "../pipeline/keep-open.ts";
+import { holdStored } from "../pipeline/reserve-memory.ts";
 import type { Call } from "../pipeline/route.ts";
 import type { Services } from "../services.ts";
 import { logBrokenResponse } from "./log-broken-response.ts";

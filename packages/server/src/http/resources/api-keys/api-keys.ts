@@ -16,7 +16,7 @@ import { askerOf } from "../../request/asker-of.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readBody, readPath, readQuery } from "../../request/read-request.ts";
-import { ValidationFailure } from "../../request/validation.ts";
+import { ValidationFailure } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 
 export function apiKeyRoutes(services: Services): Route[] {

@@ -9,7 +9,7 @@ import {
 } from "../../../evaluation/evaluate/evaluation-order.ts";
 import { charactersOf, type Sample } from "../../../evaluation/evaluate/sample.ts";
 import { countUsage } from "../../pipeline/count-usage.ts";
-import { holdResults } from "../../pipeline/hold-memory.ts";
+import { holdResults } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import {
   itemJson,
@@ -18,15 +18,15 @@ import {
   readReferences,
   readSample,
   withOldItemNames,
-} from "../../request/deprecations.ts";
-import { readFiling } from "../../request/read-filing.ts";
+} from "../../request/old-names.ts";
 import { readIdempotencyKey } from "../../request/read-idempotency-key.ts";
 import { readExactBody } from "../../request/read-request.ts";
-import { ValidationFailure } from "../../request/validation.ts";
-import { answerJson, isLongAnswer } from "../../response/answer-json.ts";
+import { ValidationFailure } from "../../request/validate.ts";
+import { answerJson, isLongAnswer } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import type { Services } from "../../services.ts";
 import { toEvaluationResult } from "../results/evaluation-result.ts";
+import { readFiling } from "../results/read-result-metadata.ts";
 
 /** What cannot be run of what an account wants, and why. */
 export type FindRefusals = (

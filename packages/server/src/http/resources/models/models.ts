@@ -1,4 +1,4 @@
-import { holdAnswer } from "../../pipeline/hold-memory.ts";
+import { holdAnswer } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
 

@@ -4,7 +4,7 @@ import type { Complete } from "../../../prediction/predict.ts";
 import { readUsage } from "../../../prediction/read-prediction.ts";
 import type { UpstreamCompletion } from "../../../upstream/upstream.ts";
 import type { Exchange } from "../../pipeline/exchange.ts";
-import { holdAnswer } from "../../pipeline/hold-memory.ts";
+import { holdAnswer } from "../../pipeline/reserve-memory.ts";
 
 /** The same `complete`, which notes on the exchange how long the upstream took and how many tokens it counted. */
 export function measureCompletion(complete: Complete, exchange: Exchange): Complete {

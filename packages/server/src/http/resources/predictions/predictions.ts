@@ -7,10 +7,10 @@ import { completeChat } from "../../../prediction/complete-chat.ts";
 import { predict } from "../../../prediction/predict.ts";
 import { countUsage } from "../../pipeline/count-usage.ts";
 import type { Exchange } from "../../pipeline/exchange.ts";
-import { holdSentBody } from "../../pipeline/hold-memory.ts";
+import { holdSentBody } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { readExactBody } from "../../request/read-request.ts";
-import { ValidationFailure } from "../../request/validation.ts";
+import { ValidationFailure } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import { measureCompletion } from "./measure-completion.ts";
 

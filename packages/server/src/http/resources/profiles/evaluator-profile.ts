@@ -1,7 +1,7 @@
 import type { EvaluatorProfile } from "@presage/contract";
 import type { ProfileRevision } from "../../../evaluation/profiles/profiles-store.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
-import { withOldProfileNames } from "../../request/deprecations.ts";
+import { withOldProfileNames } from "../../request/old-names.ts";
 import { parseJson } from "../../request/parse-json.ts";
 
 /** A revision of a profile as it goes out, in new names and old. */

@@ -18,7 +18,7 @@ import { reviseProfile } from "../../../evaluation/profiles/revise-profile.ts";
 import type { Pieces } from "../../../storage/read-in-pieces.ts";
 import { type Call, type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
-import { readFamily, readIsManaged } from "../../request/deprecations.ts";
+import { readFamily, readIsManaged } from "../../request/old-names.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
 import { streamList } from "../../response/stream-list.ts";

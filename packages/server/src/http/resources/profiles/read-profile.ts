@@ -10,9 +10,9 @@ import { type CheckedConfig, checkConfig } from "../../../evaluation/profiles/ch
 import { systemPrefix } from "../../../evaluation/profiles/system-profiles.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
-import { type FamilyFields, readFamily } from "../../request/deprecations.ts";
-import { nameNarrowType, toFaults } from "../../request/pydantic-faults.ts";
-import { ValidationFailure } from "../../request/validation.ts";
+import { type FamilyFields, readFamily } from "../../request/old-names.ts";
+import { nameNarrowType, toFaults } from "../../request/pydantic-issues.ts";
+import { ValidationFailure } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 
 type ProfileServices = Pick<Services, "registry" | "rules">;

@@ -1,7 +1,7 @@
 import type { EvaluationResult } from "@presage/contract";
 import type { EvaluationRecord, KeptResult } from "../../../evaluation/results/record/evaluation-record.ts";
 import { nowMicros, toIsoInstant } from "../../../storage/micros.ts";
-import { type CurrentResult, withOldResultNames } from "../../request/deprecations.ts";
+import { type CurrentResult, withOldResultNames } from "../../request/old-names.ts";
 
 /** A result as it goes out, in new names and old. One that was not kept has no id. */
 export function toEvaluationResult(record: EvaluationRecord | KeptResult): EvaluationResult {

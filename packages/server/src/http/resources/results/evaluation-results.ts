@@ -26,14 +26,14 @@ import { exportResults } from "../../../evaluation/results/search/export-results
 import { searchResults } from "../../../evaluation/results/search/search-results.ts";
 import { summarise, TooManyGroupsError } from "../../../evaluation/results/summary/summarise.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
-import { holdResults, holdStored } from "../../pipeline/hold-memory.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
+import { holdResults, holdStored } from "../../pipeline/reserve-memory.ts";
 import { type Call, type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
-import { ValidationFailure } from "../../request/validation.ts";
-import { answerJson } from "../../response/answer-json.ts";
+import { ValidationFailure } from "../../request/validate.ts";
+import { answerJson } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import { streamList } from "../../response/stream-list.ts";
 import { streamTexts } from "../../response/stream-texts.ts";

@@ -2,9 +2,9 @@ import type { ImportedEvaluationResult, ValidationError } from "@presage/contrac
 import { parse } from "tinyduration";
 import type { ImportedResult } from "../../../evaluation/results/keep/import-results.ts";
 import type { Micros } from "../../../storage/schema/tables.ts";
-import { readSample } from "../../request/deprecations.ts";
-import { readFiling } from "../../request/read-filing.ts";
-import { ValidationFailure } from "../../request/validation.ts";
+import { readSample } from "../../request/old-names.ts";
+import { ValidationFailure } from "../../request/validate.ts";
+import { readFiling } from "./read-result-metadata.ts";
 
 const secondsPer = { weeks: 604_800, days: 86_400, hours: 3_600, minutes: 60, seconds: 1 } as const;
 type Unit = keyof typeof secondsPer;

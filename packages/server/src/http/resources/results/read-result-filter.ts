@@ -11,9 +11,9 @@ import { resolveEvaluatorId } from "../../../evaluation/results/record/resolve-e
 import type { Page, ResultFilter, SearchFilter } from "../../../evaluation/results/search/result-filter.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
-import { readProfileName } from "../../request/deprecations.ts";
+import { readProfileName } from "../../request/old-names.ts";
 import { readInstant } from "../../request/read-instant.ts";
-import { ValidationFailure } from "../../request/validation.ts";
+import { ValidationFailure } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 
 /** Which results a request speaks of. Nulls are as good as absent. */

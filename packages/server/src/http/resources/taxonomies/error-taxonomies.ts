@@ -29,7 +29,7 @@ import { parseJson } from "../../request/parse-json.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readInstant } from "../../request/read-instant.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
-import { ValidationFailure } from "../../request/validation.ts";
+import { ValidationFailure } from "../../request/validate.ts";
 import { streamList } from "../../response/stream-list.ts";
 import { toIsoDay } from "../../response/to-iso-day.ts";
 import type { Services } from "../../services.ts";

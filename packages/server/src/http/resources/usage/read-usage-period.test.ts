@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import type { LatencyQuery } from "@presage/contract";
-import { ValidationFailure } from "../../request/validation.ts";
+import { ValidationFailure } from "../../request/validate.ts";
 import { type AskedPeriod, microsPerHour, readUsagePeriod } from "./read-usage-period.ts";
 
 beforeEach(() => {

@@ -3,7 +3,7 @@ import { nowMicros } from "../../../storage/micros.ts";
 import type { Micros } from "../../../storage/schema/tables.ts";
 import type { UsagePeriod } from "../../../usage/usage-period.ts";
 import { readInstant } from "../../request/read-instant.ts";
-import { ValidationFailure } from "../../request/validation.ts";
+import { ValidationFailure } from "../../request/validate.ts";
 
 export const microsPerHour = 3_600_000_000;
 const microsPerDay = 24 * microsPerHour;

@@ -2,7 +2,7 @@ import { LatencyQuery, type LatencyResponse, UsageQuery, type UsageResponse } fr
 import { toIsoInstant } from "../../../storage/micros.ts";
 import { type LatencyFigures, type LatencyReport, readLatency } from "../../../usage/read-latency.ts";
 import { readUsage, type UsageReport } from "../../../usage/read-usage.ts";
-import { holdAnswer } from "../../pipeline/hold-memory.ts";
+import { holdAnswer } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { readQuery } from "../../request/read-request.ts";

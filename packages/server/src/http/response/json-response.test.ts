@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { answerJson, isLongAnswer } from "./answer-json.ts";
+import { answerJson, isLongAnswer } from "./json-response.ts";
 
 const long = `"A door" – 🚪\n\\u0000 `.repeat(50_000);
 

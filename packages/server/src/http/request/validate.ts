@@ -1,6 +1,6 @@
 import { maxFaults, type ValidationError } from "@presage/contract";
 import type { z } from "zod";
-import { nameNarrowType, toFaults } from "./pydantic-faults.ts";
+import { nameNarrowType, toFaults } from "./pydantic-issues.ts";
 import { withoutLongParts } from "./without-long-parts.ts";
 
 /** A request that is refused, with its faults, the first hundred of them. */

@@ -1,5 +1,5 @@
 import type { EvaluateRequest } from "@presage/contract";
-import type { EvaluatedModel, Filing } from "../../evaluation/results/record/evaluation-record.ts";
+import type { EvaluatedModel, Filing } from "../../../evaluation/results/record/evaluation-record.ts";
 
 const defaultApp = "default";
 
