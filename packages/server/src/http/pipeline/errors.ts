@@ -4,7 +4,7 @@ import { SignInError, type SignInFailure } from "../../identity/openid/sign-in-e
 import { RateLimitError } from "../../prediction/admission.ts";
 import { ReusedKeyError } from "../../storage/idempotency/once.ts";
 import { isStoreUnavailable, storeUnavailable } from "../../storage/store-failure.ts";
-import { ValidationFailure } from "../request/validate.ts";
+import { InvalidRequestError } from "../request/validate.ts";
 import { rateHeaders } from "./rate-headers.ts";
 
 /** A known path that was asked with a method that it does not have. */
@@ -73,7 +73,7 @@ export interface ErrorAnswer {
 
 /** What a caller is told about `error`. An unexpected one tells nothing of its inside. */
 export function answerTo(error: unknown, requestId: string): ErrorAnswer {
-  if (error instanceof ValidationFailure) return plain(422, { detail: error.faults });
+  if (error instanceof InvalidRequestError) return plain(422, { detail: error.faults });
   if (error instanceof ReusedKeyError) return plain(422, { detail: [reusedKey(error)] });
   if (error instanceof UpstreamError) return answerToUpstream(error);
   if (error instanceof ServiceError) return answerToService(error);

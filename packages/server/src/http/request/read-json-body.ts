@@ -3,7 +3,7 @@ import { CallerGoneError, ServiceError } from "../../errors.ts";
 import { readBodyWithin } from "../../limits/read-body-within.ts";
 import { type JsonReading, parseExactly, readJson } from "./parse-json.ts";
 import { scanJson } from "./scan-json.ts";
-import { ValidationFailure } from "./validate.ts";
+import { InvalidRequestError } from "./validate.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 /** Whatever is in such a body, it is read within milliseconds. */
@@ -66,14 +66,14 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function invalidJson(reason: string): ValidationFailure {
-  return new ValidationFailure([
+function invalidJson(reason: string): InvalidRequestError {
+  return new InvalidRequestError([
     { type: "json_invalid", loc: ["body", 0], msg: "JSON decode error", input: {}, ctx: { error: reason } },
   ]);
 }
 
-function tooMuch(reason: string): ValidationFailure {
-  return new ValidationFailure([
+function tooMuch(reason: string): InvalidRequestError {
+  return new InvalidRequestError([
     { type: "value_error", loc: ["body"], msg: `Value error, ${reason}`, ctx: { error: reason } },
   ]);
 }

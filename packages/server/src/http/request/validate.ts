@@ -4,12 +4,12 @@ import { nameNarrowType, toFaults } from "./pydantic-issues.ts";
 import { withoutLongParts } from "./without-long-parts.ts";
 
 /** A request that is refused, with its faults, the first hundred of them. */
-export class ValidationFailure extends Error {
+export class InvalidRequestError extends Error {
   readonly faults: ValidationError[];
 
   constructor(faults: ValidationError[]) {
     super("The request is not valid.");
-    this.name = "ValidationFailure";
+    this.name = "InvalidRequestError";
     this.faults = faults.slice(0, maxFaults).map(withoutLongParts);
   }
 }
@@ -24,6 +24,6 @@ export function validate<Schema extends z.ZodType>(
   where: "body" | "path" | "query",
 ): z.input<Schema> {
   const parsed = schema.safeParse(value, { error: nameNarrowType });
-  if (!parsed.success) throw new ValidationFailure(toFaults(parsed.error.issues, value, where));
+  if (!parsed.success) throw new InvalidRequestError(toFaults(parsed.error.issues, value, where));
   return value as z.input<Schema>;
 }

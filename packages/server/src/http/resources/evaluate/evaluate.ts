@@ -21,7 +21,7 @@ import {
 } from "../../request/old-names.ts";
 import { readIdempotencyKey } from "../../request/read-idempotency-key.ts";
 import { readExactBody } from "../../request/read-request.ts";
-import { ValidationFailure } from "../../request/validate.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 import { answerJson, isLongAnswer } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import type { Services } from "../../services.ts";
@@ -51,7 +51,7 @@ export function evaluateRoutes(services: Services): Route[] {
       const faults = faultsOf(body, references, sample);
       if (faults.length > 0) {
         const refusals = await findRefusals(accountId, evaluators);
-        throw new ValidationFailure([...faults, ...toFaults(refusals, references)]);
+        throw new InvalidRequestError([...faults, ...toFaults(refusals, references)]);
       }
       refuseTooMuch(sample, evaluators.length, maxBodyBytes);
       const capture = body.capture ?? "all";
@@ -73,7 +73,7 @@ export function evaluateRoutes(services: Services): Route[] {
       };
       const evaluations = await evaluate(order, request.signal).catch((error: unknown) => {
         if (!(error instanceof RefusedOrderError)) throw error;
-        throw new ValidationFailure(toFaults(error.refusals, references));
+        throw new InvalidRequestError(toFaults(error.refusals, references));
       });
       const answer = toAnswerItems(evaluations);
       const isLong = isLongAnswer(answer);

@@ -10,7 +10,7 @@ import type { Exchange } from "../../pipeline/exchange.ts";
 import { holdSentBody } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { readExactBody } from "../../request/read-request.ts";
-import { ValidationFailure } from "../../request/validate.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import { measureCompletion } from "./measure-completion.ts";
 
@@ -68,7 +68,7 @@ function refuseUnanswerable(request: ChatCompletionRequest): void {
   const isThere = isStructured ? isGiven(request.interaction) : (request.messages ?? []).length > 0;
   if (isThere) return;
   const fault = { type: "missing", loc: ["body", needed], msg: "Field required", input: request };
-  throw new ValidationFailure([fault]);
+  throw new InvalidRequestError([fault]);
 }
 
 function isGiven(value: unknown): boolean {

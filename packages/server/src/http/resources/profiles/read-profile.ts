@@ -12,7 +12,7 @@ import type { CallWithCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { type FamilyFields, readFamily } from "../../request/old-names.ts";
 import { nameNarrowType, toFaults } from "../../request/pydantic-issues.ts";
-import { ValidationFailure } from "../../request/validate.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 
 type ProfileServices = Pick<Services, "registry" | "rules">;
@@ -56,7 +56,7 @@ export async function readRevisedConfig(
 /** What the schema of a request about a profile cannot say: it names no other family than the profile's. */
 export function refuseOtherFamily(registry: Registry, body: FamilyFields, familyName: string): void {
   const faults = faultsOfOtherFamily(registry, body, familyName);
-  if (faults.length > 0) throw new ValidationFailure(faults);
+  if (faults.length > 0) throw new InvalidRequestError(faults);
 }
 
 function faultsOfOtherFamily(registry: Registry, body: FamilyFields, familyName: string): ValidationError[] {
@@ -66,8 +66,8 @@ function faultsOfOtherFamily(registry: Registry, body: FamilyFields, familyName:
 }
 
 function accept(config: CheckedConfig | ValidationError[], faults: ValidationError[]): CheckedConfig {
-  if (Array.isArray(config)) throw new ValidationFailure([...faults, ...config]);
-  if (faults.length > 0) throw new ValidationFailure(faults);
+  if (Array.isArray(config)) throw new InvalidRequestError([...faults, ...config]);
+  if (faults.length > 0) throw new InvalidRequestError(faults);
   return config;
 }
 

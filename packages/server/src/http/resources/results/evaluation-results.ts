@@ -32,7 +32,7 @@ import { type Call, type CallWithCaller, type Route, withCaller } from "../../pi
 import { askerOf } from "../../request/asker-of.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
-import { ValidationFailure } from "../../request/validate.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 import { answerJson } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import { streamList } from "../../response/stream-list.ts";
@@ -120,14 +120,14 @@ export function evaluationResultRoutes(services: Services): Route[] {
       const dimensions = body.group_by ?? [];
       if (dimensions.includes("tag") && !body.tag) {
         const fault = { type: "missing", loc: ["body", "tag"], msg: "Field required", input: body };
-        throw new ValidationFailure([fault]);
+        throw new InvalidRequestError([fault]);
       }
       refuseUnknownFilters(EvaluationSummaryRequest, body, "body");
       const filter = await readResultFilter(services, call, body);
       const wanted = { filter, dimensions, tag: body.tag ?? undefined };
       const summary = await summarise(services, askerOf(call), wanted).catch((error: unknown) => {
         if (!(error instanceof TooManyGroupsError)) throw error;
-        throw new ValidationFailure([tooManyGroups(error.message, dimensions)]);
+        throw new InvalidRequestError([tooManyGroups(error.message, dimensions)]);
       });
       return Response.json(toSummaryResponse(summary));
     }),

@@ -3,7 +3,7 @@ import { parse } from "tinyduration";
 import type { ImportedResult } from "../../../evaluation/results/keep/import-results.ts";
 import type { Micros } from "../../../storage/schema/tables.ts";
 import { readSample } from "../../request/old-names.ts";
-import { ValidationFailure } from "../../request/validate.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 import { readFiling } from "./read-result-metadata.ts";
 
 const secondsPer = { weeks: 604_800, days: 86_400, hours: 3_600, minutes: 60, seconds: 1 } as const;
@@ -36,7 +36,7 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
       },
     };
   });
-  if (faults.length > 0) throw new ValidationFailure(faults);
+  if (faults.length > 0) throw new InvalidRequestError(faults);
   return read;
 }
 

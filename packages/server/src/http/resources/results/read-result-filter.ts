@@ -13,7 +13,7 @@ import type { CallWithCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { readProfileName } from "../../request/old-names.ts";
 import { readInstant } from "../../request/read-instant.ts";
-import { ValidationFailure } from "../../request/validate.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 
 /** Which results a request speaks of. Nulls are as good as absent. */
@@ -60,7 +60,7 @@ export function refuseUnknownFilters(schema: z.ZodObject, given: object, where: 
     ([name, value]) => value !== null && !Object.hasOwn(schema.shape, name),
   );
   if (unknown.length === 0) return;
-  throw new ValidationFailure(
+  throw new InvalidRequestError(
     unknown.slice(0, maxFaults).map(([name, input]) => ({
       type: "extra_forbidden",
       loc: [where, name],
@@ -96,7 +96,7 @@ function readTags(text: string): EvaluationResultFilter["tags"] {
   }
   const msg = "Value error, Input should be a JSON object of texts";
   const fault: ValidationError = { type: "value_error", loc: ["query", "tags"], msg, input: text };
-  throw new ValidationFailure([fault]);
+  throw new InvalidRequestError([fault]);
 }
 
 function given<Value>(value: Value | null | undefined): Value | undefined {

@@ -29,7 +29,7 @@ import { parseJson } from "../../request/parse-json.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readInstant } from "../../request/read-instant.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
-import { ValidationFailure } from "../../request/validate.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 import { streamList } from "../../response/stream-list.ts";
 import { toIsoDay } from "../../response/to-iso-day.ts";
 import type { Services } from "../../services.ts";
@@ -121,7 +121,7 @@ function taxonomyOf(request: ErrorTaxonomyRevisionCreateRequest): NewRevision["t
   if (typeof id === "string") return { id: id.toLowerCase() };
   if (typeof name === "string") return { name, isNewOnly: create_only_if_not_exists ?? false };
   const loc = ["body", "error_taxonomy_name"];
-  throw new ValidationFailure([{ type: "missing", loc, msg: "Field required", input: request }]);
+  throw new InvalidRequestError([{ type: "missing", loc, msg: "Field required", input: request }]);
 }
 
 function toResponse({ body, metadata, created_at, ...rest }: TaxonomyRevision): ErrorTaxonomyRevision {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import type { LatencyQuery } from "@presage/contract";
-import { ValidationFailure } from "../../request/validate.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 import { type AskedPeriod, microsPerHour, readUsagePeriod } from "./read-usage-period.ts";
 
 beforeEach(() => {
@@ -19,7 +19,7 @@ function faultsOf(query: LatencyQuery): readonly unknown[] {
     readUsagePeriod(query);
     return [];
   } catch (failure) {
-    if (failure instanceof ValidationFailure) return failure.faults;
+    if (failure instanceof InvalidRequestError) return failure.faults;
     throw failure;
   }
 }

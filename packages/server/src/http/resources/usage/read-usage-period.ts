@@ -3,7 +3,7 @@ import { nowMicros } from "../../../storage/micros.ts";
 import type { Micros } from "../../../storage/schema/tables.ts";
 import type { UsagePeriod } from "../../../usage/usage-period.ts";
 import { readInstant } from "../../request/read-instant.ts";
-import { ValidationFailure } from "../../request/validate.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 
 export const microsPerHour = 3_600_000_000;
 const microsPerDay = 24 * microsPerHour;
@@ -51,5 +51,5 @@ export function refusePeriod(
   field: "since" | "until" = "since",
 ): never {
   const fault = { type: "value_error", msg: `Value error, ${message}`, ctx: { error: message } };
-  throw new ValidationFailure([{ ...fault, loc: ["query", field], input: query[field] }]);
+  throw new InvalidRequestError([{ ...fault, loc: ["query", field], input: query[field] }]);
 }
