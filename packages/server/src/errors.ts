@@ -58,9 +58,9 @@ export class UpstreamError extends Error {
 }
 
 /** The caller went away; there is nobody to answer. */
-export class CallerGoneError extends Error {
+export class ClientDisconnectedError extends Error {
   constructor() {
     super("The caller closed the connection before the answer was there.");
-    this.name = "CallerGoneError";
+    this.name = "ClientDisconnectedError";
   }
 }

@@ -1,4 +1,4 @@
-import { CallerGoneError, UpstreamError } from "../errors.ts";
+import { ClientDisconnectedError, UpstreamError } from "../errors.ts";
 
 export interface Deadline {
   /** Aborted when the deadline passes or the caller hangs up, whichever is first, with the error that this means. */
@@ -10,7 +10,7 @@ export interface Deadline {
 /** Starts the one clock that a call and all its tries run against. */
 export function startDeadline(timeoutMs: number, callerGone: AbortSignal): Deadline {
   const controller = new AbortController();
-  const onCallerGone = () => controller.abort(new CallerGoneError());
+  const onCallerGone = () => controller.abort(new ClientDisconnectedError());
   if (callerGone.aborted) onCallerGone();
   callerGone.addEventListener("abort", onCallerGone);
   const timer = setTimeout(() => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { CallerGoneError } from "../../src/errors.ts";
+import { ClientDisconnectedError } from "../../src/errors.ts";
 import { createJudgeFamily } from "../../src/evaluation/evaluators/judge.ts";
 import {
   answerWith,
@@ -172,8 +172,8 @@ describe("An upstream", () => {
     const caller = new AbortController();
     const verdict = judge(undefined, {}, caller.signal).catch((error: unknown) => error);
     await reached.promise;
-    caller.abort(new CallerGoneError());
-    expect(await verdict).toBeInstanceOf(CallerGoneError);
+    caller.abort(new ClientDisconnectedError());
+    expect(await verdict).toBeInstanceOf(ClientDisconnectedError);
     await aborted.promise;
   });
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { CallerGoneError } from "../../errors.ts";
+import { ClientDisconnectedError } from "../../errors.ts";
 import { createRetryBudget } from "../../limits/retry-budget.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import type { ResultsKeeper } from "../results/keep/keep-results.ts";
@@ -83,7 +83,7 @@ export function createEvaluate(parts: EvaluateParts): Evaluate {
         return earlier.get(requestKey ?? "") ?? evaluateOne(order, one, requestKey, allowance, callerGone);
       }),
     );
-    if (callerGone.aborted) throw new CallerGoneError();
+    if (callerGone.aborted) throw new ClientDisconnectedError();
     const isNew = evaluations.filter(
       (evaluation) => !("id" in evaluation) && isWanted(evaluation, order.capture),
     );

@@ -1,5 +1,5 @@
 import type { ExplainStrategy } from "@presage/contract";
-import { CallerGoneError, ServiceError } from "../../errors.ts";
+import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { isStoreUnavailable } from "../../storage/store-failure.ts";
 import {
   EvaluationFailure,
@@ -78,7 +78,7 @@ export function createEvaluatorRunner({
       const call = { config, accountId, profilePublicId: profile.publicId, mayRetry };
       return await runModel(family, sample, call, explainStrategy, callerGone);
     } catch (error) {
-      if (callerGone.aborted) throw new CallerGoneError();
+      if (callerGone.aborted) throw new ClientDisconnectedError();
       // The request fails, not the evaluation: a store that is out of order or has too much to do says nothing of a text.
       if (error instanceof ServiceError || isStoreUnavailable(error)) throw error;
       return toFinding(error);

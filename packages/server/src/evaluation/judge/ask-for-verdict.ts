@@ -25,7 +25,7 @@ export interface GivenVerdict<Value> {
   };
 }
 
-/** Asks a model for a verdict in a form. Throws `EvaluationFailure`, or `CallerGoneError`. */
+/** Asks a model for a verdict in a form. Throws `EvaluationFailure`, or `ClientDisconnectedError`. */
 export type AskForVerdict = <Value>(
   question: Question,
   form: VerdictForm<Value>,

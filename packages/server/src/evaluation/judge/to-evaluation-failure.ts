@@ -1,5 +1,5 @@
 import type { ErrorCategory } from "@presage/contract";
-import { CallerGoneError, ServiceError, UpstreamError } from "../../errors.ts";
+import { ClientDisconnectedError, ServiceError, UpstreamError } from "../../errors.ts";
 import { EvaluationFailure, type FailureCode } from "../evaluators/family.ts";
 import { isContentFiltered } from "./stated-error.ts";
 
@@ -17,7 +17,7 @@ export function toEvaluationFailure(error: unknown, signal: AbortSignal): unknow
   const isLimited = error instanceof UpstreamError && error.category === "rate_limit";
   // Whoever was still waiting for a limit at the deadline failed because of it.
   if (signal.aborted && !isLimited) {
-    if (signal.reason instanceof CallerGoneError) return signal.reason;
+    if (signal.reason instanceof ClientDisconnectedError) return signal.reason;
     return new EvaluationFailure("timeout", failureOf.timeout[1], { cause: error });
   }
   if (error instanceof ServiceError && error.code === "overloaded") {

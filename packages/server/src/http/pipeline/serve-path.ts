@@ -1,4 +1,4 @@
-import { CallerGoneError, ServiceError } from "../../errors.ts";
+import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { SignInError } from "../../identity/openid/sign-in-error.ts";
 import { isStoreUnavailable } from "../../storage/store-failure.ts";
 import { failurePage } from "../pages/error-page.ts";
@@ -54,8 +54,8 @@ export function servePath(routes: readonly Route[], services: Services, counter:
       response = await answerCall(services, route, { request, server, exchange });
     } catch (error) {
       // What was given up for a caller who hung up fails with the signal's own reason.
-      const isCallerGone = request.signal.aborted && error === request.signal.reason;
-      const reason = isCallerGone ? new CallerGoneError() : error;
+      const isClientDisconnected = request.signal.aborted && error === request.signal.reason;
+      const reason = isClientDisconnected ? new ClientDisconnectedError() : error;
       response = answerError(services, reason, route, request, exchange);
     }
     exchange.atEnd?.();

@@ -1,5 +1,5 @@
 import type { ErrorCategory, UsageFailure } from "@presage/contract";
-import { callerGoneStatus } from "./errors.ts";
+import { clientDisconnectedStatus } from "./errors.ts";
 
 /** Why a request failed, as usage counts it; undefined where it did not. */
 export function usageFailureOf(
@@ -8,5 +8,5 @@ export function usageFailureOf(
 ): UsageFailure | undefined {
   if (status < 400) return undefined;
   if (category !== undefined) return category;
-  return status < 500 && status !== callerGoneStatus ? "invalid" : "other";
+  return status < 500 && status !== clientDisconnectedStatus ? "invalid" : "other";
 }
