@@ -1,9 +1,10 @@
-import type { ErrorCategory, ErrorResponse, HTTPValidationError, ValidationError } from "@presage/contract";
+import type { ErrorCategory, ErrorResponse, HTTPValidationError } from "@presage/contract";
 import { ClientDisconnectedError, ServiceError, type ServiceErrorCode, UpstreamError } from "../../errors.ts";
 import { SignInError, type SignInFailure } from "../../identity/openid/sign-in-error.ts";
 import { RateLimitError } from "../../prediction/admission.ts";
 import { ReusedKeyError } from "../../storage/idempotency/once.ts";
 import { isStoreUnavailable, storeUnavailable } from "../../storage/store-failure.ts";
+import { valueError } from "../request/pydantic-issues.ts";
 import { InvalidRequestError } from "../request/validate.ts";
 import { rateHeaders } from "./rate-headers.ts";
 
@@ -73,8 +74,9 @@ export interface ErrorAnswer {
 
 /** What a caller is told about `error`. An unexpected one tells nothing of its inside. */
 export function answerTo(error: unknown, requestId: string): ErrorAnswer {
-  if (error instanceof InvalidRequestError) return plain(422, { detail: error.faults });
-  if (error instanceof ReusedKeyError) return plain(422, { detail: [reusedKey(error)] });
+  if (error instanceof InvalidRequestError) return plain(422, { detail: error.issues });
+  if (error instanceof ReusedKeyError)
+    return plain(422, { detail: [valueError(["header", "idempotency-key"], error.message, null)] });
   if (error instanceof UpstreamError) return answerToUpstream(error);
   if (error instanceof ServiceError) return answerToService(error);
   if (error instanceof SignInError) return plain(signInStatus[error.failure], { detail: error.message });
@@ -115,11 +117,6 @@ function answerToService(error: ServiceError): ErrorAnswer {
     },
     category,
   };
-}
-
-function reusedKey({ message }: ReusedKeyError): ValidationError {
-  const loc = ["header", "idempotency-key"];
-  return { type: "value_error", loc, msg: `Value error, ${message}`, input: null, ctx: { error: message } };
 }
 
 function plain(status: number, body: ErrorAnswer["body"]): ErrorAnswer {

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { readBodyWithin } from "../../limits/read-body-within.ts";
 import { type JsonReading, parseExactly, readJson } from "./parse-json.ts";
+import { valueError } from "./pydantic-issues.ts";
 import { scanJson } from "./scan-json.ts";
 import { InvalidRequestError } from "./validate.ts";
 
@@ -37,8 +38,12 @@ const nothing: JsonReading = { plain: undefined, exact: undefined };
 
 /** Refuses what would take too much time or memory before it is parsed. */
 async function parseInTurns(bytes: Uint8Array): Promise<JsonReading> {
-  const { fault, mayHaveLongNumber } = scanJson(bytes);
-  if (fault !== undefined) throw fault.isTooDeep ? invalidJson(fault.reason) : tooMuch(fault.reason);
+  const { refusal, mayHaveLongNumber } = scanJson(bytes);
+  if (refusal !== undefined) {
+    throw refusal.isTooDeep
+      ? invalidJson(refusal.reason)
+      : new InvalidRequestError([valueError(["body"], refusal.reason)]);
+  }
   const isLong = bytes.length > longBodyBytes;
   if (isLong) await nextTurn();
   const plain = parse(bytes, JSON.parse);
@@ -69,11 +74,5 @@ function decode(bytes: Uint8Array): string {
 function invalidJson(reason: string): InvalidRequestError {
   return new InvalidRequestError([
     { type: "json_invalid", loc: ["body", 0], msg: "JSON decode error", input: {}, ctx: { error: reason } },
-  ]);
-}
-
-function tooMuch(reason: string): InvalidRequestError {
-  return new InvalidRequestError([
-    { type: "value_error", loc: ["body"], msg: `Value error, ${reason}`, ctx: { error: reason } },
   ]);
 }

@@ -8,7 +8,7 @@ const fewEscapedQuotes = 10_000;
 
 export interface JsonScan {
   /** Why the text must not be parsed. */
-  fault: { isTooDeep: boolean; reason: string } | undefined;
+  refusal: { isTooDeep: boolean; reason: string } | undefined;
   /** Whether a number may be one that a double does not hold exactly. */
   mayHaveLongNumber: boolean;
 }
@@ -73,11 +73,11 @@ export function scanJson(bytes: Uint8Array): JsonScan {
     }
     if (values > maxValues) return refuse(`A body has at most ${maxValues} values`);
   }
-  return { fault: undefined, mayHaveLongNumber };
+  return { refusal: undefined, mayHaveLongNumber };
 }
 
 function refuse(reason: string, { isTooDeep = false } = {}): JsonScan {
-  return { fault: { isTooDeep, reason }, mayHaveLongNumber: false };
+  return { refusal: { isTooDeep, reason }, mayHaveLongNumber: false };
 }
 
 /** Finds where a string ends that has begun, the quote included. */

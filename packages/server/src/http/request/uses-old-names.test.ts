@@ -15,7 +15,7 @@ test.each([
   ["with a value that the schema refuses", { older: 1 }],
   ["in a list, beside items that are none", { list: [null, 1, { current: "x", old: "y" }] }],
   ["in one branch of a union", { either: { old: "" } }],
-  ["beside other faults", { list: "no list", older: false }],
+  ["beside other issues", { list: "no list", older: false }],
 ])("An old name is found %s", (_, value) => {
   expect(usesOldNames(schema, value)).toBe(true);
 });

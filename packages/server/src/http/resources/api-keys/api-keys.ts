@@ -53,10 +53,10 @@ function readExpiry(text: string | null | undefined): Date | null {
     return parseExpiry(text);
   } catch (error) {
     if (!(error instanceof ExpiryError)) throw error;
-    const fault = error.isPast
+    const issue = error.isPast
       ? { type: "datetime_future", msg: "Input should be in the future" }
       : { type: "datetime_parsing", msg: "Input should be a valid datetime", ctx: { error: error.message } };
-    throw new InvalidRequestError([{ ...fault, loc: ["body", "expires_at"], input: text }]);
+    throw new InvalidRequestError([{ ...issue, loc: ["body", "expires_at"], input: text }]);
   }
 }
 

@@ -19,6 +19,7 @@ import {
   readSample,
   withOldItemNames,
 } from "../../request/old-names.ts";
+import { missing, valueError } from "../../request/pydantic-issues.ts";
 import { readIdempotencyKey } from "../../request/read-idempotency-key.ts";
 import { readExactBody } from "../../request/read-request.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
@@ -48,10 +49,10 @@ export function evaluateRoutes(services: Services): Route[] {
       const references = readReferences(body);
       const evaluators = references.map(toWanted);
       const sample = readSample(body);
-      const faults = faultsOf(body, references, sample);
-      if (faults.length > 0) {
+      const issues = missingFields(body, references, sample);
+      if (issues.length > 0) {
         const refusals = await findRefusals(accountId, evaluators);
-        throw new InvalidRequestError([...faults, ...toFaults(refusals, references)]);
+        throw new InvalidRequestError([...issues, ...toIssues(refusals, references)]);
       }
       refuseTooMuch(sample, evaluators.length, maxBodyBytes);
       const capture = body.capture ?? "all";
@@ -73,7 +74,7 @@ export function evaluateRoutes(services: Services): Route[] {
       };
       const evaluations = await evaluate(order, request.signal).catch((error: unknown) => {
         if (!(error instanceof RefusedOrderError)) throw error;
-        throw new InvalidRequestError(toFaults(error.refusals, references));
+        throw new InvalidRequestError(toIssues(error.refusals, references));
       });
       const answer = toAnswerItems(evaluations);
       const isLong = isLongAnswer(answer);
@@ -86,7 +87,7 @@ export function evaluateRoutes(services: Services): Route[] {
 }
 
 /** What the schema cannot say: there are evaluators, and something to evaluate, by one name or another. */
-function faultsOf(
+function missingFields(
   body: EvaluateRequest,
   references: readonly NamedReference[],
   { input, output }: Sample,
@@ -118,19 +119,15 @@ function toWanted({
   return { evaluator, ...(profileName === undefined ? {} : { profileName }), explainStrategy };
 }
 
-function toFaults(refusals: readonly Refusal[], references: readonly NamedReference[]): ValidationError[] {
+function toIssues(refusals: readonly Refusal[], references: readonly NamedReference[]): ValidationError[] {
   return refusals.flatMap(({ index, field, message }) => {
     const reference = references[index];
     if (reference === undefined) return [];
     const loc = reference.places[field];
     const input = reference[field];
     if (message === undefined || input === undefined) return [missing(loc, reference.given)];
-    return [{ type: "value_error", loc, msg: `Value error, ${message}`, input, ctx: { error: message } }];
+    return [valueError(loc, message, input)];
   });
-}
-
-function missing(loc: (string | number)[], input: unknown): ValidationError {
-  return { type: "missing", loc, msg: "Field required", input };
 }
 
 type AnswerItem = [item: NewItem, result: EvaluationResult | null];

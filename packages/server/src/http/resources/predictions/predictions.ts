@@ -9,6 +9,7 @@ import { countUsage } from "../../pipeline/count-usage.ts";
 import type { Exchange } from "../../pipeline/exchange.ts";
 import { holdSentBody } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
+import { missing } from "../../request/pydantic-issues.ts";
 import { readExactBody } from "../../request/read-request.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
@@ -67,8 +68,7 @@ function refuseUnanswerable(request: ChatCompletionRequest): void {
   const needed = isStructured ? "interaction" : "messages";
   const isThere = isStructured ? isGiven(request.interaction) : (request.messages ?? []).length > 0;
   if (isThere) return;
-  const fault = { type: "missing", loc: ["body", needed], msg: "Field required", input: request };
-  throw new InvalidRequestError([fault]);
+  throw new InvalidRequestError([missing(["body", needed], request)]);
 }
 
 function isGiven(value: unknown): boolean {

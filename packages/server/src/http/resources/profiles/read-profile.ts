@@ -11,7 +11,7 @@ import { systemPrefix } from "../../../evaluation/profiles/system-profiles.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { type FamilyFields, readFamily } from "../../request/old-names.ts";
-import { nameNarrowType, toFaults } from "../../request/pydantic-issues.ts";
+import { nameNarrowType, toIssues, valueError } from "../../request/pydantic-issues.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 
@@ -28,10 +28,16 @@ export async function readNewConfig(
   const config = family === undefined ? [] : await readConfig(services, call, family, body);
   return accept(config, [
     ...(family === undefined
-      ? [wrong(named?.field ?? "evaluator_family", "There is no such family", named?.name ?? "")]
+      ? [
+          valueError(
+            ["body", named?.field ?? "evaluator_family"],
+            "There is no such family",
+            named?.name ?? "",
+          ),
+        ]
       : []),
     ...(body.name.startsWith(systemPrefix)
-      ? [wrong("name", `Names that begin with ${systemPrefix} are Presage's own`, body.name)]
+      ? [valueError(["body", "name"], `Names that begin with ${systemPrefix} are Presage's own`, body.name)]
       : []),
   ]);
 }
@@ -49,25 +55,25 @@ export async function readRevisedConfig(
   }
   return accept(
     await readConfig(services, call, family, body),
-    faultsOfOtherFamily(services.registry, body, familyName),
+    issuesOfOtherFamily(services.registry, body, familyName),
   );
 }
 
 /** What the schema of a request about a profile cannot say: it names no other family than the profile's. */
 export function refuseOtherFamily(registry: Registry, body: FamilyFields, familyName: string): void {
-  const faults = faultsOfOtherFamily(registry, body, familyName);
-  if (faults.length > 0) throw new InvalidRequestError(faults);
+  const issues = issuesOfOtherFamily(registry, body, familyName);
+  if (issues.length > 0) throw new InvalidRequestError(issues);
 }
 
-function faultsOfOtherFamily(registry: Registry, body: FamilyFields, familyName: string): ValidationError[] {
+function issuesOfOtherFamily(registry: Registry, body: FamilyFields, familyName: string): ValidationError[] {
   const named = readFamily(body);
   if (named === undefined || (registry.find(named.name)?.family.name ?? named.name) === familyName) return [];
-  return [wrong(named.field, `The profile belongs to the family ${familyName}`, named.name)];
+  return [valueError(["body", named.field], `The profile belongs to the family ${familyName}`, named.name)];
 }
 
-function accept(config: CheckedConfig | ValidationError[], faults: ValidationError[]): CheckedConfig {
-  if (Array.isArray(config)) throw new InvalidRequestError([...faults, ...config]);
-  if (faults.length > 0) throw new InvalidRequestError(faults);
+function accept(config: CheckedConfig | ValidationError[], issues: ValidationError[]): CheckedConfig {
+  if (Array.isArray(config)) throw new InvalidRequestError([...issues, ...config]);
+  if (issues.length > 0) throw new InvalidRequestError(issues);
   return config;
 }
 
@@ -82,15 +88,5 @@ async function readConfig(
   );
   if (!("issues" in config)) return config;
   const issues = config.issues.map((issue) => ({ ...issue, path: ["config", ...issue.path] }));
-  return toFaults(issues, body, "body");
-}
-
-function wrong(field: string, message: string, input: string): ValidationError {
-  return {
-    type: "value_error",
-    loc: ["body", field],
-    msg: `Value error, ${message}`,
-    input,
-    ctx: { error: message },
-  };
+  return toIssues(issues, body, "body");
 }

@@ -10,7 +10,6 @@ import {
   type EvaluationResultSearchResponse,
   EvaluationSummaryRequest,
   readResultId,
-  type ValidationError,
 } from "@presage/contract";
 import { charactersOf } from "../../../evaluation/evaluate/sample.ts";
 import { correctResult } from "../../../evaluation/results/corrections/correct-result.ts";
@@ -30,9 +29,10 @@ import { keepOpenForEach } from "../../pipeline/keep-open.ts";
 import { holdResults, holdStored } from "../../pipeline/reserve-memory.ts";
 import { type Call, type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
+import { missing, valueError } from "../../request/pydantic-issues.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
-import { InvalidRequestError } from "../../request/validate.ts";
+import { InvalidRequestError, refuseUnknownFields } from "../../request/validate.ts";
 import { answerJson } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import { streamList } from "../../response/stream-list.ts";
@@ -43,13 +43,7 @@ import { toSummaryResponse } from "./evaluation-summary.ts";
 import { exportFormat } from "./export-format.ts";
 import { exportTexts } from "./export-texts.ts";
 import { readImportedResults } from "./read-imported-result.ts";
-import {
-  readExportQuery,
-  readOrder,
-  readResultFilter,
-  readSearchFilter,
-  refuseUnknownFilters,
-} from "./read-result-filter.ts";
+import { readExportQuery, readOrder, readResultFilter, readSearchFilter } from "./read-result-filter.ts";
 
 const path = "/v1/evaluation-results";
 const defaultLimit = 50;
@@ -74,7 +68,7 @@ export function evaluationResultRoutes(services: Services): Route[] {
     }),
     withCaller("POST", `${path}/search`, async (call) => {
       const body = await readBody(call, EvaluationResultSearchRequest, maxShortBodyBytes);
-      refuseUnknownFilters(EvaluationResultSearchRequest, body, "body");
+      refuseUnknownFields(EvaluationResultSearchRequest, body, "body");
       const filter = await readSearchFilter(services, call, body);
       const page = {
         order: readOrder(body.order),
@@ -87,7 +81,7 @@ export function evaluationResultRoutes(services: Services): Route[] {
     }),
     withCaller("GET", `${path}/export`, async (call) => {
       const query = readQuery(call, EvaluationResultExportQuery);
-      refuseUnknownFilters(EvaluationResultExportQuery, query, "query");
+      refuseUnknownFields(EvaluationResultExportQuery, query, "query");
       const { filter: fields, order, format } = readExportQuery(query);
       const filter = await readSearchFilter(services, call, fields);
       const pieces = exportResults(services, askerOf(call), filter, order);
@@ -119,15 +113,14 @@ export function evaluationResultRoutes(services: Services): Route[] {
       const body = await readBody(call, EvaluationSummaryRequest, maxShortBodyBytes);
       const dimensions = body.group_by ?? [];
       if (dimensions.includes("tag") && !body.tag) {
-        const fault = { type: "missing", loc: ["body", "tag"], msg: "Field required", input: body };
-        throw new InvalidRequestError([fault]);
+        throw new InvalidRequestError([missing(["body", "tag"], body)]);
       }
-      refuseUnknownFilters(EvaluationSummaryRequest, body, "body");
+      refuseUnknownFields(EvaluationSummaryRequest, body, "body");
       const filter = await readResultFilter(services, call, body);
       const wanted = { filter, dimensions, tag: body.tag ?? undefined };
       const summary = await summarise(services, askerOf(call), wanted).catch((error: unknown) => {
         if (!(error instanceof TooManyGroupsError)) throw error;
-        throw new InvalidRequestError([tooManyGroups(error.message, dimensions)]);
+        throw new InvalidRequestError([valueError(["body", "group_by"], error.message, dimensions)]);
       });
       return Response.json(toSummaryResponse(summary));
     }),
@@ -156,11 +149,6 @@ function charactersOfImport({ sample, finding }: ImportedResult): number {
 
 function toResultJson(result: KeptResult): string {
   return JSON.stringify(toEvaluationResult(result));
-}
-
-function tooManyGroups(error: string, input: readonly string[]): ValidationError {
-  const loc = ["body", "group_by"];
-  return { type: "value_error", loc, msg: `Value error, ${error}`, input, ctx: { error } };
 }
 
 function idOf(call: CallWithCaller): number {

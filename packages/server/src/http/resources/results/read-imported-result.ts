@@ -3,21 +3,23 @@ import { parse } from "tinyduration";
 import type { ImportedResult } from "../../../evaluation/results/keep/import-results.ts";
 import type { Micros } from "../../../storage/schema/tables.ts";
 import { readSample } from "../../request/old-names.ts";
+import { valueError } from "../../request/pydantic-issues.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import { readFiling } from "./read-result-metadata.ts";
 
 const secondsPer = { weeks: 604_800, days: 86_400, hours: 3_600, minutes: 60, seconds: 1 } as const;
+const durationUnits = "Durations are weeks, days, hours, minutes and seconds";
 type Unit = keyof typeof secondsPer;
 
-/** Results that were made elsewhere, as a request tells them; or every fault that their schema cannot see. */
+/** Results that were made elsewhere, as a request tells them; or every issue that their schema cannot see. */
 export function readImportedResults(results: readonly ImportedEvaluationResult[]): ImportedResult[] {
-  const faults: ValidationError[] = [];
+  const issues: ValidationError[] = [];
   const read = results.map((result, index) => {
     const { evaluator_id, profile_name, criteria, pass, score_raw, explanation } = result;
     const micros = (field: "evaluation_duration" | "explanation_duration") => {
       const value = readDuration(result[field]);
       if (value !== "unreadable") return value;
-      faults.push(durationFault(["body", "evaluation_results", index, field], result[field]));
+      issues.push(valueError(["body", "evaluation_results", index, field], durationUnits, result[field]));
       return undefined;
     };
     const evaluationMicros = micros("evaluation_duration");
@@ -36,7 +38,7 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
       },
     };
   });
-  if (faults.length > 0) throw new InvalidRequestError(faults);
+  if (issues.length > 0) throw new InvalidRequestError(issues);
   return read;
 }
 
@@ -48,9 +50,4 @@ function readDuration(text: string | null | undefined): Micros | "unreadable" | 
   const seconds = units.reduce((total, unit) => total + (parts[unit] ?? 0) * secondsPer[unit], 0);
   const micros = Math.round(seconds * 1e6);
   return years || months || !Number.isSafeInteger(micros) ? "unreadable" : micros;
-}
-
-function durationFault(loc: ValidationError["loc"], input: unknown): ValidationError {
-  const error = "Durations are weeks, days, hours, minutes and seconds";
-  return { type: "value_error", loc, msg: `Value error, ${error}`, input, ctx: { error } };
 }

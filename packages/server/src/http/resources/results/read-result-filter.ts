@@ -2,11 +2,9 @@ import {
   type EvaluationResultExportQuery,
   EvaluationResultFilter,
   isTrueWord,
-  maxFaults,
   readResultId,
   type ValidationError,
 } from "@presage/contract";
-import type { z } from "zod";
 import { resolveEvaluatorId } from "../../../evaluation/results/record/resolve-evaluator-id.ts";
 import type { Page, ResultFilter, SearchFilter } from "../../../evaluation/results/search/result-filter.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
@@ -54,22 +52,6 @@ export async function readSearchFilter(
   return { ...filter, status: filter.status ?? "success" };
 }
 
-/** A filter that nobody knows would find everything, and whoever misspelt it would take that for an answer. */
-export function refuseUnknownFilters(schema: z.ZodObject, given: object, where: "body" | "query"): void {
-  const unknown = Object.entries(given).filter(
-    ([name, value]) => value !== null && !Object.hasOwn(schema.shape, name),
-  );
-  if (unknown.length === 0) return;
-  throw new InvalidRequestError(
-    unknown.slice(0, maxFaults).map(([name, input]) => ({
-      type: "extra_forbidden",
-      loc: [where, name],
-      msg: "Extra inputs are not permitted",
-      input,
-    })),
-  );
-}
-
 export function readOrder(order: "-created_at" | "created_at" | null | undefined): Page["order"] {
   return order === "created_at" ? "oldest-first" : "newest-first";
 }
@@ -95,8 +77,8 @@ function readTags(text: string): EvaluationResultFilter["tags"] {
     // Refused below.
   }
   const msg = "Value error, Input should be a JSON object of texts";
-  const fault: ValidationError = { type: "value_error", loc: ["query", "tags"], msg, input: text };
-  throw new InvalidRequestError([fault]);
+  const issue: ValidationError = { type: "value_error", loc: ["query", "tags"], msg, input: text };
+  throw new InvalidRequestError([issue]);
 }
 
 function given<Value>(value: Value | null | undefined): Value | undefined {

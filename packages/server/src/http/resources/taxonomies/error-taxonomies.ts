@@ -26,6 +26,7 @@ import { toIsoInstant } from "../../../storage/micros.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { parseJson } from "../../request/parse-json.ts";
+import { missing } from "../../request/pydantic-issues.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readInstant } from "../../request/read-instant.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
@@ -120,8 +121,7 @@ function taxonomyOf(request: ErrorTaxonomyRevisionCreateRequest): NewRevision["t
   const { error_taxonomy_id: id, error_taxonomy_name: name, create_only_if_not_exists } = request;
   if (typeof id === "string") return { id: id.toLowerCase() };
   if (typeof name === "string") return { name, isNewOnly: create_only_if_not_exists ?? false };
-  const loc = ["body", "error_taxonomy_name"];
-  throw new InvalidRequestError([{ type: "missing", loc, msg: "Field required", input: request }]);
+  throw new InvalidRequestError([missing(["body", "error_taxonomy_name"], request)]);
 }
 
 function toResponse({ body, metadata, created_at, ...rest }: TaxonomyRevision): ErrorTaxonomyRevision {

@@ -2,6 +2,7 @@ import type { LatencyQuery } from "@presage/contract";
 import { nowMicros } from "../../../storage/micros.ts";
 import type { Micros } from "../../../storage/schema/tables.ts";
 import type { UsagePeriod } from "../../../usage/usage-period.ts";
+import { valueError } from "../../request/pydantic-issues.ts";
 import { readInstant } from "../../request/read-instant.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 
@@ -50,6 +51,5 @@ export function refusePeriod(
   message: string,
   field: "since" | "until" = "since",
 ): never {
-  const fault = { type: "value_error", msg: `Value error, ${message}`, ctx: { error: message } };
-  throw new InvalidRequestError([{ ...fault, loc: ["query", field], input: query[field] }]);
+  throw new InvalidRequestError([valueError(["query", field], message, query[field])]);
 }

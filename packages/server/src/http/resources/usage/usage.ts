@@ -6,8 +6,8 @@ import { holdAnswer } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { readQuery } from "../../request/read-request.ts";
+import { refuseUnknownFields } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
-import { refuseUnknownFilters } from "../results/read-result-filter.ts";
 import { type AskedPeriod, microsPerHour, readUsagePeriod, refusePeriod } from "./read-usage-period.ts";
 
 /** Of an answer, about. */
@@ -19,7 +19,7 @@ export function usageRoutes({ store }: Services): Route[] {
   return [
     withCaller("GET", "/v1/usage", async (call) => {
       const query = readQuery(call, UsageQuery);
-      refuseUnknownFilters(UsageQuery, query, "query");
+      refuseUnknownFields(UsageQuery, query, "query");
       const period = readUsagePeriod(query);
       const report = await readUsage(store, askerOf(call), period, query.api_key_id?.toLowerCase());
       if (report === undefined) refusePeriod(query, tooMuch);
@@ -28,7 +28,7 @@ export function usageRoutes({ store }: Services): Route[] {
     }),
     withCaller("GET", "/v1/usage/latency", async (call) => {
       const query = readQuery(call, LatencyQuery);
-      refuseUnknownFilters(LatencyQuery, query, "query");
+      refuseUnknownFields(LatencyQuery, query, "query");
       const period = readUsagePeriod(query);
       const report = await readLatency(store, askerOf(call), period);
       return Response.json(toLatencyResponse(period, report));
