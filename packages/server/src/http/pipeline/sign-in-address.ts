@@ -2,7 +2,7 @@ const signInPath = "/sign-in";
 const longestReturnTo = 2_000;
 
 /** Sends a browser without a session to sign in, and back afterwards. */
-export function askToSignIn({ pathname, search }: URL): Response {
+export function redirectToSignIn({ pathname, search }: URL): Response {
   const headers = { location: signInAddress(pathname + search), "cache-control": "no-store" };
   return new Response(null, { status: 303, headers });
 }

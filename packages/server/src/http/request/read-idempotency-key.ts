@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Once } from "../../storage/idempotency/once.ts";
-import type { CallWithCaller } from "../pipeline/route.ts";
-import { requestAddress } from "./request-address.ts";
+import { type CallWithCaller, requestAddress } from "../pipeline/route.ts";
 import { InvalidRequestError } from "./validate.ts";
 
 /** The caller's word by which a second try of the same request is known. */

@@ -7,8 +7,8 @@ const partCharacters = 16 * 1024;
 const pieceBytes = 256 * 1024;
 const utf8 = new TextEncoder();
 
-/** Whether `answerJson` writes this value piece by piece. */
-export function isLongAnswer(value: unknown): boolean {
+/** Whether `jsonResponse` writes this value piece by piece. */
+export function isLongResponse(value: unknown): boolean {
   return isLongerThan(value, shortCharacters);
 }
 
@@ -17,12 +17,12 @@ export function isLongAnswer(value: unknown): boolean {
  * 16 MB: what is long goes out piece by piece as its reader takes it, so that it holds up no other request, and is never in
  * memory as a whole. `onBroken` hears what made it break off.
  */
-export function answerJson(
+export function jsonResponse(
   value: unknown,
   init: ResponseInit | undefined,
   onBroken: (error: unknown) => void,
 ): Response {
-  if (!isLongAnswer(value)) return Response.json(value, init);
+  if (!isLongResponse(value)) return Response.json(value, init);
   const pieces = writeInPieces(value);
   const stream = new ReadableStream<Uint8Array>(
     {

@@ -1,6 +1,6 @@
 import type { Pieces } from "../../storage/read-in-pieces.ts";
 import { keepOpenForEach } from "../pipeline/keep-open.ts";
-import { holdStored } from "../pipeline/reserve-memory.ts";
+import { reserveStored } from "../pipeline/reserve-memory.ts";
 import type { Call } from "../pipeline/route.ts";
 import type { Services } from "../services.ts";
 import { logBrokenResponse } from "./log-broken-response.ts";
@@ -19,7 +19,7 @@ export async function streamList<Item>(
   { count, maxBytes, read }: Pieces<Item>,
   toJson: (item: Item) => string,
 ): Promise<Response> {
-  holdStored(call.exchange, maxBytes);
+  reserveStored(call.exchange, maxBytes);
   const texts = keepOpenForEach(call, listTexts(name, read(), toJson));
   if (count <= 1) return new Response((await Array.fromAsync(texts)).join(""), { headers });
   return new Response(await streamTexts(texts, logBrokenResponse(services, call)), { headers });

@@ -2,7 +2,7 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { answerTo } from "../../pipeline/errors.ts";
+import { errorResponse } from "../../pipeline/errors.ts";
 import type { Call, RoutedRequest } from "../../pipeline/route.ts";
 import { dashboardRoutes } from "./dashboard.ts";
 
@@ -26,7 +26,7 @@ const server = Bun.serve({
       if (route?.access !== "open") throw new Error("The files are for anybody.");
       const call = { request } as Call;
       return await Promise.resolve(route.handle(call)).catch(
-        (error: unknown) => new Response(null, { status: answerTo(error, "").status }),
+        (error: unknown) => new Response(null, { status: errorResponse(error, "").status }),
       );
     },
   },

@@ -8,8 +8,8 @@ import {
   type WantedEvaluator,
 } from "../../../evaluation/evaluate/evaluation-order.ts";
 import { charactersOf, type Sample } from "../../../evaluation/evaluate/sample.ts";
-import { countUsage } from "../../pipeline/count-usage.ts";
-import { holdResults } from "../../pipeline/reserve-memory.ts";
+import { countUsage } from "../../pipeline/exchange.ts";
+import { reserveResults } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import {
   itemJson,
@@ -23,7 +23,7 @@ import { missing, valueError } from "../../request/pydantic-issues.ts";
 import { readIdempotencyKey } from "../../request/read-idempotency-key.ts";
 import { readExactBody } from "../../request/read-request.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
-import { answerJson, isLongAnswer } from "../../response/json-response.ts";
+import { isLongResponse, jsonResponse } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import type { Services } from "../../services.ts";
 import { toEvaluationResult } from "../results/evaluation-result.ts";
@@ -56,11 +56,11 @@ export function evaluateRoutes(services: Services): Route[] {
       }
       refuseTooMuch(sample, evaluators.length, maxBodyBytes);
       const capture = body.capture ?? "all";
-      const kept = capture === "none" ? 0 : evaluators.length;
-      const holdAnswer = holdResults(exchange, {
-        kept,
-        keptCharacters: kept * charactersOf(sample),
-        isAnswerLong: isLongAnswer(Array.from({ length: 2 * evaluators.length }, () => sample)),
+      const stored = capture === "none" ? 0 : evaluators.length;
+      const reserveForResponse = reserveResults(exchange, {
+        stored,
+        storedCharacters: stored * charactersOf(sample),
+        isResponseLong: isLongResponse(Array.from({ length: 2 * evaluators.length }, () => sample)),
       });
       const idempotencyKey = readIdempotencyKey(request.headers);
       const order: EvaluationOrder = {
@@ -76,17 +76,17 @@ export function evaluateRoutes(services: Services): Route[] {
         if (!(error instanceof RefusedOrderError)) throw error;
         throw new InvalidRequestError(toIssues(error.refusals, references));
       });
-      const answer = toAnswerItems(evaluations);
-      const isLong = isLongAnswer(answer);
-      holdAnswer(isLong);
-      if (!isLong) return toShortAnswer(answer);
-      const results = answer.map(([item, result]) => withOldItemNames(item, result));
-      return answerJson({ results }, undefined, logBrokenResponse(services, call));
+      const items = toResponseItems(evaluations);
+      const isLong = isLongResponse(items);
+      reserveForResponse(isLong);
+      if (!isLong) return toShortResponse(items);
+      const results = items.map(([item, result]) => withOldItemNames(item, result));
+      return jsonResponse({ results }, undefined, logBrokenResponse(services, call));
     }),
   ];
 }
 
-/** What the schema cannot say: there are evaluators, and something to evaluate, by one name or another. */
+/** The schema cannot express that evaluators, and something to evaluate, are required under either of two names. */
 function missingFields(
   body: EvaluateRequest,
   references: readonly NamedReference[],
@@ -100,17 +100,17 @@ function missingFields(
   ];
 }
 
-/** Every evaluator's result holds the texts, in the store once and in the answer four times: under new names and old, twice. */
+/** Every evaluator's result contains the texts: once in the store and four times in the response, twice under new names and old. */
 function refuseTooMuch(sample: Sample, evaluators: number, maxBodyBytes: number): void {
   const characters = charactersOf(sample);
   if (characters * evaluators <= 2 * maxBodyBytes) return;
   throw new ServiceError(
     "body_too_large",
-    `Each of the ${evaluators} evaluators would keep all ${characters} characters, and a request may have ${2 * maxBodyBytes} of them in all. Name ${Math.floor((2 * maxBodyBytes) / characters)} evaluators at most, and the others in another request.`,
+    `${evaluators} evaluators × ${characters} characters exceed the limit of ${2 * maxBodyBytes}; use at most ${Math.floor((2 * maxBodyBytes) / characters)} evaluators in one request.`,
   );
 }
 
-/** A reference that names no evaluator is refused with those that name an unknown one. */
+/** A reference without an evaluator is refused together with those that name an unknown one. */
 function toWanted({
   evaluator = "",
   profileName,
@@ -130,18 +130,18 @@ function toIssues(refusals: readonly Refusal[], references: readonly NamedRefere
   });
 }
 
-type AnswerItem = [item: NewItem, result: EvaluationResult | null];
+type ResponseItem = [item: NewItem, result: EvaluationResult | null];
 
-function toAnswerItems(evaluations: readonly Evaluation[]): AnswerItem[] {
+function toResponseItems(evaluations: readonly Evaluation[]): ResponseItem[] {
   return evaluations.map((evaluation) => [
     toItem(evaluation),
     evaluation.finding.status === "success" ? toEvaluationResult(evaluation) : null,
   ]);
 }
 
-function toShortAnswer(items: readonly AnswerItem[]): Response {
-  const answer = `{"results":[${items.map(([item, result]) => itemJson(item, result)).join(",")}]}`;
-  return new Response(answer, { headers: { "content-type": "application/json;charset=utf-8" } });
+function toShortResponse(items: readonly ResponseItem[]): Response {
+  const json = `{"results":[${items.map(([item, result]) => itemJson(item, result)).join(",")}]}`;
+  return new Response(json, { headers: { "content-type": "application/json;charset=utf-8" } });
 }
 
 function toItem({ finding, evaluatorId, profile }: Evaluation): NewItem {

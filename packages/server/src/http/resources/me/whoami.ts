@@ -13,12 +13,12 @@ export function whoAmIRoutes({ store }: Services): Route[] {
         throw new ServiceError("not_found", "The caller's account does not exist any more.");
       }
       const { id, name } = account;
-      return Response.json(answerTo(caller.proof, { id, name }));
+      return Response.json(toResponse(caller.proof, { id, name }));
     }),
   ];
 }
 
-function answerTo(proof: Proof, account: Account): WhoAmIResponse {
+function toResponse(proof: Proof, account: Account): WhoAmIResponse {
   return proof.kind === "key"
     ? { caller: { api_key: { id: proof.keyId, account } } }
     : { caller: { session: { id: proof.sessionId, account } } };

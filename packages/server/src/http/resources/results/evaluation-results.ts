@@ -26,14 +26,14 @@ import { searchResults } from "../../../evaluation/results/search/search-results
 import { summarise, TooManyGroupsError } from "../../../evaluation/results/summary/summarise.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
-import { holdResults, holdStored } from "../../pipeline/reserve-memory.ts";
+import { reserveResults, reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type Call, type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { missing, valueError } from "../../request/pydantic-issues.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
 import { InvalidRequestError, refuseUnknownFields } from "../../request/validate.ts";
-import { answerJson } from "../../response/json-response.ts";
+import { jsonResponse } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import { streamList } from "../../response/stream-list.ts";
 import { streamTexts } from "../../response/stream-texts.ts";
@@ -47,24 +47,24 @@ import { readExportQuery, readOrder, readResultFilter, readSearchFilter } from "
 
 const path = "/v1/evaluation-results";
 const defaultLimit = 50;
-/** An export reads about so much at once, and more only where one result has more. */
+/** An export reads about this much at once, more only if one result is larger. */
 const bytesOfExport = 1_000_000;
 
 export function evaluationResultRoutes(services: Services): Route[] {
   const onBroken = (call: Call) => logBrokenResponse(services, call);
   const { maxBodyBytes, maxShortBodyBytes } = services.settings;
 
-  /** Counts what a result takes while it is read and answered. */
-  async function holdResult(call: CallWithCaller): Promise<void> {
-    holdStored(call.exchange, await measureResult(services, askerOf(call), idOf(call)));
+  /** Reserves the memory that a result takes while it is read and sent. */
+  async function reserveResult(call: CallWithCaller): Promise<void> {
+    reserveStored(call.exchange, await measureResult(services, askerOf(call), idOf(call)));
   }
 
   return [
     withCaller("GET", `${path}/:id`, async (call) => {
-      await holdResult(call);
+      await reserveResult(call);
       const result = toEvaluationResult(await findResult(services, askerOf(call), idOf(call)));
-      const answer = { evaluation_result: result, evaluation_results: [result] };
-      return answerJson(answer satisfies EvaluationResultResponse, undefined, onBroken(call));
+      const response = { evaluation_result: result, evaluation_results: [result] };
+      return jsonResponse(response satisfies EvaluationResultResponse, undefined, onBroken(call));
     }),
     withCaller("POST", `${path}/search`, async (call) => {
       const body = await readBody(call, EvaluationResultSearchRequest, maxShortBodyBytes);
@@ -86,7 +86,7 @@ export function evaluationResultRoutes(services: Services): Route[] {
       const filter = await readSearchFilter(services, call, fields);
       const pieces = exportResults(services, askerOf(call), filter, order);
       const written = await exportFormat(format);
-      holdStored(call.exchange, bytesOfExport);
+      reserveStored(call.exchange, bytesOfExport);
       const texts = keepOpenForEach(call, exportTexts(pieces, written));
       const stream = await streamTexts(texts, onBroken(call));
       return new Response(stream, {
@@ -99,8 +99,8 @@ export function evaluationResultRoutes(services: Services): Route[] {
     withCaller("POST", `${path}/batch`, async (call) => {
       const body = await readExactBody(call, EvaluationResultBatchRequest, maxBodyBytes);
       const imported = readImportedResults(body.evaluation_results);
-      const keptCharacters = imported.reduce((sum, result) => sum + charactersOfImport(result), 0);
-      holdResults(call.exchange, { kept: imported.length, keptCharacters, isAnswerLong: false });
+      const storedCharacters = imported.reduce((sum, result) => sum + charactersOfImport(result), 0);
+      reserveResults(call.exchange, { stored: imported.length, storedCharacters, isResponseLong: false });
       const kept = await importResults(
         services,
         askerOf(call),
@@ -127,7 +127,7 @@ export function evaluationResultRoutes(services: Services): Route[] {
     withCaller("POST", `${path}/:id/correction`, async (call) => {
       const resultId = idOf(call);
       const body = await readBody(call, CorrectionRequest, maxShortBodyBytes);
-      await holdResult(call);
+      await reserveResult(call);
       const correction = {
         userId: call.caller.userId,
         resultId,
@@ -137,8 +137,8 @@ export function evaluationResultRoutes(services: Services): Route[] {
       };
       const once = readOnce(call, "correct result", body);
       const result = await correctResult(services, askerOf(call), correction, once);
-      const answer: CorrectionResponse = { evaluation_result: toEvaluationResult(result) };
-      return answerJson(answer, { status: 201 }, onBroken(call));
+      const response: CorrectionResponse = { evaluation_result: toEvaluationResult(result) };
+      return jsonResponse(response, { status: 201 }, onBroken(call));
     }),
   ];
 }

@@ -1,11 +1,9 @@
 import { ServiceError } from "../../../errors.ts";
 import { useSignInToken } from "../../../identity/sign-in-tokens/use-sign-in-token.ts";
-import { findSession } from "../../pipeline/authenticate.ts";
-import { isSameOrigin } from "../../pipeline/check-csrf.ts";
-import { open, openPage, type Route } from "../../pipeline/route.ts";
+import { findSession, isSameOrigin } from "../../pipeline/authenticate.ts";
+import { open, openPage, type Route, requestAddress } from "../../pipeline/route.ts";
 import { readReturnTo } from "../../pipeline/sign-in-address.ts";
 import { readJsonBody } from "../../request/read-json-body.ts";
-import { requestAddress } from "../../request/request-address.ts";
 import type { Services } from "../../services.ts";
 import { rotateSession } from "./rotate-session.ts";
 import type { LocalSignIn } from "./sign-in.ts";

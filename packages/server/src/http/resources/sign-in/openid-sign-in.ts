@@ -1,9 +1,8 @@
 import { rememberUser } from "../../../identity/openid/remember-user.ts";
 import { SignInError } from "../../../identity/openid/sign-in-error.ts";
 import { startSession } from "../../../identity/sessions/start-session.ts";
-import { openPage, type Route } from "../../pipeline/route.ts";
+import { openPage, type Route, requestAddress } from "../../pipeline/route.ts";
 import { readReturnTo } from "../../pipeline/sign-in-address.ts";
-import { requestAddress } from "../../request/request-address.ts";
 import type { Services } from "../../services.ts";
 import { rotateSession } from "./rotate-session.ts";
 import type { OpenidSignIn } from "./sign-in.ts";

@@ -2,7 +2,7 @@ import { LatencyQuery, type LatencyResponse, UsageQuery, type UsageResponse } fr
 import { toIsoInstant } from "../../../storage/micros.ts";
 import { type LatencyFigures, type LatencyReport, readLatency } from "../../../usage/read-latency.ts";
 import { readUsage, type UsageReport } from "../../../usage/read-usage.ts";
-import { holdAnswer } from "../../pipeline/reserve-memory.ts";
+import { reserveResponse } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { readQuery } from "../../request/read-request.ts";
@@ -23,7 +23,7 @@ export function usageRoutes({ store }: Services): Route[] {
       const period = readUsagePeriod(query);
       const report = await readUsage(store, askerOf(call), period, query.api_key_id?.toLowerCase());
       if (report === undefined) refusePeriod(query, tooMuch);
-      holdAnswer(call.exchange, report.steps.length * bytesPerRow);
+      reserveResponse(call.exchange, report.steps.length * bytesPerRow);
       return Response.json(toUsageResponse(period, report));
     }),
     withCaller("GET", "/v1/usage/latency", async (call) => {
