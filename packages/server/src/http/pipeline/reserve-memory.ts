@@ -1,4 +1,5 @@
 import { type Holder, holdBytes, holdBytesAnyway } from "../../limits/byte-budget.ts";
+import { pullStream } from "../response/pull-stream.ts";
 import type { Exchange } from "./exchange.ts";
 
 /**
@@ -91,32 +92,22 @@ export function releaseMemory(response: Response, exchange: Exchange): Response 
 function inSlices(body: ReadableStream<Uint8Array>, onEnd: () => void): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   let rest: Uint8Array = new Uint8Array();
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        try {
-          if (rest.length === 0) {
-            const next = await reader.read();
-            if (next.done) {
-              onEnd();
-              return controller.close();
-            }
-            rest = next.value;
-          }
-          controller.enqueue(rest.subarray(0, sliceBytes));
-          rest = rest.subarray(sliceBytes);
-        } catch {
-          onEnd();
-          // Breaks the connection. Bun would print an error given here, with its source code.
-          controller.error();
-        }
-      },
-      async cancel() {
+  async function read(): Promise<Uint8Array | undefined> {
+    if (rest.length === 0) {
+      const next = await reader.read();
+      if (next.done) {
         onEnd();
-        rest = new Uint8Array();
-        await reader.cancel();
-      },
-    },
-    { highWaterMark: 0 },
-  );
+        return undefined;
+      }
+      rest = next.value;
+    }
+    const slice = rest.subarray(0, sliceBytes);
+    rest = rest.subarray(sliceBytes);
+    return slice;
+  }
+  return pullStream(read, onEnd, () => {
+    onEnd();
+    rest = new Uint8Array();
+    return reader.cancel();
+  });
 }

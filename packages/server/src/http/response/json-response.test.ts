@@ -7,7 +7,7 @@ function fail(error: unknown): never {
   throw error;
 }
 
-test("A long value is answered as the same JSON as ever, in pieces", async () => {
+test("A long value is written in pieces, as the same JSON", async () => {
   const inner = { long, short: 'a " quote', number: 1.5, nothing: null, list: [long, "x", `${long}!`] };
   const value = {
     results: [{ one: inner, two: inner }],
@@ -35,7 +35,7 @@ test("A long integer among long texts keeps its digits", async () => {
   expect(await jsonResponse(value, undefined, fail).text()).toEndWith('"params":{"seed":9007199254740993}}');
 });
 
-test("A short value is answered at once", async () => {
+test("A short value is written at once", async () => {
   const value = { a: [1, "two", null] };
   expect(isLongResponse(value)).toBe(false);
   const response = jsonResponse(value, undefined, fail);

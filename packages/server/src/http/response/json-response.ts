@@ -1,21 +1,22 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { isLongerThan } from "../request/is-longer-than.ts";
+import { pullStream } from "./pull-stream.ts";
 
 const shortCharacters = 64 * 1024;
-/** What has fewer characters is written in one go. A longer text is written once, however often it is there. */
+/** Shorter values are written at once. A longer text is written once, however often it occurs. */
 const partCharacters = 16 * 1024;
 const pieceBytes = 256 * 1024;
 const utf8 = new TextEncoder();
 
-/** Whether `jsonResponse` writes this value piece by piece. */
+/** Whether `jsonResponse` writes this value in pieces. */
 export function isLongResponse(value: unknown): boolean {
   return isLongerThan(value, shortCharacters);
 }
 
 /**
- * A value as the JSON of an answer. Results name their texts twice, an evaluation its results twice again, and a text may have
- * 16 MB: what is long goes out piece by piece as its reader takes it, so that it holds up no other request, and is never in
- * memory as a whole. `onBroken` hears what made it break off.
+ * A value as a JSON response. A result contains its texts twice, an evaluation its results twice again, and a text may have 16 MB:
+ * a long value is written in pieces as its reader takes them, so that it delays no other request and is never in memory as a
+ * whole. `onBroken` is given the error if the response breaks off.
  */
 export function jsonResponse(
   value: unknown,
@@ -24,47 +25,32 @@ export function jsonResponse(
 ): Response {
   if (!isLongResponse(value)) return Response.json(value, init);
   const pieces = writeInPieces(value);
-  const stream = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          await nextTurn();
-          const { done, value: piece } = pieces.next();
-          if (done) controller.close();
-          else controller.enqueue(piece);
-        } catch (error) {
-          onBroken(error);
-          // Breaks the connection. An error given here would be printed by Bun, with its source.
-          controller.error();
-        }
-      },
-      cancel() {
-        pieces.return();
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  const read = async () => {
+    await nextTurn();
+    return pieces.next().value ?? undefined;
+  };
+  const stream = pullStream(read, onBroken, () => pieces.return());
   return new Response(stream, {
     ...init,
     headers: { ...init?.headers, "content-type": "application/json;charset=utf-8" },
   });
 }
 
-/** The JSON of a value in pieces of about the same length, however its texts are spread over it. */
+/** The JSON of a value in pieces of about the same length, wherever its texts are. */
 function* writeInPieces(value: unknown): Generator<Uint8Array, void> {
-  let gathered = "";
+  let joined = "";
   for (const part of partsOf(value, new Map())) {
-    if (typeof part === "string") gathered += part;
-    if (typeof part !== "string" || gathered.length >= pieceBytes) {
-      yield* cut(utf8.encode(gathered));
-      gathered = "";
+    if (typeof part === "string") joined += part;
+    if (typeof part !== "string" || joined.length >= pieceBytes) {
+      yield* cut(utf8.encode(joined));
+      joined = "";
     }
     if (typeof part !== "string") yield* cut(part);
   }
-  yield* cut(utf8.encode(gathered));
+  yield* cut(utf8.encode(joined));
 }
 
-/** The parts of a value's JSON: long texts as bytes, which are kept for the next time that they come up. */
+/** The parts of a value's JSON: long texts as bytes, which are reused when they occur again. */
 function* partsOf(value: unknown, written: Map<string, Uint8Array>): Generator<string | Uint8Array, void> {
   if (!isLong(value)) return yield JSON.stringify(value);
   if (typeof value === "string") {
@@ -74,25 +60,25 @@ function* partsOf(value: unknown, written: Map<string, Uint8Array>): Generator<s
     return;
   }
   const isList = Array.isArray(value);
-  // Each part passes through every level above it, so small ones are gathered first.
-  let gathered = isList ? "[" : "{";
+  // Each part passes through every level above it, so small ones are joined first.
+  let joined = isList ? "[" : "{";
   let comma = "";
   for (const [key, item] of Object.entries(value)) {
     if (item === undefined && !isList) continue;
-    gathered += isList ? comma : `${comma}${JSON.stringify(key)}:`;
+    joined += isList ? comma : `${comma}${JSON.stringify(key)}:`;
     comma = ",";
     const isItemLong = isLong(item);
-    if (!isItemLong) gathered += JSON.stringify(item ?? null);
-    if (isItemLong || gathered.length > partCharacters) {
-      yield gathered;
-      gathered = "";
+    if (!isItemLong) joined += JSON.stringify(item ?? null);
+    if (isItemLong || joined.length > partCharacters) {
+      yield joined;
+      joined = "";
     }
     if (isItemLong) yield* partsOf(item, written);
   }
-  yield gathered + (isList ? "]" : "}");
+  yield joined + (isList ? "]" : "}");
 }
 
-/** Whether it is worth taking apart. */
+/** Whether a value is worth writing in parts. */
 function isLong(value: unknown): value is object | string {
   return isLongerThan(value, partCharacters);
 }

@@ -9,8 +9,8 @@ import { streamTexts } from "./stream-texts.ts";
 const headers = { "content-type": "application/json;charset=utf-8" };
 
 /**
- * An answer that is a JSON list inside an object. One piece of items is answered whole; of more, one at a time is read and written,
- * as the reader takes them.
+ * A response that is a JSON list in an object. One piece of items is sent whole; several are read and written one at a time, as
+ * the client reads them.
  */
 export async function streamList<Item>(
   services: Pick<Services, "log">,
@@ -25,7 +25,7 @@ export async function streamList<Item>(
   return new Response(await streamTexts(texts, logBrokenResponse(services, call)), { headers });
 }
 
-/** A JSON list inside an object, in texts that follow each other, one for each piece of items. */
+/** A JSON list in an object, as one text for each piece of items. */
 async function* listTexts<Item>(
   name: string,
   pieces: AsyncIterable<readonly Item[]>,

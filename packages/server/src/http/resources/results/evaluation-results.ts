@@ -40,8 +40,7 @@ import { streamTexts } from "../../response/stream-texts.ts";
 import type { Services } from "../../services.ts";
 import { toEvaluationResult } from "./evaluation-result.ts";
 import { toSummaryResponse } from "./evaluation-summary.ts";
-import { exportFormat } from "./export-format.ts";
-import { exportTexts } from "./export-texts.ts";
+import { exportFormat, exportTexts } from "./export-format.ts";
 import { readImportedResults } from "./read-imported-result.ts";
 import { readExportQuery, readOrder, readResultFilter, readSearchFilter } from "./read-result-filter.ts";
 
