@@ -7,7 +7,7 @@ import { type PresageWithProvider, startPresageWithProvider } from "../support/p
 import { callbackAddress, follow, signInAtProvider } from "../support/sign-in-at-provider.ts";
 
 const notOurs = /does not belong to a sign-in that this browser began/;
-const notBegun = /was not begun in this browser/;
+const notBegun = /was not started in this browser/;
 const down = /cannot be reached or does not work right now/;
 
 onEachDatabase((database) => {

@@ -7,14 +7,14 @@ import { scanJson } from "./scan-json.ts";
 import { InvalidRequestError } from "./validate.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
-/** Whatever is in such a body, it is read within milliseconds. */
+/** A body up to this length is read within milliseconds, whatever it contains. */
 const shortBodyBytes = 64 * 1024;
-/** Each step of reading a longer one may take a tenth of a second: other requests have their turn between them. */
+/** Each step of reading a longer body may take a tenth of a second, so other requests are served between them. */
 const longBodyBytes = 512 * 1024;
 
 /**
- * Reads a request's body as JSON, whatever content type it claims. No body and a null are undefined. Of a key that is
- * there twice the last one counts.
+ * Reads a request's body as JSON, whatever its content type. An empty body and null are undefined. If a key is repeated, its last
+ * value counts.
  */
 export async function readJsonBody(
   request: Request,
@@ -23,7 +23,7 @@ export async function readJsonBody(
 ): Promise<JsonReading> {
   const bytes = await readBodyWithin(request, maxBodyBytes, onLength).catch((error: unknown) => {
     if (error instanceof ServiceError) throw error;
-    // A body fails to arrive only with its connection.
+    // Reading a body fails only if the connection does.
     throw new ClientDisconnectedError();
   });
   if (bytes === undefined) {
@@ -36,7 +36,7 @@ export async function readJsonBody(
 
 const nothing: JsonReading = { plain: undefined, exact: undefined };
 
-/** Refuses what would take too much time or memory before it is parsed. */
+/** Refuses a body that would take too much time or memory, before it is parsed. */
 async function parseInTurns(bytes: Uint8Array): Promise<JsonReading> {
   const { refusal, mayHaveLongNumber } = scanJson(bytes);
   if (refusal !== undefined) {

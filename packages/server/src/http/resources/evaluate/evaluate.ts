@@ -27,7 +27,7 @@ import { isLongResponse, jsonResponse } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import type { Services } from "../../services.ts";
 import { toEvaluationResult } from "../results/evaluation-result.ts";
-import { readFiling } from "../results/read-result-metadata.ts";
+import { readResultMetadata } from "../results/read-result-metadata.ts";
 
 /** What cannot be run of what an account wants, and why. */
 export type FindRefusals = (
@@ -67,7 +67,7 @@ export function evaluateRoutes(services: Services): Route[] {
         accountId,
         sample,
         evaluators,
-        filing: readFiling(body),
+        filing: readResultMetadata(body),
         capture,
         hasConfidenceInterval: body.confidence_interval_strategy === "full-history",
         ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

@@ -10,7 +10,7 @@ export function whoAmIRoutes({ store }: Services): Route[] {
     withCaller("GET", "/v1/whoami", async ({ caller }) => {
       const account = await selectAccount(store.database, caller.accountId);
       if (account === undefined) {
-        throw new ServiceError("not_found", "The caller's account does not exist any more.");
+        throw new ServiceError("not_found", "The caller's account no longer exists.");
       }
       const { id, name } = account;
       return Response.json(toResponse(caller.proof, { id, name }));

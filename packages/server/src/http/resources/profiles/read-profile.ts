@@ -17,7 +17,7 @@ import type { Services } from "../../services.ts";
 
 type ProfileServices = Pick<Services, "registry" | "rules">;
 
-/** What the schema of a new profile cannot say: its family exists and takes its config, and its name may be had. */
+/** Checks what the schema of a new profile cannot: that its family exists and accepts the config, and that the name is allowed. */
 export async function readNewConfig(
   services: ProfileServices,
   call: CallWithCaller,
@@ -37,12 +37,12 @@ export async function readNewConfig(
         ]
       : []),
     ...(body.name.startsWith(systemPrefix)
-      ? [valueError(["body", "name"], `Names that begin with ${systemPrefix} are Presage's own`, body.name)]
+      ? [valueError(["body", "name"], `Names that start with ${systemPrefix} are reserved`, body.name)]
       : []),
   ]);
 }
 
-/** What the schema of a revision cannot say: the profile's family takes its config, and no other family is named. */
+/** Checks what the schema of a revision cannot: that the profile's family accepts the config, and that no other family is named. */
 export async function readRevisedConfig(
   services: ProfileServices,
   call: CallWithCaller,
@@ -51,7 +51,7 @@ export async function readRevisedConfig(
 ): Promise<CheckedConfig> {
   const family = services.registry.find(familyName)?.family;
   if (family === undefined) {
-    throw new ServiceError("conflict", `This version of Presage has no family ${familyName} any more.`);
+    throw new ServiceError("conflict", `This version of Presage no longer has the family ${familyName}.`);
   }
   return accept(
     await readConfig(services, call, family, body),
@@ -59,7 +59,7 @@ export async function readRevisedConfig(
   );
 }
 
-/** What the schema of a request about a profile cannot say: it names no other family than the profile's. */
+/** Checks what the schema of a request about a profile cannot: that it names no family but the profile's. */
 export function refuseOtherFamily(registry: Registry, body: FamilyFields, familyName: string): void {
   const issues = issuesOfOtherFamily(registry, body, familyName);
   if (issues.length > 0) throw new InvalidRequestError(issues);

@@ -5,13 +5,13 @@ import type { Micros } from "../../../storage/schema/tables.ts";
 import { readSample } from "../../request/old-names.ts";
 import { valueError } from "../../request/pydantic-issues.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
-import { readFiling } from "./read-result-metadata.ts";
+import { readResultMetadata } from "./read-result-metadata.ts";
 
 const secondsPer = { weeks: 604_800, days: 86_400, hours: 3_600, minutes: 60, seconds: 1 } as const;
 const durationUnits = "Durations are weeks, days, hours, minutes and seconds";
 type Unit = keyof typeof secondsPer;
 
-/** Results that were made elsewhere, as a request tells them; or every issue that their schema cannot see. */
+/** Reads the results of an import; throws every issue that their schema cannot express. */
 export function readImportedResults(results: readonly ImportedEvaluationResult[]): ImportedResult[] {
   const issues: ValidationError[] = [];
   const read = results.map((result, index) => {
@@ -28,7 +28,7 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
       evaluatorId: evaluator_id,
       profileName: profile_name ?? criteria ?? undefined,
       sample: readSample(result),
-      filing: readFiling(result),
+      filing: readResultMetadata(result),
       finding: {
         ...(typeof pass === "boolean" ? { pass } : {}),
         ...(typeof score_raw === "number" ? { score: score_raw } : {}),
@@ -42,7 +42,7 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
   return read;
 }
 
-/** Years and months are no lengths of time, and what a store cannot count is none either. */
+/** Years and months have no fixed length, and a store cannot count more than a safe integer of microseconds. */
 function readDuration(text: string | null | undefined): Micros | "unreadable" | undefined {
   if (text === null || text === undefined) return undefined;
   const { years, months, ...parts } = parse(text);

@@ -14,7 +14,7 @@ import { readInstant } from "../../request/read-instant.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 
-/** Which results a request speaks of. Nulls are as good as absent. */
+/** The results that a request selects. Null is treated as omitted. */
 export async function readResultFilter(
   services: Pick<Services, "store" | "registry">,
   call: CallWithCaller,
@@ -42,7 +42,7 @@ export async function readResultFilter(
   };
 }
 
-/** Which results a search speaks of: successes, unless it says otherwise. */
+/** The results that a search selects: successes, unless it names a status. */
 export async function readSearchFilter(
   services: Pick<Services, "store" | "registry">,
   call: CallWithCaller,

@@ -116,7 +116,7 @@ function toNewRevision(request: ErrorTaxonomyRevisionCreateRequest): NewRevision
   };
 }
 
-/** What the schema cannot say: a revision is of some taxonomy. */
+/** Requires a taxonomy, under either of two names, which the schema cannot express. */
 function taxonomyOf(request: ErrorTaxonomyRevisionCreateRequest): NewRevision["taxonomy"] {
   const { error_taxonomy_id: id, error_taxonomy_name: name, create_only_if_not_exists } = request;
   if (typeof id === "string") return { id: id.toLowerCase() };
@@ -134,7 +134,7 @@ function toResponse({ body, metadata, created_at, ...rest }: TaxonomyRevision): 
   };
 }
 
-/** What is long is JSON already, and neither read nor written anew. */
+/** The same as JSON. The long fields are stored as JSON and are neither parsed nor written again. */
 function toJson(revision: TaxonomyRevision): string {
   const {
     body: _body,

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import type { LatencyQuery } from "@presage/contract";
 import { InvalidRequestError } from "../../request/validate.ts";
-import { type AskedPeriod, microsPerHour, readUsagePeriod } from "./read-usage-period.ts";
+import { microsPerHour, type RequestedPeriod, readUsagePeriod } from "./read-usage-period.ts";
 
 beforeEach(() => {
   setSystemTime(new Date("2026-03-10T15:20:00Z"));
@@ -10,7 +10,7 @@ afterEach(() => {
   setSystemTime();
 });
 
-function hoursOf({ fromHour, untilHour }: AskedPeriod): string[] {
+function hoursOf({ fromHour, untilHour }: RequestedPeriod): string[] {
   return [fromHour, untilHour].map((hour) => new Date((hour * microsPerHour) / 1_000).toISOString());
 }
 
