@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { RuleFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { findSubstrings, type Occurrence } from "./text/find-substrings.ts";
 
@@ -17,14 +17,14 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
-export const contains: RuleFamily<Config> = {
+export const contains = defineFamily({
   kind: "rule",
   name: "contains",
   description: "The output holds all, any or none of a list of substrings.",
   versions: ["2026-11-21"],
   needs: ["output"],
   config,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "The output is no refusal: none of the usual phrases of one is in it.",
@@ -58,8 +58,8 @@ export const contains: RuleFamily<Config> = {
       };
     };
   },
-  isHeavy: ({ output = "" }, { substrings }) => output.length * substrings.length > 2_000_000,
-};
+  isExpensive: ({ output = "" }, { substrings }) => output.length * substrings.length > 2_000_000,
+});
 
 /** Only `all` has a middle: the share that was found. */
 function scoreOf(mode: Config["mode"], found: number, wanted: number): number {

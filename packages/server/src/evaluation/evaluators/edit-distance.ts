@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { type Position, type RuleFamily, UnusableSampleError } from "./family.ts";
+import { UnusableSampleError } from "../evaluation-error.ts";
+import type { Position } from "../evaluator-outcome.ts";
+import { defineFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { describeDifference, firstDifference } from "./text/first-difference.ts";
 import { editDistance as distanceBetween } from "./text/levenshtein.ts";
@@ -15,27 +17,27 @@ const config = z.strictObject({
     .meta({ description: "The lowest similarity that passes." }),
   ...textNormalisation,
 });
-type Config = z.output<typeof config>;
 
 /** The product of two lengths that takes a millisecond. */
 const lightProductOfLengths = 1e6;
 
 /** 1 − Levenshtein distance / length of the longer text, in Unicode code points. */
-export const editDistance: RuleFamily<Config> = {
+export const editDistance = defineFamily({
   kind: "rule",
   name: "edit-distance",
   description: "How few characters of the output would have to be changed to make it the gold answer.",
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "At most one character in ten differs.",
       config: { threshold: 0.9, trim: true, ignore_case: false, strip_tags: false },
     },
   ],
-  isHeavy: ({ output = "", goldAnswer = "" }) => output.length * goldAnswer.length > lightProductOfLengths,
+  isExpensive: ({ output = "", goldAnswer = "" }) =>
+    output.length * goldAnswer.length > lightProductOfLengths,
   prepare(profile) {
     return ({ output = "", goldAnswer = "" }) => {
       const said = normaliseText(output, profile);
@@ -64,7 +66,7 @@ export const editDistance: RuleFamily<Config> = {
       };
     };
   },
-};
+});
 
 function differingStretch(output: string, said: NormalisedText, wanted: NormalisedText): Position[] {
   if (said.range === undefined) return [];

@@ -1,20 +1,19 @@
 import { z } from "zod";
-import type { RuleFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { describeDifference, firstDifference } from "./text/first-difference.ts";
 import { normaliseText, textNormalisation } from "./text/normalise-text.ts";
 
 const config = z.strictObject(textNormalisation);
-type Config = z.output<typeof config>;
 
-export const exactMatch: RuleFamily<Config> = {
+export const exactMatch = defineFamily({
   kind: "rule",
   name: "exact-match",
   description: "The output equals the gold answer.",
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "Equal but for white space at the ends.",
@@ -39,4 +38,4 @@ export const exactMatch: RuleFamily<Config> = {
       };
     };
   },
-};
+});

@@ -1,6 +1,8 @@
 import { jsonrepair } from "jsonrepair";
 import { z } from "zod";
-import { type RuleFamily, UnusableSampleError, type Verdict } from "./family.ts";
+import { UnusableSampleError } from "../evaluation-error.ts";
+import type { Verdict } from "../evaluator-outcome.ts";
+import { defineFamily } from "./family.ts";
 import { compareJson, type JsonComparison, type Mismatches } from "./json/compare-json.ts";
 import { readIgnoredPaths } from "./json/ignored-paths.ts";
 import { readJsonPointer } from "./json/json-path.ts";
@@ -30,12 +32,11 @@ const config = z.strictObject({
     .meta({ description: "JSON pointers of fields that do not count, with all that is below them." }),
   number_tolerance: z.number().min(0).default(0),
 });
-type Config = z.output<typeof config>;
 
 /** A list of small values takes a hundred times its text: at this length some 300 MB. */
 const maxCharacters = 2_500_000;
 
-export const jsonMatch: RuleFamily<Config> = {
+export const jsonMatch = defineFamily({
   kind: "rule",
   name: "json-match",
   description: "The output equals the gold answer as JSON. The score is the F1 of its fields.",
@@ -43,7 +44,7 @@ export const jsonMatch: RuleFamily<Config> = {
   needs: ["output", "goldAnswer"],
   config,
   maxCharacters,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "Every field counts, numbers are equal exactly, and nothing is mended.",
@@ -65,9 +66,9 @@ export const jsonMatch: RuleFamily<Config> = {
       return toVerdict(compareJson(mended.value, gold.value, ignored, number_tolerance), { repaired: true });
     };
   },
-  isHeavy: ({ output = "", goldAnswer = "" }, { repair }) =>
+  isExpensive: ({ output = "", goldAnswer = "" }, { repair }) =>
     (repair && output.length > heavyRepairedLength) || output.length + goldAnswer.length > heavyLength,
-};
+});
 
 function readRepaired(text: string): JsonReading | undefined {
   try {

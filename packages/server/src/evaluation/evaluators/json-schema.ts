@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { EvaluationFailure, type RuleFamily, type Verdict } from "./family.ts";
+import { EvaluationError } from "../evaluation-error.ts";
+import type { Verdict } from "../evaluator-outcome.ts";
+import { defineFamily } from "./family.ts";
 import { compileJsonSchema, type JsonSchema, type ValidateJson } from "./json/compile-json-schema.ts";
 import { readJson } from "./json/read-json.ts";
 import { codePointPositions } from "./text/code-points.ts";
@@ -34,12 +36,11 @@ const config = z
       context.addIssue({ code: "custom", path: ["schema"], message: (error as Error).message });
     }
   });
-type Config = z.output<typeof config>;
 
 /** A list of small values takes fifty times its text: at this length a quarter of a gigabyte. */
 const maxCharacters = 4_000_000;
 
-export const jsonSchema: RuleFamily<Config> = {
+export const jsonSchema = defineFamily({
   kind: "rule",
   name: "json-schema",
   description: "The output is JSON that is valid against a schema.",
@@ -47,7 +48,7 @@ export const jsonSchema: RuleFamily<Config> = {
   needs: ["output"],
   config,
   maxCharacters,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "The output is JSON, whatever is in it.",
@@ -65,13 +66,13 @@ export const jsonSchema: RuleFamily<Config> = {
       return toVerdict(callValidate(validate, read.value));
     };
   },
-  heavyCheck: {
+  expensiveCheck: {
     path: ["schema"],
     isNeeded: ({ schema }) => isLongSchema(schema),
     run: ({ schema }) => checkSchema(schema),
   },
-  isHeavy: ({ output = "" }, { schema }) => output.length > lightOutputLength || !isLightSchema(schema),
-};
+  isExpensive: ({ output = "" }, { schema }) => output.length > lightOutputLength || !isLightSchema(schema),
+});
 
 function isLongSchema(schema: JsonSchema): boolean {
   return JSON.stringify(schema).length > quickSchemaLength;
@@ -91,7 +92,7 @@ function compileChecked(schema: JsonSchema): ValidateJson {
     return compileJsonSchema(schema, { allErrors: isLightSchema(schema), isChecked: true });
   } catch (error) {
     // It was checked by an earlier version.
-    throw new EvaluationFailure("invalid_profile", "The schema is no longer valid.", { cause: error });
+    throw new EvaluationError("invalid_profile", "The schema is no longer valid.", { cause: error });
   }
 }
 
@@ -105,7 +106,7 @@ function callValidate(validate: ValidateJson, value: unknown): ReturnType<Valida
     return validate(value);
   } catch (error) {
     if (error instanceof RangeError)
-      throw new EvaluationFailure("timeout", "The schema refers to itself without end.", { cause: error });
+      throw new EvaluationError("timeout", "The schema refers to itself without end.", { cause: error });
     throw error;
   }
 }

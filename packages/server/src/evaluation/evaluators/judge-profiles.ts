@@ -1,11 +1,9 @@
-import { sampleFieldNames } from "../evaluate/sample.ts";
-import type { SystemProfile } from "./family.ts";
-import type { JudgeConfig } from "./judge.ts";
+import { sampleFieldNames } from "../sample.ts";
 
 const { input, goldAnswer, retrievedContext } = sampleFieldNames;
 
-/** The judge's own profiles. Each says what passes, what fails and what does not matter. */
-export const judgeProfiles: readonly SystemProfile<JudgeConfig>[] = [
+/** The judge's built-in profiles. Each says what passes, what fails and what does not matter. */
+export const judgeProfiles = [
   profile(
     "system:is-concise",
     "Says what is needed and no more.",
@@ -56,8 +54,8 @@ function profile(
   name: `system:${string}`,
   description: string,
   passCriteria: string,
-  requiredFields: JudgeConfig["required_fields"] = [],
-): SystemProfile<JudgeConfig> {
+  requiredFields: string[] = [],
+) {
   const config = {
     pass_criteria: passCriteria,
     active_learning_enabled: false,

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type RuleFamily, UnusableSampleError } from "./family.ts";
+import { UnusableSampleError } from "../evaluation-error.ts";
+import { defineFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { type FoundNumber, readNumbers } from "./text/read-numbers.ts";
 
@@ -38,21 +39,21 @@ const lightCharacters = 10_000;
 const shownPairs = 5;
 const maxPositions = 1_000;
 
-export const numeric: RuleFamily<Config> = {
+export const numeric = defineFamily({
   kind: "rule",
   name: "numeric",
   description: "The numbers of the output are those of the gold answer, within a tolerance.",
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "All numbers, in order, but for rounding in the ninth place.",
       config: { absolute_tolerance: 0, relative_tolerance: 1e-9, compare: "all" },
     },
   ],
-  isHeavy: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
+  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
   prepare(profile) {
     return ({ output = "", goldAnswer = "" }) => {
       const comparison = compareNumbers(numbersOf(output, profile), numbersOf(goldAnswer, profile), profile);
@@ -72,7 +73,7 @@ export const numeric: RuleFamily<Config> = {
       };
     };
   },
-};
+});
 
 function numbersOf(text: string, { compare }: Config): Iterator<FoundNumber> {
   const numbers = readNumbers(text);

@@ -1,7 +1,8 @@
 import type { RE2JS } from "re2js";
 import { z } from "zod";
-import { patternLibrary } from "../rules/heavy-libraries.ts";
-import type { Position, RuleFamily, Verdict } from "./family.ts";
+import type { Position, Verdict } from "../evaluator-outcome.ts";
+import { patternLibrary } from "../lazy-libraries.ts";
+import { defineFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { compilePattern } from "./text/compile-pattern.ts";
 import { cutText } from "./text/cut-text.ts";
@@ -38,14 +39,14 @@ const config = z
   });
 type Config = z.output<typeof config>;
 
-export const regex: RuleFamily<Config> = {
+export const regex = defineFamily({
   kind: "rule",
   name: "regex",
   description: "The output matches a pattern, or does not.",
   versions: ["2026-11-21"],
   needs: ["output"],
   config,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "The output is not blank.",
@@ -68,11 +69,11 @@ export const regex: RuleFamily<Config> = {
       return judge(codePointPositions(output, matches), profile);
     };
   },
-  isHeavy({ output = "" }, { pattern }) {
+  isExpensive({ output = "" }, { pattern }) {
     const programSize = estimateProgramSize(pattern);
     return programSize > heavyProgramSize || programSize * output.length > heavySteps;
   },
-};
+});
 
 function compile({ pattern, ignore_case, multiline, dot_all }: Config): RE2JS {
   const { RE2JS } = patternLibrary();

@@ -5,14 +5,14 @@ import { createRuleEvaluator } from "./evaluate-by-rule.ts";
 
 function counting(score = 1) {
   const prepared: unknown[] = [];
-  const family: RuleFamily<unknown> = {
+  const family: RuleFamily = {
     kind: "rule",
     name: "counting",
     description: "Counts how often a config is prepared.",
     versions: ["2026-11-21"],
     needs: [],
     config: z.unknown(),
-    systemProfiles: [],
+    builtInProfiles: [],
     prepare(config) {
       prepared.push(config);
       return ({ output }) => ({ pass: true, score, explain: () => `It is ${output}.` });

@@ -1,13 +1,9 @@
 import { z } from "zod";
-import type { Sample } from "../evaluate/sample.ts";
-import {
-  EvaluationFailure,
-  type RuleFamily,
-  UnusableSampleError,
-  type Verdict,
-} from "../evaluators/family.ts";
-import { createRuleEvaluator, type RuleTask } from "./evaluate-by-rule.ts";
-import { type RuleOutcome, settleRule } from "./rule-outcome.ts";
+import { EvaluationError, UnusableSampleError } from "../evaluation-error.ts";
+import type { Verdict } from "../evaluator-outcome.ts";
+import type { RuleFamily } from "../evaluators/family.ts";
+import type { Sample } from "../sample.ts";
+import { createRuleEvaluator } from "./evaluate-by-rule.ts";
 
 // A thread that runs families made to misbehave.
 
@@ -16,7 +12,7 @@ export interface SpinConfig {
   beats: Int32Array<SharedArrayBuffer>;
 }
 
-export const fixtureFamilies: readonly RuleFamily<unknown>[] = [
+export const fixtureFamilies: readonly RuleFamily[] = [
   family("light", () => passing, false),
   family("heavy", () => passing),
   family("spin", (config) => {
@@ -27,7 +23,7 @@ export const fixtureFamilies: readonly RuleFamily<unknown>[] = [
     throw new UnusableSampleError("No number in the gold answer.");
   }),
   family("failing", () => {
-    throw new EvaluationFailure("overloaded", "Come back later.");
+    throw new EvaluationError("overloaded", "Come back later.");
   }),
   family("crash", () => {
     throw new TypeError("secret of the sample");
@@ -63,8 +59,8 @@ const passing: Verdict = {
 function family(
   name: string,
   evaluate: (config: unknown, sample: Sample) => Verdict,
-  isHeavy = true,
-): RuleFamily<unknown> {
+  isExpensive = true,
+): RuleFamily {
   return {
     kind: "rule",
     name,
@@ -72,14 +68,10 @@ function family(
     versions: ["2026-11-21"],
     needs: [],
     config: z.unknown(),
-    systemProfiles: [],
-    isHeavy: () => isHeavy,
+    builtInProfiles: [],
+    isExpensive: () => isExpensive,
     prepare: (config) => (sample) => evaluate(config, sample),
   };
 }
 
-const evaluate = createRuleEvaluator(fixtureFamilies);
-
-export function runRuleTask(task: RuleTask): RuleOutcome {
-  return settleRule(() => evaluate(task));
-}
+export const runRuleTask = createRuleEvaluator(fixtureFamilies);

@@ -1,4 +1,4 @@
-import { maxFaults, type ValidationError } from "@presage/contract";
+import { maxIssues, type ValidationError } from "@presage/contract";
 import type { z } from "zod";
 
 type ZodIssue = z.core.$ZodIssue;
@@ -18,7 +18,7 @@ export function nameNarrowType({ code, inst }: z.core.$ZodRawIssue): string | un
 
 /** Zod's issues in pydantic's types and wording, because clients of the API match on those. */
 export function toIssues(zodIssues: readonly ZodIssue[], root: unknown, where: string): ValidationError[] {
-  const issues = zodIssues.slice(0, maxFaults).flatMap((issue) => toIssue(issue, root, where));
+  const issues = zodIssues.slice(0, maxIssues).flatMap((issue) => toIssue(issue, root, where));
   // Pydantic reports only the first issue of each value: a value of the wrong type is not also too small.
   const seen = new Set<string>();
   return issues.filter(({ loc }) => {
@@ -30,7 +30,7 @@ export function toIssues(zodIssues: readonly ZodIssue[], root: unknown, where: s
 function toIssue(issue: ZodIssue, root: unknown, where: string): ValidationError[] {
   const input = valueAt(root, issue.path);
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.slice(0, maxFaults).map((key) => ({
+    return issue.keys.slice(0, maxIssues).map((key) => ({
       type: "extra_forbidden",
       loc: location(where, [...issue.path, key]),
       msg: "Extra inputs are not permitted",

@@ -1,4 +1,4 @@
-import { maxFaults, type ValidationError } from "@presage/contract";
+import { maxIssues, type ValidationError } from "@presage/contract";
 import type { z } from "zod";
 import { isLongerThan } from "./is-longer-than.ts";
 import { nameNarrowType, toIssues } from "./pydantic-issues.ts";
@@ -14,7 +14,7 @@ export class InvalidRequestError extends Error {
   constructor(issues: ValidationError[]) {
     super("The request is not valid.");
     this.name = "InvalidRequestError";
-    this.issues = issues.slice(0, maxFaults).map(withoutLongParts);
+    this.issues = issues.slice(0, maxIssues).map(withoutLongParts);
   }
 }
 
@@ -39,7 +39,7 @@ export function refuseUnknownFields(schema: z.ZodObject, given: object, where: "
   );
   if (unknown.length === 0) return;
   throw new InvalidRequestError(
-    unknown.slice(0, maxFaults).map(([name, input]) => ({
+    unknown.slice(0, maxIssues).map(([name, input]) => ({
       type: "extra_forbidden",
       loc: [where, name],
       msg: "Extra inputs are not permitted",

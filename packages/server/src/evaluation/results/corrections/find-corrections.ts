@@ -1,5 +1,5 @@
 import type { Database } from "../../../storage/schema/tables.ts";
-import type { CorrectedExample } from "../../judge/corrected-example.ts";
+import type { CorrectedExample } from "../../judge/prompts.ts";
 import { selectCorrectedResults } from "./corrections-store.ts";
 
 /** What people have said of results of a profile, the latest first; of each result only the last word. */

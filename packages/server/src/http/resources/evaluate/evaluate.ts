@@ -1,13 +1,14 @@
 import { EvaluateRequest, type EvaluationResult, type ValidationError } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
-import type { Evaluation } from "../../../evaluation/evaluate/evaluate.ts";
+import { type Evaluation, evaluate } from "../../../evaluation/evaluate/evaluate.ts";
 import {
-  type EvaluationOrder,
-  type Refusal,
-  RefusedOrderError,
+  type EvaluationRequest,
+  type EvaluatorIssue,
+  InvalidEvaluatorsError,
   type WantedEvaluator,
-} from "../../../evaluation/evaluate/evaluation-order.ts";
-import { charactersOf, type Sample } from "../../../evaluation/evaluate/sample.ts";
+} from "../../../evaluation/evaluate/evaluation-request.ts";
+import { findEvaluatorIssues } from "../../../evaluation/evaluate/resolve-evaluators.ts";
+import { charactersOf, type Sample } from "../../../evaluation/sample.ts";
 import { countUsage } from "../../pipeline/exchange.ts";
 import { reserveResults } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
@@ -29,14 +30,8 @@ import type { Services } from "../../services.ts";
 import { toEvaluationResult } from "../results/evaluation-result.ts";
 import { readResultMetadata } from "../results/read-result-metadata.ts";
 
-/** What cannot be run of what an account wants, and why. */
-export type FindRefusals = (
-  accountId: string,
-  evaluators: readonly WantedEvaluator[],
-) => Promise<readonly Refusal[]>;
-
 export function evaluateRoutes(services: Services): Route[] {
-  const { evaluate, findRefusals, evaluationsInFlight } = services;
+  const { evaluationsInFlight } = services;
   const { maxBodyBytes } = services.settings;
   return [
     withCaller("POST", "/v1/evaluate", async (call) => {
@@ -51,8 +46,8 @@ export function evaluateRoutes(services: Services): Route[] {
       const sample = readSample(body);
       const issues = missingFields(body, references, sample);
       if (issues.length > 0) {
-        const refusals = await findRefusals(accountId, evaluators);
-        throw new InvalidRequestError([...issues, ...toIssues(refusals, references)]);
+        const ofEvaluators = await findEvaluatorIssues(services, accountId, evaluators);
+        throw new InvalidRequestError([...issues, ...toIssues(ofEvaluators, references)]);
       }
       refuseTooMuch(sample, evaluators.length, maxBodyBytes);
       const capture = body.capture ?? "all";
@@ -62,20 +57,21 @@ export function evaluateRoutes(services: Services): Route[] {
         storedCharacters: stored * charactersOf(sample),
         isResponseLong: isLongResponse(Array.from({ length: 2 * evaluators.length }, () => sample)),
       });
-      const idempotencyKey = readIdempotencyKey(request.headers);
-      const order: EvaluationOrder = {
+      const evaluationRequest: EvaluationRequest = {
         accountId,
         sample,
         evaluators,
         filing: readResultMetadata(body),
         capture,
         hasConfidenceInterval: body.confidence_interval_strategy === "full-history",
-        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+        idempotencyKey: readIdempotencyKey(request.headers),
       };
-      const evaluations = await evaluate(order, request.signal).catch((error: unknown) => {
-        if (!(error instanceof RefusedOrderError)) throw error;
-        throw new InvalidRequestError(toIssues(error.refusals, references));
-      });
+      const evaluations = await evaluate(services, evaluationRequest, request.signal).catch(
+        (error: unknown) => {
+          if (!(error instanceof InvalidEvaluatorsError)) throw error;
+          throw new InvalidRequestError(toIssues(error.issues, references));
+        },
+      );
       const items = toResponseItems(evaluations);
       const isLong = isLongResponse(items);
       reserveForResponse(isLong);
@@ -116,11 +112,14 @@ function toWanted({
   profileName,
   explainStrategy = "always",
 }: NamedReference): WantedEvaluator {
-  return { evaluator, ...(profileName === undefined ? {} : { profileName }), explainStrategy };
+  return { evaluator, profileName, explainStrategy };
 }
 
-function toIssues(refusals: readonly Refusal[], references: readonly NamedReference[]): ValidationError[] {
-  return refusals.flatMap(({ index, field, message }) => {
+function toIssues(
+  issues: readonly EvaluatorIssue[],
+  references: readonly NamedReference[],
+): ValidationError[] {
+  return issues.flatMap(({ index, field, message }) => {
     const reference = references[index];
     if (reference === undefined) return [];
     const loc = reference.places[field];
@@ -135,7 +134,7 @@ type ResponseItem = [item: NewItem, result: EvaluationResult | null];
 function toResponseItems(evaluations: readonly Evaluation[]): ResponseItem[] {
   return evaluations.map((evaluation) => [
     toItem(evaluation),
-    evaluation.finding.status === "success" ? toEvaluationResult(evaluation) : null,
+    evaluation.outcome.status === "success" ? toEvaluationResult(evaluation) : null,
   ]);
 }
 
@@ -144,13 +143,13 @@ function toShortResponse(items: readonly ResponseItem[]): Response {
   return new Response(json, { headers: { "content-type": "application/json;charset=utf-8" } });
 }
 
-function toItem({ finding, evaluatorId, profile }: Evaluation): NewItem {
+function toItem({ outcome, evaluatorId, profile }: Evaluation): NewItem {
   const profileName = profile?.name ?? "";
   return {
     evaluator_id: evaluatorId,
     profile_name: profileName,
     criteria: profileName,
-    status: finding.status,
-    error_message: finding.errorMessage ?? null,
+    status: outcome.status,
+    error_message: outcome.errorMessage ?? null,
   };
 }

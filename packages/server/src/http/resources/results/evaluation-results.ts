@@ -11,7 +11,6 @@ import {
   EvaluationSummaryRequest,
   readResultId,
 } from "@presage/contract";
-import { charactersOf } from "../../../evaluation/evaluate/sample.ts";
 import { correctResult } from "../../../evaluation/results/corrections/correct-result.ts";
 import {
   type ImportedResult,
@@ -24,6 +23,7 @@ import { measureResult } from "../../../evaluation/results/record/measure-result
 import { exportResults } from "../../../evaluation/results/search/export-results.ts";
 import { searchResults } from "../../../evaluation/results/search/search-results.ts";
 import { summarise, TooManyGroupsError } from "../../../evaluation/results/summary/summarise.ts";
+import { charactersOf } from "../../../evaluation/sample.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
 import { reserveResults, reserveStored } from "../../pipeline/reserve-memory.ts";
@@ -142,8 +142,8 @@ export function evaluationResultRoutes(services: Services): Route[] {
   ];
 }
 
-function charactersOfImport({ sample, finding }: ImportedResult): number {
-  return charactersOf(sample) + (finding.explanation?.length ?? 0);
+function charactersOfImport({ sample, outcome }: ImportedResult): number {
+  return charactersOf(sample) + (outcome.explanation?.length ?? 0);
 }
 
 function toResultJson(result: KeptResult): string {

@@ -1,0 +1,46 @@
+import type { ExplainStrategy } from "@presage/contract";
+import type { Filing } from "../results/record/evaluation-record.ts";
+import type { Sample } from "../sample.ts";
+
+/** One evaluator that a client wants to run. */
+export interface WantedEvaluator {
+  /** An id, or an alias. */
+  evaluator: string;
+  /** Absent: the family's default. */
+  profileName?: string | undefined;
+  explainStrategy: ExplainStrategy;
+}
+
+/** A request to evaluate a sample. */
+export interface EvaluationRequest {
+  accountId: string;
+  sample: Sample;
+  evaluators: readonly WantedEvaluator[];
+  filing: Filing;
+  /** Which results are stored: all, all that did not pass, or none. */
+  capture: "all" | "fails-only" | "none";
+  /** Whether each score comes with the interval of all earlier ones. */
+  hasConfidenceInterval: boolean;
+  /** The client's name for this request. A verdict that is stored under it is returned again instead of being found again. */
+  idempotencyKey?: string | undefined;
+}
+
+/** Why one of the wanted evaluators cannot be run. */
+export interface EvaluatorIssue {
+  /** Its place in the request. */
+  index: number;
+  field: "evaluator" | "profileName";
+  /** Absent if the client left out a name that is required. */
+  message: string | undefined;
+}
+
+/** A request that names evaluators or profiles that do not exist. Nothing of it was run. */
+export class InvalidEvaluatorsError extends Error {
+  readonly issues: readonly EvaluatorIssue[];
+
+  constructor(issues: readonly EvaluatorIssue[]) {
+    super("The request names evaluators or profiles that cannot be used.");
+    this.name = "InvalidEvaluatorsError";
+    this.issues = issues;
+  }
+}

@@ -1,0 +1,34 @@
+import { orAborted } from "../../limits/deadline.ts";
+
+/** Request keys of the requests in flight in this process. */
+export interface KeysInFlight {
+  /**
+   * Runs `work` for some keys. If another request works with one of them, this waits for it first, since its results are stored by
+   * then. Those that waited for one request continue together: if it stored nothing, each has to work for itself.
+   */
+  withKeys<Result>(
+    keys: readonly string[],
+    clientSignal: AbortSignal,
+    work: () => Promise<Result>,
+  ): Promise<Result>;
+}
+
+export function createKeysInFlight(): KeysInFlight {
+  const inFlight = new Map<string, Promise<void>>();
+
+  return {
+    async withKeys(keys, clientSignal, work) {
+      const others = new Set(keys.flatMap((key) => inFlight.get(key) ?? []));
+      if (others.size > 0) await orAborted(Promise.all(others), clientSignal);
+      const done = Promise.withResolvers<void>();
+      const own = keys.filter((key) => !inFlight.has(key));
+      for (const key of own) inFlight.set(key, done.promise);
+      try {
+        return await work();
+      } finally {
+        for (const key of own) inFlight.delete(key);
+        done.resolve();
+      }
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import pRetry from "p-retry";
+import { UpstreamError } from "../../errors.ts";
+import type { FairSlots } from "../../limits/fair-slots.ts";
+import { retryAfterMs } from "../../upstream/retry-after-ms.ts";
+import type { CompletionRequest, Upstream, UpstreamCompletion } from "../../upstream/upstream.ts";
+import { EvaluationError } from "../evaluation-error.ts";
+
+const retries = 5;
+const minPauseMs = 250;
+/** A longer pause is not waited for. */
+const maxPauseMs = 60_000;
+
+/** The model, and the limit on concurrent calls to it. */
+export interface JudgeModel {
+  complete: Upstream["complete"];
+  slots: FairSlots;
+}
+
+/** On whose behalf a judge calls its model, and for how long. */
+export interface JudgeCall {
+  accountId: string;
+  profilePublicId: string;
+  /** Aborted at the evaluation's deadline, and when the client disconnects. */
+  signal: AbortSignal;
+  /** Says whether the whole request may call a model again after a failure, and counts it. */
+  mayRetry(): boolean;
+}
+
+/** Completes in the account's turn. Where the rate is limited, it waits as long as the upstream says and tries again. */
+export async function completeWithRetries(
+  { complete, slots }: JudgeModel,
+  request: CompletionRequest,
+  { accountId, signal, mayRetry }: Pick<JudgeCall, "accountId" | "signal" | "mayRetry">,
+): Promise<UpstreamCompletion> {
+  let limited: UpstreamError | undefined;
+  // A pause occupies no slot, so that others can use it meanwhile.
+  const attempt = async () => {
+    const release = await slots.take(accountId, signal).catch(() => {
+      // The deadline passed, or the client disconnected, before the call had its turn.
+      throw limited ?? new EvaluationError("overloaded", "Too many evaluations wait for the judge's model.");
+    });
+    limited = undefined;
+    try {
+      return await complete(request, signal, mayRetry);
+    } finally {
+      release();
+    }
+  };
+  try {
+    return await pRetry(attempt, {
+      retries,
+      signal,
+      minTimeout: minPauseMs,
+      randomize: true,
+      async shouldRetry({ error }) {
+        if (!(error instanceof UpstreamError) || error.category !== "rate_limit") return false;
+        const pauseMs = retryAfterMs(error.retryAfter);
+        if (pauseMs > maxPauseMs || !mayRetry()) return false;
+        limited = error;
+        await sleep(pauseMs, undefined, { signal });
+        return true;
+      },
+    });
+  } catch (error) {
+    throw limited ?? error;
+  }
+}

@@ -1,0 +1,47 @@
+import type { ErrorFindingCountsTable } from "../../../storage/schema/tables.ts";
+import { microsPerDay } from "../keep/count-results.ts";
+import type { KeptResult } from "../record/evaluation-record.ts";
+
+/** Of the names of paths; any fixed UUID serves. */
+const pathNamespace = "b3d1c7a0-64ab-4d0e-8a53-0f6f4f0c9d27";
+/** Stands for the evaluations themselves: a leaf's path has at least its own name. */
+const noPath = "[]";
+
+/** What the family `error-taxonomy`, and no other, says beside its verdict. */
+interface ErrorsFound {
+  error_taxonomy_revision_id: string;
+  categories: readonly { path: string[] }[];
+}
+
+/** What some results add to the counts of errors: nothing, unless their family looks for errors of a taxonomy. */
+export function countErrorFindings(
+  results: readonly Pick<KeptResult, "accountId" | "createdAt" | "evaluatorFamily" | "outcome">[],
+): ErrorFindingCountsTable[] {
+  const counts = new Map<string, ErrorFindingCountsTable>();
+  for (const { accountId, createdAt, evaluatorFamily, outcome } of results) {
+    if (evaluatorFamily !== "error-taxonomy" || outcome.status !== "success") continue;
+    const found = outcome.extra as Partial<ErrorsFound> | undefined;
+    if (found?.error_taxonomy_revision_id === undefined) continue;
+    const cell = {
+      account_id: accountId,
+      revision_id: found.error_taxonomy_revision_id,
+      day: Math.floor(createdAt / microsPerDay),
+    };
+    for (const path of pathsOf(found)) {
+      const key = JSON.stringify([cell, path]);
+      const count = counts.get(key) ?? { ...cell, ...named(path), count: 0 };
+      count.count += 1;
+      counts.set(key, count);
+    }
+  }
+  return [...counts.values()];
+}
+
+/** A tree may have two leaves of one path, which are one kind of error here. */
+function pathsOf({ categories = [] }: Partial<ErrorsFound>): Set<string> {
+  return new Set([noPath, ...categories.map(({ path }) => JSON.stringify(path))]);
+}
+
+function named(path: string): Pick<ErrorFindingCountsTable, "path_id" | "path"> {
+  return { path_id: Bun.randomUUIDv5(path, pathNamespace), path };
+}

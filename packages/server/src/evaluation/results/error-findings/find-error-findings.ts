@@ -1,0 +1,45 @@
+import type { Asker } from "../../../storage/reader.ts";
+import type { Micros } from "../../../storage/schema/tables.ts";
+import type { EvaluationServices } from "../../evaluation-services.ts";
+import { findRevision } from "../../taxonomies/find-revision.ts";
+import { microsPerDay } from "../keep/count-results.ts";
+import { selectErrorFindings } from "./error-findings-store.ts";
+
+/** Whole days: from the one that `since` falls in, up to those that begin at `until` or later. */
+export interface Period {
+  since: Micros | undefined;
+  until: Micros | undefined;
+}
+
+/** What an account's evaluations against a revision of a taxonomy found. */
+export interface ErrorFindings {
+  /** Those that came to a verdict, with errors or without. */
+  evaluated: number;
+  /** Most often first. The last day is counted from 1970-01-01 UTC. */
+  findings: { path: string[]; count: number; lastDay: number }[];
+}
+
+export async function findErrorFindings(
+  { store }: Pick<EvaluationServices, "store">,
+  asker: Asker,
+  revisionId: string,
+  { since, until }: Period,
+): Promise<ErrorFindings> {
+  const { accountId } = asker;
+  const reader = store.reader(asker);
+  await findRevision(reader, accountId, revisionId);
+  const rows = await selectErrorFindings(reader, accountId, revisionId, {
+    fromDay: since === undefined ? undefined : Math.floor(since / microsPerDay),
+    untilDay: until === undefined ? undefined : Math.ceil(until / microsPerDay),
+  });
+  const all = rows.map(({ path, count, last_day }) => ({
+    // It was written as a list of texts.
+    path: JSON.parse(path) as string[],
+    count,
+    lastDay: last_day,
+  }));
+  const findings = all
+    .filter(({ path }) => path.length > 0)
+    .sort((a, b) => b.count - a.count || (a.path.join("\0") < b.path.join("\0") ? -1 : 1));
+  return { evaluated: all.find(({ path }) => path.length === 0)?.count ?? 0, findings };
+}

@@ -1,0 +1,104 @@
+import type { ErrorCategory } from "@presage/contract";
+import { type StatedError, UpstreamError } from "../errors.ts";
+
+const maxBodyCharacters = 4_096;
+
+/** How servers say that the input does not fit: SGLang, vLLM, OpenAI, llama.cpp, TGI, Anthropic, Gemini, Bedrock. */
+const contextOverflow = [
+  /maximum context length/i,
+  /longer than the (model'?s context|maximum model) length/i,
+  /exceeds? the (available|model'?s|maximum) context/i,
+  /`?inputs`? tokens \+ `?max_new_tokens`? must be/i,
+  /`?inputs`? must have less than \d+ tokens/i,
+  /context (length|window|size) (is |was )?(exceeded|too small)/i,
+  /prompt is too long/i,
+  /maximum prompt length is/i,
+  /input token count .{0,40}exceeds the maximum number of tokens/i,
+  /input is too long for (the )?requested model/i,
+];
+const contextOverflowCodes = new Set(["context_length_exceeded", "exceed_context_size_error"]);
+
+const categoryOfStatus = new Map<number, ErrorCategory>([
+  [408, "timeout"],
+  [413, "context_exceeded"],
+  [429, "rate_limit"],
+  [503, "unavailable"],
+  [504, "timeout"],
+  [522, "timeout"],
+  [524, "timeout"],
+  [529, "unavailable"],
+]);
+
+const messageOfCategory: Record<ErrorCategory, string> = {
+  context_exceeded: "The input exceeds the upstream model's context length.",
+  rate_limit: "The upstream limits the rate of requests.",
+  timeout: "The upstream timed out.",
+  unavailable: "The upstream is temporarily unavailable.",
+  upstream: "The upstream failed the request.",
+};
+
+export interface FailedResponse {
+  status: number;
+  /** The body as text, with our credential already redacted. */
+  body: string;
+  retryAfter: string | undefined;
+}
+
+/** The error that a response with a status other than 2xx stands for. */
+export function classifyError(response: FailedResponse): UpstreamError {
+  const stated = readStatedError(parseObject(response.body));
+  return toError(response, stated, categoryOfStatus.get(response.status) ?? "upstream");
+}
+
+/** The error that a 2xx response carries in an `error` object, classified by the object's own code. */
+export function classifyCarriedError(
+  response: FailedResponse,
+  completion: Record<string, unknown>,
+): UpstreamError {
+  const stated = readStatedError(completion);
+  return toError(response, stated, categoryOfStatus.get(Number(stated.code)) ?? "upstream");
+}
+
+/** A 2xx response that is not what was requested. */
+export function unexpectedResponse(response: FailedResponse, expected: string, why: string): UpstreamError {
+  const message = `The upstream's response is not ${expected}: ${why}.`;
+  return new UpstreamError("upstream", message, { ...response, body: cut(response.body) });
+}
+
+function toError(response: FailedResponse, stated: StatedError, byStatus: ErrorCategory): UpstreamError {
+  const category = saysContextOverflow(stated) ? "context_exceeded" : byStatus;
+  const body = cut(response.body);
+  return new UpstreamError(category, messageOfCategory[category], { ...response, body, stated });
+}
+
+/** Where servers put their message: `error.message`, `error` itself, `message`, `detail`. The rest may echo the prompt. */
+function readStatedError(body: Record<string, unknown> = {}): StatedError {
+  const holder = isObject(body.error) ? body.error : body;
+  const message = [holder.message, body.error, holder.detail].find((text) => typeof text === "string") ?? "";
+  const { code, type, param } = holder;
+  return { message: String(message), code, type, param };
+}
+
+function saysContextOverflow({ message, code, type }: StatedError): boolean {
+  if (contextOverflowCodes.has(String(code)) || contextOverflowCodes.has(String(type))) return true;
+  return contextOverflow.some((pattern) => pattern.test(message));
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    // Gemini puts its one error into a list.
+    const body: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
+    return isObject(body) ? body : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function cut(body: string): string {
+  return body.slice(0, maxBodyCharacters);
+}
