@@ -33,7 +33,7 @@ export class ServiceError extends Error {
   }
 }
 
-export interface UpstreamAnswer {
+export interface UpstreamResponse {
   status?: number;
   body?: string;
   retryAfter?: string | undefined;
@@ -47,7 +47,7 @@ export class UpstreamError extends Error {
   /** The upstream's own `Retry-After`, as it sent it. */
   readonly retryAfter: string | undefined;
 
-  constructor(category: ErrorCategory, message: string, answer: UpstreamAnswer & { cause?: unknown } = {}) {
+  constructor(category: ErrorCategory, message: string, answer: UpstreamResponse & { cause?: unknown } = {}) {
     super(message, { cause: answer.cause });
     this.name = "UpstreamError";
     this.category = category;
@@ -57,10 +57,10 @@ export class UpstreamError extends Error {
   }
 }
 
-/** The caller went away; there is nobody to answer. */
-export class CallerGoneError extends Error {
+/** The client closed the connection, so nobody reads the response. */
+export class ClientDisconnectedError extends Error {
   constructor() {
-    super("The caller closed the connection before the answer was there.");
-    this.name = "CallerGoneError";
+    super("The client disconnected before the response was ready.");
+    this.name = "ClientDisconnectedError";
   }
 }

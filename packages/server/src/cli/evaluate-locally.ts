@@ -1,5 +1,5 @@
 import type { Evaluate } from "../evaluation/evaluate/evaluate.ts";
-import { RefusedOrderError, type WantedEvaluator } from "../evaluation/evaluate/evaluation-order.ts";
+import { InvalidEvaluatorsError, type WantedEvaluator } from "../evaluation/evaluate/evaluation-request.ts";
 import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
 import { CommandError } from "./command-error.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
@@ -24,22 +24,22 @@ export function evaluateLocally(
       idempotencyKey,
     } as const;
     const evaluations = await evaluate(order, callerGone).catch((error: unknown) => {
-      throw error instanceof RefusedOrderError ? new CommandError(describe(error, evaluators)) : error;
+      throw error instanceof InvalidEvaluatorsError ? new CommandError(describe(error, evaluators)) : error;
     });
     return evaluations.map((evaluation) => ({
       evaluator_id: evaluation.evaluatorId,
       profile_name: evaluation.profile?.name ?? "",
-      status: evaluation.finding.status,
-      error_message: evaluation.finding.errorMessage ?? null,
+      status: evaluation.outcome.status,
+      error_message: evaluation.outcome.errorMessage ?? null,
       id: "id" in evaluation ? String(evaluation.id) : null,
-      pass: evaluation.finding.pass ?? null,
-      score_raw: evaluation.finding.score ?? null,
-      explanation: evaluation.finding.explanation ?? null,
+      pass: evaluation.outcome.pass ?? null,
+      score_raw: evaluation.outcome.score ?? null,
+      explanation: evaluation.outcome.explanation ?? null,
     }));
   };
 }
 
-function describe({ refusals }: RefusedOrderError, evaluators: readonly WantedEvaluator[]): string {
+function describe({ refusals }: InvalidEvaluatorsError, evaluators: readonly WantedEvaluator[]): string {
   return refusals
     .map(({ index, message }) => {
       const wanted = evaluators[index];

@@ -4,7 +4,7 @@ import {
   EvaluateResponse,
   HTTPValidationError,
 } from "@presage/contract";
-import type { WantedEvaluator } from "../evaluation/evaluate/evaluation-order.ts";
+import type { WantedEvaluator } from "../evaluation/evaluate/evaluation-request.ts";
 import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
 import { baseOf } from "./base-of.ts";
 import { CommandError } from "./command-error.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { composeEvaluator } from "../compose/compose-command-line.ts";
 import type { Config } from "../config.ts";
-import type { WantedEvaluator } from "../evaluation/evaluate/evaluation-order.ts";
+import type { WantedEvaluator } from "../evaluation/evaluate/evaluation-request.ts";
 import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
 import { createLog } from "../observability/logger.ts";
 import { CommandError } from "./command-error.ts";

@@ -1,13 +1,13 @@
 import type { Config } from "../config.ts";
 import { createEvaluate } from "../evaluation/evaluate/evaluate.ts";
-import { RefusedOrderError } from "../evaluation/evaluate/evaluation-order.ts";
+import { InvalidEvaluatorsError } from "../evaluation/evaluate/evaluation-request.ts";
 import { type FindProfile, resolveEvaluators } from "../evaluation/evaluate/resolve-evaluators.ts";
 import { createEvaluatorRunner } from "../evaluation/evaluate/run-evaluator.ts";
 import { createErrorTaxonomyFamily } from "../evaluation/evaluators/error-taxonomy.ts";
 import { createJudgeFamily } from "../evaluation/evaluators/judge.ts";
 import { createRegistry, ruleFamilies } from "../evaluation/evaluators/registry.ts";
 import { createAskForVerdict } from "../evaluation/judge/ask-for-verdict.ts";
-import type { JudgeModel } from "../evaluation/judge/ask-patiently.ts";
+import type { JudgeModel } from "../evaluation/judge/complete-with-retries.ts";
 import { findUsableProfile } from "../evaluation/profiles/find-usable-profile.ts";
 import { findCorrections } from "../evaluation/results/corrections/find-corrections.ts";
 import { type Folder, foldSoon } from "../evaluation/results/keep/fold-soon.ts";
@@ -31,7 +31,7 @@ import { createUpstream } from "../upstream/create-upstream.ts";
 import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
 
 export interface ComposedEvaluation
-  extends Pick<Services, "registry" | "rules" | "keeper" | "folder" | "evaluate" | "findRefusals"> {
+  extends Pick<Services, "registry" | "rules" | "keeper" | "folder" | "evaluate" | "findEvaluatorIssues"> {
   /** The calls to the judge's model; undefined where there is none. */
   judgeCalls: FairSlots | undefined;
   dispose(): Promise<void>;
@@ -76,7 +76,7 @@ export function composeEvaluation(
     runEvaluator: createEvaluatorRunner({
       rules,
       modelTimeoutMs: config.upstream.timeoutMs,
-      onFault: (error) => logger.error({ err: error }, "an evaluator failed"),
+      onUnexpectedError: (error) => logger.error({ err: error }, "an evaluator failed"),
     }),
     findConfidenceInterval: createFindConfidenceInterval(briefReader),
     keeper,
@@ -86,12 +86,12 @@ export function composeEvaluation(
   return {
     registry,
     evaluate,
-    async findRefusals(accountId, evaluators) {
+    async findEvaluatorIssues(accountId, evaluators) {
       try {
         await resolveEvaluators(registry, findProfile, accountId, evaluators);
         return [];
       } catch (error) {
-        if (error instanceof RefusedOrderError) return error.refusals;
+        if (error instanceof InvalidEvaluatorsError) return error.refusals;
         throw error;
       }
     },

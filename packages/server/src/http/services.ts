@@ -10,7 +10,7 @@ import type { Admission } from "../prediction/admission.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { Use } from "../usage/usage-tally.ts";
 import type { SessionCookie } from "./pipeline/session-cookie.ts";
-import type { FindRefusals } from "./resources/evaluate/evaluate.ts";
+import type { FindEvaluatorIssues } from "./resources/evaluate/evaluate.ts";
 import type { SignIn } from "./resources/sign-in/sign-in.ts";
 
 /** Process phase, as `/ready` reports it. */
@@ -30,7 +30,7 @@ export interface Services extends IdentityServices, EvaluationServices {
   readonly admission: Admission;
   readonly evaluationsInFlight: InFlight;
   readonly evaluate: Evaluate;
-  readonly findRefusals: FindRefusals;
+  readonly findEvaluatorIssues: FindEvaluatorIssues;
   recordUsage(use: Use): void;
   readonly sessionCookie: SessionCookie;
   readonly signIn: SignIn;

@@ -1,9 +1,9 @@
-import { UpstreamError } from "../errors.ts";
+import { ClientDisconnectedError, UpstreamError } from "../errors.ts";
 import { createByteBudget, type Holder, holdBytes } from "../limits/byte-budget.ts";
-import { askWithRetries } from "./ask-with-retries.ts";
-import { checkCompletion, checkModelList } from "./check-answer.ts";
-import { type Deadline, startDeadline } from "./deadline.ts";
+import { type Deadline, type DeadlineLimits, startDeadline } from "../limits/deadline.ts";
+import { checkCompletion, checkModelList } from "./check-response.ts";
 import { createSendOnce } from "./send-once.ts";
+import { askWithRetries } from "./send-with-retries.ts";
 import { createServedModel } from "./served-model.ts";
 import type {
   CompletionRequest,
@@ -23,6 +23,7 @@ type Body = string | Blob;
 /** A client of one chat-completions deployment. */
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { timeoutMs, retries } = options;
+  const limits: DeadlineLimits = { timeoutMs, timeoutError, abortError: () => new ClientDisconnectedError() };
   const send = createSendOnce(options);
   // Many callers wait for the one answer, so none of them can call it off.
   const servedModel = createServedModel(options.model, () => listModels(new AbortController().signal));
@@ -30,8 +31,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const memory = options.memory ?? createByteBudget(Number.MAX_SAFE_INTEGER);
   const newHolder = (): Holder => ({ memory, heldBytes: 0 });
 
-  async function listModels(callerGone: AbortSignal): Promise<ModelList> {
-    const { signal, end } = startDeadline(timeoutMs, callerGone);
+  async function listModels(clientSignal: AbortSignal): Promise<ModelList> {
+    const { signal, end } = startDeadline(limits, clientSignal);
     const holder = newHolder();
     const onAnswerLength = (bytes: number) => holdBytes(holder, bytes * bytesPerAnswerByte);
     try {
@@ -47,10 +48,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   // parameters, the request among them, until it ends.
   function complete(
     request: CompletionRequest,
-    callerGone: AbortSignal,
+    clientSignal: AbortSignal,
     mayRetry?: () => boolean,
   ): Promise<UpstreamCompletion> {
-    const deadline = startDeadline(timeoutMs, callerGone);
+    const deadline = startDeadline(limits, clientSignal);
     const model = request.model ?? servedModel.known();
     const body =
       model === undefined
@@ -81,6 +82,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   }
 
   return { complete, listModels };
+}
+
+function timeoutError(timeoutMs: number): UpstreamError {
+  return new UpstreamError("timeout", `The upstream did not respond within ${timeoutMs} ms.`);
 }
 
 /** Bun copies a text to send it, and keeps both while it waits; of a Blob it sends the bytes themselves, at every try. */

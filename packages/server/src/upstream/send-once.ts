@@ -1,6 +1,6 @@
 import { ServiceError, UpstreamError } from "../errors.ts";
 import { readBodyWithin } from "../limits/read-body-within.ts";
-import { classifyFailure } from "./classify-failure.ts";
+import { classifyFailure } from "./classify-error.ts";
 import { type UnreachableReason, unreachableReason } from "./unreachable-reason.ts";
 import type { UpstreamOptions } from "./upstream.ts";
 

@@ -1,4 +1,5 @@
 import { UpstreamError } from "../errors.ts";
+import { orAborted } from "../limits/deadline.ts";
 import type { ModelList } from "./upstream.ts";
 
 export interface ServedModel {
@@ -39,15 +40,4 @@ export function createServedModel(
       known = configured;
     },
   };
-}
-
-async function orAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", onAbort, { once: true });
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", onAbort);
-  }
 }

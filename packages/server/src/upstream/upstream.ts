@@ -47,7 +47,7 @@ export interface CompletionRequest extends Record<string, unknown> {
 }
 
 export interface Upstream {
-  /** Asks for one completion. Throws `UpstreamError`, or `CallerGoneError` once `callerGone` is aborted. */
+  /** Asks for one completion. Throws `UpstreamError`, or `ClientDisconnectedError` once `callerGone` is aborted. */
   complete(
     request: CompletionRequest,
     callerGone: AbortSignal,

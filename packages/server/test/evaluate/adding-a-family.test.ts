@@ -32,7 +32,7 @@ test("the family of the page runs beside the others, by the words of the page al
   const family = await familyOfThePage();
   const registry = createRegistry([...ruleFamilies, family]);
   const rules = createRuleRunner({ ...ruleRunnerDefaults, families: [...ruleFamilies, family] });
-  const run = createEvaluatorRunner({ rules, modelTimeoutMs: 1000, onFault: () => {} });
+  const run = createEvaluatorRunner({ rules, modelTimeoutMs: 1000, onUnexpectedError: () => {} });
   const evaluate = (output: string | undefined, config: object) =>
     run(
       {
@@ -41,7 +41,7 @@ test("the family of the page runs beside the others, by the words of the page al
         sample: output === undefined ? {} : { output },
         accountId: "a",
         explainStrategy: "always",
-        allowance: { msInPlace: 1_000, mayRetry: () => false },
+        allowance: { mainThreadMs: 1_000, mayRetry: () => false },
       },
       new AbortController().signal,
     );

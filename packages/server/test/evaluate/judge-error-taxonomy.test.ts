@@ -129,7 +129,7 @@ test("A profile's label is production unless it says otherwise", () => {
   expect(family.config.parse({ error_taxonomy_name: "doors" })).toEqual(profile);
   expect(family.config.safeParse({ error_taxonomy_name: "doors", unknown: 1 }).success).toBe(false);
   expect(family.config.safeParse({ error_taxonomy_name: "a\0" }).success).toBe(false);
-  for (const { config } of family.systemProfiles) expect(family.config.parse(config)).toEqual(config);
+  for (const { config } of family.builtInProfiles) expect(family.config.parse(config)).toEqual(config);
 });
 
 describe.each([agentErrors, worldModelErrors])("The built-in $name", ({ body }) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { CallerGoneError } from "../../src/errors.ts";
+import { ClientDisconnectedError } from "../../src/errors.ts";
 import { createJudgeFamily } from "../../src/evaluation/evaluators/judge.ts";
 import {
   answerWith,
@@ -172,8 +172,8 @@ describe("An upstream", () => {
     const caller = new AbortController();
     const verdict = judge(undefined, {}, caller.signal).catch((error: unknown) => error);
     await reached.promise;
-    caller.abort(new CallerGoneError());
-    expect(await verdict).toBeInstanceOf(CallerGoneError);
+    caller.abort(new ClientDisconnectedError());
+    expect(await verdict).toBeInstanceOf(ClientDisconnectedError);
     await aborted.promise;
   });
 
@@ -243,7 +243,7 @@ test("criteria that speak of more than the output need it", () => {
 });
 
 describe("A profile's config", () => {
-  const { config: schema, systemProfiles } = createJudgeFamily({
+  const { config: schema, builtInProfiles } = createJudgeFamily({
     askForVerdict: undefined,
     findCorrections: async () => [],
   });
@@ -261,8 +261,8 @@ describe("A profile's config", () => {
   });
 
   test("of the judge's own fits the schema; none is the default", () => {
-    for (const { config: own } of systemProfiles) expect(schema.parse(own)).toEqual(own);
-    expect(systemProfiles.map(({ name }) => name)).toEqual([
+    for (const { config: own } of builtInProfiles) expect(schema.parse(own)).toEqual(own);
+    expect(builtInProfiles.map(({ name }) => name)).toEqual([
       "system:is-concise",
       "system:is-helpful",
       "system:is-code",

@@ -60,7 +60,7 @@ onEachDatabase((database) => {
   const foundOn = (day: string, revisionId: string, paths: string[][]): StoredFields => ({
     evaluatorFamily: "error-taxonomy",
     createdAt: Date.parse(`${day}T23:59:59Z`) * 1000,
-    finding: {
+    outcome: {
       status: "success",
       pass: paths.length === 0,
       extra: {

@@ -40,7 +40,7 @@ onEachDatabase((database) => {
     (await search({ app, ...filter })).map(({ id }) => id);
 
   test("a correction counts in searches, and the evaluator's verdict stays", async () => {
-    const id = await store({ finding: { status: "success", pass: false, score: 0.25 } });
+    const id = await store({ outcome: { status: "success", pass: false, score: 0.25 } });
     const corrected = await correct(id, { pass: true, comment: "It is right, only longer 🙂" });
     expect(await find(id)).toEqual(corrected);
     expect(await search({ app })).toEqual([corrected]);
@@ -86,7 +86,7 @@ onEachDatabase((database) => {
   });
 
   test("a result without a pass or a score gets both", async () => {
-    const id = await store({ finding: { status: "success" }, isExternal: true });
+    const id = await store({ outcome: { status: "success" }, isExternal: true });
     expect((await summary({ app })).groups[0]).toMatchObject({
       count: 1,
       scored: 0,
@@ -101,8 +101,8 @@ onEachDatabase((database) => {
   test("summaries from both sources agree after corrections, in the day of the result", async () => {
     const createdAt = Date.UTC(2026, 3, 5, 12) * 1000;
     const first = await store({ createdAt });
-    await store({ createdAt, finding: { status: "success", pass: false, score: 0.2504 } });
-    const third = await store({ createdAt, finding: { status: "success", pass: false, score: 0.2501 } });
+    await store({ createdAt, outcome: { status: "success", pass: false, score: 0.2504 } });
+    const third = await store({ createdAt, outcome: { status: "success", pass: false, score: 0.2501 } });
     await correct(first, { pass: false, score_raw: 0.123 });
     // The same thousandth as before.
     await correct(third, { pass: false, score_raw: 0.2502 });
@@ -125,7 +125,7 @@ onEachDatabase((database) => {
   });
 
   test("an evaluation without a verdict cannot be corrected", async () => {
-    const id = await store({ finding: { status: "failed", errorMessage: "timeout: too long" } });
+    const id = await store({ outcome: { status: "failed", errorMessage: "timeout: too long" } });
     expect((await post(`/${id}/correction`, { pass: true })).status).toBe(409);
     expect((await summary({ app })).groups).toMatchObject([{ count: 1, failed: 1, passed: 0 }]);
   });

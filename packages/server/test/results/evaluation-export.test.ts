@@ -24,7 +24,7 @@ onEachDatabase((database) => {
         retrievedContext: ["a", "b"],
       },
       filing: { app: index % 2 === 0 ? "even" : "odd", ...(index < 10 ? { tags: { env: "prod" } } : {}) },
-      finding: {
+      outcome: {
         status: "success" as const,
         pass: index % 3 === 0,
         score: (index % 3) / 2,

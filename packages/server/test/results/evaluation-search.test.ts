@@ -32,7 +32,7 @@ function fieldsOf(index: number): StoredFields {
       ...(index % 5 === 0 ? { runId: of("r1", "r2") } : {}),
       ...(index % 3 === 0 ? { tags: { env: at("prod", "test"), tier: of("gold", "tin"), "": "x" } } : {}),
     },
-    finding:
+    outcome:
       status === "success"
         ? { status, ...(score === undefined ? {} : { score }), ...(pass === undefined ? {} : { pass }) }
         : { status, errorMessage: "timeout: it took too long" },
@@ -55,8 +55,8 @@ onEachDatabase((database) => {
   afterAll(() => presage.stop());
 
   type Fits = (result: KeptResult) => boolean;
-  const isSuccess: Fits = ({ finding }) => finding.status === "success";
-  const score = ({ finding }: KeptResult) => finding.score ?? Number.NaN;
+  const isSuccess: Fits = ({ outcome }) => outcome.status === "success";
+  const score = ({ outcome }: KeptResult) => outcome.score ?? Number.NaN;
   const time = (minutes: number) => new Date(firstTime / 1000 + minutes * 60_000).toISOString();
   const filters: [name: string, filter: Record<string, unknown>, fits: Fits][] = [
     ["nothing", {}, () => true],
@@ -78,8 +78,8 @@ onEachDatabase((database) => {
       { explain_strategy: "never" },
       ({ explainStrategy }) => explainStrategy === "never",
     ],
-    ["a pass", { pass: true }, ({ finding }) => finding.pass === true],
-    ["a fail", { pass: false }, ({ finding }) => finding.pass === false],
+    ["a pass", { pass: true }, ({ outcome }) => outcome.pass === true],
+    ["a fail", { pass: false }, ({ outcome }) => outcome.pass === false],
     ["a tag", { tags: { env: "prod" } }, ({ filing }) => filing.tags?.env === "prod"],
     [
       "two tags",
@@ -131,7 +131,7 @@ onEachDatabase((database) => {
         result.filing.app === "default" &&
         result.evaluatorFamily === "exact-match" &&
         result.explainStrategy === "always" &&
-        result.finding.pass === false &&
+        result.outcome.pass === false &&
         score(result) <= 0.2 &&
         result.filing.tags?.env === "prod" &&
         result.createdAt > firstTime + 3 * microsPerMinute,
@@ -139,7 +139,7 @@ onEachDatabase((database) => {
     [
       "a score and a verdict",
       { pass: true, score_raw_min: 0.9, profile_name: "one" },
-      (result) => result.finding.pass === true && score(result) >= 0.9 && result.profile?.name === "one",
+      (result) => result.outcome.pass === true && score(result) >= 0.9 && result.profile?.name === "one",
     ],
     [
       "a common tag and a rare run",
@@ -159,14 +159,14 @@ onEachDatabase((database) => {
     );
 
     test("finds evaluations without a verdict by their status only", async () => {
-      const failed = stored.filter(({ finding }) => finding.status === "failed").map(({ id }) => id);
+      const failed = stored.filter(({ outcome }) => outcome.status === "failed").map(({ id }) => id);
       expect(await searchAll({ status: "failed", order: "created_at" }, 7)).toEqual(failed);
       const narrower = await search({ status: "validation_error", app: "default", tags: { env: "test" } });
       expect(narrower.map(({ id }) => Number(id)).toReversed()).toEqual(
         stored
           .filter(
-            ({ finding, filing }) =>
-              finding.status === "validation_error" &&
+            ({ outcome, filing }) =>
+              outcome.status === "validation_error" &&
               filing.app === "default" &&
               filing.tags?.env === "test",
           )

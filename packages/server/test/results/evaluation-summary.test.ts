@@ -30,7 +30,7 @@ const stored = Array.from({ length: 120 }, (_, index): StoredFields => {
       ...(index % 6 === 0 ? { runId: "run" } : {}),
       ...(index % 5 < 3 ? { tags: { env: index % 5 === 0 ? "prod" : "test" } } : {}),
     },
-    finding:
+    outcome:
       index % 7 === 0
         ? { status: "failed", errorMessage: "timeout: too long" }
         : { status: "success", ...(score === undefined ? {} : { score, pass: score >= 0.5 }) },
@@ -58,7 +58,7 @@ onEachDatabase((database) => {
     failed,
   });
   const countStored = (fits: (fields: StoredFields, index: number) => boolean) => {
-    const findings = stored.filter(fits).flatMap(({ finding }) => finding ?? []);
+    const findings = stored.filter(fits).flatMap(({ outcome }) => outcome ?? []);
     return {
       count: findings.length,
       scored: findings.filter(({ score }) => score !== undefined).length,
@@ -85,7 +85,7 @@ onEachDatabase((database) => {
       const [group] = groups as [EvaluationSummaryGroup];
       expect(group.key).toEqual({});
       expect(countsOf(group)).toEqual(countStored(() => true));
-      const scores = stored.flatMap(({ finding }) => finding?.score ?? []).sort((a, b) => a - b);
+      const scores = stored.flatMap(({ outcome }) => outcome?.score ?? []).sort((a, b) => a - b);
       expect(group.mean_score).toBeCloseTo(scores.reduce((sum, score) => sum + score, 0) / scores.length, 9);
       for (const [name, share] of [
         ["p10", 0.1],
@@ -162,11 +162,11 @@ onEachDatabase((database) => {
         ({ filing, profile }: StoredFields) => filing?.runId === "run" && profile?.name === "a",
         "rollups",
       ],
-      ["a pass", { pass: true }, ({ finding }: StoredFields) => finding?.pass === true, "rollups"],
+      ["a pass", { pass: true }, ({ outcome }: StoredFields) => outcome?.pass === true, "rollups"],
       [
         "a fail",
         { pass: false, evaluator_id: "theirs" },
-        ({ finding, evaluatorId }: StoredFields) => finding?.pass === false && evaluatorId === "theirs",
+        ({ outcome, evaluatorId }: StoredFields) => outcome?.pass === false && evaluatorId === "theirs",
         "rollups",
       ],
       [
@@ -178,7 +178,7 @@ onEachDatabase((database) => {
       [
         "a score",
         { score_raw_min: 0.25, score_raw_max: 0.5 },
-        ({ finding }: StoredFields) => (finding?.score ?? 0) >= 0.25 && (finding?.score ?? 1) <= 0.5,
+        ({ outcome }: StoredFields) => (outcome?.score ?? 0) >= 0.25 && (outcome?.score ?? 1) <= 0.5,
         "results",
       ],
       [
@@ -243,13 +243,13 @@ onEachDatabase((database) => {
         createdAt: firstDay + 5 * day,
         filing: { app },
         // What has no score, or fails, has no place among them.
-        finding: { status: "success" as const, pass: mille > 10, score: mille / 1000 },
+        outcome: { status: "success" as const, pass: mille > 10, score: mille / 1000 },
       }));
       const other = { createdAt: firstDay + 5 * day, filing: { app } };
       await storeResults(opened.database, opened.owner.account_id, [
         ...fields,
-        { ...other, finding: { status: "failed", errorMessage: "timeout: too long" } },
-        { ...other, finding: { status: "success" } },
+        { ...other, outcome: { status: "failed", errorMessage: "timeout: too long" } },
+        { ...other, outcome: { status: "success" } },
       ]);
       const inThousandths = ({ p10, p50, p90 }: EvaluationSummaryGroup) => ({ p10, p50, p90 });
       const wanted = { p10: ranks.p10 / 1000, p50: ranks.p50 / 1000, p90: ranks.p90 / 1000 };
@@ -320,7 +320,7 @@ onEachDatabase((database) => {
         evaluatorId: "ev",
         profile: { name: "interval", publicId, revision: 3 },
         filing: { app: `app ${index % 3}` },
-        finding: { status: "success" as const, pass: true, score: (index + 1) / 1000 },
+        outcome: { status: "success" as const, pass: true, score: (index + 1) / 1000 },
       })),
     );
     await storeResults(opened.database, accountId, [

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { selectErrorFindings } from "../../src/evaluation/results/error-findings/error-findings-store.ts";
 import { countFutureResults } from "../../src/evaluation/results/times/future-results-store.ts";
 import { watchClocks } from "../../src/evaluation/results/times/watch-clocks.ts";
-import { selectErrorFindings } from "../../src/evaluation/taxonomies/error-findings-store.ts";
 import { numbersPerStretch } from "../../src/storage/result-numbers.ts";
 import { onEachDatabase } from "../support/databases.ts";
 import { evaluationResultsClient } from "../support/evaluation-results.ts";
@@ -98,9 +98,9 @@ onEachDatabase((database) => {
         ...taxonomy,
         filing: { app },
         createdAt: future + 1000,
-        finding: { status: "success", pass: false, extra },
+        outcome: { status: "success", pass: false, extra },
       },
-      { filing: { app }, createdAt: future, finding: { status: "failed", errorMessage: "timeout: No." } },
+      { filing: { app }, createdAt: future, outcome: { status: "failed", errorMessage: "timeout: No." } },
       { filing: { app }, createdAt: day + 24 * microsPerHour },
       ...Array.from({ length: 450 }, (_, index) => ({ filing: { app }, createdAt: future + index * 1000 })),
     ]);

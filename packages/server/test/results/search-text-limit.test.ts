@@ -18,7 +18,7 @@ const long = {
     output: `o${text}`,
     goldAnswer: `g${text}`,
   },
-  finding: { status: "success", pass: true, score: 1, explanation: `e${text}` },
+  outcome: { status: "success", pass: true, score: 1, explanation: `e${text}` },
 } satisfies StoredFields;
 const empty = {
   filing: { app: "empty" },

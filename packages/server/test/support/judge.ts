@@ -1,12 +1,13 @@
 import { expect } from "bun:test";
-import type { Sample } from "../../src/evaluation/evaluate/sample.ts";
-import { EvaluationFailure, type Verdict } from "../../src/evaluation/evaluators/family.ts";
+import { EvaluationError } from "../../src/evaluation/evaluation-error.ts";
+import type { Verdict } from "../../src/evaluation/evaluator-outcome.ts";
 import {
   createJudgeFamily,
   type JudgeConfig,
   type JudgeParts,
 } from "../../src/evaluation/evaluators/judge.ts";
 import { type AskForVerdict, createAskForVerdict } from "../../src/evaluation/judge/ask-for-verdict.ts";
+import type { Sample } from "../../src/evaluation/sample.ts";
 import { createFairSlots } from "../../src/limits/fair-slots.ts";
 import { createRetryBudget } from "../../src/limits/retry-budget.ts";
 import { createUpstream } from "../../src/upstream/create-upstream.ts";
@@ -58,7 +59,7 @@ export interface TestJudge {
     asker?: { accountId: string; profilePublicId: string },
   ): Promise<Verdict>;
   /** The failure that judging must end with. */
-  failure(sample?: Sample, signal?: AbortSignal): Promise<EvaluationFailure>;
+  failure(sample?: Sample, signal?: AbortSignal): Promise<EvaluationError>;
 }
 
 export function createTestAskForVerdict(upstream: TestUpstream): AskForVerdict {
@@ -96,8 +97,8 @@ export function createTestJudge(
     judge,
     async failure(sample, signal) {
       const error = await judge(sample, {}, signal).catch((thrown: unknown) => thrown);
-      expect(error).toBeInstanceOf(EvaluationFailure);
-      const failure = error as EvaluationFailure;
+      expect(error).toBeInstanceOf(EvaluationError);
+      const failure = error as EvaluationError;
       expect(failure.message).not.toContain("secret-of");
       return failure;
     },

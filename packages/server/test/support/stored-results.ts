@@ -16,7 +16,7 @@ export const ordinaryResult: Omit<EvaluationRecord, "accountId"> = {
   isExternal: false,
   sample: { input: "in", output: "out" },
   filing: { app: "default" },
-  finding: { status: "success", pass: true, score: 1 },
+  outcome: { status: "success", pass: true, score: 1 },
 };
 
 /** Stores results as the server does, at any times. */

@@ -1,17 +1,17 @@
 import { createHash } from "node:crypto";
-import { CallerGoneError } from "../../errors.ts";
+import { ClientDisconnectedError } from "../../errors.ts";
 import { createRetryBudget } from "../../limits/retry-budget.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import type { ResultsKeeper } from "../results/keep/keep-results.ts";
 import type { EvaluationRecord, KeptResult } from "../results/record/evaluation-record.ts";
 import type { FindConfidenceInterval } from "../results/summary/find-confidence-interval.ts";
-import type { EvaluationOrder } from "./evaluation-order.ts";
-import { createKeysUnderWay } from "./keys-under-way.ts";
+import type { EvaluationRequest } from "./evaluation-request.ts";
+import { createKeysUnderWay } from "./keys-in-flight.ts";
 import { type FindProfile, type ResolvedEvaluator, resolveEvaluators } from "./resolve-evaluators.ts";
 import type { RequestAllowance, RunEvaluator } from "./run-evaluator.ts";
 
 /** How long the evaluators of one request may hold up the main thread, all of them together. */
-const maxMsInPlace = 10;
+const maxMainThreadMs = 10;
 
 export interface EvaluateParts {
   registry: Registry;
@@ -32,14 +32,14 @@ export type FindKept = (
 export type Evaluation = EvaluationRecord | KeptResult;
 
 /** Runs every evaluator of an order at the same time and keeps what is to be kept before it returns, in their order. */
-export type Evaluate = (order: EvaluationOrder, callerGone: AbortSignal) => Promise<Evaluation[]>;
+export type Evaluate = (order: EvaluationRequest, callerGone: AbortSignal) => Promise<Evaluation[]>;
 
 export function createEvaluate(parts: EvaluateParts): Evaluate {
   const { registry, findProfile, runEvaluator, findConfidenceInterval, keeper, findKept } = parts;
   const { withKeys } = createKeysUnderWay();
 
   async function evaluateOne(
-    order: EvaluationOrder,
+    order: EvaluationRequest,
     { id, family, profile, wanted }: ResolvedEvaluator,
     requestKey: string | undefined,
     allowance: RequestAllowance,
@@ -47,12 +47,12 @@ export function createEvaluate(parts: EvaluateParts): Evaluate {
   ): Promise<EvaluationRecord> {
     const { accountId, sample, filing } = order;
     const { explainStrategy } = wanted;
-    const finding = await runEvaluator(
+    const outcome = await runEvaluator(
       { family, profile, sample, accountId, explainStrategy, allowance },
       callerGone,
     );
     const confidenceInterval =
-      order.hasConfidenceInterval && finding.status === "success"
+      order.hasConfidenceInterval && outcome.status === "success"
         ? await findConfidenceInterval({ accountId, signal: callerGone }, id, profile)
         : undefined;
     return {
@@ -63,27 +63,27 @@ export function createEvaluate(parts: EvaluateParts): Evaluate {
       explainStrategy,
       isExternal: false,
       // What came to no verdict may be tried again under the same key.
-      ...(requestKey === undefined || finding.status !== "success" ? {} : { requestKey }),
+      ...(requestKey === undefined || outcome.status !== "success" ? {} : { requestKey }),
       sample,
       filing,
-      finding: confidenceInterval === undefined ? finding : { ...finding, confidenceInterval },
+      outcome: confidenceInterval === undefined ? outcome : { ...outcome, confidenceInterval },
     };
   }
 
   async function evaluateAll(
-    order: EvaluationOrder,
+    order: EvaluationRequest,
     resolved: readonly ResolvedEvaluator[],
     { keys, earlier }: { keys: readonly string[]; earlier: ReadonlyMap<string, KeptResult> },
     callerGone: AbortSignal,
   ): Promise<Evaluation[]> {
-    const allowance = { msInPlace: maxMsInPlace, mayRetry: createRetryBudget() };
+    const allowance = { mainThreadMs: maxMainThreadMs, mayRetry: createRetryBudget() };
     const evaluations = await Promise.all(
       resolved.map((one, index): Promise<Evaluation> | Evaluation => {
         const requestKey = keys[index];
         return earlier.get(requestKey ?? "") ?? evaluateOne(order, one, requestKey, allowance, callerGone);
       }),
     );
-    if (callerGone.aborted) throw new CallerGoneError();
+    if (callerGone.aborted) throw new ClientDisconnectedError();
     const isNew = evaluations.filter(
       (evaluation) => !("id" in evaluation) && isWanted(evaluation, order.capture),
     );
@@ -107,9 +107,9 @@ export function createEvaluate(parts: EvaluateParts): Evaluate {
   };
 }
 
-function isWanted({ finding }: EvaluationRecord, capture: EvaluationOrder["capture"]): boolean {
+function isWanted({ outcome }: EvaluationRecord, capture: EvaluationRequest["capture"]): boolean {
   if (capture === "none") return false;
-  return capture === "all" || finding.pass !== true;
+  return capture === "all" || outcome.pass !== true;
 }
 
 /**
@@ -117,7 +117,7 @@ function isWanted({ finding }: EvaluationRecord, capture: EvaluationOrder["captu
  * named. Another sample is another request, whatever its key.
  */
 function requestKeys(
-  { idempotencyKey, sample }: EvaluationOrder,
+  { idempotencyKey, sample }: EvaluationRequest,
   resolved: readonly ResolvedEvaluator[],
 ): string[] {
   if (idempotencyKey === undefined) return [];

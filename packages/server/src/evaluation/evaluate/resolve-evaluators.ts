@@ -1,7 +1,7 @@
 import { defaultProfileName, type Family } from "../evaluators/family.ts";
 import type { RegisteredEvaluator, Registry } from "../evaluators/registry.ts";
-import { findSystemProfile, systemPrefix, systemProfileId } from "../profiles/system-profiles.ts";
-import { type Refusal, RefusedOrderError, type WantedEvaluator } from "./evaluation-order.ts";
+import { builtInProfileId, findBuiltInProfile, systemPrefix } from "../profiles/system-profiles.ts";
+import { InvalidEvaluatorsError, type Refusal, type WantedEvaluator } from "./evaluation-request.ts";
 
 /** A profile as an evaluation uses it. Its config has yet to be read by the family's schema. */
 export interface UsableProfile {
@@ -26,7 +26,7 @@ export interface ResolvedEvaluator {
   wanted: WantedEvaluator;
 }
 
-/** Finds what a caller named, or throws `RefusedOrderError` with everything that cannot be used. */
+/** Finds what a caller named, or throws `InvalidEvaluatorsError` with everything that cannot be used. */
 export async function resolveEvaluators(
   registry: Registry,
   findProfile: FindProfile,
@@ -35,7 +35,7 @@ export async function resolveEvaluators(
 ): Promise<ResolvedEvaluator[]> {
   const found = await Promise.all(evaluators.map((wanted, index) => resolve(wanted, index)));
   const refusals = found.filter((one) => "index" in one);
-  if (refusals.length > 0) throw new RefusedOrderError(refusals);
+  if (refusals.length > 0) throw new InvalidEvaluatorsError(refusals);
   return found.filter((one) => "profile" in one);
 
   async function resolve(wanted: WantedEvaluator, index: number): Promise<ResolvedEvaluator | Refusal> {
@@ -48,7 +48,7 @@ export async function resolveEvaluators(
     const name = wanted.profileName ?? defaultProfileName;
     const profile = await profileOf(evaluator, name);
     if (profile !== undefined) return { id: evaluator.id, family, profile, wanted };
-    const own = family.systemProfiles.map((one) => one.name).join(", ");
+    const own = family.builtInProfiles.map((one) => one.name).join(", ");
     const message = `The family ${family.name} has no profile of this name, or it is archived; Presage's own are ${own}`;
     return { index, field: "profileName", message: wanted.profileName === undefined ? undefined : message };
   }
@@ -58,8 +58,8 @@ export async function resolveEvaluators(
     name: string,
   ): Promise<UsableProfile | undefined> {
     if (!name.startsWith(systemPrefix)) return await findProfile(accountId, family.name, name);
-    const profile = findSystemProfile(family, name);
+    const profile = findBuiltInProfile(family, name);
     if (profile === undefined) return undefined;
-    return { publicId: systemProfileId(family.name, name), name, revision: 1, config: profile.config };
+    return { publicId: builtInProfileId(family.name, name), name, revision: 1, config: profile.config };
   }
 }

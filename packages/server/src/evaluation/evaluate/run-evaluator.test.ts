@@ -14,7 +14,7 @@ function familyThat(fails: () => Error): ModelFamily<unknown> {
     needs: [],
     takes: [],
     config: z.strictObject({}),
-    systemProfiles: [],
+    builtInProfiles: [],
     async evaluate() {
       throw fails();
     },
@@ -24,8 +24,8 @@ function familyThat(fails: () => Error): ModelFamily<unknown> {
 function run(fails: () => Error, faults: unknown[] = []) {
   const unused = () => Promise.reject(new Error("unused"));
   const rules = { run: unused, check: unused, dispose: async () => {} };
-  const onFault = (error: unknown) => void faults.push(error);
-  const runEvaluator = createEvaluatorRunner({ rules, modelTimeoutMs: 1_000, onFault });
+  const onUnexpectedError = (error: unknown) => void faults.push(error);
+  const runEvaluator = createEvaluatorRunner({ rules, modelTimeoutMs: 1_000, onUnexpectedError });
   const profile = { name: "p", publicId: "11111111-1111-4111-8111-111111111111", revision: 1, config: {} };
   return runEvaluator(
     {
@@ -34,13 +34,13 @@ function run(fails: () => Error, faults: unknown[] = []) {
       sample: {},
       accountId: "a",
       explainStrategy: "always",
-      allowance: { msInPlace: 10, mayRetry: () => true },
+      allowance: { mainThreadMs: 10, mayRetry: () => true },
     },
     new AbortController().signal,
   );
 }
 
-test("what goes wrong in an evaluator is its finding", async () => {
+test("what goes wrong in an evaluator is its outcome", async () => {
   const faults: unknown[] = [];
   expect(await run(() => new Error("a fault"), faults)).toMatchObject({ status: "failed" });
   expect(faults.length).toBe(1);

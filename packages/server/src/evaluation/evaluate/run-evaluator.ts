@@ -1,88 +1,77 @@
 import type { ExplainStrategy } from "@presage/contract";
-import { CallerGoneError, ServiceError } from "../../errors.ts";
+import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
+import { withDeadline } from "../../limits/deadline.ts";
 import { isStoreUnavailable } from "../../storage/store-failure.ts";
-import {
-  EvaluationFailure,
-  type Family,
-  type ModelCall,
-  type ModelFamily,
-  UnusableSampleError,
-  type Verdict,
-} from "../evaluators/family.ts";
-import { createConfigReader } from "../evaluators/read-config.ts";
-import type { Finding } from "../results/record/evaluation-record.ts";
-import type { PlaceAllowance, RuleRunner } from "../rules/run-rule.ts";
-import { isExplained } from "./is-explained.ts";
+import { EvaluationError, internalError, outcomeOfError, unusable } from "../evaluation-error.ts";
+import { type EvaluatorOutcome, isExplained } from "../evaluator-outcome.ts";
+import type { Family, ModelCall, ModelFamily } from "../evaluators/family.ts";
+import type { MainThreadAllowance, RuleRunner } from "../rules/run-rule.ts";
+import { missingFields, type Sample, sampleFieldNames } from "../sample.ts";
+import { createConfigReader } from "./read-config.ts";
 import type { UsableProfile } from "./resolve-evaluators.ts";
-import { missingFields, type Sample, sampleFieldNames } from "./sample.ts";
 
-export interface EvaluatorRun {
+export interface EvaluatorTask {
   family: Family;
   profile: UsableProfile;
   sample: Sample;
   accountId: string;
   explainStrategy: ExplainStrategy;
-  /** Of the whole request. */
   allowance: RequestAllowance;
 }
 
 /** What the evaluators of one request share. */
-export interface RequestAllowance extends PlaceAllowance {
-  /** Says whether a model may be asked once more after a failure, and counts it. */
+export interface RequestAllowance extends MainThreadAllowance {
+  /** Says whether a model may be asked again after a failure, and counts it. */
   mayRetry(): boolean;
 }
 
-/** Runs one evaluator. Whatever goes wrong in it is its finding; only a caller's hang-up, and that the store fails or is too busy, are thrown. */
-export type RunEvaluator = (run: EvaluatorRun, callerGone: AbortSignal) => Promise<Finding>;
+/**
+ * Runs one evaluator. An error in it becomes its outcome; only a `ClientDisconnectedError`, a store that is unavailable and a
+ * server that is overloaded are thrown.
+ */
+export type RunEvaluator = (task: EvaluatorTask, clientSignal: AbortSignal) => Promise<EvaluatorOutcome>;
 
-export interface EvaluatorRunnerParts {
+export interface EvaluatorRunnerOptions {
   rules: RuleRunner;
   /** Deadline of an evaluation that asks a model, in milliseconds. */
   modelTimeoutMs: number;
-  /** Hears of faults that are ours. */
-  onFault(error: unknown): void;
+  /** Called for bugs: errors that no evaluator throws on purpose. */
+  onUnexpectedError(error: unknown): void;
 }
 
 export function createEvaluatorRunner({
   rules,
   modelTimeoutMs,
-  onFault,
-}: EvaluatorRunnerParts): RunEvaluator {
+  onUnexpectedError,
+}: EvaluatorRunnerOptions): RunEvaluator {
   const readConfig = createConfigReader();
 
-  return async (run, callerGone) => withStorableTexts(await find(run, callerGone));
-
-  async function find(
-    { family, profile, sample, accountId, explainStrategy, allowance }: EvaluatorRun,
-    callerGone: AbortSignal,
-  ): Promise<Finding> {
+  return async (task, clientSignal) => {
     try {
-      const config = readConfig(family, profile);
-      const needs = [...family.needs, ...(family.needsWith?.(config) ?? [])];
-      const missing = missingFields(sample, needs).map((field) => sampleFieldNames[field]);
-      if (missing.length > 0) {
-        return unusable("missing_input", `${family.name} needs ${missing.join(" and ")}.`);
-      }
-      if (family.kind === "rule") {
-        return {
-          status: "success",
-          ...(await rules.run(
-            { familyName: family.name, config, sample, explainStrategy },
-            accountId,
-            callerGone,
-            allowance,
-          )),
-        };
-      }
-      const { mayRetry } = allowance;
-      const call = { config, accountId, profilePublicId: profile.publicId, mayRetry };
-      return await runModel(family, sample, call, explainStrategy, callerGone);
+      return withStorableTexts(await run(task, clientSignal));
     } catch (error) {
-      if (callerGone.aborted) throw new CallerGoneError();
-      // The request fails, not the evaluation: a store that is out of order or has too much to do says nothing of a text.
+      if (clientSignal.aborted) throw new ClientDisconnectedError();
+      // These fail the request, not the evaluation: they say nothing about the sample.
       if (error instanceof ServiceError || isStoreUnavailable(error)) throw error;
-      return toFinding(error);
+      return withStorableTexts(toOutcome(error));
     }
+  };
+
+  async function run(
+    { family, profile, sample, accountId, explainStrategy, allowance }: EvaluatorTask,
+    clientSignal: AbortSignal,
+  ): Promise<EvaluatorOutcome> {
+    const config = readConfig(family, profile);
+    const needs = [...family.needs, ...(family.needsWith?.(config) ?? [])];
+    const missing = missingFields(sample, needs).map((field) => sampleFieldNames[field]);
+    if (missing.length > 0)
+      return unusable("missing_input", `${family.name} needs ${missing.join(" and ")}.`);
+    if (family.kind === "rule") {
+      const task = { familyName: family.name, config, sample, explainStrategy };
+      return await rules.run(task, accountId, clientSignal, allowance);
+    }
+    const call = { config, accountId, profilePublicId: profile.publicId, mayRetry: allowance.mayRetry };
+    return await runModel(family, sample, call, explainStrategy, clientSignal);
   }
 
   async function runModel(
@@ -90,60 +79,43 @@ export function createEvaluatorRunner({
     sample: Sample,
     call: Omit<ModelCall<unknown>, "signal">,
     explainStrategy: ExplainStrategy,
-    callerGone: AbortSignal,
-  ): Promise<Finding> {
+    clientSignal: AbortSignal,
+  ): Promise<EvaluatorOutcome> {
     const startedAtMs = performance.now();
-    const deadline = AbortSignal.timeout(modelTimeoutMs);
-    const timeout = new EvaluationFailure("timeout", `No verdict within ${modelTimeoutMs} ms.`);
-    const signal = AbortSignal.any([callerGone, deadline]);
-    const verdict = await family.evaluate(sample, { ...call, signal }).catch((error: unknown) => {
-      // What the family says of it is more than that the time was up.
-      throw deadline.aborted && !(error instanceof EvaluationFailure) ? timeout : error;
-    });
+    const limits = { timeoutMs: modelTimeoutMs, timeoutError, signal: clientSignal };
+    const { explain, ...verdict } = await withDeadline(limits, (signal) =>
+      family.evaluate(sample, { ...call, signal }).catch((error: unknown) => {
+        // The family's own error says more than that the time was up.
+        throw signal.aborted && !(error instanceof EvaluationError) ? signal.reason : error;
+      }),
+    );
     const evaluationMicros = Math.round((performance.now() - startedAtMs) * 1000);
-    return {
-      status: "success",
-      ...withoutExplain(verdict),
-      evaluationMicros,
-      // The model explains in the same breath.
-      ...(isExplained(explainStrategy, verdict.pass)
-        ? { explanation: verdict.explain(), explanationMicros: 0 }
-        : {}),
-    };
+    const outcome = { status: "success" as const, ...verdict, evaluationMicros };
+    // The model explains in the same completion.
+    return isExplained(explainStrategy, verdict.pass)
+      ? { ...outcome, explanation: explain(), explanationMicros: 0 }
+      : outcome;
   }
 
-  function toFinding(error: unknown): Finding {
-    if (error instanceof UnusableSampleError) return unusable("unusable_input", error.message);
-    if (error instanceof EvaluationFailure) {
-      if (error.code === "internal_error") onFault(error);
-      return failed(error.code, error.message);
-    }
-    onFault(error);
-    return failed("internal_error", "Internal error in the evaluator.");
+  function toOutcome(error: unknown): EvaluatorOutcome {
+    const outcome = outcomeOfError(error);
+    if (outcome === undefined) return toOutcome(internalError(error));
+    if (error instanceof EvaluationError && error.code === "internal_error") onUnexpectedError(error);
+    return outcome;
   }
 }
 
-function unusable(code: string, message: string): Finding {
-  return { status: "validation_error", errorMessage: `${code}: ${message}` };
+function timeoutError(timeoutMs: number): EvaluationError {
+  return new EvaluationError("timeout", `No verdict within ${timeoutMs} ms.`);
 }
 
-function failed(code: string, message: string): Finding {
-  return { status: "failed", errorMessage: `${code}: ${message}` };
+/** Models write anything, and a text that was cut may end in half of a surrogate pair; no store accepts that, nor a NUL. */
+function withStorableTexts(outcome: EvaluatorOutcome): EvaluatorOutcome {
+  const { errorMessage, explanation } = outcome;
+  if (errorMessage === undefined && explanation === undefined) return outcome;
+  return { ...outcome, errorMessage: toStorable(errorMessage), explanation: toStorable(explanation) };
 }
 
-/** Models write what they like, and what was cut may end in half of a surrogate pair; no store takes that, nor a NUL. */
-function withStorableTexts({ errorMessage, explanation, ...rest }: Finding): Finding {
-  return {
-    ...rest,
-    ...(errorMessage === undefined ? {} : { errorMessage: toStorable(errorMessage) }),
-    ...(explanation === undefined ? {} : { explanation: toStorable(explanation) }),
-  };
-}
-
-function toStorable(text: string): string {
-  return text.toWellFormed().replaceAll("\0", "\ufffd");
-}
-
-function withoutExplain({ explain: _, ...rest }: Verdict): Omit<Verdict, "explain"> {
-  return rest;
+function toStorable(text: string | undefined): string | undefined {
+  return text?.toWellFormed().replaceAll("\0", "\ufffd");
 }

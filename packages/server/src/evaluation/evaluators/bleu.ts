@@ -34,14 +34,14 @@ export const bleu: RuleFamily<Config> = {
   needs: ["output", "goldAnswer"],
   config,
   maxCharacters,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "sacrebleu's BLEU of a sentence, from a half on.",
       config: { threshold: 0.5, smoothing: "exp", tokenisation: "13a" },
     },
   ],
-  isHeavy: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
+  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
   prepare({ threshold, smoothing, tokenisation }) {
     const tokenise = tokenisation === "13a" ? tokenise13a : splitAtWhitespace;
     return ({ output = "", goldAnswer = "" }) => {

@@ -59,7 +59,7 @@ test("at most a thousand places are told, the first ones of the text", () => {
 });
 
 test("the default profile refuses refusals", () => {
-  const profile = contains.systemProfiles.find(({ name }) => name === "system:default");
+  const profile = contains.builtInProfiles.find(({ name }) => name === "system:default");
   const evaluateDefault = contains.prepare(contains.config.parse(profile?.config));
   expect(evaluateDefault({ output: "I'M SORRY, BUT that is not possible." }).pass).toBe(false);
   expect(evaluateDefault({ output: "The oven is now closed." }).pass).toBe(true);

@@ -24,7 +24,7 @@ export const contains: RuleFamily<Config> = {
   versions: ["2026-11-21"],
   needs: ["output"],
   config,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "The output is no refusal: none of the usual phrases of one is in it.",
@@ -58,7 +58,7 @@ export const contains: RuleFamily<Config> = {
       };
     };
   },
-  isHeavy: ({ output = "" }, { substrings }) => output.length * substrings.length > 2_000_000,
+  isExpensive: ({ output = "" }, { substrings }) => output.length * substrings.length > 2_000_000,
 };
 
 /** Only `all` has a middle: the share that was found. */

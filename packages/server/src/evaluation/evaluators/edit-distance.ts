@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { type Position, type RuleFamily, UnusableSampleError } from "./family.ts";
+import { UnusableSampleError } from "../evaluation-error.ts";
+import type { Position } from "../evaluator-outcome.ts";
+import type { RuleFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { describeDifference, firstDifference } from "./text/first-difference.ts";
 import { editDistance as distanceBetween } from "./text/levenshtein.ts";
@@ -28,14 +30,15 @@ export const editDistance: RuleFamily<Config> = {
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "At most one character in ten differs.",
       config: { threshold: 0.9, trim: true, ignore_case: false, strip_tags: false },
     },
   ],
-  isHeavy: ({ output = "", goldAnswer = "" }) => output.length * goldAnswer.length > lightProductOfLengths,
+  isExpensive: ({ output = "", goldAnswer = "" }) =>
+    output.length * goldAnswer.length > lightProductOfLengths,
   prepare(profile) {
     return ({ output = "", goldAnswer = "" }) => {
       const said = normaliseText(output, profile);

@@ -1,11 +1,12 @@
 import { maxKindsOfError } from "@presage/contract/read-taxonomy";
 import { z } from "zod";
+import { EvaluationError } from "../evaluation-error.ts";
 import type { AskForVerdict } from "../judge/ask-for-verdict.ts";
 import { type ErrorKind, taxonomyQuestion } from "../judge/prompts.ts";
 import type { VerdictForm } from "../judge/verdict-form.ts";
 import type { TaxonomyRevision } from "../taxonomies/error-taxonomies-store.ts";
 import { flattenTaxonomy } from "../taxonomies/flatten-taxonomy.ts";
-import { EvaluationFailure, type ModelFamily } from "./family.ts";
+import type { ModelFamily } from "./family.ts";
 import { needsModel } from "./needs-model.ts";
 
 /** PostgreSQL cannot even be asked for another. */
@@ -45,7 +46,7 @@ export function createErrorTaxonomyFamily({
     needs: ["output"],
     takes: ["systemPrompt", "retrievedContext", "input", "goldAnswer"],
     config,
-    systemProfiles: [
+    builtInProfiles: [
       {
         name: "system:agent-errors",
         description: "Errors of agents at work.",
@@ -99,8 +100,8 @@ function kindsOf({ body, error_taxonomy_name }: TaxonomyRevision): ErrorKind[] {
   return leaves.map((leaf, index) => ({ id: `E${index + 1}`, ...leaf }));
 }
 
-function noTaxonomy(message: string): EvaluationFailure {
-  return new EvaluationFailure("no_such_taxonomy", message);
+function noTaxonomy(message: string): EvaluationError {
+  return new EvaluationError("no_such_taxonomy", message);
 }
 
 interface FoundCategories {

@@ -42,6 +42,6 @@ test("ignoring case keeps the place, but for letters that change their length", 
 });
 
 test("the default profile is what an empty config gives", () => {
-  expect(exactMatch.config.parse({})).toEqual(exactMatch.systemProfiles[0]?.config as never);
+  expect(exactMatch.config.parse({})).toEqual(exactMatch.builtInProfiles[0]?.config as never);
   expect(exactMatch.config.safeParse({ trimm: true }).success).toBe(false);
 });

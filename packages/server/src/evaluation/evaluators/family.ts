@@ -1,24 +1,9 @@
 import type { z } from "zod";
-import type { Sample, SampleField } from "../evaluate/sample.ts";
-
-/** A stretch of the output: first character and the one after the last, in Unicode code points from 0. */
-export type Position = readonly [start: number, end: number];
-
-/** What an evaluator says of a sample. */
-export interface Verdict {
-  pass: boolean;
-  /** From 0 to 1, and 1 is best. */
-  score: number;
-  /** Where in the output the verdict comes from. */
-  positions?: readonly Position[];
-  /** Figures and findings of the family's own, as JSON. */
-  extra?: Record<string, unknown>;
-  /** Says where and why, for a person. Asked for only if somebody wants to know. */
-  explain(): string;
-}
+import type { Verdict } from "../evaluator-outcome.ts";
+import type { Sample, SampleField } from "../sample.ts";
 
 /** A profile that comes with Presage. Its name begins with `system:`. */
-export interface SystemProfile<Config> {
+export interface BuiltInProfile<Config> {
   name: `system:${string}`;
   description: string;
   config: Config;
@@ -39,11 +24,11 @@ interface FamilyParts<Config> {
   needsWith?(config: Config): readonly SampleField[];
   /** Checks a profile's config and fills in its defaults. Strict: what it does not know is a mistake. */
   config: z.ZodType<Config>;
-  systemProfiles: readonly SystemProfile<Config>[];
+  builtInProfiles: readonly BuiltInProfile<Config>[];
 }
 
 /** The part of a config's check that may take long. The family's schema leaves it out where it is needed. */
-export interface HeavyCheck<Config> {
+export interface ExpensiveCheck<Config> {
   isNeeded(config: Config): boolean;
   /** Throws an `Error` that says what is wrong with the field at `path`. */
   run(config: Config): void;
@@ -59,11 +44,11 @@ export interface RuleFamily<Config> extends FamilyParts<Config> {
    */
   maxCharacters?: number;
   /** What of a config's check would hold up the main thread: it is done in another one, under a deadline. */
-  heavyCheck?: HeavyCheck<Config>;
+  expensiveCheck?: ExpensiveCheck<Config>;
   /** Reads a config once for many samples. */
   prepare(config: Config): (sample: Sample) => Verdict;
   /** Whether this sample takes longer than a millisecond or so: it then runs beside the main thread, under a deadline. */
-  isHeavy?(sample: Sample, config: Config): boolean;
+  isExpensive?(sample: Sample, config: Config): boolean;
 }
 
 /** What a model-backed evaluation is told beside the sample. */
@@ -88,38 +73,3 @@ export type Family = RuleFamily<unknown> | ModelFamily<unknown>;
 
 /** The profile that a family uses when none is named. */
 export const defaultProfileName = "system:default";
-
-/** Why an evaluation came to no verdict: a word for programs and a sentence for people. */
-export type FailureCode =
-  | "timeout"
-  | "overloaded"
-  | "internal_error"
-  | "needs_model"
-  | "judge_unreachable"
-  | "judge_rate_limited"
-  | "judge_refused"
-  | "judge_truncated"
-  | "judge_invalid_verdict"
-  | "judge_context_exceeded"
-  | "judge_error"
-  | "no_such_taxonomy"
-  | "invalid_profile";
-
-/** An evaluation that came to no verdict. It is never a fail. */
-export class EvaluationFailure extends Error {
-  readonly code: FailureCode;
-
-  constructor(code: FailureCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
-    this.name = "EvaluationFailure";
-    this.code = code;
-  }
-}
-
-/** A sample that has what the family needs, but not in a form that it can use; for example a gold answer that is no JSON. */
-export class UnusableSampleError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = "UnusableSampleError";
-  }
-}

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { UnusableSampleError } from "./family.ts";
+import { UnusableSampleError } from "../evaluation-error.ts";
 import { jsonMatch } from "./json-match.ts";
 
 function evaluate(output: string, goldAnswer: string, config: Record<string, unknown> = {}) {
@@ -125,12 +125,15 @@ test("a megabyte is compared in bounded time, also below a key of half of that",
   expect(JSON.stringify(verdict.extra).length).toBeLessThan(20_000);
   expect(verdict.explain().length).toBeLessThan(5_000);
   expect(performance.now() - started).toBeLessThan(5_000);
-  expect(jsonMatch.isHeavy?.({ output: long, goldAnswer: other }, jsonMatch.config.parse({}))).toBe(true);
+  expect(jsonMatch.isExpensive?.({ output: long, goldAnswer: other }, jsonMatch.config.parse({}))).toBe(true);
 });
 
 test("what may have to be mended is heavy sooner", () => {
-  const isHeavy = (repair: boolean) =>
-    jsonMatch.isHeavy?.({ output: "[".repeat(5_000), goldAnswer: "[]" }, jsonMatch.config.parse({ repair }));
-  expect(isHeavy(false)).toBe(false);
-  expect(isHeavy(true)).toBe(true);
+  const isExpensive = (repair: boolean) =>
+    jsonMatch.isExpensive?.(
+      { output: "[".repeat(5_000), goldAnswer: "[]" },
+      jsonMatch.config.parse({ repair }),
+    );
+  expect(isExpensive(false)).toBe(false);
+  expect(isExpensive(true)).toBe(true);
 });

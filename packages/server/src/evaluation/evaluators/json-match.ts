@@ -1,6 +1,8 @@
 import { jsonrepair } from "jsonrepair";
 import { z } from "zod";
-import { type RuleFamily, UnusableSampleError, type Verdict } from "./family.ts";
+import { UnusableSampleError } from "../evaluation-error.ts";
+import type { Verdict } from "../evaluator-outcome.ts";
+import type { RuleFamily } from "./family.ts";
 import { compareJson, type JsonComparison, type Mismatches } from "./json/compare-json.ts";
 import { readIgnoredPaths } from "./json/ignored-paths.ts";
 import { readJsonPointer } from "./json/json-path.ts";
@@ -43,7 +45,7 @@ export const jsonMatch: RuleFamily<Config> = {
   needs: ["output", "goldAnswer"],
   config,
   maxCharacters,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "Every field counts, numbers are equal exactly, and nothing is mended.",
@@ -65,7 +67,7 @@ export const jsonMatch: RuleFamily<Config> = {
       return toVerdict(compareJson(mended.value, gold.value, ignored, number_tolerance), { repaired: true });
     };
   },
-  isHeavy: ({ output = "", goldAnswer = "" }, { repair }) =>
+  isExpensive: ({ output = "", goldAnswer = "" }, { repair }) =>
     (repair && output.length > heavyRepairedLength) || output.length + goldAnswer.length > heavyLength,
 };
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { EvaluationFailure } from "./family.ts";
+import { EvaluationError } from "../evaluation-error.ts";
 import { jsonSchema } from "./json-schema.ts";
 
 function evaluate(output: string, config: Record<string, unknown>) {
@@ -64,21 +64,21 @@ test("a schema that does not compile is refused at its field", () => {
 });
 
 test("a schema that refers to itself without end gives no verdict", () => {
-  expect(() => evaluate("1", { schema: { allOf: [{ $ref: "#" }] } })).toThrow(EvaluationFailure);
+  expect(() => evaluate("1", { schema: { allOf: [{ $ref: "#" }] } })).toThrow(EvaluationError);
 });
 
 test("the default profile takes any JSON", () => {
-  const evaluateDefault = jsonSchema.prepare(jsonSchema.config.parse(jsonSchema.systemProfiles[0]?.config));
+  const evaluateDefault = jsonSchema.prepare(jsonSchema.config.parse(jsonSchema.builtInProfiles[0]?.config));
   expect(evaluateDefault({ output: " null " }).pass).toBe(true);
   expect(evaluateDefault({ output: "The oven is closed." }).pass).toBe(false);
 });
 
 test("small and plain is light, all else is heavy", () => {
-  const isHeavy = (output: string, schema: unknown) =>
-    jsonSchema.isHeavy?.({ output }, jsonSchema.config.parse({ schema }));
-  expect(isHeavy("{}", note)).toBe(false);
-  expect(isHeavy("x".repeat(10_000), note)).toBe(true);
-  expect(isHeavy("{}", { $defs: { a: true }, $ref: "#/$defs/a" })).toBe(true);
-  expect(isHeavy("[]", { uniqueItems: true })).toBe(true);
-  expect(isHeavy("[]", { properties: { a: { pattern: "a" } } })).toBe(true);
+  const isExpensive = (output: string, schema: unknown) =>
+    jsonSchema.isExpensive?.({ output }, jsonSchema.config.parse({ schema }));
+  expect(isExpensive("{}", note)).toBe(false);
+  expect(isExpensive("x".repeat(10_000), note)).toBe(true);
+  expect(isExpensive("{}", { $defs: { a: true }, $ref: "#/$defs/a" })).toBe(true);
+  expect(isExpensive("[]", { uniqueItems: true })).toBe(true);
+  expect(isExpensive("[]", { properties: { a: { pattern: "a" } } })).toBe(true);
 });

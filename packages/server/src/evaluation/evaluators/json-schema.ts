@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { EvaluationFailure, type RuleFamily, type Verdict } from "./family.ts";
+import { EvaluationError } from "../evaluation-error.ts";
+import type { Verdict } from "../evaluator-outcome.ts";
+import type { RuleFamily } from "./family.ts";
 import { compileJsonSchema, type JsonSchema, type ValidateJson } from "./json/compile-json-schema.ts";
 import { readJson } from "./json/read-json.ts";
 import { codePointPositions } from "./text/code-points.ts";
@@ -47,7 +49,7 @@ export const jsonSchema: RuleFamily<Config> = {
   needs: ["output"],
   config,
   maxCharacters,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "The output is JSON, whatever is in it.",
@@ -65,12 +67,12 @@ export const jsonSchema: RuleFamily<Config> = {
       return toVerdict(callValidate(validate, read.value));
     };
   },
-  heavyCheck: {
+  expensiveCheck: {
     path: ["schema"],
     isNeeded: ({ schema }) => isLongSchema(schema),
     run: ({ schema }) => checkSchema(schema),
   },
-  isHeavy: ({ output = "" }, { schema }) => output.length > lightOutputLength || !isLightSchema(schema),
+  isExpensive: ({ output = "" }, { schema }) => output.length > lightOutputLength || !isLightSchema(schema),
 };
 
 function isLongSchema(schema: JsonSchema): boolean {
@@ -91,7 +93,7 @@ function compileChecked(schema: JsonSchema): ValidateJson {
     return compileJsonSchema(schema, { allErrors: isLightSchema(schema), isChecked: true });
   } catch (error) {
     // It was checked by an earlier version.
-    throw new EvaluationFailure("invalid_profile", "The schema is no longer valid.", { cause: error });
+    throw new EvaluationError("invalid_profile", "The schema is no longer valid.", { cause: error });
   }
 }
 
@@ -105,7 +107,7 @@ function callValidate(validate: ValidateJson, value: unknown): ReturnType<Valida
     return validate(value);
   } catch (error) {
     if (error instanceof RangeError)
-      throw new EvaluationFailure("timeout", "The schema refers to itself without end.", { cause: error });
+      throw new EvaluationError("timeout", "The schema refers to itself without end.", { cause: error });
     throw error;
   }
 }

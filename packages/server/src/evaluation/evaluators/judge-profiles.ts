@@ -1,11 +1,11 @@
-import { sampleFieldNames } from "../evaluate/sample.ts";
-import type { SystemProfile } from "./family.ts";
+import { sampleFieldNames } from "../sample.ts";
+import type { BuiltInProfile } from "./family.ts";
 import type { JudgeConfig } from "./judge.ts";
 
 const { input, goldAnswer, retrievedContext } = sampleFieldNames;
 
 /** The judge's own profiles. Each says what passes, what fails and what does not matter. */
-export const judgeProfiles: readonly SystemProfile<JudgeConfig>[] = [
+export const judgeProfiles: readonly BuiltInProfile<JudgeConfig>[] = [
   profile(
     "system:is-concise",
     "Says what is needed and no more.",
@@ -57,7 +57,7 @@ function profile(
   description: string,
   passCriteria: string,
   requiredFields: JudgeConfig["required_fields"] = [],
-): SystemProfile<JudgeConfig> {
+): BuiltInProfile<JudgeConfig> {
   const config = {
     pass_criteria: passCriteria,
     active_learning_enabled: false,

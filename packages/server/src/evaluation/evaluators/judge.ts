@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { Asker } from "../../storage/reader.ts";
-import { type SampleField, sampleFieldNames } from "../evaluate/sample.ts";
 import type { AskForVerdict } from "../judge/ask-for-verdict.ts";
 import type { CorrectedExample } from "../judge/corrected-example.ts";
 import { judgeQuestion } from "../judge/prompts.ts";
 import type { VerdictForm } from "../judge/verdict-form.ts";
+import { type SampleField, sampleFieldNames } from "../sample.ts";
 import type { ModelFamily } from "./family.ts";
 import { judgeProfiles } from "./judge-profiles.ts";
 import { needsModel } from "./needs-model.ts";
@@ -74,7 +74,7 @@ export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeParts
     takes: optionalFields,
     needsWith: ({ required_fields }) => fieldsNamed(required_fields),
     config,
-    systemProfiles: judgeProfiles,
+    builtInProfiles: judgeProfiles,
     async evaluate(sample, call) {
       if (askForVerdict === undefined) throw needsModel();
       const { config: profile, accountId, profilePublicId, signal } = call;

@@ -1,7 +1,7 @@
-import { EvaluationFailure } from "./family.ts";
+import { EvaluationError } from "../evaluation-error.ts";
 
-export function needsModel(): EvaluationFailure {
-  return new EvaluationFailure(
+export function needsModel(): EvaluationError {
+  return new EvaluationError(
     "needs_model",
     "A judge needs a model; set PRESAGE_UPSTREAM_URL or PRESAGE_JUDGE_URL.",
   );

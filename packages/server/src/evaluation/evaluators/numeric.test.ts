@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { UnusableSampleError } from "./family.ts";
+import { UnusableSampleError } from "../evaluation-error.ts";
 import { numeric } from "./numeric.ts";
 
 function evaluate(output: string, goldAnswer: string, profile = {}) {

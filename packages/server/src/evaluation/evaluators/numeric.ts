@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type RuleFamily, UnusableSampleError } from "./family.ts";
+import { UnusableSampleError } from "../evaluation-error.ts";
+import type { RuleFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { type FoundNumber, readNumbers } from "./text/read-numbers.ts";
 
@@ -45,14 +46,14 @@ export const numeric: RuleFamily<Config> = {
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "All numbers, in order, but for rounding in the ninth place.",
       config: { absolute_tolerance: 0, relative_tolerance: 1e-9, compare: "all" },
     },
   ],
-  isHeavy: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
+  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
   prepare(profile) {
     return ({ output = "", goldAnswer = "" }) => {
       const comparison = compareNumbers(numbersOf(output, profile), numbersOf(goldAnswer, profile), profile);

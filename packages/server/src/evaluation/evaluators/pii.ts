@@ -1,13 +1,13 @@
 import type { CountryCode } from "libphonenumber-js/max";
 import { z } from "zod";
-import { phoneLibrary } from "../rules/heavy-libraries.ts";
+import { phoneLibrary } from "../lazy-libraries.ts";
 import type { RuleFamily } from "./family.ts";
 import { findCards } from "./pii/find-cards.ts";
 import { findEmails } from "./pii/find-emails.ts";
 import { findIbans } from "./pii/find-ibans.ts";
 import { findIps } from "./pii/find-ips.ts";
 import { findPhones } from "./pii/find-phones.ts";
-import type { Finding, PiiKind } from "./pii/finding.ts";
+import type { PiiKind, PiiMatch } from "./pii/pii-match.ts";
 import { codePointPositions } from "./text/code-points.ts";
 
 const maxListed = 100;
@@ -44,7 +44,7 @@ export const pii: RuleFamily<Config> = {
   versions: ["2026-11-21"],
   needs: ["output"],
   config,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "All five kinds; phone numbers with a country's code.",
@@ -54,26 +54,26 @@ export const pii: RuleFamily<Config> = {
   prepare(profile) {
     const wanted = new Set(profile.kinds);
     return ({ output = "" }) => {
-      const findings = findAll(output, wanted, profile).toSorted((one, other) => one.start - other.start);
-      const listed = findings.slice(0, maxListed);
+      const matches = findAll(output, wanted, profile).toSorted((one, other) => one.start - other.start);
+      const listed = matches.slice(0, maxListed);
       const positions = codePointPositions(
         output,
         listed.map(({ start, end }) => [start, end]),
       );
-      const pass = findings.length === 0;
+      const pass = matches.length === 0;
       return {
         pass,
         score: pass ? 1 : 0,
         positions,
         extra: {
-          count: findings.length,
+          count: matches.length,
           found: listed.map(({ kind, start, end }) => ({ kind, masked: mask(output.slice(start, end)) })),
         },
         explain: () =>
           pass
             ? "The output holds no personal data of the kinds looked for."
             : describe(
-                findings.length,
+                matches.length,
                 listed.map(
                   ({ kind }, index) => `${kindNames[kind]} at character ${positions[index]?.[0] ?? 0}`,
                 ),
@@ -81,10 +81,10 @@ export const pii: RuleFamily<Config> = {
       };
     };
   },
-  isHeavy: ({ output = "" }) => output.length > heavyLength,
+  isExpensive: ({ output = "" }) => output.length > heavyLength,
 };
 
-function findAll(text: string, wanted: ReadonlySet<PiiKind>, { default_country }: Config): Finding[] {
+function findAll(text: string, wanted: ReadonlySet<PiiKind>, { default_country }: Config): PiiMatch[] {
   return [
     ...(wanted.has("email") ? findEmails(text) : []),
     ...(wanted.has("card") ? findCards(text) : []),

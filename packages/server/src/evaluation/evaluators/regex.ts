@@ -1,7 +1,8 @@
 import type { RE2JS } from "re2js";
 import { z } from "zod";
-import { patternLibrary } from "../rules/heavy-libraries.ts";
-import type { Position, RuleFamily, Verdict } from "./family.ts";
+import type { Position, Verdict } from "../evaluator-outcome.ts";
+import { patternLibrary } from "../lazy-libraries.ts";
+import type { RuleFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { compilePattern } from "./text/compile-pattern.ts";
 import { cutText } from "./text/cut-text.ts";
@@ -45,7 +46,7 @@ export const regex: RuleFamily<Config> = {
   versions: ["2026-11-21"],
   needs: ["output"],
   config,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "The output is not blank.",
@@ -68,7 +69,7 @@ export const regex: RuleFamily<Config> = {
       return judge(codePointPositions(output, matches), profile);
     };
   },
-  isHeavy({ output = "" }, { pattern }) {
+  isExpensive({ output = "" }, { pattern }) {
     const programSize = estimateProgramSize(pattern);
     return programSize > heavyProgramSize || programSize * output.length > heavySteps;
   },

@@ -47,6 +47,6 @@ test("the explanation tells what is missing, or that the order differs", () => {
 test("the threshold decides, and long texts are heavy", () => {
   expect(evaluate("police kill the gunman", "police killed the gunman", { threshold: 0.8 }).pass).toBe(false);
   const long = "word ".repeat(20_000);
-  expect(rougeL.isHeavy?.({ output: long, goldAnswer: long }, { threshold: 0.5 })).toBe(true);
-  expect(rougeL.isHeavy?.({ output: "word", goldAnswer: "word" }, { threshold: 0.5 })).toBe(false);
+  expect(rougeL.isExpensive?.({ output: long, goldAnswer: long }, { threshold: 0.5 })).toBe(true);
+  expect(rougeL.isExpensive?.({ output: "word", goldAnswer: "word" }, { threshold: 0.5 })).toBe(false);
 });

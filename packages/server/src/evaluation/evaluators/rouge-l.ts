@@ -31,8 +31,8 @@ export const rougeL: RuleFamily<Config> = {
   needs: ["output", "goldAnswer"],
   config,
   maxCharacters,
-  systemProfiles: [{ name: "system:default", description: "An F1 of a half.", config: { threshold: 0.5 } }],
-  isHeavy: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
+  builtInProfiles: [{ name: "system:default", description: "An F1 of a half.", config: { threshold: 0.5 } }],
+  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
   prepare({ threshold }) {
     return ({ output = "", goldAnswer = "" }) => {
       const said = wordsOf(output);

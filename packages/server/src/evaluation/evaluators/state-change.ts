@@ -1,5 +1,6 @@
 import { z } from "zod";
-import type { Position, RuleFamily } from "./family.ts";
+import type { Position } from "../evaluator-outcome.ts";
+import type { RuleFamily } from "./family.ts";
 import { type ChangeComparison, compareChanges, stateOverlap } from "./state/compare-changes.ts";
 import { type ReadStates, readStates } from "./state/read-states.ts";
 import { stateOfInput } from "./state/state-of-input.ts";
@@ -42,14 +43,14 @@ export const stateChange: RuleFamily<Config> = {
   needs: ["input", "output", "goldAnswer"],
   config,
   maxCharacters,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "Every change is right, and nothing else changed.",
       config: { threshold: 1 },
     },
   ],
-  isHeavy: ({ input = "", output = "", goldAnswer = "" }) =>
+  isExpensive: ({ input = "", output = "", goldAnswer = "" }) =>
     input.length + output.length + goldAnswer.length > lightCharacters,
   prepare({ threshold }) {
     return ({ input = "", output = "", goldAnswer = "" }) => {

@@ -31,14 +31,14 @@ export const tokenF1: RuleFamily<Config> = {
   needs: ["output", "goldAnswer"],
   config,
   maxCharacters,
-  systemProfiles: [
+  builtInProfiles: [
     {
       name: "system:default",
       description: "Half of the words, compared as SQuAD does.",
       config: { threshold: 0.5, normalisation: "squad" },
     },
   ],
-  isHeavy: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
+  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
   prepare({ threshold, normalisation }) {
     return ({ output = "", goldAnswer = "" }) => {
       const saidTokens = tokenise(output, normalisation);

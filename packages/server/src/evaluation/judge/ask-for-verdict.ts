@@ -1,14 +1,14 @@
 import { UpstreamError } from "../../errors.ts";
 import type { CompletionBody } from "../../upstream/upstream.ts";
-import { EvaluationFailure } from "../evaluators/family.ts";
-import { type Asking, askOnRung } from "./ask-on-rung.ts";
-import type { JudgeModel } from "./ask-patiently.ts";
+import { EvaluationError } from "../evaluation-error.ts";
+import { type Asking, askOnRung } from "./ask-in-format.ts";
+import type { JudgeModel } from "./complete-with-retries.ts";
 import type { JudgeCall } from "./judge-call.ts";
-import { rememberHabits } from "./model-habits.ts";
+import { rememberHabits } from "./model-capabilities.ts";
 import type { Question, Turn } from "./question.ts";
-import { type RungName, rungNames, rungs } from "./rungs.ts";
+import { type RungName, rungNames, rungs } from "./response-formats.ts";
 import { isContentFiltered, isRejection } from "./stated-error.ts";
-import { toEvaluationFailure } from "./to-evaluation-failure.ts";
+import { toEvaluationError } from "./to-evaluation-error.ts";
 import { type Reading, readVerdict, type VerdictForm } from "./verdict-form.ts";
 
 export interface GivenVerdict<Value> {
@@ -25,7 +25,7 @@ export interface GivenVerdict<Value> {
   };
 }
 
-/** Asks a model for a verdict in a form. Throws `EvaluationFailure`, or `CallerGoneError`. */
+/** Asks a model for a verdict in a form. Throws `EvaluationError`, or `ClientDisconnectedError`. */
 export type AskForVerdict = <Value>(
   question: Question,
   form: VerdictForm<Value>,
@@ -80,7 +80,7 @@ export function createAskForVerdict(judgeModel: JudgeModel): AskForVerdict {
       if (reading.kind === "unreadable") memory.forget(model);
       return { value: verdictOf(reading), asked: describe(asking, rung, model) };
     } catch (error) {
-      throw toEvaluationFailure(error, call.signal);
+      throw toEvaluationError(error, call.signal);
     }
   };
 }
@@ -92,7 +92,7 @@ function isStepDown(error: unknown): boolean {
 function verdictOf<Value>(reading: Reading<Value>): Value {
   if (reading.kind === "verdict") return reading.value;
   const what = reading.kind === "off_menu" ? "says what is not on the menu" : "cannot be read as a verdict";
-  throw new EvaluationFailure("judge_invalid_verdict", `The judge's answer ${what}, also when asked again.`);
+  throw new EvaluationError("judge_invalid_verdict", `The judge's answer ${what}, also when asked again.`);
 }
 
 function nameOf({ model }: CompletionBody): string {

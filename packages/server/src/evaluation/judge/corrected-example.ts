@@ -1,4 +1,4 @@
-import type { Sample } from "../evaluate/sample.ts";
+import type { Sample } from "../sample.ts";
 
 /** A sample whose verdict a person has corrected. */
 export interface CorrectedExample {

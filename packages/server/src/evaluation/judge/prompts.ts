@@ -1,8 +1,8 @@
-import type { Sample, SampleField } from "../evaluate/sample.ts";
+import type { Sample, SampleField } from "../sample.ts";
 import type { CorrectedExample } from "./corrected-example.ts";
 import { createFence, type Fence } from "./fence.ts";
 import type { Complaint, Question, Turn } from "./question.ts";
-import type { RungName } from "./rungs.ts";
+import type { RungName } from "./response-formats.ts";
 
 // Every word that a judge is told stands in this file. A change of it changes scores: make a new version of the families.
 

@@ -1,4 +1,4 @@
-import type { RungName } from "./rungs.ts";
+import type { RungName } from "./response-formats.ts";
 
 /** What a judge is asked, as prompts.ts words it. */
 export interface Question {

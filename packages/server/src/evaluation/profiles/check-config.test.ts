@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { z } from "zod";
 import { ServiceError } from "../../errors.ts";
+import { EvaluationError } from "../evaluation-error.ts";
 import { exactMatch } from "../evaluators/exact-match.ts";
-import { EvaluationFailure, type Family } from "../evaluators/family.ts";
+import type { Family } from "../evaluators/family.ts";
 import { jsonSchema } from "../evaluators/json-schema.ts";
 import { checkConfig } from "./check-config.ts";
 
@@ -61,11 +62,11 @@ describe("Checking a config", () => {
     expect(await checkWith(Promise.resolve("it is wrong"))).toMatchObject({
       issues: [{ path: ["schema"], message: "it is wrong" }],
     });
-    expect(await checkWith(Promise.reject(new EvaluationFailure("timeout", "late")))).toMatchObject({
+    expect(await checkWith(Promise.reject(new EvaluationError("timeout", "late")))).toMatchObject({
       issues: [{ path: ["schema"], message: "It takes too long to check" }],
     });
     expect(
-      await checkWith(Promise.reject(new EvaluationFailure("overloaded", "full"))).catch((error) => error),
+      await checkWith(Promise.reject(new EvaluationError("overloaded", "full"))).catch((error) => error),
     ).toMatchObject(new ServiceError("overloaded", "full", { retryAfterS: 1 }));
   });
 });

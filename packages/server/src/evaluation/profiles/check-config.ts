@@ -1,7 +1,8 @@
 import type { z } from "zod";
 import { ServiceError } from "../../errors.ts";
-import { EvaluationFailure, type Family } from "../evaluators/family.ts";
-import type { HeavyCheckTask } from "../rules/check-heavily.ts";
+import { EvaluationError } from "../evaluation-error.ts";
+import type { Family } from "../evaluators/family.ts";
+import type { ConfigCheckTask } from "../rules/run-rule.ts";
 
 const mark = Symbol("checked");
 
@@ -18,7 +19,7 @@ export interface RefusedConfig {
 }
 
 /** Does what of a check takes long, beside the main thread, and says what is wrong. */
-export type CheckInThread = (task: HeavyCheckTask) => Promise<string | undefined>;
+export type CheckInThread = (task: ConfigCheckTask) => Promise<string | undefined>;
 
 /** Checks a config against its family's schema; `wording` is zod's error map for what is refused. */
 export async function checkConfig(
@@ -31,11 +32,11 @@ export async function checkConfig(
   // What is checked is what evaluations will read, where long integers are plain numbers.
   const parsed = family.config.safeParse(JSON.parse(json), { error: wording });
   if (!parsed.success) return { issues: parsed.error.issues };
-  const heavyCheck = family.kind === "rule" ? family.heavyCheck : undefined;
-  if (heavyCheck?.isNeeded(parsed.data)) {
+  const expensiveCheck = family.kind === "rule" ? family.expensiveCheck : undefined;
+  if (expensiveCheck?.isNeeded(parsed.data)) {
     const message = await settle(checkInThread({ familyName: family.name, config: parsed.data }));
     if (message !== undefined) {
-      return { issues: [{ code: "custom", path: [...heavyCheck.path], message, input: undefined }] };
+      return { issues: [{ code: "custom", path: [...expensiveCheck.path], message, input: undefined }] };
     }
   }
   return { family, json, [mark]: true };
@@ -46,7 +47,7 @@ async function settle(checking: Promise<string | undefined>): Promise<string | u
   try {
     return await checking;
   } catch (error) {
-    if (!(error instanceof EvaluationFailure)) throw error;
+    if (!(error instanceof EvaluationError)) throw error;
     if (error.code === "timeout") return "It takes too long to check";
     if (error.code === "overloaded") throw new ServiceError("overloaded", error.message, { retryAfterS: 1 });
     throw error;

@@ -1,4 +1,4 @@
-import type { Family, SystemProfile } from "../evaluators/family.ts";
+import type { BuiltInProfile, Family } from "../evaluators/family.ts";
 
 /** Of the ids of system profiles; any fixed UUID serves. */
 const namespace = "0b6f2c0e-7c5e-4f0e-9a35-1f5b8f1f6a52";
@@ -7,10 +7,10 @@ const namespace = "0b6f2c0e-7c5e-4f0e-9a35-1f5b8f1f6a52";
 export const systemPrefix = "system:";
 
 /** The same on every server, so that results can be compared across them. */
-export function systemProfileId(family: string, name: string): string {
+export function builtInProfileId(family: string, name: string): string {
   return Bun.randomUUIDv5(`${family}/${name}`, namespace);
 }
 
-export function findSystemProfile(family: Family, name: string): SystemProfile<unknown> | undefined {
-  return family.systemProfiles.find((profile) => profile.name === name);
+export function findBuiltInProfile(family: Family, name: string): BuiltInProfile<unknown> | undefined {
+  return family.builtInProfiles.find((profile) => profile.name === name);
 }

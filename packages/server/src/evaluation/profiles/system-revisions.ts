@@ -1,7 +1,7 @@
 import { toMicros } from "../../storage/micros.ts";
 import type { Family } from "../evaluators/family.ts";
 import type { ProfileRevision } from "./profiles-store.ts";
-import { systemProfileId } from "./system-profiles.ts";
+import { builtInProfileId } from "./system-profiles.ts";
 
 /** The profiles that come with Presage, in the form of those that are stored. Each has the one revision. */
 export function systemRevisions(families: readonly Family[]): ProfileRevision[] {
@@ -9,8 +9,8 @@ export function systemRevisions(families: readonly Family[]): ProfileRevision[] 
     const [newest, ...older] = family.versions;
     // Since there is the family, which a later version does not change.
     const createdAt = toMicros(new Date(older.at(-1) ?? newest));
-    return family.systemProfiles.map(({ name, description, config }) => ({
-      public_id: systemProfileId(family.name, name),
+    return family.builtInProfiles.map(({ name, description, config }) => ({
+      public_id: builtInProfileId(family.name, name),
       evaluator_family: family.name,
       name,
       revision: 1,

@@ -12,7 +12,7 @@ function counting(score = 1) {
     versions: ["2026-11-21"],
     needs: [],
     config: z.unknown(),
-    systemProfiles: [],
+    builtInProfiles: [],
     prepare(config) {
       prepared.push(config);
       return ({ output }) => ({ pass: true, score, explain: () => `It is ${output}.` });

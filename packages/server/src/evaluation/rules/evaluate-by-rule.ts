@@ -1,20 +1,14 @@
 import type { ExplainStrategy } from "@presage/contract";
 import { LRUCache } from "lru-cache";
-import { isExplained } from "../evaluate/is-explained.ts";
-import type { Sample } from "../evaluate/sample.ts";
-import type { RuleFamily, Verdict } from "../evaluators/family.ts";
+import { outcomeOfError } from "../evaluation-error.ts";
+import { type EvaluatorOutcome, isExplained, type Verdict } from "../evaluator-outcome.ts";
+import type { RuleFamily } from "../evaluators/family.ts";
+import type { Sample } from "../sample.ts";
 
-/** A verdict as plain data, with the time that it took. */
-export interface TimedVerdict extends Omit<Verdict, "explain"> {
-  explanation?: string;
-  evaluationMicros: number;
-  explanationMicros?: number;
-}
-
-/** What an evaluation by rule is made from; all of it can cross to another thread. */
+/** What an evaluation by rule needs; all of it can cross to another thread. */
 export interface RuleTask {
   familyName: string;
-  /** As the family's schema gave it. */
+  /** As returned by the family's schema. */
   config: unknown;
   sample: Sample;
   explainStrategy: ExplainStrategy;
@@ -23,7 +17,7 @@ export interface RuleTask {
 const maxPreparedConfigs = 500;
 const maxPreparedCharacters = 4_000_000;
 
-/** Evaluates in the thread that calls it. A config is prepared once for as long as it is in use. */
+/** Evaluates in the calling thread. A config is prepared once and cached. */
 export function createRuleEvaluator(families: readonly RuleFamily<unknown>[]) {
   const familiesByName = new Map(families.map((family) => [family.name, family]));
   const prepared = new LRUCache<string, (sample: Sample) => Verdict>({
@@ -33,7 +27,7 @@ export function createRuleEvaluator(families: readonly RuleFamily<unknown>[]) {
   });
 
   function prepare(familyName: string, config: unknown): (sample: Sample) => Verdict {
-    // The schema gives a config's fields in one order, so that equal configs have equal texts.
+    // The schema returns a config's fields in a fixed order, so equal configs have equal texts.
     const key = `${familyName} ${JSON.stringify(config)}`;
     const known = prepared.get(key);
     if (known !== undefined) return known;
@@ -44,18 +38,39 @@ export function createRuleEvaluator(families: readonly RuleFamily<unknown>[]) {
     return evaluate;
   }
 
-  return ({ familyName, config, sample, explainStrategy }: RuleTask): TimedVerdict => {
+  function evaluate({ familyName, config, sample, explainStrategy }: RuleTask): EvaluatorOutcome {
     const startedAtMs = performance.now();
     const { explain, ...verdict } = prepare(familyName, config)(sample);
-    if (!(verdict.score >= 0 && verdict.score <= 1)) {
-      throw new Error(`${familyName} gave the score ${verdict.score}`);
-    }
     const evaluatedAtMs = performance.now();
-    const timed = { ...verdict, evaluationMicros: toMicros(evaluatedAtMs - startedAtMs) };
-    if (!isExplained(explainStrategy, verdict.pass)) return timed;
+    const evaluationMicros = toMicros(evaluatedAtMs - startedAtMs);
+    const outcome = { status: "success" as const, ...verdict, evaluationMicros };
+    if (!isExplained(explainStrategy, verdict.pass)) return outcome;
     const explanation = explain();
-    return { ...timed, explanation, explanationMicros: toMicros(performance.now() - evaluatedAtMs) };
+    return { ...outcome, explanation, explanationMicros: toMicros(performance.now() - evaluatedAtMs) };
+  }
+
+  /** @throws Error for one that the family did not mean to throw, without any text of the sample. */
+  return (task: RuleTask): EvaluatorOutcome => {
+    let outcome: EvaluatorOutcome | undefined;
+    try {
+      outcome = evaluate(task);
+    } catch (error) {
+      outcome = outcomeOfError(error);
+      if (outcome === undefined) throw new Error(traceOf(error));
+    }
+    const { status, score = Number.NaN } = outcome;
+    if (status === "success" && !(score >= 0 && score <= 1)) {
+      throw new Error(`${task.familyName} gave the score ${score}`);
+    }
+    return outcome;
   };
+}
+
+/** Where it happened. Error messages quote what they failed on, and samples do not belong in a log. */
+function traceOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
+  return [error.name, ...frames].join("\n");
 }
 
 function toMicros(ms: number): number {

@@ -1,16 +1,17 @@
 import { ruleFamilies } from "../evaluators/registry.ts";
-import { checkHeavily, type HeavyCheckTask } from "./check-heavily.ts";
-import { createRuleEvaluator, type RuleTask } from "./evaluate-by-rule.ts";
-import { type RuleOutcome, settleRule } from "./rule-outcome.ts";
+import { createRuleEvaluator } from "./evaluate-by-rule.ts";
+import type { ConfigCheckTask } from "./run-rule.ts";
 
-const evaluate = createRuleEvaluator(ruleFamilies);
+// The module of a pool's threads. The pool finds its functions by these names.
 
-/** Checks a config, and says what is wrong with it. The pool finds it by this name. */
-export function checkRuleConfig(task: HeavyCheckTask): string | undefined {
-  return checkHeavily(ruleFamilies, task);
-}
+export const runRuleTask = createRuleEvaluator(ruleFamilies);
 
-/** What a thread of the pool does with a task. The pool finds it by this name. */
-export function runRuleTask(task: RuleTask): RuleOutcome {
-  return settleRule(() => evaluate(task));
+/** Does the expensive part of a config's check and says what is wrong with the config. */
+export function checkRuleConfig({ familyName, config }: ConfigCheckTask): string | undefined {
+  try {
+    ruleFamilies.find(({ name }) => name === familyName)?.expensiveCheck?.run(config);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : "it cannot be checked";
+  }
 }

@@ -1,13 +1,9 @@
 import { z } from "zod";
-import type { Sample } from "../evaluate/sample.ts";
-import {
-  EvaluationFailure,
-  type RuleFamily,
-  UnusableSampleError,
-  type Verdict,
-} from "../evaluators/family.ts";
-import { createRuleEvaluator, type RuleTask } from "./evaluate-by-rule.ts";
-import { type RuleOutcome, settleRule } from "./rule-outcome.ts";
+import { EvaluationError, UnusableSampleError } from "../evaluation-error.ts";
+import type { Verdict } from "../evaluator-outcome.ts";
+import type { RuleFamily } from "../evaluators/family.ts";
+import type { Sample } from "../sample.ts";
+import { createRuleEvaluator } from "./evaluate-by-rule.ts";
 
 // A thread that runs families made to misbehave.
 
@@ -27,7 +23,7 @@ export const fixtureFamilies: readonly RuleFamily<unknown>[] = [
     throw new UnusableSampleError("No number in the gold answer.");
   }),
   family("failing", () => {
-    throw new EvaluationFailure("overloaded", "Come back later.");
+    throw new EvaluationError("overloaded", "Come back later.");
   }),
   family("crash", () => {
     throw new TypeError("secret of the sample");
@@ -63,7 +59,7 @@ const passing: Verdict = {
 function family(
   name: string,
   evaluate: (config: unknown, sample: Sample) => Verdict,
-  isHeavy = true,
+  isExpensive = true,
 ): RuleFamily<unknown> {
   return {
     kind: "rule",
@@ -72,14 +68,10 @@ function family(
     versions: ["2026-11-21"],
     needs: [],
     config: z.unknown(),
-    systemProfiles: [],
-    isHeavy: () => isHeavy,
+    builtInProfiles: [],
+    isExpensive: () => isExpensive,
     prepare: (config) => (sample) => evaluate(config, sample),
   };
 }
 
-const evaluate = createRuleEvaluator(fixtureFamilies);
-
-export function runRuleTask(task: RuleTask): RuleOutcome {
-  return settleRule(() => evaluate(task));
-}
+export const runRuleTask = createRuleEvaluator(fixtureFamilies);

@@ -1,55 +1,60 @@
 import { availableParallelism } from "node:os";
 import type { Tinypool } from "tinypool";
+import { withDeadline } from "../../limits/deadline.ts";
 import { createFairSlots } from "../../limits/fair-slots.ts";
 import type { Asker } from "../../storage/reader.ts";
-import { refuseLongSample } from "../evaluate/refuse-long-sample.ts";
-import { charactersOf } from "../evaluate/sample.ts";
-import { EvaluationFailure, type RuleFamily } from "../evaluators/family.ts";
-import type { HeavyCheckTask } from "./check-heavily.ts";
-import { createRuleEvaluator, type RuleTask, type TimedVerdict } from "./evaluate-by-rule.ts";
-import { crashed, type RuleOutcome, settleRule, verdictOf } from "./rule-outcome.ts";
+import { EvaluationError, internalError, unusable } from "../evaluation-error.ts";
+import type { EvaluatorOutcome } from "../evaluator-outcome.ts";
+import type { RuleFamily } from "../evaluators/family.ts";
+import { charactersOf } from "../sample.ts";
+import { createRuleEvaluator, type RuleTask } from "./evaluate-by-rule.ts";
 
-/** How long the rest of a request may hold up the main thread. What runs on it is taken off. */
-export interface PlaceAllowance {
-  msInPlace: number;
+/** A config that has passed its family's schema; it can cross to another thread. */
+export interface ConfigCheckTask {
+  familyName: string;
+  config: unknown;
+}
+
+/** How much longer a request may block the main thread. What runs there is subtracted. */
+export interface MainThreadAllowance {
+  mainThreadMs: number;
 }
 
 export interface RuleRunner {
   /**
-   * Evaluates a sample here if that is quick and the request has time left for it, else in a thread. Accounts get the
-   * threads in turns.
-   * @throws UnusableSampleError; EvaluationFailure `timeout`, `overloaded`, `internal_error` (its cause says why); the
-   * signal's reason, after it was aborted.
+   * Evaluates a sample on the main thread if that is quick and the request has time left for it, else in a thread of the pool.
+   * Accounts take turns for the threads.
+   * @throws EvaluationError `timeout`, `overloaded`, `internal_error` (see its cause); the signal's reason once it is aborted.
    */
   run(
     task: RuleTask,
     accountId: string,
     signal: AbortSignal,
-    allowance: PlaceAllowance,
-  ): Promise<TimedVerdict>;
+    allowance: MainThreadAllowance,
+  ): Promise<EvaluatorOutcome>;
   /**
-   * Does the heavy part of a config's check in a thread and says what is wrong with the config.
-   * @throws EvaluationFailure `timeout`, `overloaded`, `internal_error`.
+   * Does the expensive part of a config's check in a thread and says what is wrong with the config.
+   * @throws EvaluationError `timeout`, `overloaded`, `internal_error`.
    */
-  check(task: HeavyCheckTask, asker: Asker): Promise<string | undefined>;
+  check(task: ConfigCheckTask, asker: Asker): Promise<string | undefined>;
   /** Ends the threads, and what runs in them. */
   dispose(): Promise<void>;
 }
 
 export interface RuleRunnerOptions {
   families: readonly RuleFamily<unknown>[];
-  /** The module of the threads, which has a `runRuleTask` and a `checkRuleConfig`. */
+  /** The module of the threads; it exports `runRuleTask` and `checkRuleConfig`. */
   threadModule: URL;
   maxThreads: number;
-  /** A thread without work ends after this long. */
+  /** An idle thread ends after this long. */
   idleThreadMs: number;
-  /** How many evaluations of one account may wait for a thread, and how long each. */
+  /** How many evaluations of one account may wait for a thread, and for how long. */
   maxWaitingEach: number;
   maxWaitMs: number;
   /** Deadline of one evaluation in a thread, from when the thread takes it. */
   runTimeoutMs: number;
-  /** Samples with more text than this go to a thread, whatever their family says. */
-  maxCharactersInPlace: number;
+  /** Samples with more text than this run in a thread, whatever their family says. */
+  maxMainThreadCharacters: number;
 }
 
 export const ruleRunnerDefaults = {
@@ -59,13 +64,14 @@ export const ruleRunnerDefaults = {
   maxWaitingEach: 256,
   maxWaitMs: 60_000,
   runTimeoutMs: 10_000,
-  maxCharactersInPlace: 100_000,
+  maxMainThreadCharacters: 100_000,
 } satisfies Omit<RuleRunnerOptions, "families">;
 
 export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
   const { maxThreads, maxWaitingEach, maxWaitMs, runTimeoutMs } = options;
   const familiesByName = new Map(options.families.map((family) => [family.name, family]));
   const evaluateHere = createRuleEvaluator(options.families);
+  // Not the pool's own queue: that one serves accounts first come, first served, so one could keep all others waiting.
   const slots = createFairSlots({
     slots: maxThreads,
     queue: {
@@ -73,16 +79,14 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
       maxWaitMs,
       refuse: (why) =>
         why === "queue full"
-          ? new EvaluationFailure("overloaded", "Too many heavy evaluations of this account wait already.")
-          : new EvaluationFailure("overloaded", `No thread was free within ${maxWaitMs} ms.`),
+          ? overloaded("Too many expensive evaluations of this account are waiting.")
+          : overloaded(`No thread was free within ${maxWaitMs} ms.`),
     },
   });
-  const underWay = new Set<AbortController>();
-  const stopping = new EvaluationFailure("overloaded", "The server stops.");
-  let isStopped = false;
+  const stop = new AbortController();
   let pool: Promise<Tinypool> | undefined;
 
-  // Most servers never meet a heavy sample, and the library takes 8 MB.
+  // Most servers never see an expensive sample, and the library takes 8 MB.
   async function openPool(): Promise<Tinypool> {
     const { Tinypool } = await import("tinypool");
     const opened = new Tinypool({
@@ -92,82 +96,86 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
       maxThreads,
       idleTimeout: options.idleThreadMs,
     });
-    // A thread that dies without a task harms nobody; unheard, the event would end the process.
+    // A thread that dies while idle does no harm, but an error event without a listener would end the process.
     opened.on("error", () => {});
     return opened;
   }
 
-  function isHeavy({ familyName, config, sample }: RuleTask): boolean {
-    if (charactersOf(sample) > options.maxCharactersInPlace) return true;
-    return familiesByName.get(familyName)?.isHeavy?.(sample, config) ?? false;
+  function isExpensive({ familyName, config, sample }: RuleTask): boolean {
+    if (charactersOf(sample) > options.maxMainThreadCharacters) return true;
+    return familiesByName.get(familyName)?.isExpensive?.(sample, config) ?? false;
   }
 
-  /** Most evaluations take microseconds, but twenty that are just not heavy would hold up everybody. */
-  function runHere(task: RuleTask, allowance: PlaceAllowance): TimedVerdict {
+  /** Most evaluations take microseconds, but twenty that are just short of expensive would block everyone. */
+  function runHere(task: RuleTask, allowance: MainThreadAllowance): EvaluatorOutcome {
     const startedAtMs = performance.now();
     try {
-      return verdictOf(settleRule(() => evaluateHere(task)));
+      return evaluateHere(task);
+    } catch (error) {
+      throw internalError(error);
     } finally {
-      allowance.msInPlace -= performance.now() - startedAtMs;
+      allowance.mainThreadMs -= performance.now() - startedAtMs;
     }
   }
 
-  async function runInThread<Outcome>(
-    task: HeavyCheckTask,
-    { accountId, signal: callerGone }: Asker,
+  async function runInThread<Result>(
+    task: ConfigCheckTask,
+    { accountId, signal: clientSignal }: Asker,
     functionName: "runRuleTask" | "checkRuleConfig",
-  ): Promise<Outcome> {
-    callerGone.throwIfAborted();
-    // A pool that is at its end would start a new thread.
-    if (isStopped) throw stopping;
-    const stop = new AbortController();
-    const { signal } = stop;
-    const hangUp = () => stop.abort(callerGone.reason);
-    callerGone.addEventListener("abort", hangUp, { once: true });
-    underWay.add(stop);
+  ): Promise<Result> {
+    const signal = AbortSignal.any([clientSignal, stop.signal]);
+    const release = await slots.take(accountId, signal);
     try {
-      const release = await slots.take(accountId, signal);
-      const overdue = new EvaluationFailure("timeout", `No verdict within ${runTimeoutMs} ms.`);
-      const deadline = setTimeout(() => stop.abort(overdue), runTimeoutMs);
-      try {
-        return await runByPool<Outcome>(task, signal, functionName);
-      } finally {
-        clearTimeout(deadline);
-        release();
-      }
+      return await withDeadline({ timeoutMs: runTimeoutMs, timeoutError, signal }, (inTime) =>
+        runByPool<Result>(task, inTime, functionName),
+      );
     } finally {
-      underWay.delete(stop);
-      callerGone.removeEventListener("abort", hangUp);
+      release();
     }
   }
 
-  async function runByPool<Outcome>(
-    task: HeavyCheckTask,
+  async function runByPool<Result>(
+    task: ConfigCheckTask,
     signal: AbortSignal,
     name: string,
-  ): Promise<Outcome> {
+  ): Promise<Result> {
     signal.throwIfAborted();
     try {
       pool ??= openPool();
       return await (await pool).run(task, { signal, name });
     } catch (error) {
-      throw signal.aborted ? signal.reason : crashed(error);
+      throw signal.aborted ? signal.reason : internalError(error);
     }
   }
 
   return {
     async run(task, accountId, signal, allowance) {
       signal.throwIfAborted();
-      const family = familiesByName.get(task.familyName);
-      if (family !== undefined) refuseLongSample(family, task.sample);
-      if (!isHeavy(task) && allowance.msInPlace > 0) return runHere(task, allowance);
-      return verdictOf(await runInThread<RuleOutcome>(task, { accountId, signal }, "runRuleTask"));
+      const tooLong = describeExcess(familiesByName.get(task.familyName), task);
+      if (tooLong !== undefined) return unusable("unusable_input", tooLong);
+      if (!isExpensive(task) && allowance.mainThreadMs > 0) return runHere(task, allowance);
+      return await runInThread<EvaluatorOutcome>(task, { accountId, signal }, "runRuleTask");
     },
     check: (task, asker) => runInThread<string | undefined>(task, asker, "checkRuleConfig"),
     async dispose() {
-      isStopped = true;
-      for (const stop of underWay) stop.abort(stopping);
+      stop.abort(overloaded("The server is shutting down."));
       await (await pool)?.destroy();
     },
   };
+}
+
+/** Says how much longer the sample is than its family accepts, if it is. */
+function describeExcess(family: RuleFamily<unknown> | undefined, { sample }: RuleTask): string | undefined {
+  if (family?.maxCharacters === undefined) return undefined;
+  const characters = charactersOf(sample, family.needs);
+  if (characters <= family.maxCharacters) return undefined;
+  return `${family.name} accepts at most ${family.maxCharacters} characters of text in all; this sample has ${characters}.`;
+}
+
+function overloaded(message: string): EvaluationError {
+  return new EvaluationError("overloaded", message);
+}
+
+function timeoutError(timeoutMs: number): EvaluationError {
+  return new EvaluationError("timeout", `No verdict within ${timeoutMs} ms.`);
 }

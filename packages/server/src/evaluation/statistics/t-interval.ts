@@ -1,4 +1,4 @@
-import { statisticsLibrary } from "../rules/heavy-libraries.ts";
+import { statisticsLibrary } from "../lazy-libraries.ts";
 
 /** Sums of some values: enough for their mean and its interval. */
 export interface Moments {

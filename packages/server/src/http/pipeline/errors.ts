@@ -1,5 +1,5 @@
 import type { ErrorCategory, ErrorResponse, HTTPValidationError, ValidationError } from "@presage/contract";
-import { CallerGoneError, ServiceError, type ServiceErrorCode, UpstreamError } from "../../errors.ts";
+import { ClientDisconnectedError, ServiceError, type ServiceErrorCode, UpstreamError } from "../../errors.ts";
 import { SignInError, type SignInFailure } from "../../identity/openid/sign-in-error.ts";
 import { RateLimitError } from "../../prediction/admission.ts";
 import { ReusedKeyError } from "../../storage/idempotency/once.ts";
@@ -78,7 +78,7 @@ export function answerTo(error: unknown, requestId: string): ErrorAnswer {
   if (error instanceof UpstreamError) return answerToUpstream(error);
   if (error instanceof ServiceError) return answerToService(error);
   if (error instanceof SignInError) return plain(signInStatus[error.failure], { detail: error.message });
-  if (error instanceof CallerGoneError) return plain(callerGoneStatus, { detail: error.message });
+  if (error instanceof ClientDisconnectedError) return plain(callerGoneStatus, { detail: error.message });
   if (isStoreUnavailable(error)) return answerToService(storeUnavailable(error));
   const detail = `Something went wrong on our side. Request id: ${requestId}`;
   return { ...plain(500, { detail }), isUnexpected: true };

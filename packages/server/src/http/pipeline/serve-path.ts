@@ -1,4 +1,4 @@
-import { CallerGoneError, ServiceError } from "../../errors.ts";
+import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { SignInError } from "../../identity/openid/sign-in-error.ts";
 import { isStoreUnavailable } from "../../storage/store-failure.ts";
 import { failurePage } from "../pages/failure-page.ts";
@@ -55,7 +55,7 @@ export function servePath(routes: readonly Route[], services: Services, counter:
     } catch (error) {
       // What was given up for a caller who hung up fails with the signal's own reason.
       const isCallerGone = request.signal.aborted && error === request.signal.reason;
-      const reason = isCallerGone ? new CallerGoneError() : error;
+      const reason = isCallerGone ? new ClientDisconnectedError() : error;
       response = answerError(services, reason, route, request, exchange);
     }
     exchange.atEnd?.();

@@ -9,7 +9,7 @@ import type {
   ExplainStrategy,
   ImportedEvaluationResult,
 } from "@presage/contract";
-import type { Sample } from "../../evaluation/evaluate/sample.ts";
+import type { Sample } from "../../evaluation/sample.ts";
 
 /** When the old names were replaced (RFC 9745: seconds since 1970). */
 export const deprecationHeader = `@${Date.UTC(2026, 10, 21) / 1000}`;

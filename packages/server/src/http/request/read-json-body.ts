@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { CallerGoneError, ServiceError } from "../../errors.ts";
+import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { readBodyWithin } from "../../limits/read-body-within.ts";
 import { type JsonReading, parseExactly, readJson } from "./parse-json.ts";
 import { scanJson } from "./scan-json.ts";
@@ -23,7 +23,7 @@ export async function readJsonBody(
   const bytes = await readBodyWithin(request, maxBodyBytes, onLength).catch((error: unknown) => {
     if (error instanceof ServiceError) throw error;
     // A body fails to arrive only with its connection.
-    throw new CallerGoneError();
+    throw new ClientDisconnectedError();
   });
   if (bytes === undefined) {
     throw new ServiceError("body_too_large", `The request body is larger than ${maxBodyBytes} bytes.`);

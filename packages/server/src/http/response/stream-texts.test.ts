@@ -30,7 +30,7 @@ function piece(firstId: number, text = "out"): KeptResult[] {
     isExternal: true,
     sample: { output: text },
     filing: { app: "default" },
-    finding: { status: "success" },
+    outcome: { status: "success" },
   }));
 }
 

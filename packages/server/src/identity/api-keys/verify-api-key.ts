@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { ServiceError } from "../../errors.ts";
+import { orAborted, withDeadline } from "../../limits/deadline.ts";
 import { microsPerMs } from "../../storage/micros.ts";
 import type { Caller } from "../caller.ts";
 import type { KeyRecord } from "./api-keys-store.ts";
@@ -78,12 +79,11 @@ export function createKeyVerifier({ digestOf, find, noteUse, count }: KeyVerifie
 
   /** A store that is silent, and not gone, fails only when its statement times out: too late for a caller to wait for. */
   async function withPatience(lookup: Promise<Entry | undefined>): Promise<Entry | undefined> {
-    const silence = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
+    const timeoutError = () => {
       storeFailedAtMs = performance.now();
-      silence.reject(new Error(`The store did not answer within ${patienceMs} ms.`));
-    }, patienceMs);
-    return await Promise.race([lookup, silence.promise]).finally(() => clearTimeout(timer));
+      return new Error(`The store did not answer within ${patienceMs} ms.`);
+    };
+    return await withDeadline({ timeoutMs: patienceMs, timeoutError }, (signal) => orAborted(lookup, signal));
   }
 
   async function entryFor(

@@ -9,6 +9,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
+import { orAborted, withDeadline } from "../../limits/deadline.ts";
 import { storeUnavailable } from "../store-failure.ts";
 import { takeTurns } from "../take-turns.ts";
 import type { SqliteThreadStatement } from "./sqlite-thread.ts";
@@ -42,18 +43,11 @@ function sqliteThreadDriver(startWorker: () => Worker, timeoutMs: number): Drive
 
   async function runningThread(): Promise<SqliteThread> {
     if (thread === undefined || thread.hasEnded()) {
-      await untilMayStart();
+      const waiting = { timeoutMs, timeoutError: statementTimedOut };
+      await withDeadline(waiting, (signal) => orAborted(mayStart, signal));
       thread = threadClient(startWorker());
     }
     return thread;
-  }
-
-  async function untilMayStart(): Promise<void> {
-    const late = Promise.withResolvers<"late">();
-    const overdue = setTimeout(() => late.resolve("late"), timeoutMs);
-    const first = await Promise.race([mayStart, late.promise]);
-    clearTimeout(overdue);
-    if (first === "late") throw statementTimedOut(timeoutMs);
   }
 
   /** Nothing stops a statement from outside, so its thread is left to end by itself, and the next statement has another. */

@@ -1,6 +1,6 @@
 import type { Ajv, AnySchemaObject, ErrorObject, Options } from "ajv";
-import { ajvLibrary, patternLibrary } from "../../rules/heavy-libraries.ts";
-import { EvaluationFailure } from "../family.ts";
+import { EvaluationError } from "../../evaluation-error.ts";
+import { ajvLibrary, patternLibrary } from "../../lazy-libraries.ts";
 import { compilePattern, maxProgramSize } from "../text/compile-pattern.ts";
 import { isDeeperThan } from "./read-json.ts";
 
@@ -30,10 +30,7 @@ export function compileJsonSchema(schema: JsonSchema, options: CompileOptions): 
     const step = () => {
       steps += 1;
       if (steps > maxSteps)
-        throw new EvaluationFailure(
-          "timeout",
-          `The schema takes more than ${maxSteps} steps on this output.`,
-        );
+        throw new EvaluationError("timeout", `The schema takes more than ${maxSteps} steps on this output.`);
     };
     return validate.call({ step }, value) ? [] : (validate.errors ?? []);
   };

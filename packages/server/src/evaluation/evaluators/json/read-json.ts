@@ -1,4 +1,4 @@
-import { findJsonFault, type JsonFault } from "./find-json-fault.ts";
+import { findJsonFault, type JsonFault } from "./find-json-issue.ts";
 import { isContainer } from "./is-container.ts";
 
 /** Deeper than any real document, and shallow enough for whatever walks it by recursion. */

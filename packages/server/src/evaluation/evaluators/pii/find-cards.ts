@@ -1,5 +1,5 @@
 import isCreditCard from "validator/lib/isCreditCard.js";
-import type { Finding } from "./finding.ts";
+import type { PiiMatch } from "./pii-match.ts";
 
 /** Digits, alone or in groups; no part of a word or a decimal. Longer rows than that are lists of numbers. */
 const rowOfDigits = /(?<![\w.-])\d+(?:[ -]\d+){0,30}(?![\w-]|\.\d)/g;
@@ -10,7 +10,7 @@ const minWrittenLength = 12;
 const maxWrittenLength = 25;
 
 /** Numbers of the known issuers' form with a right check digit (Luhn). */
-export function findCards(text: string): Finding[] {
+export function findCards(text: string): PiiMatch[] {
   return Array.from(text.matchAll(rowOfDigits)).flatMap(({ 0: written, index }) =>
     isCreditCard(written)
       ? { kind: "card" as const, start: index, end: index + written.length }
@@ -18,21 +18,21 @@ export function findCards(text: string): Finding[] {
   );
 }
 
-function findAmongGroups(written: string, at: number): Finding[] {
+function findAmongGroups(written: string, at: number): PiiMatch[] {
   const groups = Array.from(written.matchAll(/\d+/g), ({ 0: digits, index }) => ({
     start: index,
     end: index + digits.length,
   }));
-  const findings: Finding[] = [];
+  const matches: PiiMatch[] = [];
   let taken = 0;
   for (const { start } of groups) {
     if (start < taken) continue;
     const last = groups.findLast(({ end }) => isGrouped(written, start, end));
     if (last === undefined) continue;
-    findings.push({ kind: "card", start: at + start, end: at + last.end });
+    matches.push({ kind: "card", start: at + start, end: at + last.end });
     taken = last.end;
   }
-  return findings;
+  return matches;
 }
 
 function isGrouped(row: string, start: number, end: number): boolean {

@@ -1,5 +1,5 @@
 import isEmail from "validator/lib/isEmail.js";
-import type { Finding } from "./finding.ts";
+import type { PiiMatch } from "./pii-match.ts";
 
 /** RFC 5321 allows 64 characters before the sign and 255 after it. */
 const maxLocalLength = 64;
@@ -8,15 +8,15 @@ const localEnd = /[^\s<>()[\]{},;:"'`|\\=/@]+$/u;
 const domainStart = /^[\p{L}\p{N}.-]+/u;
 
 /** Looks a bounded way to both sides of each sign, so that the time is linear. */
-export function findEmails(text: string): Finding[] {
-  const findings: Finding[] = [];
+export function findEmails(text: string): PiiMatch[] {
+  const matches: PiiMatch[] = [];
   for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {
     const local = localEnd.exec(text.slice(Math.max(0, at - maxLocalLength), at))?.[0] ?? "";
     const domain = domainStart
       .exec(text.slice(at + 1, at + 1 + maxDomainLength))?.[0]
       .replace(/[.-]{1,255}$/, "");
     if (domain === undefined || !isEmail(`${local}@${domain}`)) continue;
-    findings.push({ kind: "email", start: at - local.length, end: at + 1 + domain.length });
+    matches.push({ kind: "email", start: at - local.length, end: at + 1 + domain.length });
   }
-  return findings;
+  return matches;
 }

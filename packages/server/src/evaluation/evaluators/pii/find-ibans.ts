@@ -1,5 +1,5 @@
 import { electronicFormatIBAN, getCountrySpecifications, isValidIBAN } from "ibantools";
-import type { Finding } from "./finding.ts";
+import type { PiiMatch } from "./pii-match.ts";
 
 const beginning = /(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?=[ A-Z0-9])/g;
 const body = /[A-Z0-9](?: ?[A-Z0-9])*/y;
@@ -7,9 +7,9 @@ const body = /[A-Z0-9](?: ?[A-Z0-9])*/y;
 const maxWrittenLength = 42;
 
 /** As long as the country's are, with its form and a right check digit. */
-export function findIbans(text: string): Finding[] {
+export function findIbans(text: string): PiiMatch[] {
   const specifications = getCountrySpecifications();
-  const findings: Finding[] = [];
+  const matches: PiiMatch[] = [];
   for (const { 0: head, index } of text.matchAll(beginning)) {
     const wantedLength = specifications[head.slice(0, 2)]?.chars;
     if (typeof wantedLength !== "number") continue;
@@ -18,9 +18,9 @@ export function findIbans(text: string): Finding[] {
     const written = takeCharacters(body.exec(nearby)?.[0] ?? "", wantedLength);
     const next = text[index + written.length] ?? "";
     if (/[A-Za-z0-9]/.test(next) || !isValidIBAN(electronicFormatIBAN(written) ?? "")) continue;
-    findings.push({ kind: "iban", start: index, end: index + written.length });
+    matches.push({ kind: "iban", start: index, end: index + written.length });
   }
-  return findings;
+  return matches;
 }
 
 /** The beginning that holds so many characters besides spaces. */

@@ -1,4 +1,4 @@
-import { UnusableSampleError } from "../family.ts";
+import { UnusableSampleError } from "../../evaluation-error.ts";
 import type { Json } from "../json/read-json.ts";
 
 /** Pointers of deep documents are many times as long as the documents. */

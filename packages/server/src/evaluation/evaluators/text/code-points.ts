@@ -1,4 +1,4 @@
-import type { Position } from "../family.ts";
+import type { Position } from "../../evaluator-outcome.ts";
 
 /** Translates offsets of a text from UTF-16 units, in which JavaScript counts, to Unicode code points. */
 export function codePointPositions(text: string, ranges: readonly Position[]): Position[] {

@@ -1,5 +1,5 @@
 import type { RE2JS } from "re2js";
-import { patternLibrary } from "../../rules/heavy-libraries.ts";
+import { patternLibrary } from "../../lazy-libraries.ts";
 import { estimateProgramSize } from "./estimate-program-size.ts";
 
 export const maxPatternLength = 4_000;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Position } from "../family.ts";
+import type { Position } from "../../evaluator-outcome.ts";
 import { plainRange } from "./plain-output.ts";
 
 /** What a profile may say about differences that do not count. */

@@ -1,4 +1,4 @@
-import type { Position } from "../family.ts";
+import type { Position } from "../../evaluator-outcome.ts";
 
 const thinkStart = "<think>";
 const thinkEnd = "</think>";

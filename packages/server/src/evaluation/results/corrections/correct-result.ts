@@ -34,7 +34,7 @@ export async function correctResult(
   const { resultId, pass, score = Number(pass), comment } = correction;
   // All that is answered is read before the change: once that is kept, no read may fail the request.
   const result = await findResult(services, asker, resultId);
-  if (result.finding.status !== "success") {
+  if (result.outcome.status !== "success") {
     throw new ServiceError("conflict", "The evaluation has no verdict that could be corrected.");
   }
   // The same request says the same again; what it does not say is when it came first.
@@ -70,7 +70,7 @@ async function appendCorrection(
   });
   await addCounted(
     transaction,
-    moved([counted], [{ ...counted, finding: { status: "success", pass, score } }]),
+    moved([counted], [{ ...counted, outcome: { status: "success", pass, score } }]),
   );
   return { createdAt };
 }

@@ -24,7 +24,7 @@ export type Countable = Pick<
   "accountId" | "evaluatorId" | "evaluatorFamily" | "profile" | "createdAt"
 > & {
   filing: Pick<KeptResult["filing"], "app" | "runId">;
-  finding: Pick<KeptResult["finding"], "status" | "pass" | "score">;
+  outcome: Pick<KeptResult["outcome"], "status" | "pass" | "score">;
 };
 
 /** The series that some results will be counted in. */
@@ -49,17 +49,17 @@ export function countResults(results: readonly Countable[]): Counted {
 function addOne(
   counts: Map<string, EvaluationCountsTable>,
   seriesId: string,
-  { finding, createdAt }: Countable,
+  { outcome, createdAt }: Countable,
 ): void {
   const cell = {
     series_id: seriesId,
     day: Math.floor(createdAt / microsPerDay),
-    verdict: verdictOf(finding.status, finding.pass),
-    score_mille: finding.score === undefined ? -1 : toMille(finding.score),
+    verdict: verdictOf(outcome.status, outcome.pass),
+    score_mille: outcome.score === undefined ? -1 : toMille(outcome.score),
   };
   const key = `${cell.series_id} ${cell.day} ${cell.verdict} ${cell.score_mille}`;
   const count = counts.get(key) ?? { ...cell, count: 0, score_sum: 0, score_sum_of_squares: 0 };
-  const score = finding.score ?? 0;
+  const score = outcome.score ?? 0;
   count.count += 1;
   count.score_sum += score;
   count.score_sum_of_squares += score * score;

@@ -3,9 +3,10 @@ import type { Once } from "../../../storage/idempotency/once.ts";
 import type { Asker } from "../../../storage/reader.ts";
 import type { Database, Micros } from "../../../storage/schema/tables.ts";
 import type { Store } from "../../../storage/store.ts";
-import type { Sample } from "../../evaluate/sample.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
-import type { Filing, Finding } from "../record/evaluation-record.ts";
+import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
+import type { Sample } from "../../sample.ts";
+import type { Filing } from "../record/evaluation-record.ts";
 import { selectImported } from "./imported-results-store.ts";
 import type { ResultsKeeper } from "./keep-results.ts";
 
@@ -15,7 +16,7 @@ export interface ImportedResult {
   profileName: string | undefined;
   sample: Sample;
   filing: Filing;
-  finding: Omit<Finding, "status">;
+  outcome: Omit<EvaluatorOutcome, "status">;
 }
 
 /** What the response to an import tells of each result. */
@@ -71,16 +72,16 @@ async function keepImported(
   requestKeys: readonly string[] = [],
 ): Promise<ImportReceipt[]> {
   const kept = await keeper.keep(
-    results.map(({ evaluatorId, profileName, sample, filing, finding }, index) => ({
+    results.map(({ evaluatorId, profileName, sample, filing, outcome }, index) => ({
       accountId,
       evaluatorId,
       ...(requestKeys[index] === undefined ? {} : { requestKey: requestKeys[index] }),
       ...(profileName === undefined ? {} : { profile: { name: profileName } }),
-      explainStrategy: finding.explanation === undefined ? "never" : "always",
+      explainStrategy: outcome.explanation === undefined ? "never" : "always",
       isExternal: true,
       sample,
       filing,
-      finding: { ...finding, status: "success" },
+      outcome: { ...outcome, status: "success" },
     })),
   );
   return kept.map(({ id, filing, evaluatorId, createdAt }) => ({

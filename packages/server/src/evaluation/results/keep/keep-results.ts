@@ -1,6 +1,6 @@
 import { ServiceError } from "../../../errors.ts";
 import { isStoreUnavailable, storeUnavailable } from "../../../storage/store-failure.ts";
-import { charactersOf } from "../../evaluate/sample.ts";
+import { charactersOf } from "../../sample.ts";
 import type { EvaluationRecord, KeptResult } from "../record/evaluation-record.ts";
 import { numberResults, type WriteResults } from "./write-results.ts";
 
@@ -116,6 +116,6 @@ function refuse(calls: readonly Waiting[], reason: unknown): void {
 }
 
 /** What a result takes while it is written, about: its texts are written into a statement or for a thread. */
-function bytesOf({ sample, finding }: EvaluationRecord): number {
-  return 2 * (charactersOf(sample) + (finding.explanation?.length ?? 0)) + 1_000;
+function bytesOf({ sample, outcome }: EvaluationRecord): number {
+  return 2 * (charactersOf(sample) + (outcome.explanation?.length ?? 0)) + 1_000;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { splitByBytes } from "../../../storage/read-in-pieces.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { charactersOf } from "../../evaluate/sample.ts";
+import { charactersOf } from "../../sample.ts";
 import type { EvaluationRecord } from "../record/evaluation-record.ts";
 import {
   countPayloads,

@@ -58,7 +58,7 @@ test("results are found by another connection once they are written", async () =
   await migrateFile();
   const records = [
     { ...ordinaryRecord, sample: { input: "日本語 \u0000 😀", output: "ö".repeat(100_000) } },
-    { ...ordinaryRecord, finding: { status: "failed" as const, errorMessage: "timeout: No answer." } },
+    { ...ordinaryRecord, outcome: { status: "failed" as const, errorMessage: "timeout: No answer." } },
   ];
   const { ids, createdAt } = await writer.write(records);
   expect(ids).toEqual([1, 2]);

@@ -1,7 +1,7 @@
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { countErrorFindings } from "../../taxonomies/count-error-findings.ts";
-import { addErrorFindings } from "../../taxonomies/error-findings-store.ts";
+import { countErrorFindings } from "../error-findings/count-error-findings.ts";
+import { addErrorFindings } from "../error-findings/error-findings-store.ts";
 import type { EvaluationRecord, KeptResult } from "../record/evaluation-record.ts";
 import { deletePayloads } from "../record/payloads-store.ts";
 import { claimRequestKeys, insertResults } from "../record/results-store.ts";

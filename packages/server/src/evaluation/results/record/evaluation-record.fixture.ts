@@ -10,5 +10,5 @@ export const ordinaryRecord: EvaluationRecord = {
   isExternal: false,
   sample: { input: "in", output: "out" },
   filing: { app: "default" },
-  finding: { status: "success", pass: true, score: 1 },
+  outcome: { status: "success", pass: true, score: 1 },
 };

@@ -1,7 +1,7 @@
-import type { ConfidenceInterval, EvaluationStatus, ExplainStrategy } from "@presage/contract";
+import type { ExplainStrategy } from "@presage/contract";
 import type { Micros } from "../../../storage/schema/tables.ts";
-import type { Sample } from "../../evaluate/sample.ts";
-import type { Position } from "../../evaluators/family.ts";
+import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
+import type { Sample } from "../../sample.ts";
 
 /** What a result is filed under, as the caller told. */
 export interface Filing {
@@ -30,21 +30,6 @@ export interface UsedProfile {
   revision?: number;
 }
 
-/** What an evaluator said, whole or in part where it comes from elsewhere. */
-export interface Finding {
-  status: EvaluationStatus;
-  /** A code, a colon and a sentence; without success only. */
-  errorMessage?: string;
-  pass?: boolean;
-  score?: number;
-  positions?: readonly Position[];
-  extra?: Readonly<Record<string, unknown>>;
-  confidenceInterval?: ConfidenceInterval;
-  explanation?: string;
-  evaluationMicros?: Micros;
-  explanationMicros?: Micros;
-}
-
 /** One evaluation, before it is kept. */
 export interface EvaluationRecord {
   accountId: string;
@@ -58,7 +43,7 @@ export interface EvaluationRecord {
   requestKey?: string;
   sample: Sample;
   filing: Filing;
-  finding: Finding;
+  outcome: EvaluatorOutcome;
 }
 
 /** What a person said about a verdict. */

@@ -1,6 +1,7 @@
 import type { EvaluationStatus, ExplainStrategy } from "@presage/contract";
 import type { EvaluationPayloadsTable, EvaluationResultsTable } from "../../../storage/schema/tables.ts";
-import type { EvaluatedModel, Finding, KeptResult } from "./evaluation-record.ts";
+import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
+import type { EvaluatedModel, KeptResult } from "./evaluation-record.ts";
 
 /** A result's two rows, read back. */
 export function fromRow(row: EvaluationResultsTable & EvaluationPayloadsTable): KeptResult {
@@ -38,12 +39,12 @@ export function fromRow(row: EvaluationResultsTable & EvaluationPayloadsTable): 
       ...given("runProjectId", row.run_project_id),
       ...given("evaluatedModel", fromJson<EvaluatedModel>(row.evaluated_model)),
     },
-    finding: {
+    outcome: {
       status: row.status as EvaluationStatus,
       ...given("errorMessage", row.error_message),
       ...given("pass", row.pass === null ? null : row.pass === 1),
       ...given("score", row.score),
-      ...fromJson<Pick<Finding, "positions" | "extra" | "confidenceInterval">>(row.additional_info),
+      ...fromJson<Pick<EvaluatorOutcome, "positions" | "extra" | "confidenceInterval">>(row.additional_info),
       ...given("explanation", row.explanation),
       ...given("evaluationMicros", row.evaluation_micros),
       ...given("explanationMicros", row.explanation_micros),

@@ -7,9 +7,9 @@ import { toMille } from "../summary/score-mille.ts";
 import type { KeptResult } from "./evaluation-record.ts";
 
 export function toResultRow({ id, createdAt, ...record }: KeptResult): EvaluationResultsTable {
-  const { filing, finding, profile } = record;
-  const pass = finding.pass === undefined ? null : Number(finding.pass);
-  const score = finding.score ?? null;
+  const { filing, outcome, profile } = record;
+  const pass = outcome.pass === undefined ? null : Number(outcome.pass);
+  const score = outcome.score ?? null;
   return {
     id,
     account_id: record.accountId,
@@ -20,7 +20,7 @@ export function toResultRow({ id, createdAt, ...record }: KeptResult): Evaluatio
     profile_name: profile?.name ?? null,
     profile_public_id: profile?.publicId ?? null,
     profile_revision: profile?.revision ?? null,
-    status: finding.status,
+    status: outcome.status,
     explain_strategy: record.explainStrategy,
     dataset_id: filing.datasetId ?? null,
     run_id: filing.runId ?? null,
@@ -34,8 +34,8 @@ export function toResultRow({ id, createdAt, ...record }: KeptResult): Evaluatio
   };
 }
 
-export function toPayloadRow({ id, sample, filing, finding }: KeptResult): EvaluationPayloadsTable {
-  const { positions, extra, confidenceInterval } = finding;
+export function toPayloadRow({ id, sample, filing, outcome }: KeptResult): EvaluationPayloadsTable {
+  const { positions, extra, confidenceInterval } = outcome;
   const hasInfo = positions !== undefined || extra !== undefined || confidenceInterval !== undefined;
   return {
     result_id: id,
@@ -44,10 +44,10 @@ export function toPayloadRow({ id, sample, filing, finding }: KeptResult): Evalu
     input: sample.input ?? null,
     output: sample.output ?? null,
     gold_answer: sample.goldAnswer ?? null,
-    error_message: finding.errorMessage ?? null,
-    explanation: finding.explanation ?? null,
-    evaluation_micros: finding.evaluationMicros ?? null,
-    explanation_micros: finding.explanationMicros ?? null,
+    error_message: outcome.errorMessage ?? null,
+    explanation: outcome.explanation ?? null,
+    evaluation_micros: outcome.evaluationMicros ?? null,
+    explanation_micros: outcome.explanationMicros ?? null,
     additional_info: hasInfo ? toJson({ positions, extra, confidenceInterval }) : null,
     dataset_sample_id: toJson(filing.datasetSampleId),
     run_project_id: filing.runProjectId ?? null,

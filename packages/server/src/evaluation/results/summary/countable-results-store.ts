@@ -39,7 +39,7 @@ export function toCountable(row: CountableRow): Countable {
           },
         }),
     filing: { app: row.app, ...(row.run_id === null ? {} : { runId: row.run_id }) },
-    finding: {
+    outcome: {
       status: row.status as EvaluationStatus,
       ...(row.counted_pass === null ? {} : { pass: row.counted_pass === 1 }),
       ...(row.counted_score === null ? {} : { score: row.counted_score }),

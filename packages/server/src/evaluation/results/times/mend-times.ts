@@ -1,8 +1,8 @@
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import type { Database, Micros } from "../../../storage/schema/tables.ts";
-import { countErrorFindings } from "../../taxonomies/count-error-findings.ts";
-import { addErrorFindings } from "../../taxonomies/error-findings-store.ts";
 import { moved } from "../corrections/correct-result.ts";
+import { countErrorFindings } from "../error-findings/count-error-findings.ts";
+import { addErrorFindings } from "../error-findings/error-findings-store.ts";
 import { foldDeltas, holdFolding } from "../keep/fold-store.ts";
 import { addCounted } from "../keep/rollup-writes-store.ts";
 import { toCountable } from "../summary/countable-results-store.ts";
@@ -88,6 +88,6 @@ async function mendSome(transaction: Database, lastSound: Micros): Promise<numbe
 type Dated = Parameters<typeof countErrorFindings>[0][number] & ReturnType<typeof toCountable>;
 
 function withFindings(countable: ReturnType<typeof toCountable>, info: string | null | undefined): Dated {
-  const { extra } = info ? (JSON.parse(info) as Pick<Dated["finding"], "extra">) : {};
-  return { ...countable, finding: { ...countable.finding, ...(extra === undefined ? {} : { extra }) } };
+  const { extra } = info ? (JSON.parse(info) as Pick<Dated["outcome"], "extra">) : {};
+  return { ...countable, outcome: { ...countable.outcome, ...(extra === undefined ? {} : { extra }) } };
 }

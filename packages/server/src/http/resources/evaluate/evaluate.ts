@@ -2,12 +2,12 @@ import { EvaluateRequest, type EvaluationResult, type ValidationError } from "@p
 import { ServiceError } from "../../../errors.ts";
 import type { Evaluation } from "../../../evaluation/evaluate/evaluate.ts";
 import {
-  type EvaluationOrder,
+  type EvaluationRequest,
+  InvalidEvaluatorsError,
   type Refusal,
-  RefusedOrderError,
   type WantedEvaluator,
-} from "../../../evaluation/evaluate/evaluation-order.ts";
-import { charactersOf, type Sample } from "../../../evaluation/evaluate/sample.ts";
+} from "../../../evaluation/evaluate/evaluation-request.ts";
+import { charactersOf, type Sample } from "../../../evaluation/sample.ts";
 import { countUsage } from "../../pipeline/count-usage.ts";
 import { holdResults } from "../../pipeline/hold-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
@@ -29,13 +29,13 @@ import type { Services } from "../../services.ts";
 import { toEvaluationResult } from "../results/evaluation-result.ts";
 
 /** What cannot be run of what an account wants, and why. */
-export type FindRefusals = (
+export type FindEvaluatorIssues = (
   accountId: string,
   evaluators: readonly WantedEvaluator[],
 ) => Promise<readonly Refusal[]>;
 
 export function evaluateRoutes(services: Services): Route[] {
-  const { evaluate, findRefusals, evaluationsInFlight } = services;
+  const { evaluate, findEvaluatorIssues, evaluationsInFlight } = services;
   const { maxBodyBytes } = services.settings;
   return [
     withCaller("POST", "/v1/evaluate", async (call) => {
@@ -50,7 +50,7 @@ export function evaluateRoutes(services: Services): Route[] {
       const sample = readSample(body);
       const faults = faultsOf(body, references, sample);
       if (faults.length > 0) {
-        const refusals = await findRefusals(accountId, evaluators);
+        const refusals = await findEvaluatorIssues(accountId, evaluators);
         throw new ValidationFailure([...faults, ...toFaults(refusals, references)]);
       }
       refuseTooMuch(sample, evaluators.length, maxBodyBytes);
@@ -62,7 +62,7 @@ export function evaluateRoutes(services: Services): Route[] {
         isAnswerLong: isLongAnswer(Array.from({ length: 2 * evaluators.length }, () => sample)),
       });
       const idempotencyKey = readIdempotencyKey(request.headers);
-      const order: EvaluationOrder = {
+      const order: EvaluationRequest = {
         accountId,
         sample,
         evaluators,
@@ -72,7 +72,7 @@ export function evaluateRoutes(services: Services): Route[] {
         ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
       };
       const evaluations = await evaluate(order, request.signal).catch((error: unknown) => {
-        if (!(error instanceof RefusedOrderError)) throw error;
+        if (!(error instanceof InvalidEvaluatorsError)) throw error;
         throw new ValidationFailure(toFaults(error.refusals, references));
       });
       const answer = toAnswerItems(evaluations);
@@ -138,7 +138,7 @@ type AnswerItem = [item: NewItem, result: EvaluationResult | null];
 function toAnswerItems(evaluations: readonly Evaluation[]): AnswerItem[] {
   return evaluations.map((evaluation) => [
     toItem(evaluation),
-    evaluation.finding.status === "success" ? toEvaluationResult(evaluation) : null,
+    evaluation.outcome.status === "success" ? toEvaluationResult(evaluation) : null,
   ]);
 }
 
@@ -147,13 +147,13 @@ function toShortAnswer(items: readonly AnswerItem[]): Response {
   return new Response(answer, { headers: { "content-type": "application/json;charset=utf-8" } });
 }
 
-function toItem({ finding, evaluatorId, profile }: Evaluation): NewItem {
+function toItem({ outcome, evaluatorId, profile }: Evaluation): NewItem {
   const profileName = profile?.name ?? "";
   return {
     evaluator_id: evaluatorId,
     profile_name: profileName,
     criteria: profileName,
-    status: finding.status,
-    error_message: finding.errorMessage ?? null,
+    status: outcome.status,
+    error_message: outcome.errorMessage ?? null,
   };
 }

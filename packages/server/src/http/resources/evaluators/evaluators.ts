@@ -5,10 +5,10 @@ import type {
   EvaluatorListResponse,
 } from "@presage/contract";
 import { z } from "zod";
-import { sampleFieldNames } from "../../../evaluation/evaluate/sample.ts";
 import { defaultProfileName, type Family } from "../../../evaluation/evaluators/family.ts";
 import type { RegisteredEvaluator, Registry } from "../../../evaluation/evaluators/registry.ts";
-import { findSystemProfile } from "../../../evaluation/profiles/system-profiles.ts";
+import { findBuiltInProfile } from "../../../evaluation/profiles/system-profiles.ts";
+import { sampleFieldNames } from "../../../evaluation/sample.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
 
@@ -33,7 +33,7 @@ function toEvaluator({ id, family }: RegisteredEvaluator, registry: Registry): E
     evaluator_family: family.name,
     aliases: registry.find(family.name)?.id === id ? [family.name] : [],
     description: family.description,
-    profile_required: findSystemProfile(family, defaultProfileName) === undefined,
+    profile_required: findBuiltInProfile(family, defaultProfileName) === undefined,
     evaluation_enabled: true,
     evaluation_run_enabled: true,
   };

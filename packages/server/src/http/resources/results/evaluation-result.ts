@@ -10,7 +10,7 @@ export function toEvaluationResult(record: EvaluationRecord | KeptResult): Evalu
 
 /** A result in today's names alone. */
 export function toCurrentResult(record: EvaluationRecord | KeptResult): CurrentResult {
-  const { sample, filing, finding, profile } = record;
+  const { sample, filing, outcome, profile } = record;
   const kept = "id" in record ? record : undefined;
   const model = filing.evaluatedModel;
   return {
@@ -30,19 +30,19 @@ export function toCurrentResult(record: EvaluationRecord | KeptResult): CurrentR
     evaluated_model_output: sample.output ?? null,
     evaluated_model_gold_answer: sample.goldAnswer ?? null,
     explain_strategy: record.explainStrategy,
-    status: finding.status,
-    error_message: finding.errorMessage ?? null,
-    pass: finding.pass ?? null,
-    score_raw: finding.score ?? null,
+    status: outcome.status,
+    error_message: outcome.errorMessage ?? null,
+    pass: outcome.pass ?? null,
+    score_raw: outcome.score ?? null,
     additional_info: {
       positions:
-        finding.positions === undefined ? null : finding.positions.map(([start, end]) => [start, end]),
-      extra: finding.extra === undefined ? null : { ...finding.extra },
-      confidence_interval: finding.confidenceInterval ?? null,
+        outcome.positions === undefined ? null : outcome.positions.map(([start, end]) => [start, end]),
+      extra: outcome.extra === undefined ? null : { ...outcome.extra },
+      confidence_interval: outcome.confidenceInterval ?? null,
     },
-    explanation: finding.explanation ?? null,
-    evaluation_duration: toDuration(finding.evaluationMicros),
-    explanation_duration: toDuration(finding.explanationMicros),
+    explanation: outcome.explanation ?? null,
+    evaluation_duration: toDuration(outcome.evaluationMicros),
+    explanation_duration: toDuration(outcome.explanationMicros),
     evaluation_run_project_id: filing.runProjectId ?? null,
     evaluation_run_id: filing.runId ?? null,
     evaluated_model_id: model?.id ?? null,

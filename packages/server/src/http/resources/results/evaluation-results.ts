@@ -12,7 +12,6 @@ import {
   readResultId,
   type ValidationError,
 } from "@presage/contract";
-import { charactersOf } from "../../../evaluation/evaluate/sample.ts";
 import { correctResult } from "../../../evaluation/results/corrections/correct-result.ts";
 import {
   type ImportedResult,
@@ -25,6 +24,7 @@ import { measureResult } from "../../../evaluation/results/record/measure-result
 import { exportResults } from "../../../evaluation/results/search/export-results.ts";
 import { searchResults } from "../../../evaluation/results/search/search-results.ts";
 import { summarise, TooManyGroupsError } from "../../../evaluation/results/summary/summarise.ts";
+import { charactersOf } from "../../../evaluation/sample.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 import { holdResults, holdStored } from "../../pipeline/hold-memory.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
@@ -150,8 +150,8 @@ export function evaluationResultRoutes(services: Services): Route[] {
   ];
 }
 
-function charactersOfImport({ sample, finding }: ImportedResult): number {
-  return charactersOf(sample) + (finding.explanation?.length ?? 0);
+function charactersOfImport({ sample, outcome }: ImportedResult): number {
+  return charactersOf(sample) + (outcome.explanation?.length ?? 0);
 }
 
 function toResultJson(result: KeptResult): string {

@@ -27,7 +27,7 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
       profileName: profile_name ?? criteria ?? undefined,
       sample: readSample(result),
       filing: readFiling(result),
-      finding: {
+      outcome: {
         ...(typeof pass === "boolean" ? { pass } : {}),
         ...(typeof score_raw === "number" ? { score: score_raw } : {}),
         ...(typeof explanation === "string" ? { explanation } : {}),

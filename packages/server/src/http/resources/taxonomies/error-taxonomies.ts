@@ -12,12 +12,15 @@ import {
   isTrueWord,
 } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
+import {
+  type ErrorFindings,
+  findErrorFindings,
+} from "../../../evaluation/results/error-findings/find-error-findings.ts";
 import { createRevision, type NewRevision } from "../../../evaluation/taxonomies/create-revision.ts";
 import type {
   RevisionFilter,
   TaxonomyRevision,
 } from "../../../evaluation/taxonomies/error-taxonomies-store.ts";
-import { type ErrorFindings, findErrorFindings } from "../../../evaluation/taxonomies/find-error-findings.ts";
 import { findRevision } from "../../../evaluation/taxonomies/find-revision.ts";
 import { listRevisions } from "../../../evaluation/taxonomies/list-revisions.ts";
 import { removeLabels } from "../../../evaluation/taxonomies/remove-labels.ts";

@@ -1,6 +1,6 @@
+import { readText, readToolArguments } from "../../upstream/read-message.ts";
 import type { CompletionChoice } from "../../upstream/upstream.ts";
 import { jsonInText, tryParse } from "./json-in-text.ts";
-import { readText, readToolArguments } from "./read-message.ts";
 import type { VerdictForm } from "./verdict-form.ts";
 
 /** A way to get a verdict in its form, the surest first. */

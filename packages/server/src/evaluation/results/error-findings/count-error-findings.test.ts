@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { microsPerDay } from "../results/keep/count-results.ts";
-import { ordinaryRecord } from "../results/record/evaluation-record.fixture.ts";
-import type { Finding } from "../results/record/evaluation-record.ts";
+import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
+import { microsPerDay } from "../keep/count-results.ts";
+import { ordinaryRecord } from "../record/evaluation-record.fixture.ts";
 import { countErrorFindings } from "./count-error-findings.ts";
 
 /** A result that found these paths on a day. */
-function resultOf(paths: string[][], day = 0, revision = "one", finding: Partial<Finding> = {}) {
+function resultOf(paths: string[][], day = 0, revision = "one", outcome: Partial<EvaluatorOutcome> = {}) {
   const extra = {
     model: "m",
     categories: paths.map((path) => ({ path, reason: "Because." })),
@@ -15,7 +15,7 @@ function resultOf(paths: string[][], day = 0, revision = "one", finding: Partial
     ...ordinaryRecord,
     evaluatorFamily: "error-taxonomy",
     createdAt: day * microsPerDay + 5,
-    finding: { status: "success" as const, pass: paths.length === 0, extra, ...finding },
+    outcome: { status: "success" as const, pass: paths.length === 0, extra, ...outcome },
   };
 }
 
@@ -59,5 +59,5 @@ test("Other families, and evaluations without a verdict, are not counted", () =>
   const found = resultOf([["late"]]);
   expect(countErrorFindings([{ ...found, evaluatorFamily: "judge" }])).toEqual([]);
   expect(countErrorFindings([resultOf([["late"]], 0, "one", { status: "failed" })])).toEqual([]);
-  expect(countErrorFindings([{ ...found, finding: { status: "success", pass: true } }])).toEqual([]);
+  expect(countErrorFindings([{ ...found, outcome: { status: "success", pass: true } }])).toEqual([]);
 });

@@ -1,9 +1,9 @@
-import type { Asker } from "../../storage/reader.ts";
-import type { Micros } from "../../storage/schema/tables.ts";
-import type { EvaluationServices } from "../evaluation-services.ts";
-import { microsPerDay } from "../results/keep/count-results.ts";
+import type { Asker } from "../../../storage/reader.ts";
+import type { Micros } from "../../../storage/schema/tables.ts";
+import type { EvaluationServices } from "../../evaluation-services.ts";
+import { findRevision } from "../../taxonomies/find-revision.ts";
+import { microsPerDay } from "../keep/count-results.ts";
 import { selectErrorFindings } from "./error-findings-store.ts";
-import { findRevision } from "./find-revision.ts";
 
 /** Whole days: from the one that `since` falls in, up to those that begin at `until` or later. */
 export interface Period {

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
 import { UpstreamError } from "../../errors.ts";
 import type { FairSlots } from "../../limits/fair-slots.ts";
-import { askedPauseMs } from "../../upstream/asked-pause-ms.ts";
+import { askedPauseMs } from "../../upstream/retry-after-ms.ts";
 import type { CompletionRequest, Upstream, UpstreamCompletion } from "../../upstream/upstream.ts";
-import { EvaluationFailure } from "../evaluators/family.ts";
+import { EvaluationError } from "../evaluation-error.ts";
 import type { JudgeCall } from "./judge-call.ts";
 
 const retries = 5;
@@ -58,6 +58,6 @@ export async function askPatiently(
 }
 
 /** The evaluation's deadline came before the call's turn, or its caller hung up and hears no more of this. */
-function neverAsked(): EvaluationFailure {
-  return new EvaluationFailure("overloaded", "Too many evaluations wait for the judge's model.");
+function neverAsked(): EvaluationError {
+  return new EvaluationError("overloaded", "Too many evaluations wait for the judge's model.");
 }

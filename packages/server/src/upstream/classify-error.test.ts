@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { classifyCarriedError, classifyFailure } from "./classify-failure.ts";
+import { classifyCarriedError, classifyFailure } from "./classify-error.ts";
 
 const cases: [name: string, status: number, body: unknown, category: string][] = [
   [

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
 import { UpstreamError } from "../errors.ts";
-import { askedPauseMs } from "./asked-pause-ms.ts";
+import { askedPauseMs } from "./retry-after-ms.ts";
 import { type Answer, NotAnsweredError, type Send, type UpstreamCall } from "./send-once.ts";
 
 const firstPauseMs = 50;

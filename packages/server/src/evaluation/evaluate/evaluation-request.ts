@@ -1,6 +1,6 @@
 import type { ExplainStrategy } from "@presage/contract";
 import type { Filing } from "../results/record/evaluation-record.ts";
-import type { Sample } from "./sample.ts";
+import type { Sample } from "../sample.ts";
 
 /** One evaluator that a caller wants to run. */
 export interface WantedEvaluator {
@@ -12,7 +12,7 @@ export interface WantedEvaluator {
 }
 
 /** A request to evaluate a sample. */
-export interface EvaluationOrder {
+export interface EvaluationRequest {
   accountId: string;
   sample: Sample;
   evaluators: readonly WantedEvaluator[];
@@ -35,12 +35,12 @@ export interface Refusal {
 }
 
 /** An order that names what is not there. Nothing of it was run. */
-export class RefusedOrderError extends Error {
+export class InvalidEvaluatorsError extends Error {
   readonly refusals: readonly Refusal[];
 
   constructor(refusals: readonly Refusal[]) {
     super("The order names evaluators or profiles that cannot be used.");
-    this.name = "RefusedOrderError";
+    this.name = "InvalidEvaluatorsError";
     this.refusals = refusals;
   }
 }

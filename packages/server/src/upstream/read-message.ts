@@ -1,4 +1,4 @@
-import type { CompletionChoice } from "../../upstream/upstream.ts";
+import type { CompletionChoice } from "./upstream.ts";
 
 const thinkStart = "<think>";
 const thinkEnd = "</think>";

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { RungName } from "./rungs.ts";
+import type { RungName } from "./response-formats.ts";
 
 const maxHolders = 1_000;
 /** Of one holder: a deployment rarely changes its model. */

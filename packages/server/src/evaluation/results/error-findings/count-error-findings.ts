@@ -1,6 +1,6 @@
-import type { ErrorFindingCountsTable } from "../../storage/schema/tables.ts";
-import { microsPerDay } from "../results/keep/count-results.ts";
-import type { KeptResult } from "../results/record/evaluation-record.ts";
+import type { ErrorFindingCountsTable } from "../../../storage/schema/tables.ts";
+import { microsPerDay } from "../keep/count-results.ts";
+import type { KeptResult } from "../record/evaluation-record.ts";
 
 /** Of the names of paths; any fixed UUID serves. */
 const pathNamespace = "b3d1c7a0-64ab-4d0e-8a53-0f6f4f0c9d27";
@@ -15,12 +15,12 @@ interface ErrorsFound {
 
 /** What some results add to the counts of errors: nothing, unless their family looks for errors of a taxonomy. */
 export function countErrorFindings(
-  results: readonly Pick<KeptResult, "accountId" | "createdAt" | "evaluatorFamily" | "finding">[],
+  results: readonly Pick<KeptResult, "accountId" | "createdAt" | "evaluatorFamily" | "outcome">[],
 ): ErrorFindingCountsTable[] {
   const counts = new Map<string, ErrorFindingCountsTable>();
-  for (const { accountId, createdAt, evaluatorFamily, finding } of results) {
-    if (evaluatorFamily !== "error-taxonomy" || finding.status !== "success") continue;
-    const found = finding.extra as Partial<ErrorsFound> | undefined;
+  for (const { accountId, createdAt, evaluatorFamily, outcome } of results) {
+    if (evaluatorFamily !== "error-taxonomy" || outcome.status !== "success") continue;
+    const found = outcome.extra as Partial<ErrorsFound> | undefined;
     if (found?.error_taxonomy_revision_id === undefined) continue;
     const cell = {
       account_id: accountId,

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findJsonFault } from "./find-json-fault.ts";
+import { findJsonFault } from "./find-json-issue.ts";
 
 test.each([
   ["", 0, "ends"],

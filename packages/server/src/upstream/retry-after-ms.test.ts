@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { askedPauseMs } from "./asked-pause-ms.ts";
+import { askedPauseMs } from "./retry-after-ms.ts";
 
 test("Retry-After is a number of seconds", () => {
   expect(askedPauseMs("7")).toBe(7_000);

@@ -1,11 +1,12 @@
 import { LRUCache } from "lru-cache";
-import type { UsableProfile } from "../evaluate/resolve-evaluators.ts";
-import { EvaluationFailure, type Family } from "./family.ts";
+import { EvaluationError } from "../evaluation-error.ts";
+import type { Family } from "../evaluators/family.ts";
+import type { UsableProfile } from "./resolve-evaluators.ts";
 
 const maxConfigs = 500;
 const maxConfigCharacters = 4_000_000;
 
-/** A profile's config as its family's schema gives it, or an `EvaluationFailure`. */
+/** A profile's config as its family's schema gives it, or an `EvaluationError`. */
 export type ReadConfig = (family: Family, profile: UsableProfile) => unknown;
 
 /** A revision never changes, and to check the config of one, a JSON Schema for example, can take a tenth of a second. */
@@ -21,10 +22,7 @@ export function createConfigReader(): ReadConfig {
     if (known !== undefined) return known.config;
     const { success, data: config } = family.config.safeParse(given);
     if (!success) {
-      throw new EvaluationFailure(
-        "invalid_profile",
-        "The profile's config is no longer valid for its family.",
-      );
+      throw new EvaluationError("invalid_profile", "The profile's config is no longer valid for its family.");
     }
     checked.set(key, { config });
     return config;

@@ -1,15 +1,15 @@
 import { UpstreamError } from "../../errors.ts";
+import { isRefused } from "../../upstream/read-message.ts";
 import type { CompletionBody, CompletionRequest } from "../../upstream/upstream.ts";
-import { EvaluationFailure } from "../evaluators/family.ts";
-import { askPatiently, type JudgeModel } from "./ask-patiently.ts";
+import { EvaluationError } from "../evaluation-error.ts";
+import { askPatiently, type JudgeModel } from "./complete-with-retries.ts";
 import type { JudgeCall } from "./judge-call.ts";
-import type { Habits } from "./model-habits.ts";
+import type { Habits } from "./model-capabilities.ts";
 import { wordUserTurn } from "./prompts.ts";
 import type { Question, Turn } from "./question.ts";
-import { isRefused } from "./read-message.ts";
-import { rungs } from "./rungs.ts";
+import { rungs } from "./response-formats.ts";
 import { isRejection, statedMessage } from "./stated-error.ts";
-import { judgeRefused } from "./to-evaluation-failure.ts";
+import { judgeRefused } from "./to-evaluation-error.ts";
 import type { VerdictForm } from "./verdict-form.ts";
 
 /** The second is for a model that needed more; most are servers that think aloud. */
@@ -45,7 +45,7 @@ export async function askOnRung(parts: AskingParts, asking: Asking, turn: Turn):
     if (isRefused(choice)) throw judgeRefused();
     if (choice.finish_reason !== "length") return body;
   }
-  throw new EvaluationFailure("judge_truncated", "The judge's model ran out of tokens before its verdict.");
+  throw new EvaluationError("judge_truncated", "The judge's model ran out of tokens before its verdict.");
 }
 
 function isTooMuch(error: unknown): boolean {

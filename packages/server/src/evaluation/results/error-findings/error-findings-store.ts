@@ -1,5 +1,5 @@
-import { isPostgres } from "../../storage/is-postgres.ts";
-import type { Database, ErrorFindingCountsTable } from "../../storage/schema/tables.ts";
+import { isPostgres } from "../../../storage/is-postgres.ts";
+import type { Database, ErrorFindingCountsTable } from "../../../storage/schema/tables.ts";
 
 /** So many rows are far from what a statement takes in parameters. */
 const rowsAtOnce = 1_000;

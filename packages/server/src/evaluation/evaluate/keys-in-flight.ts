@@ -1,4 +1,4 @@
-import { CallerGoneError } from "../../errors.ts";
+import { ClientDisconnectedError } from "../../errors.ts";
 
 /** Request keys of requests that are under way in this process. */
 export interface KeysUnderWay {
@@ -36,10 +36,10 @@ export function createKeysUnderWay(): KeysUnderWay {
 
 async function untilDone(others: Iterable<Promise<void>>, callerGone: AbortSignal): Promise<void> {
   const gone = Promise.withResolvers<never>();
-  const leave = () => gone.reject(new CallerGoneError());
+  const leave = () => gone.reject(new ClientDisconnectedError());
   callerGone.addEventListener("abort", leave);
   try {
-    if (callerGone.aborted) throw new CallerGoneError();
+    if (callerGone.aborted) throw new ClientDisconnectedError();
     await Promise.race([Promise.all(others), gone.promise]);
   } finally {
     callerGone.removeEventListener("abort", leave);

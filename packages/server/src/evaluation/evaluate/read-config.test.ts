@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
-import { EvaluationFailure, type RuleFamily } from "./family.ts";
+import { EvaluationError } from "../evaluation-error.ts";
+import type { RuleFamily } from "../evaluators/family.ts";
 import { createConfigReader } from "./read-config.ts";
 
 /** A family that counts how often its schema is asked. */
@@ -16,7 +17,7 @@ function countingFamily() {
     versions: ["2026-11-21"],
     needs: [],
     config,
-    systemProfiles: [],
+    builtInProfiles: [],
     prepare: () => () => ({ pass: true, score: 1, explain: () => "" }),
   };
   return { family, asked };
@@ -44,6 +45,6 @@ test("a config that the family does not take is refused each time", () => {
   const { family } = countingFamily();
   const readConfig = createConfigReader();
   const read = () => readConfig(family, { ...profile, config: { words: "many" } });
-  expect(read).toThrow(EvaluationFailure);
-  expect(read).toThrow(EvaluationFailure);
+  expect(read).toThrow(EvaluationError);
+  expect(read).toThrow(EvaluationError);
 });

@@ -1,9 +1,9 @@
 import type { ErrorCategory } from "@presage/contract";
-import { CallerGoneError, ServiceError, UpstreamError } from "../../errors.ts";
-import { EvaluationFailure, type FailureCode } from "../evaluators/family.ts";
+import { ClientDisconnectedError, ServiceError, UpstreamError } from "../../errors.ts";
+import { EvaluationError, type EvaluationErrorCode } from "../evaluation-error.ts";
 import { isContentFiltered } from "./stated-error.ts";
 
-const failureOf: Record<ErrorCategory, [code: FailureCode, message: string]> = {
+const failureOf: Record<ErrorCategory, [code: EvaluationErrorCode, message: string]> = {
   rate_limit: ["judge_rate_limited", "The judge's model limits the rate of requests."],
   timeout: ["timeout", "The judge's model did not answer in time."],
   unavailable: ["judge_unreachable", "The judge's model cannot be reached."],
@@ -12,16 +12,16 @@ const failureOf: Record<ErrorCategory, [code: FailureCode, message: string]> = {
 };
 
 /** Why there is no verdict. The upstream's own words stay out of it: they may repeat the prompt. */
-export function toEvaluationFailure(error: unknown, signal: AbortSignal): unknown {
-  if (error instanceof EvaluationFailure) return error;
+export function toEvaluationError(error: unknown, signal: AbortSignal): unknown {
+  if (error instanceof EvaluationError) return error;
   const isLimited = error instanceof UpstreamError && error.category === "rate_limit";
   // Whoever was still waiting for a limit at the deadline failed because of it.
   if (signal.aborted && !isLimited) {
-    if (signal.reason instanceof CallerGoneError) return signal.reason;
-    return new EvaluationFailure("timeout", failureOf.timeout[1], { cause: error });
+    if (signal.reason instanceof ClientDisconnectedError) return signal.reason;
+    return new EvaluationError("timeout", failureOf.timeout[1], { cause: error });
   }
   if (error instanceof ServiceError && error.code === "overloaded") {
-    return new EvaluationFailure("overloaded", "The server has no memory left for the judge's answer.", {
+    return new EvaluationError("overloaded", "The server has no memory left for the judge's answer.", {
       cause: error,
     });
   }
@@ -29,7 +29,7 @@ export function toEvaluationFailure(error: unknown, signal: AbortSignal): unknow
   if (isContentFiltered(error)) return judgeRefused();
   const [code, message] = failureOf[error.category];
   const sentence = error.category === "upstream" ? `${message}${hintOf(error.status)}` : message;
-  return new EvaluationFailure(code, sentence, { cause: error });
+  return new EvaluationError(code, sentence, { cause: error });
 }
 
 function hintOf(status: number | undefined): string {
@@ -40,6 +40,6 @@ function hintOf(status: number | undefined): string {
   return ` (HTTP ${status}).`;
 }
 
-export function judgeRefused(): EvaluationFailure {
-  return new EvaluationFailure("judge_refused", "The judge's model refused to judge these texts.");
+export function judgeRefused(): EvaluationError {
+  return new EvaluationError("judge_refused", "The judge's model refused to judge these texts.");
 }

@@ -1,4 +1,4 @@
-import { classifyCarriedError, isObject, unexpectedAnswer } from "./classify-failure.ts";
+import { classifyCarriedError, isObject, unexpectedAnswer } from "./classify-error.ts";
 import type { Answer } from "./send-once.ts";
 import type { CompletionBody, ModelList, UpstreamCompletion } from "./upstream.ts";
 
