@@ -12,10 +12,10 @@ import { findUsableProfile } from "../evaluation/profiles/find-usable-profile.ts
 import { findCorrections } from "../evaluation/results/corrections/find-corrections.ts";
 import { type Folder, foldSoon } from "../evaluation/results/keep/fold-soon.ts";
 import { foldDeltas } from "../evaluation/results/keep/fold-store.ts";
-import { createResultsKeeper } from "../evaluation/results/keep/keep-results.ts";
-import { selectByRequestKeys } from "../evaluation/results/keep/kept-results-store.ts";
+import { createResultsKeeper } from "../evaluation/results/keep/result-writer.ts";
 import { writeInThread } from "../evaluation/results/keep/write-in-thread.ts";
 import { createWriteResults } from "../evaluation/results/keep/write-results.ts";
+import { selectByRequestKeys } from "../evaluation/results/record/stored-results-store.ts";
 import { createFindConfidenceInterval } from "../evaluation/results/summary/find-confidence-interval.ts";
 import { createRuleRunner, ruleRunnerDefaults } from "../evaluation/rules/run-rule.ts";
 import { findLabelledRevision } from "../evaluation/taxonomies/find-labelled-revision.ts";

@@ -3,7 +3,7 @@ import type { Registry } from "./evaluators/registry.ts";
 import type { ProfileRevision } from "./profiles/profiles-store.ts";
 import type { Folder } from "./results/keep/fold-soon.ts";
 import type { ImportReceipt } from "./results/keep/import-results.ts";
-import type { ResultsKeeper } from "./results/keep/keep-results.ts";
+import type { ResultsKeeper } from "./results/keep/result-writer.ts";
 import type { RuleRunner } from "./rules/run-rule.ts";
 
 /** What the operations on evaluators, profiles, taxonomies and results work with. */

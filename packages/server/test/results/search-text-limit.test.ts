@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { KyselyPlugin } from "kysely";
-import { selectResults } from "../../src/evaluation/results/keep/kept-results-store.ts";
+import { selectResults } from "../../src/evaluation/results/record/stored-results-store.ts";
 import { onEachDatabase } from "../support/databases.ts";
 import { evaluationResultsClient } from "../support/evaluation-results.ts";
 import { faultsOf, placesOf } from "../support/faults.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { ClientDisconnectedError } from "../../errors.ts";
 import { createRetryBudget } from "../../limits/retry-budget.ts";
 import type { Registry } from "../evaluators/registry.ts";
-import type { ResultsKeeper } from "../results/keep/keep-results.ts";
+import type { ResultsKeeper } from "../results/keep/result-writer.ts";
 import type { EvaluationRecord, KeptResult } from "../results/record/evaluation-record.ts";
 import type { FindConfidenceInterval } from "../results/summary/find-confidence-interval.ts";
 import type { EvaluationRequest } from "./evaluation-request.ts";

@@ -1,6 +1,6 @@
 import { defaultProfileName, type Family } from "../evaluators/family.ts";
 import type { RegisteredEvaluator, Registry } from "../evaluators/registry.ts";
-import { builtInProfileId, findBuiltInProfile, systemPrefix } from "../profiles/system-profiles.ts";
+import { builtInProfileId, findBuiltInProfile, systemPrefix } from "../profiles/built-in-profiles.ts";
 import { InvalidEvaluatorsError, type Refusal, type WantedEvaluator } from "./evaluation-request.ts";
 
 /** A profile as an evaluation uses it. Its config has yet to be read by the family's schema. */

@@ -2,7 +2,7 @@ import { nowMicros } from "../../storage/micros.ts";
 import type { Pieces } from "../../storage/read-in-pieces.ts";
 import type { Asker } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { findOwnProfile } from "./find-own-profile.ts";
+import { findOwnProfile } from "./find-profile.ts";
 import { markArchived, type ProfileRevision, selectRevisionSizes } from "./profiles-store.ts";
 import { readRevisions } from "./read-revisions.ts";
 

@@ -1,7 +1,7 @@
 import { toMicros } from "../../storage/micros.ts";
 import type { Family } from "../evaluators/family.ts";
+import { builtInProfileId } from "./built-in-profiles.ts";
 import type { ProfileRevision } from "./profiles-store.ts";
-import { builtInProfileId } from "./system-profiles.ts";
 
 /** The profiles that come with Presage, in the form of those that are stored. Each has the one revision. */
 export function systemRevisions(families: readonly Family[]): ProfileRevision[] {

@@ -5,7 +5,7 @@ import { nowMicros } from "../../storage/micros.ts";
 import type { Asker } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { systemPrefix } from "../profiles/system-profiles.ts";
+import { systemPrefix } from "../profiles/built-in-profiles.ts";
 import { builtInIsFixed } from "./built-in/built-in-is-fixed.ts";
 import { isBuiltInTaxonomy } from "./built-in/built-in-revisions.ts";
 import {

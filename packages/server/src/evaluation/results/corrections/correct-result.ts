@@ -5,10 +5,10 @@ import type { Asker } from "../../../storage/reader.ts";
 import type { Database, Micros } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { type Countable, type Counted, countResults } from "../keep/count-results.ts";
+import { holdResult } from "../keep/countable-results-store.ts";
 import { addCounted } from "../keep/rollup-writes-store.ts";
 import type { KeptResult } from "../record/evaluation-record.ts";
 import { findResult, noSuchResult } from "../record/find-result.ts";
-import { holdResult } from "../summary/countable-results-store.ts";
 import { insertCorrection, selectCorrectedAt } from "./corrections-store.ts";
 
 /** What a person says about the verdict of a result. */

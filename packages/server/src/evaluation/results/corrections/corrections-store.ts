@@ -1,6 +1,6 @@
 import type { Database, EvaluationCorrectionsTable, Micros } from "../../../storage/schema/tables.ts";
-import { selectResults } from "../keep/kept-results-store.ts";
 import type { KeptResult } from "../record/evaluation-record.ts";
+import { selectResults } from "../record/stored-results-store.ts";
 import { toMille } from "../summary/score-mille.ts";
 
 /** When a person last said something about a result. */

@@ -8,7 +8,7 @@ import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
 import type { Sample } from "../../sample.ts";
 import type { Filing } from "../record/evaluation-record.ts";
 import { selectImported } from "./imported-results-store.ts";
-import type { ResultsKeeper } from "./keep-results.ts";
+import type { ResultsKeeper } from "./result-writer.ts";
 
 /** A result that was made elsewhere. Of its evaluator and its profile only the names are known. */
 export interface ImportedResult {

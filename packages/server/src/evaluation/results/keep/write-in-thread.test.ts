@@ -8,7 +8,7 @@ import { openDatabase } from "../../../storage/open-database.ts";
 import { openSqliteDatabase } from "../../../storage/sqlite/open-sqlite-database.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../../../storage/store-failure.ts";
 import { ordinaryRecord } from "../record/evaluation-record.fixture.ts";
-import { selectResults } from "./kept-results-store.ts";
+import { selectResults } from "../record/stored-results-store.ts";
 import { startResultsWorker, writeInThread } from "./write-in-thread.ts";
 
 /** A program that asks for a write and ends the thread at once. */

@@ -4,11 +4,11 @@ import { countErrorFindings } from "../error-findings/count-error-findings.ts";
 import { addErrorFindings } from "../error-findings/error-findings-store.ts";
 import type { EvaluationRecord, KeptResult } from "../record/evaluation-record.ts";
 import { deletePayloads } from "../record/payloads-store.ts";
-import { claimRequestKeys, insertResults } from "../record/results-store.ts";
+import { selectByRequestKeys } from "../record/stored-results-store.ts";
 import { createKnownSeries } from "../summary/known-series.ts";
 import { countResults, seriesOf } from "./count-results.ts";
-import { selectByRequestKeys } from "./kept-results-store.ts";
 import { type Numbers, takeNumbers } from "./numbers-store.ts";
+import { claimRequestKeys, insertResults } from "./results-store.ts";
 import { addCounts, addSeries } from "./rollup-writes-store.ts";
 
 /** The numbers of results that were kept together, in their order, and when that was. */

@@ -1,8 +1,8 @@
 import { ServiceError } from "../../../errors.ts";
 import type { Asker } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
-import { selectResult } from "../keep/kept-results-store.ts";
 import type { KeptResult } from "./evaluation-record.ts";
+import { selectResult } from "./stored-results-store.ts";
 
 export async function findResult(
   { store }: Pick<EvaluationServices, "store">,

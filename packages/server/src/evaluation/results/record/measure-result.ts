@@ -1,7 +1,7 @@
 import type { Asker } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
+import { selectOwnId } from "../keep/results-store.ts";
 import { selectPayloadBytes } from "./payload-bytes-store.ts";
-import { selectOwnId } from "./results-store.ts";
 
 /** About how many bytes the payload of a result takes; 0 if the account has no such result. */
 export async function measureResult(

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { insertRows } from "../../../storage/insert-rows.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { KeptResult } from "./evaluation-record.ts";
-import { toPayloadRow } from "./to-rows.ts";
+import { toPayloadRow } from "./result-rows.ts";
 
 /** Fewer than SQLite takes parameters in a statement. */
 const idsAtOnce = 10_000;

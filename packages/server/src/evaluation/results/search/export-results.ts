@@ -1,9 +1,9 @@
 import { readInPieces } from "../../../storage/read-in-pieces.ts";
 import type { Asker } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
-import { selectResults } from "../keep/kept-results-store.ts";
 import type { KeptResult } from "../record/evaluation-record.ts";
 import { selectPayloadBytes } from "../record/payload-bytes-store.ts";
+import { selectResults } from "../record/stored-results-store.ts";
 import type { Page, SearchFilter } from "./result-filter.ts";
 import { searchIds } from "./search-ids.ts";
 

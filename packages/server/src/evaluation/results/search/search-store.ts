@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { type Lead, possibleLeads } from "./leads.ts";
+import { type Lead, possibleLeads } from "./access-paths.ts";
 import { endOf, heldAgainst, type Id, type Search, unionOf, walksOf } from "./search-walks-store.ts";
 
 /** How far the leads of a search are counted to find the rarest. So many entries of an index are read in a millisecond. */

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import { milleOfStep, type ScoreRun } from "../summary/score-runs.ts";
-import { type ColumnMatch, columnMatches, type Lead } from "./leads.ts";
+import { type ColumnMatch, columnMatches, type Lead } from "./access-paths.ts";
 import type { Page, SearchFilter } from "./result-filter.ts";
 
 type Condition = RawBuilder<unknown>;

@@ -1,8 +1,8 @@
 import type { Asker } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
-import { resultCells } from "../record/result-cells-store.ts";
 import type { ResultFilter } from "../search/result-filter.ts";
 import { selectGroupTotals } from "./group-totals-store.ts";
+import { resultCells } from "./result-cells-store.ts";
 import { toRollupFilter } from "./rollup-filter.ts";
 import { hasResultAt, rollupCells } from "./rollup-store.ts";
 import { columnsOf, type Dimension, type GroupKey } from "./summary-dimensions.ts";

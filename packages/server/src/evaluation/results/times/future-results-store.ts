@@ -5,7 +5,7 @@ import { isPostgres } from "../../../storage/is-postgres.ts";
 import { microsPerMs } from "../../../storage/micros.ts";
 import { numbersPerStretch } from "../../../storage/result-numbers.ts";
 import type { Database, Micros } from "../../../storage/schema/tables.ts";
-import { countableColumns } from "../summary/countable-results-store.ts";
+import { countableColumns } from "../keep/countable-results-store.ts";
 
 /** The latest time that is no future yet. */
 export function lastSoundTime(now: Micros): Micros {

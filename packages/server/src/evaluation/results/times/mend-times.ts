@@ -3,9 +3,9 @@ import type { Database, Micros } from "../../../storage/schema/tables.ts";
 import { moved } from "../corrections/correct-result.ts";
 import { countErrorFindings } from "../error-findings/count-error-findings.ts";
 import { addErrorFindings } from "../error-findings/error-findings-store.ts";
+import { toCountable } from "../keep/countable-results-store.ts";
 import { foldDeltas, holdFolding } from "../keep/fold-store.ts";
 import { addCounted } from "../keep/rollup-writes-store.ts";
-import { toCountable } from "../summary/countable-results-store.ts";
 import * as future from "./future-results-store.ts";
 
 /** So many that nobody waits long for the transaction. */

@@ -10,7 +10,7 @@ import {
 } from "@presage/contract";
 import { archiveProfile } from "../../../evaluation/profiles/archive-profile.ts";
 import { createProfile } from "../../../evaluation/profiles/create-profile.ts";
-import { findOwnProfile } from "../../../evaluation/profiles/find-own-profile.ts";
+import { findOwnProfile } from "../../../evaluation/profiles/find-profile.ts";
 import { listProfiles, type ProfileFilter } from "../../../evaluation/profiles/list-profiles.ts";
 import { measureAgreement } from "../../../evaluation/profiles/measure-agreement.ts";
 import type { ProfileRevision } from "../../../evaluation/profiles/profiles-store.ts";

@@ -6,8 +6,8 @@ import type {
 import { ServiceError } from "../../../errors.ts";
 import type { Family } from "../../../evaluation/evaluators/family.ts";
 import type { Registry } from "../../../evaluation/evaluators/registry.ts";
+import { systemPrefix } from "../../../evaluation/profiles/built-in-profiles.ts";
 import { type CheckedConfig, checkConfig } from "../../../evaluation/profiles/check-config.ts";
-import { systemPrefix } from "../../../evaluation/profiles/system-profiles.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { type FamilyFields, readFamily } from "../../request/deprecations.ts";

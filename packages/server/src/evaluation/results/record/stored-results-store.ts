@@ -1,7 +1,7 @@
 import type { Database, EvaluationCorrectionsTable } from "../../../storage/schema/tables.ts";
-import type { Correction, KeptResult } from "../record/evaluation-record.ts";
-import { fromRow } from "../record/from-row.ts";
-import { otherPayloadColumns, payloadTexts } from "../record/payload-columns-store.ts";
+import type { Correction, KeptResult } from "./evaluation-record.ts";
+import { fromRow } from "./from-row.ts";
+import { otherPayloadColumns, payloadTexts } from "./payload-columns-store.ts";
 
 /** Results of an account by their ids, in the same order, each with its latest correction; whole unless their texts are limited. */
 export async function selectResults(

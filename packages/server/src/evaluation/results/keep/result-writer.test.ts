@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { storeBusy, storeUncertain } from "../../../storage/store-failure.ts";
 import { ordinaryRecord } from "../record/evaluation-record.fixture.ts";
 import type { EvaluationRecord } from "../record/evaluation-record.ts";
-import { createResultsKeeper } from "./keep-results.ts";
+import { createResultsKeeper } from "./result-writer.ts";
 import type { Written } from "./write-results.ts";
 
 const createdAt = 1_795_219_200_000_000;

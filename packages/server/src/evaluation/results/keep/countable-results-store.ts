@@ -2,7 +2,7 @@ import type { EvaluationStatus } from "@presage/contract";
 import { databaseNow } from "../../../storage/database-clock.ts";
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import type { Database, EvaluationResultsTable, Micros } from "../../../storage/schema/tables.ts";
-import type { Countable } from "../keep/count-results.ts";
+import type { Countable } from "./count-results.ts";
 
 export const countableColumns = [
   "id",

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { toMille } from "./score-mille.ts";
-import { milleOfStep, scoreRuns } from "./score-runs.ts";
+import { toMille } from "../summary/score-mille.ts";
+import { milleOfStep, scoreRuns } from "../summary/score-runs.ts";
 
 /** Every thousandth that some runs hold, as often as they hold it. */
 function thousandthsOf(runs: ReturnType<typeof scoreRuns>): number[] {

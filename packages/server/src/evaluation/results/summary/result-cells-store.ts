@@ -1,10 +1,10 @@
 import { type Expression, type RawBuilder, sql } from "kysely";
 import { microsPerDay } from "../keep/count-results.ts";
-import { columnMatches } from "../search/leads.ts";
+import { columnMatches } from "../search/access-paths.ts";
 import type { ResultFilter } from "../search/result-filter.ts";
-import type { SummaryCell } from "../summary/group-totals-store.ts";
-import { toMille } from "../summary/score-mille.ts";
-import type { GroupKey } from "../summary/summary-dimensions.ts";
+import type { SummaryCell } from "./group-totals-store.ts";
+import { toMille } from "./score-mille.ts";
+import type { GroupKey } from "./summary-dimensions.ts";
 
 type Fragment = RawBuilder<unknown>;
 

@@ -1,7 +1,7 @@
 import { type Insertion, insertRows, insertTogether } from "../../../storage/insert-rows.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import type { KeptResult } from "./evaluation-record.ts";
-import { toPayloadRow, toResultRow, toTagRows } from "./to-rows.ts";
+import type { KeptResult } from "../record/evaluation-record.ts";
+import { toPayloadRow, toResultRow, toTagRows } from "../record/result-rows.ts";
 
 const unlessKeyIsTaken =
   "on conflict (account_id, request_key) where request_key is not null do nothing returning id";
