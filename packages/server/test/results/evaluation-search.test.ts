@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { KeptResult } from "../../src/evaluation/results/record/evaluation-record.ts";
+import type { StoredResult } from "../../src/evaluation/results/record/evaluation-record.ts";
 import { onEachDatabase } from "../support/databases.ts";
 import { evaluationResultsClient, resultsPath } from "../support/evaluation-results.ts";
 import { faultsOf, placesOf } from "../support/faults.ts";
@@ -42,7 +42,7 @@ function fieldsOf(index: number): StoredFields {
 onEachDatabase((database) => {
   let presage: TestPresage;
   let databaseUrl: string;
-  let stored: KeptResult[];
+  let stored: StoredResult[];
   const { post, search, searchAll } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
@@ -54,9 +54,9 @@ onEachDatabase((database) => {
   });
   afterAll(() => presage.stop());
 
-  type Fits = (result: KeptResult) => boolean;
+  type Fits = (result: StoredResult) => boolean;
   const isSuccess: Fits = ({ outcome }) => outcome.status === "success";
-  const score = ({ outcome }: KeptResult) => outcome.score ?? Number.NaN;
+  const score = ({ outcome }: StoredResult) => outcome.score ?? Number.NaN;
   const time = (minutes: number) => new Date(firstTime / 1000 + minutes * 60_000).toISOString();
   const filters: [name: string, filter: Record<string, unknown>, fits: Fits][] = [
     ["nothing", {}, () => true],

@@ -1,6 +1,9 @@
 import { takeNumbers } from "../../src/evaluation/results/keep/numbers-store.ts";
 import { addResults } from "../../src/evaluation/results/keep/write-results.ts";
-import type { EvaluationRecord, KeptResult } from "../../src/evaluation/results/record/evaluation-record.ts";
+import type {
+  EvaluationRecord,
+  StoredResult,
+} from "../../src/evaluation/results/record/evaluation-record.ts";
 import { addTimes } from "../../src/evaluation/results/times/times-store.ts";
 import type { Database, Micros } from "../../src/storage/schema/tables.ts";
 
@@ -24,7 +27,7 @@ export async function storeResults(
   database: Database,
   accountId: string,
   fields: readonly StoredFields[],
-): Promise<KeptResult[]> {
+): Promise<StoredResult[]> {
   return await database.transaction().execute(async (transaction) => {
     const { ids, createdAt } = await takeNumbers(transaction, fields.length);
     const results = fields.map((given, index) => ({

@@ -3,7 +3,7 @@ import { ClientDisconnectedError } from "../../errors.ts";
 import { createRetryBudget } from "../../limits/retry-budget.ts";
 import type { Registry } from "../evaluators/registry.ts";
 import type { ResultsKeeper } from "../results/keep/result-writer.ts";
-import type { EvaluationRecord, KeptResult } from "../results/record/evaluation-record.ts";
+import type { EvaluationRecord, StoredResult } from "../results/record/evaluation-record.ts";
 import type { FindConfidenceInterval } from "../results/summary/find-confidence-interval.ts";
 import type { EvaluationRequest } from "./evaluation-request.ts";
 import { createKeysUnderWay } from "./keys-in-flight.ts";
@@ -26,10 +26,10 @@ export interface EvaluateParts {
 export type FindKept = (
   accountId: string,
   requestKeys: readonly string[],
-) => Promise<Map<string, KeptResult>>;
+) => Promise<Map<string, StoredResult>>;
 
 /** A result that was kept, or one that nobody wanted kept. */
-export type Evaluation = EvaluationRecord | KeptResult;
+export type Evaluation = EvaluationRecord | StoredResult;
 
 /** Runs every evaluator of an order at the same time and keeps what is to be kept before it returns, in their order. */
 export type Evaluate = (order: EvaluationRequest, callerGone: AbortSignal) => Promise<Evaluation[]>;
@@ -73,7 +73,7 @@ export function createEvaluate(parts: EvaluateParts): Evaluate {
   async function evaluateAll(
     order: EvaluationRequest,
     resolved: readonly ResolvedEvaluator[],
-    { keys, earlier }: { keys: readonly string[]; earlier: ReadonlyMap<string, KeptResult> },
+    { keys, earlier }: { keys: readonly string[]; earlier: ReadonlyMap<string, StoredResult> },
     callerGone: AbortSignal,
   ): Promise<Evaluation[]> {
     const allowance = { mainThreadMs: maxMainThreadMs, mayRetry: createRetryBudget() };

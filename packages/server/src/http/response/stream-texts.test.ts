@@ -1,11 +1,11 @@
 import { afterAll, expect, test } from "bun:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { KeptResult } from "../../evaluation/results/record/evaluation-record.ts";
+import type { StoredResult } from "../../evaluation/results/record/evaluation-record.ts";
 import { exportFormat } from "../resources/results/export-format.ts";
 import { exportTexts } from "../resources/results/export-texts.ts";
 import { streamTexts } from "./stream-texts.ts";
 
-type Pieces = AsyncGenerator<KeptResult[], void>;
+type Pieces = AsyncGenerator<StoredResult[], void>;
 
 let pieces: () => Pieces;
 const broken: unknown[] = [];
@@ -20,7 +20,7 @@ const server = Bun.serve({
 });
 afterAll(() => server.stop(true));
 
-function piece(firstId: number, text = "out"): KeptResult[] {
+function piece(firstId: number, text = "out"): StoredResult[] {
   return Array.from({ length: 100 }, (_, index) => ({
     id: firstId + index,
     createdAt: 0,

@@ -7,7 +7,7 @@ import type { EvaluationServices } from "../../evaluation-services.ts";
 import { type Countable, type Counted, countResults } from "../keep/count-results.ts";
 import { holdResult } from "../keep/countable-results-store.ts";
 import { addCounted } from "../keep/rollup-writes-store.ts";
-import type { KeptResult } from "../record/evaluation-record.ts";
+import type { StoredResult } from "../record/evaluation-record.ts";
 import { findResult, noSuchResult } from "../record/find-result.ts";
 import { insertCorrection, selectCorrectedAt } from "./corrections-store.ts";
 
@@ -30,7 +30,7 @@ export async function correctResult(
   asker: Asker,
   correction: NewCorrection,
   once: Once | undefined,
-): Promise<KeptResult> {
+): Promise<StoredResult> {
   const { resultId, pass, score = Number(pass), comment } = correction;
   // All that is answered is read before the change: once that is kept, no read may fail the request.
   const result = await findResult(services, asker, resultId);

@@ -1,5 +1,5 @@
 import type { Database, EvaluationCorrectionsTable, Micros } from "../../../storage/schema/tables.ts";
-import type { KeptResult } from "../record/evaluation-record.ts";
+import type { StoredResult } from "../record/evaluation-record.ts";
 import { selectResults } from "../record/stored-results-store.ts";
 import { toMille } from "../summary/score-mille.ts";
 
@@ -34,7 +34,7 @@ export async function selectCorrectedResults(
   accountId: string,
   profilePublicId: string,
   limit: number,
-): Promise<KeptResult[]> {
+): Promise<StoredResult[]> {
   const rows = await reader
     .selectFrom("evaluation_corrections as correction")
     .select("correction.result_id")

@@ -1,6 +1,6 @@
 import type { ErrorFindingCountsTable } from "../../../storage/schema/tables.ts";
 import { microsPerDay } from "../keep/count-results.ts";
-import type { KeptResult } from "../record/evaluation-record.ts";
+import type { StoredResult } from "../record/evaluation-record.ts";
 
 /** Of the names of paths; any fixed UUID serves. */
 const pathNamespace = "b3d1c7a0-64ab-4d0e-8a53-0f6f4f0c9d27";
@@ -15,7 +15,7 @@ interface ErrorsFound {
 
 /** What some results add to the counts of errors: nothing, unless their family looks for errors of a taxonomy. */
 export function countErrorFindings(
-  results: readonly Pick<KeptResult, "accountId" | "createdAt" | "evaluatorFamily" | "outcome">[],
+  results: readonly Pick<StoredResult, "accountId" | "createdAt" | "evaluatorFamily" | "outcome">[],
 ): ErrorFindingCountsTable[] {
   const counts = new Map<string, ErrorFindingCountsTable>();
   for (const { accountId, createdAt, evaluatorFamily, outcome } of results) {

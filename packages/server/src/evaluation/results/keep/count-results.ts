@@ -1,5 +1,5 @@
 import type { EvaluationCountsTable, EvaluationSeriesTable } from "../../../storage/schema/tables.ts";
-import type { EvaluationRecord, KeptResult } from "../record/evaluation-record.ts";
+import type { EvaluationRecord, StoredResult } from "../record/evaluation-record.ts";
 import { toMille } from "../summary/score-mille.ts";
 
 export const microsPerDay = 86_400_000_000;
@@ -20,11 +20,11 @@ function verdictOf(status: string, pass: boolean | undefined): string {
 
 /** What of a result the rollup counts it by. */
 export type Countable = Pick<
-  KeptResult,
+  StoredResult,
   "accountId" | "evaluatorId" | "evaluatorFamily" | "profile" | "createdAt"
 > & {
-  filing: Pick<KeptResult["filing"], "app" | "runId">;
-  outcome: Pick<KeptResult["outcome"], "status" | "pass" | "score">;
+  filing: Pick<StoredResult["filing"], "app" | "runId">;
+  outcome: Pick<StoredResult["outcome"], "status" | "pass" | "score">;
 };
 
 /** The series that some results will be counted in. */

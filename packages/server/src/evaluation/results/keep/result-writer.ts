@@ -1,7 +1,7 @@
 import { ServiceError } from "../../../errors.ts";
 import { isStoreUnavailable, storeUnavailable } from "../../../storage/store-failure.ts";
 import { charactersOf } from "../../sample.ts";
-import type { EvaluationRecord, KeptResult } from "../record/evaluation-record.ts";
+import type { EvaluationRecord, StoredResult } from "../record/evaluation-record.ts";
 import { numberResults, type WriteResults } from "./write-results.ts";
 
 /** The most results of one transaction, so that nobody waits long for another's. */
@@ -16,13 +16,13 @@ export interface ResultsKeeper {
    * Returns once the results are on disk. Those of one call are kept together or not at all. In the place of one whose request key
    * another has, that other one is returned, which is on disk as well.
    */
-  keep(records: readonly EvaluationRecord[]): Promise<KeptResult[]>;
+  keep(records: readonly EvaluationRecord[]): Promise<StoredResult[]>;
 }
 
 interface Waiting {
   records: readonly EvaluationRecord[];
   bytes: number;
-  kept: PromiseWithResolvers<KeptResult[]>;
+  kept: PromiseWithResolvers<StoredResult[]>;
 }
 
 /** Keeps results so that many calls share one commit: while one is under way, the next one gathers. */
@@ -98,7 +98,7 @@ export function createResultsKeeper(write: WriteResults): ResultsKeeper {
         throw new ServiceError("overloaded", "Too many results wait to be stored.", { retryAfterS: 1 });
       }
       const bytes = records.reduce((sum, record) => sum + bytesOf(record), 0);
-      const kept = Promise.withResolvers<KeptResult[]>();
+      const kept = Promise.withResolvers<StoredResult[]>();
       waiting.push({ records, bytes, kept });
       waitingResults += records.length;
       void writeWaiting();

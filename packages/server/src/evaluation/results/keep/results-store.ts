@@ -1,6 +1,6 @@
 import { type Insertion, insertRows, insertTogether } from "../../../storage/insert-rows.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import type { KeptResult } from "../record/evaluation-record.ts";
+import type { StoredResult } from "../record/evaluation-record.ts";
 import { toPayloadRow, toResultRow, toTagRows } from "../record/result-rows.ts";
 
 const unlessKeyIsTaken =
@@ -12,8 +12,8 @@ const unlessKeyIsTaken =
  */
 export async function claimRequestKeys(
   transaction: Database,
-  results: readonly KeptResult[],
-): Promise<readonly KeptResult[]> {
+  results: readonly StoredResult[],
+): Promise<readonly StoredResult[]> {
   const keyed = results.filter(({ requestKey }) => requestKey !== undefined);
   if (keyed.length === 0) return results;
   // Of two transactions with the same keys the second waits for the first: all in one order, so that none waits in a circle.
@@ -42,7 +42,7 @@ export async function selectOwnId(
 /** Inserts results whose request keys are claimed, with their texts unless those are there, and what else there is. */
 export async function insertResults(
   transaction: Database,
-  results: readonly KeptResult[],
+  results: readonly StoredResult[],
   others: readonly Insertion[],
   { hasPayloads }: { hasPayloads: boolean },
 ): Promise<void> {

@@ -2,7 +2,7 @@ import { isPostgres } from "../../../storage/is-postgres.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { countErrorFindings } from "../error-findings/count-error-findings.ts";
 import { addErrorFindings } from "../error-findings/error-findings-store.ts";
-import type { EvaluationRecord, KeptResult } from "../record/evaluation-record.ts";
+import type { EvaluationRecord, StoredResult } from "../record/evaluation-record.ts";
 import { deletePayloads } from "../record/payloads-store.ts";
 import { selectByRequestKeys } from "../record/stored-results-store.ts";
 import { createKnownSeries } from "../summary/known-series.ts";
@@ -14,7 +14,7 @@ import { addCounts, addSeries } from "./rollup-writes-store.ts";
 /** The numbers of results that were kept together, in their order, and when that was. */
 export interface Written extends Numbers {
   /** What is kept in the place of records whose request key another result had, by their place among the records. */
-  earlier: ReadonlyMap<number, KeptResult>;
+  earlier: ReadonlyMap<number, StoredResult>;
 }
 
 /** Keeps results and counts them, all or nothing. Returns once they are on disk. */
@@ -56,9 +56,9 @@ export async function storeResults(
 /** Stores results and counts them in every rollup, but those whose request key is taken. Returns the ones that it stored. */
 export async function addResults(
   transaction: Database,
-  results: readonly KeptResult[],
+  results: readonly StoredResult[],
   { hasSeries, hasPayloads = false }: IsThere,
-): Promise<readonly KeptResult[]> {
+): Promise<readonly StoredResult[]> {
   const kept = await claimRequestKeys(transaction, results);
   if (hasPayloads && kept.length < results.length)
     await deletePayloads(transaction, idsOfOthers(results, kept));
@@ -83,23 +83,23 @@ export async function addResults(
   return kept;
 }
 
-function idsOfOthers(results: readonly KeptResult[], kept: readonly KeptResult[]): number[] {
+function idsOfOthers(results: readonly StoredResult[], kept: readonly StoredResult[]): number[] {
   const keptIds = new Set(kept.map(({ id }) => id));
   return results.map(({ id }) => id).filter((id) => !keptIds.has(id));
 }
 
 /** The results as they are kept. */
-export function numberResults(records: readonly EvaluationRecord[], written: Written): KeptResult[] {
+export function numberResults(records: readonly EvaluationRecord[], written: Written): StoredResult[] {
   return records.map(
     (record, index) => written.earlier.get(index) ?? { ...record, ...numberAt(written, index) },
   );
 }
 
-export function numberEach(records: readonly EvaluationRecord[], numbers: Numbers): KeptResult[] {
+export function numberEach(records: readonly EvaluationRecord[], numbers: Numbers): StoredResult[] {
   return records.map((record, index) => ({ ...record, ...numberAt(numbers, index) }));
 }
 
-function numberAt({ ids, createdAt }: Numbers, index: number): Pick<KeptResult, "id" | "createdAt"> {
+function numberAt({ ids, createdAt }: Numbers, index: number): Pick<StoredResult, "id" | "createdAt"> {
   const id = ids[index];
   if (id === undefined) throw new Error("There are fewer numbers than results");
   return { id, createdAt };
@@ -109,9 +109,9 @@ async function findEarlier(
   database: Database,
   records: readonly EvaluationRecord[],
   { ids }: Numbers,
-  kept: readonly KeptResult[],
-): Promise<Map<number, KeptResult>> {
-  const earlier = new Map<number, KeptResult>();
+  kept: readonly StoredResult[],
+): Promise<Map<number, StoredResult>> {
+  const earlier = new Map<number, StoredResult>();
   if (kept.length === records.length) return earlier;
   const keptIds = new Set(kept.map(({ id }) => id));
   const twins = records.flatMap((record, index) =>

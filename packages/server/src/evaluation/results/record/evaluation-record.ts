@@ -55,7 +55,7 @@ export interface Correction {
 }
 
 /** One evaluation as it is kept. */
-export interface KeptResult extends EvaluationRecord {
+export interface StoredResult extends EvaluationRecord {
   id: number;
   createdAt: Micros;
   /** The latest. */

@@ -1,14 +1,14 @@
 import { ServiceError } from "../../../errors.ts";
 import type { Asker } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
-import type { KeptResult } from "./evaluation-record.ts";
+import type { StoredResult } from "./evaluation-record.ts";
 import { selectResult } from "./stored-results-store.ts";
 
 export async function findResult(
   { store }: Pick<EvaluationServices, "store">,
   asker: Asker,
   id: number,
-): Promise<KeptResult> {
+): Promise<StoredResult> {
   const result = await selectResult(store.briefReader(asker), asker.accountId, id);
   if (result === undefined) throw noSuchResult();
   return result;

@@ -1,10 +1,10 @@
 import type { EvaluationStatus, ExplainStrategy } from "@presage/contract";
 import type { EvaluationPayloadsTable, EvaluationResultsTable } from "../../../storage/schema/tables.ts";
 import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
-import type { EvaluatedModel, KeptResult } from "./evaluation-record.ts";
+import type { EvaluatedModel, StoredResult } from "./evaluation-record.ts";
 
 /** A result's two rows, read back. */
-export function fromRow(row: EvaluationResultsTable & EvaluationPayloadsTable): KeptResult {
+export function fromRow(row: EvaluationResultsTable & EvaluationPayloadsTable): StoredResult {
   return {
     id: row.id,
     createdAt: row.created_at,

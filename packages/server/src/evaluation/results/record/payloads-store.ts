@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import { insertRows } from "../../../storage/insert-rows.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import type { KeptResult } from "./evaluation-record.ts";
+import type { StoredResult } from "./evaluation-record.ts";
 import { toPayloadRow } from "./result-rows.ts";
 
 /** Fewer than SQLite takes parameters in a statement. */
 const idsAtOnce = 10_000;
 
-export async function insertPayloads(database: Database, results: readonly KeptResult[]): Promise<void> {
+export async function insertPayloads(database: Database, results: readonly StoredResult[]): Promise<void> {
   await insertRows(database, "evaluation_payloads", results.map(toPayloadRow));
 }
 

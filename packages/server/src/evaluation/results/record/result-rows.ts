@@ -4,9 +4,9 @@ import type {
   EvaluationTagsTable,
 } from "../../../storage/schema/tables.ts";
 import { toMille } from "../summary/score-mille.ts";
-import type { KeptResult } from "./evaluation-record.ts";
+import type { StoredResult } from "./evaluation-record.ts";
 
-export function toResultRow({ id, createdAt, ...record }: KeptResult): EvaluationResultsTable {
+export function toResultRow({ id, createdAt, ...record }: StoredResult): EvaluationResultsTable {
   const { filing, outcome, profile } = record;
   const pass = outcome.pass === undefined ? null : Number(outcome.pass);
   const score = outcome.score ?? null;
@@ -34,7 +34,7 @@ export function toResultRow({ id, createdAt, ...record }: KeptResult): Evaluatio
   };
 }
 
-export function toPayloadRow({ id, sample, filing, outcome }: KeptResult): EvaluationPayloadsTable {
+export function toPayloadRow({ id, sample, filing, outcome }: StoredResult): EvaluationPayloadsTable {
   const { positions, extra, confidenceInterval } = outcome;
   const hasInfo = positions !== undefined || extra !== undefined || confidenceInterval !== undefined;
   return {
@@ -56,7 +56,7 @@ export function toPayloadRow({ id, sample, filing, outcome }: KeptResult): Evalu
   };
 }
 
-export function toTagRows({ id, accountId, filing }: KeptResult): EvaluationTagsTable[] {
+export function toTagRows({ id, accountId, filing }: StoredResult): EvaluationTagsTable[] {
   return Object.entries(filing.tags ?? {}).map(([name, value]) => ({
     account_id: accountId,
     name,

@@ -1,5 +1,5 @@
 import type { Database, EvaluationCorrectionsTable } from "../../../storage/schema/tables.ts";
-import type { Correction, KeptResult } from "./evaluation-record.ts";
+import type { Correction, StoredResult } from "./evaluation-record.ts";
 import { fromRow } from "./from-row.ts";
 import { otherPayloadColumns, payloadTexts } from "./payload-columns-store.ts";
 
@@ -9,7 +9,7 @@ export async function selectResults(
   accountId: string,
   ids: readonly number[],
   maxTextCharacters?: number,
-): Promise<KeptResult[]> {
+): Promise<StoredResult[]> {
   if (ids.length === 0) return [];
   const rows = await reader
     .selectFrom("evaluation_results as result")
@@ -49,7 +49,7 @@ export async function selectResult(
   reader: Database,
   accountId: string,
   id: number,
-): Promise<KeptResult | undefined> {
+): Promise<StoredResult | undefined> {
   const [result] = await selectResults(reader, accountId, [id]);
   return result;
 }
@@ -59,7 +59,7 @@ export async function selectByRequestKeys(
   database: Database,
   accountId: string,
   requestKeys: readonly string[],
-): Promise<Map<string, KeptResult>> {
+): Promise<Map<string, StoredResult>> {
   const rows = await database
     .selectFrom("evaluation_results")
     .select("id")

@@ -1,7 +1,7 @@
 import { readInPieces } from "../../../storage/read-in-pieces.ts";
 import type { Asker } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
-import type { KeptResult } from "../record/evaluation-record.ts";
+import type { StoredResult } from "../record/evaluation-record.ts";
 import { selectPayloadBytes } from "../record/payload-bytes-store.ts";
 import { selectResults } from "../record/stored-results-store.ts";
 import type { Page, SearchFilter } from "./result-filter.ts";
@@ -15,7 +15,7 @@ export async function* exportResults(
   asker: Asker,
   filter: SearchFilter,
   order: Page["order"],
-): AsyncGenerator<KeptResult[], void> {
+): AsyncGenerator<StoredResult[], void> {
   const { accountId } = asker;
   const reader = store.reader(asker);
   let rest = filter;

@@ -1,7 +1,7 @@
 import { type Pieces, readInPieces, refuseLargePage } from "../../../storage/read-in-pieces.ts";
 import type { Asker } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
-import type { KeptResult } from "../record/evaluation-record.ts";
+import type { StoredResult } from "../record/evaluation-record.ts";
 import { selectPayloadBytes } from "../record/payload-bytes-store.ts";
 import { selectResults } from "../record/stored-results-store.ts";
 import type { Page, SearchFilter } from "./result-filter.ts";
@@ -13,7 +13,7 @@ export async function searchResults(
   asker: Asker,
   filter: SearchFilter,
   page: Page,
-): Promise<Pieces<KeptResult>> {
+): Promise<Pieces<StoredResult>> {
   const { accountId } = asker;
   const reader = store.reader(asker);
   const ids = await searchIds(reader, accountId, filter, page);

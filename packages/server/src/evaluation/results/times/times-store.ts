@@ -2,9 +2,9 @@ import { sql } from "kysely";
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import { numbersPerStretch } from "../../../storage/result-numbers.ts";
 import type { Database, EvaluationTimesTable, Micros } from "../../../storage/schema/tables.ts";
-import type { KeptResult } from "../record/evaluation-record.ts";
+import type { StoredResult } from "../record/evaluation-record.ts";
 
-type Timed = Pick<KeptResult, "id" | "createdAt">;
+type Timed = Pick<StoredResult, "id" | "createdAt">;
 
 /** Notes at which times results were kept, so that searches by time find their numbers. */
 export async function addTimes(transaction: Database, results: readonly Timed[]): Promise<void> {

@@ -1,15 +1,15 @@
 import type { EvaluationResult } from "@presage/contract";
-import type { EvaluationRecord, KeptResult } from "../../../evaluation/results/record/evaluation-record.ts";
+import type { EvaluationRecord, StoredResult } from "../../../evaluation/results/record/evaluation-record.ts";
 import { nowMicros, toIsoInstant } from "../../../storage/micros.ts";
 import { type CurrentResult, withOldResultNames } from "../../request/deprecations.ts";
 
 /** A result as it goes out, in new names and old. One that was not kept has no id. */
-export function toEvaluationResult(record: EvaluationRecord | KeptResult): EvaluationResult {
+export function toEvaluationResult(record: EvaluationRecord | StoredResult): EvaluationResult {
   return withOldResultNames(toCurrentResult(record));
 }
 
 /** A result in today's names alone. */
-export function toCurrentResult(record: EvaluationRecord | KeptResult): CurrentResult {
+export function toCurrentResult(record: EvaluationRecord | StoredResult): CurrentResult {
   const { sample, filing, outcome, profile } = record;
   const kept = "id" in record ? record : undefined;
   const model = filing.evaluatedModel;
@@ -58,7 +58,7 @@ export function toCurrentResult(record: EvaluationRecord | KeptResult): CurrentR
   };
 }
 
-function toCorrection(correction: KeptResult["correction"]): EvaluationResult["correction"] {
+function toCorrection(correction: StoredResult["correction"]): EvaluationResult["correction"] {
   if (correction === undefined) return null;
   const { pass, score, comment, createdAt } = correction;
   return { pass, score_raw: score ?? null, comment: comment ?? null, created_at: toIsoInstant(createdAt) };

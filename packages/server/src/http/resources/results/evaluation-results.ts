@@ -18,7 +18,7 @@ import {
   type ImportReceipt,
   importResults,
 } from "../../../evaluation/results/keep/import-results.ts";
-import type { KeptResult } from "../../../evaluation/results/record/evaluation-record.ts";
+import type { StoredResult } from "../../../evaluation/results/record/evaluation-record.ts";
 import { findResult } from "../../../evaluation/results/record/find-result.ts";
 import { measureResult } from "../../../evaluation/results/record/measure-result.ts";
 import { exportResults } from "../../../evaluation/results/search/export-results.ts";
@@ -154,7 +154,7 @@ function charactersOfImport({ sample, outcome }: ImportedResult): number {
   return charactersOf(sample) + (outcome.explanation?.length ?? 0);
 }
 
-function toResultJson(result: KeptResult): string {
+function toResultJson(result: StoredResult): string {
   return JSON.stringify(toEvaluationResult(result));
 }
 

@@ -1,11 +1,11 @@
-import type { KeptResult } from "../../../evaluation/results/record/evaluation-record.ts";
+import type { StoredResult } from "../../../evaluation/results/record/evaluation-record.ts";
 import { toEvaluationResult } from "./evaluation-result.ts";
 
 /** A way to write results one after the other. */
 export interface ExportFormat {
   contentType: string;
   head: string;
-  toLines(results: readonly KeptResult[]): string;
+  toLines(results: readonly StoredResult[]): string;
 }
 
 const jsonl: ExportFormat = {

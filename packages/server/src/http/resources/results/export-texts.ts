@@ -1,9 +1,9 @@
-import type { KeptResult } from "../../../evaluation/results/record/evaluation-record.ts";
+import type { StoredResult } from "../../../evaluation/results/record/evaluation-record.ts";
 import type { ExportFormat } from "./export-format.ts";
 
 /** The texts of an export, one for each piece. */
 export async function* exportTexts(
-  pieces: AsyncIterable<readonly KeptResult[]>,
+  pieces: AsyncIterable<readonly StoredResult[]>,
   { head, toLines }: ExportFormat,
 ): AsyncGenerator<string, void> {
   let before = head;
