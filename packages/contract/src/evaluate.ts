@@ -6,7 +6,7 @@ import {
   EvaluationStatus,
   ExplainStrategy,
   evaluatedModelFields,
-  filingFields,
+  metadataFields,
   sampleFields,
 } from "./evaluation-result.ts";
 import { list } from "./list.ts";
@@ -39,7 +39,7 @@ export const EvaluateRequest = z
     criteria: deprecated(references.nullish(), "evaluators"),
     ...sampleFields,
     ...evaluatedModelFields,
-    ...filingFields,
+    ...metadataFields,
     capture: z.enum(["all", "fails-only", "none"]).nullish().meta({
       default: "all",
       description: "What is kept: everything, all but what passed, or nothing.",

@@ -54,7 +54,7 @@ export const evaluatedModelFields = {
 };
 
 /** What a result is filed under, as far as the caller told. */
-export const filingFields = {
+export const metadataFields = {
   app: shortText(200).nullish().meta({ default: "default" }),
   tags: smallRecord(z.string(), storableText(), { maxEntries: maxTags, message: tagsMessage })
     .nullish()
@@ -233,7 +233,7 @@ export const ImportedEvaluationResult = z
     explanation_duration: importedDuration,
     ...sampleFields,
     ...evaluatedModelFields,
-    ...filingFields,
+    ...metadataFields,
   })
   .meta({ id: "ImportedEvaluationResult" });
 export type ImportedEvaluationResult = z.infer<typeof ImportedEvaluationResult>;

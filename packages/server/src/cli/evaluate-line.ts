@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { Context, type EvaluateItem } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { z } from "zod";
-import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
+import type { ResultMetadata } from "../evaluation/results/record/evaluation-record.ts";
 import type { Sample } from "../evaluation/sample.ts";
 import { CommandError } from "./command-error.ts";
 import { describeFaults, InvalidLineError, parseLine } from "./input-line.ts";
@@ -12,7 +12,7 @@ import type { NumberedLine } from "./read-lines.ts";
 /** A sample as the command line has it evaluated, by this process or by another Presage. */
 export interface FileSample {
   sample: Sample;
-  filing: Pick<Filing, "datasetSampleId">;
+  metadata: Pick<ResultMetadata, "datasetSampleId">;
   /** The same in every run over the same line. */
   idempotencyKey: string;
 }
@@ -64,7 +64,7 @@ export async function evaluateLine(
     const sample = readSample(line.data);
     const datasetSampleId = line.data.dataset_sample_id ?? number;
     const idempotencyKey = createHash("sha256").update(`${runId} ${number} ${text}`).digest("hex");
-    return { ...head, results: await evaluate({ sample, filing: { datasetSampleId }, idempotencyKey }) };
+    return { ...head, results: await evaluate({ sample, metadata: { datasetSampleId }, idempotencyKey }) };
   } catch (error) {
     // What is wrong with the command is wrong for every line.
     if (error instanceof CommandError) throw error;

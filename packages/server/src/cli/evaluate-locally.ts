@@ -1,6 +1,6 @@
 import type { Evaluate } from "../evaluation/evaluate/evaluate.ts";
 import { InvalidEvaluatorsError, type WantedEvaluator } from "../evaluation/evaluate/evaluation-request.ts";
-import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
+import type { ResultMetadata } from "../evaluation/results/record/evaluation-record.ts";
 import { CommandError } from "./command-error.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
 
@@ -9,16 +9,16 @@ export function evaluateLocally(
   evaluate: Evaluate,
   accountId: string,
   evaluators: readonly WantedEvaluator[],
-  filing: Filing,
+  metadata: ResultMetadata,
 ): EvaluateSample {
   // Nobody hangs up on a command.
   const callerGone = new AbortController().signal;
-  return async ({ sample, filing: ofSample, idempotencyKey }) => {
+  return async ({ sample, metadata: ofSample, idempotencyKey }) => {
     const order = {
       accountId,
       sample,
       evaluators,
-      filing: { ...filing, ...ofSample },
+      metadata: { ...metadata, ...ofSample },
       capture: "all",
       hasConfidenceInterval: false,
       idempotencyKey,

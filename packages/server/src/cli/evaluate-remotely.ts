@@ -5,7 +5,7 @@ import {
   HTTPValidationError,
 } from "@presage/contract";
 import type { WantedEvaluator } from "../evaluation/evaluate/evaluation-request.ts";
-import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
+import type { ResultMetadata } from "../evaluation/results/record/evaluation-record.ts";
 import { baseOf } from "./base-of.ts";
 import { CommandError } from "./command-error.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
@@ -15,10 +15,10 @@ export function evaluateRemotely(
   server: string,
   apiKey: string,
   evaluators: readonly WantedEvaluator[],
-  { app, tags, runId }: Filing,
+  { app, tags, runId }: ResultMetadata,
 ): EvaluateSample {
   const url = `${baseOf(server)}/v1/evaluate`;
-  return async ({ sample, filing, idempotencyKey }) => {
+  return async ({ sample, metadata, idempotencyKey }) => {
     const body: EvaluateRequest = {
       evaluators: evaluators.map(({ evaluator, profileName, explainStrategy }) => ({
         evaluator,
@@ -32,7 +32,7 @@ export function evaluateRemotely(
       evaluated_model_gold_answer: sample.goldAnswer,
       app,
       tags: { ...tags },
-      dataset_sample_id: filing.datasetSampleId,
+      dataset_sample_id: metadata.datasetSampleId,
       evaluation_run_id: runId,
     };
     const response = await fetch(url, {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { composeEvaluator } from "../compose/compose-command-line.ts";
 import type { Config } from "../config.ts";
 import type { WantedEvaluator } from "../evaluation/evaluate/evaluation-request.ts";
-import type { Filing } from "../evaluation/results/record/evaluation-record.ts";
+import type { ResultMetadata } from "../evaluation/results/record/evaluation-record.ts";
 import { createLog } from "../observability/logger.ts";
 import { CommandError } from "./command-error.ts";
 import { evaluateFile, runIdOf } from "./evaluate-file.ts";
@@ -35,12 +35,12 @@ export async function evaluateCommand(config: Config, options: EvaluateOptions):
   const evaluators = named.map(readEvaluator);
   const runId = options.runId ?? (await earlierRun(options.out, named)) ?? Bun.randomUUIDv7();
   const tags = readTags(options.tag);
-  const filing: Filing = {
+  const metadata: ResultMetadata = {
     app: options.app,
     runId,
     ...(Object.keys(tags).length === 0 ? {} : { tags }),
   };
-  const { evaluate, stop } = await openEvaluator(config, options.server, evaluators, filing);
+  const { evaluate, stop } = await openEvaluator(config, options.server, evaluators, metadata);
   try {
     const { file, out } = options;
     const { isComplete, isGoodEnough } = await evaluateFile(evaluate, {
@@ -62,15 +62,15 @@ async function openEvaluator(
   config: Config,
   server: string | undefined,
   evaluators: readonly WantedEvaluator[],
-  filing: Filing,
+  metadata: ResultMetadata,
 ): Promise<{ evaluate: EvaluateSample; stop(): Promise<void> }> {
   if (server !== undefined) {
     const { clientApiKey } = config;
     if (clientApiKey === undefined) throw new CommandError("--server needs a key in PRESAGE_API_KEY");
-    return { evaluate: evaluateRemotely(server, clientApiKey, evaluators, filing), stop: async () => {} };
+    return { evaluate: evaluateRemotely(server, clientApiKey, evaluators, metadata), stop: async () => {} };
   }
   const { evaluate, accountId, stop } = await composeEvaluator(config, createLog("warn"));
-  return { evaluate: evaluateLocally(evaluate, accountId, evaluators, filing), stop };
+  return { evaluate: evaluateLocally(evaluate, accountId, evaluators, metadata), stop };
 }
 
 /** `FAMILY`, or `FAMILY=PROFILE`. */

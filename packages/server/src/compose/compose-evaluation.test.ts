@@ -15,7 +15,7 @@ test("an order under a key waits for no thread that reads", async () => {
     accountId: "account",
     sample: { output: "a", goldAnswer: "a" },
     evaluators: [{ evaluator: "exact-match", explainStrategy: "always" as const }],
-    filing: { app: "default" },
+    metadata: { app: "default" },
     capture: "all" as const,
     hasConfidenceInterval: false,
     idempotencyKey: "key",

@@ -31,7 +31,7 @@ onEachDatabase((database) => {
   async function store(fields: StoredFields): Promise<string> {
     await using opened = await openStore(databaseUrl);
     const [result] = await storeResults(opened.database, opened.owner.account_id, [
-      { filing: { app }, ...fields },
+      { metadata: { app }, ...fields },
     ]);
     return String(result?.id);
   }

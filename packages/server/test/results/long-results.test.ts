@@ -25,7 +25,7 @@ onEachDatabase((database) => {
         store.database,
         store.owner.account_id,
         Array.from({ length: count }, (_, index) => ({
-          filing: { app },
+          metadata: { app },
           sample: { output: String(index).padEnd(megabytes * megabyte, "x") },
         })),
       );

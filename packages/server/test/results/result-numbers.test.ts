@@ -71,7 +71,7 @@ onEachDatabase((database) => {
   }
 
   async function addOne(transaction: Database, app: string): Promise<number> {
-    const record = { ...ordinaryResult, accountId: store.owner.account_id, filing: { app } };
+    const record = { ...ordinaryResult, accountId: store.owner.account_id, metadata: { app } };
     // As the server does, outside of the transaction.
     if (isPostgres) await addSeries(store.database, seriesOf([record]));
     const { ids, createdAt } = await takeNumbers(transaction, 1);
@@ -209,7 +209,7 @@ onEachDatabase((database) => {
           const results = ids.map((one) => ({
             ...ordinaryResult,
             accountId: store.owner.account_id,
-            filing: { app },
+            metadata: { app },
             id: one,
             createdAt,
           }));

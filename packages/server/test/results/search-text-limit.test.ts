@@ -10,7 +10,7 @@ import { type StoredFields, storeResults } from "../support/stored-results.ts";
 
 const text = '🚪"door\n';
 const long = {
-  filing: { app: "long" },
+  metadata: { app: "long" },
   sample: {
     systemPrompt: `s${text}`,
     retrievedContext: [`c${text}`, "", "🚪".repeat(9), "short"],
@@ -21,7 +21,7 @@ const long = {
   outcome: { status: "success", pass: true, score: 1, explanation: `e${text}` },
 } satisfies StoredFields;
 const empty = {
-  filing: { app: "empty" },
+  metadata: { app: "empty" },
   sample: { retrievedContext: [], output: "" },
 } satisfies StoredFields;
 

@@ -18,7 +18,7 @@ export const ordinaryResult: Omit<EvaluationRecord, "accountId"> = {
   explainStrategy: "always",
   isExternal: false,
   sample: { input: "in", output: "out" },
-  filing: { app: "default" },
+  metadata: { app: "default" },
   outcome: { status: "success", pass: true, score: 1 },
 };
 

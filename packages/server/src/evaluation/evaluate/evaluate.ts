@@ -45,7 +45,7 @@ export function createEvaluate(parts: EvaluateParts): Evaluate {
     allowance: RequestAllowance,
     callerGone: AbortSignal,
   ): Promise<EvaluationRecord> {
-    const { accountId, sample, filing } = order;
+    const { accountId, sample, metadata } = order;
     const { explainStrategy } = wanted;
     const outcome = await runEvaluator(
       { family, profile, sample, accountId, explainStrategy, allowance },
@@ -65,7 +65,7 @@ export function createEvaluate(parts: EvaluateParts): Evaluate {
       // What came to no verdict may be tried again under the same key.
       ...(requestKey === undefined || outcome.status !== "success" ? {} : { requestKey }),
       sample,
-      filing,
+      metadata,
       outcome: confidenceInterval === undefined ? outcome : { ...outcome, confidenceInterval },
     };
   }

@@ -29,7 +29,7 @@ function piece(firstId: number, text = "out"): StoredResult[] {
     explainStrategy: "never",
     isExternal: true,
     sample: { output: text },
-    filing: { app: "default" },
+    metadata: { app: "default" },
     outcome: { status: "success" },
   }));
 }

@@ -23,7 +23,7 @@ export type Countable = Pick<
   StoredResult,
   "accountId" | "evaluatorId" | "evaluatorFamily" | "profile" | "createdAt"
 > & {
-  filing: Pick<StoredResult["filing"], "app" | "runId">;
+  metadata: Pick<StoredResult["metadata"], "app" | "runId">;
   outcome: Pick<StoredResult["outcome"], "status" | "pass" | "score">;
 };
 
@@ -73,14 +73,14 @@ function noteSeries(
 ): EvaluationSeriesTable {
   const dimensions = {
     account_id: result.accountId,
-    app: result.filing.app,
+    app: result.metadata.app,
     evaluator_id: result.evaluatorId,
     evaluator_family: result.evaluatorFamily ?? "",
     profile_name: result.profile?.name ?? "",
     profile_public_id: result.profile?.publicId ?? "",
     profile_revision: result.profile?.revision ?? 0,
     spans_runs: Number(spansRuns),
-    run_id: spansRuns ? "" : (result.filing.runId ?? ""),
+    run_id: spansRuns ? "" : (result.metadata.runId ?? ""),
   };
   const key = JSON.stringify(Object.values(dimensions));
   // Named after what it counts, so that no process has to ask another for its id.

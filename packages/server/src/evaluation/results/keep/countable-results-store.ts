@@ -38,7 +38,7 @@ export function toCountable(row: CountableRow): Countable {
             ...(row.profile_revision === null ? {} : { revision: row.profile_revision }),
           },
         }),
-    filing: { app: row.app, ...(row.run_id === null ? {} : { runId: row.run_id }) },
+    metadata: { app: row.app, ...(row.run_id === null ? {} : { runId: row.run_id }) },
     outcome: {
       status: row.status as EvaluationStatus,
       ...(row.counted_pass === null ? {} : { pass: row.counted_pass === 1 }),

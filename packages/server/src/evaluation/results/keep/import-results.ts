@@ -6,7 +6,7 @@ import type { Store } from "../../../storage/store.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
 import type { Sample } from "../../sample.ts";
-import type { Filing } from "../record/evaluation-record.ts";
+import type { ResultMetadata } from "../record/evaluation-record.ts";
 import { selectImported } from "./imported-results-store.ts";
 import type { ResultsKeeper } from "./result-writer.ts";
 
@@ -15,7 +15,7 @@ export interface ImportedResult {
   evaluatorId: string;
   profileName: string | undefined;
   sample: Sample;
-  filing: Filing;
+  metadata: ResultMetadata;
   outcome: Omit<EvaluatorOutcome, "status">;
 }
 
@@ -72,7 +72,7 @@ async function keepImported(
   requestKeys: readonly string[] = [],
 ): Promise<ImportReceipt[]> {
   const kept = await keeper.keep(
-    results.map(({ evaluatorId, profileName, sample, filing, outcome }, index) => ({
+    results.map(({ evaluatorId, profileName, sample, metadata, outcome }, index) => ({
       accountId,
       evaluatorId,
       ...(requestKeys[index] === undefined ? {} : { requestKey: requestKeys[index] }),
@@ -80,13 +80,13 @@ async function keepImported(
       explainStrategy: outcome.explanation === undefined ? "never" : "always",
       isExternal: true,
       sample,
-      filing,
+      metadata,
       outcome: { ...outcome, status: "success" },
     })),
   );
-  return kept.map(({ id, filing, evaluatorId, createdAt }) => ({
+  return kept.map(({ id, metadata, evaluatorId, createdAt }) => ({
     id,
-    app: filing.app,
+    app: metadata.app,
     evaluatorId,
     createdAt,
   }));

@@ -82,7 +82,7 @@ describe("what the store refuses", () => {
   test("fails with the store's reason, and leaves nothing of its call behind", async () => {
     await migrateFile();
     // A row that the schema does not take.
-    const bad = { ...ordinaryRecord, filing: {} as typeof ordinaryRecord.filing };
+    const bad = { ...ordinaryRecord, metadata: {} as typeof ordinaryRecord.metadata };
     const refused = failureOf(writer.write([ordinaryRecord, bad]));
     const next = writer.write([ordinaryRecord]);
     expect(await refused).toMatchObject({ code: "SQLITE_CONSTRAINT_NOTNULL" });

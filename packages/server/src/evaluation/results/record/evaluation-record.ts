@@ -4,7 +4,7 @@ import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
 import type { Sample } from "../../sample.ts";
 
 /** What a result is filed under, as the caller told. */
-export interface Filing {
+export interface ResultMetadata {
   app: string;
   tags?: Readonly<Record<string, string>>;
   datasetId?: string;
@@ -42,7 +42,7 @@ export interface EvaluationRecord {
   /** Under which it is kept once and no second time. */
   requestKey?: string;
   sample: Sample;
-  filing: Filing;
+  metadata: ResultMetadata;
   outcome: EvaluatorOutcome;
 }
 

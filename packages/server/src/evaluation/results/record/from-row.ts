@@ -30,7 +30,7 @@ export function fromRow(row: EvaluationResultsTable & EvaluationPayloadsTable): 
       ...given("output", row.output),
       ...given("goldAnswer", row.gold_answer),
     },
-    filing: {
+    metadata: {
       app: row.app,
       ...given("tags", fromJson<Record<string, string>>(row.tags)),
       ...given("datasetId", row.dataset_id),

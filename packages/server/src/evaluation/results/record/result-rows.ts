@@ -7,14 +7,14 @@ import { toMille } from "../summary/score-mille.ts";
 import type { StoredResult } from "./evaluation-record.ts";
 
 export function toResultRow({ id, createdAt, ...record }: StoredResult): EvaluationResultsTable {
-  const { filing, outcome, profile } = record;
+  const { metadata, outcome, profile } = record;
   const pass = outcome.pass === undefined ? null : Number(outcome.pass);
   const score = outcome.score ?? null;
   return {
     id,
     account_id: record.accountId,
     created_at: createdAt,
-    app: filing.app,
+    app: metadata.app,
     evaluator_id: record.evaluatorId,
     evaluator_family: record.evaluatorFamily ?? null,
     profile_name: profile?.name ?? null,
@@ -22,8 +22,8 @@ export function toResultRow({ id, createdAt, ...record }: StoredResult): Evaluat
     profile_revision: profile?.revision ?? null,
     status: outcome.status,
     explain_strategy: record.explainStrategy,
-    dataset_id: filing.datasetId ?? null,
-    run_id: filing.runId ?? null,
+    dataset_id: metadata.datasetId ?? null,
+    run_id: metadata.runId ?? null,
     is_external: Number(record.isExternal),
     pass,
     score,
@@ -34,7 +34,7 @@ export function toResultRow({ id, createdAt, ...record }: StoredResult): Evaluat
   };
 }
 
-export function toPayloadRow({ id, sample, filing, outcome }: StoredResult): EvaluationPayloadsTable {
+export function toPayloadRow({ id, sample, metadata, outcome }: StoredResult): EvaluationPayloadsTable {
   const { positions, extra, confidenceInterval } = outcome;
   const hasInfo = positions !== undefined || extra !== undefined || confidenceInterval !== undefined;
   return {
@@ -49,15 +49,15 @@ export function toPayloadRow({ id, sample, filing, outcome }: StoredResult): Eva
     evaluation_micros: outcome.evaluationMicros ?? null,
     explanation_micros: outcome.explanationMicros ?? null,
     additional_info: hasInfo ? toJson({ positions, extra, confidenceInterval }) : null,
-    dataset_sample_id: toJson(filing.datasetSampleId),
-    run_project_id: filing.runProjectId ?? null,
-    evaluated_model: toJson(filing.evaluatedModel),
-    tags: toJson(filing.tags),
+    dataset_sample_id: toJson(metadata.datasetSampleId),
+    run_project_id: metadata.runProjectId ?? null,
+    evaluated_model: toJson(metadata.evaluatedModel),
+    tags: toJson(metadata.tags),
   };
 }
 
-export function toTagRows({ id, accountId, filing }: StoredResult): EvaluationTagsTable[] {
-  return Object.entries(filing.tags ?? {}).map(([name, value]) => ({
+export function toTagRows({ id, accountId, metadata }: StoredResult): EvaluationTagsTable[] {
+  return Object.entries(metadata.tags ?? {}).map(([name, value]) => ({
     account_id: accountId,
     name,
     value,

@@ -19,7 +19,7 @@ import {
   readSample,
   withOldItemNames,
 } from "../../request/deprecations.ts";
-import { readFiling } from "../../request/read-filing.ts";
+import { readResultMetadata } from "../../request/read-filing.ts";
 import { readIdempotencyKey } from "../../request/read-idempotency-key.ts";
 import { readExactBody } from "../../request/read-request.ts";
 import { ValidationFailure } from "../../request/validation.ts";
@@ -66,7 +66,7 @@ export function evaluateRoutes(services: Services): Route[] {
         accountId,
         sample,
         evaluators,
-        filing: readFiling(body),
+        metadata: readResultMetadata(body),
         capture,
         hasConfidenceInterval: body.confidence_interval_strategy === "full-history",
         ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

@@ -3,7 +3,7 @@ import { parse } from "tinyduration";
 import type { ImportedResult } from "../../../evaluation/results/keep/import-results.ts";
 import type { Micros } from "../../../storage/schema/tables.ts";
 import { readSample } from "../../request/deprecations.ts";
-import { readFiling } from "../../request/read-filing.ts";
+import { readResultMetadata } from "../../request/read-filing.ts";
 import { ValidationFailure } from "../../request/validation.ts";
 
 const secondsPer = { weeks: 604_800, days: 86_400, hours: 3_600, minutes: 60, seconds: 1 } as const;
@@ -26,7 +26,7 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
       evaluatorId: evaluator_id,
       profileName: profile_name ?? criteria ?? undefined,
       sample: readSample(result),
-      filing: readFiling(result),
+      metadata: readResultMetadata(result),
       outcome: {
         ...(typeof pass === "boolean" ? { pass } : {}),
         ...(typeof score_raw === "number" ? { score: score_raw } : {}),
