@@ -12,7 +12,7 @@ import { findUsableProfile } from "../evaluation/profiles/find-usable-profile.ts
 import { findCorrections } from "../evaluation/results/corrections/find-corrections.ts";
 import { type Folder, foldSoon } from "../evaluation/results/keep/fold-soon.ts";
 import { foldDeltas } from "../evaluation/results/keep/fold-store.ts";
-import { createResultsKeeper } from "../evaluation/results/keep/result-writer.ts";
+import { createResultWriter } from "../evaluation/results/keep/result-writer.ts";
 import { writeInThread } from "../evaluation/results/keep/write-in-thread.ts";
 import { createWriteResults } from "../evaluation/results/keep/write-results.ts";
 import { selectByRequestKeys } from "../evaluation/results/record/stored-results-store.ts";
@@ -31,7 +31,10 @@ import { createUpstream } from "../upstream/create-upstream.ts";
 import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
 
 export interface ComposedEvaluation
-  extends Pick<Services, "registry" | "rules" | "keeper" | "folder" | "evaluate" | "findEvaluatorIssues"> {
+  extends Pick<
+    Services,
+    "registry" | "rules" | "resultWriter" | "folder" | "evaluate" | "findEvaluatorIssues"
+  > {
   /** The calls to the judge's model; undefined where there is none. */
   judgeCalls: FairSlots | undefined;
   dispose(): Promise<void>;
@@ -63,7 +66,7 @@ export function composeEvaluation(
   const rules = createRuleRunner({ ...ruleRunnerDefaults, families: ruleFamilies });
   const writer = sqlitePath === undefined ? writeInPlace(database) : writeInThread(sqlitePath);
   const folder = composeFolder(database, log);
-  const keeper = createResultsKeeper(async (records) => {
+  const resultWriter = createResultWriter(async (records) => {
     const written = await writer.write(records);
     folder.note();
     return written;
@@ -79,7 +82,7 @@ export function composeEvaluation(
       onUnexpectedError: (error) => logger.error({ err: error }, "an evaluator failed"),
     }),
     findConfidenceInterval: createFindConfidenceInterval(briefReader),
-    keeper,
+    resultWriter,
     // A few rows by their keys: not behind whatever long read is under way.
     findKept: (accountId, requestKeys) => selectByRequestKeys(database, accountId, requestKeys),
   });
@@ -95,7 +98,7 @@ export function composeEvaluation(
         throw error;
       }
     },
-    keeper,
+    resultWriter,
     folder,
     judgeCalls: judgeModel?.slots,
     rules,

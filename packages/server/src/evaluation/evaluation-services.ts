@@ -3,7 +3,7 @@ import type { Registry } from "./evaluators/registry.ts";
 import type { ProfileRevision } from "./profiles/profiles-store.ts";
 import type { Folder } from "./results/keep/fold-soon.ts";
 import type { ImportReceipt } from "./results/keep/import-results.ts";
-import type { ResultsKeeper } from "./results/keep/result-writer.ts";
+import type { ResultWriter } from "./results/keep/result-writer.ts";
 import type { RuleRunner } from "./rules/run-rule.ts";
 
 /** What the operations on evaluators, profiles, taxonomies and results work with. */
@@ -12,7 +12,7 @@ export interface EvaluationServices {
   readonly registry: Registry;
   readonly builtInProfiles: readonly ProfileRevision[];
   readonly rules: RuleRunner;
-  readonly keeper: ResultsKeeper;
+  readonly resultWriter: ResultWriter;
   readonly folder: Pick<Folder, "note">;
   /** Imports in progress by their names, so that a repeated request shares the outcome of the first. */
   readonly imports: Map<string, Promise<ImportReceipt[]>>;

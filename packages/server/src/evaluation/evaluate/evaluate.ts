@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { ClientDisconnectedError } from "../../errors.ts";
 import { createRetryBudget } from "../../limits/retry-budget.ts";
 import type { Registry } from "../evaluators/registry.ts";
-import type { ResultsKeeper } from "../results/keep/result-writer.ts";
+import type { ResultWriter } from "../results/keep/result-writer.ts";
 import type { EvaluationRecord, StoredResult } from "../results/record/evaluation-record.ts";
 import type { FindConfidenceInterval } from "../results/summary/find-confidence-interval.ts";
 import type { EvaluationRequest } from "./evaluation-request.ts";
@@ -18,7 +18,7 @@ export interface EvaluateParts {
   findProfile: FindProfile;
   runEvaluator: RunEvaluator;
   findConfidenceInterval: FindConfidenceInterval;
-  keeper: ResultsKeeper;
+  resultWriter: ResultWriter;
   findKept: FindKept;
 }
 
@@ -35,7 +35,7 @@ export type Evaluation = EvaluationRecord | StoredResult;
 export type Evaluate = (order: EvaluationRequest, callerGone: AbortSignal) => Promise<Evaluation[]>;
 
 export function createEvaluate(parts: EvaluateParts): Evaluate {
-  const { registry, findProfile, runEvaluator, findConfidenceInterval, keeper, findKept } = parts;
+  const { registry, findProfile, runEvaluator, findConfidenceInterval, resultWriter, findKept } = parts;
   const { withKeys } = createKeysUnderWay();
 
   async function evaluateOne(
@@ -87,7 +87,7 @@ export function createEvaluate(parts: EvaluateParts): Evaluate {
     const isNew = evaluations.filter(
       (evaluation) => !("id" in evaluation) && isWanted(evaluation, order.capture),
     );
-    const kept = await keeper.keep(isNew);
+    const kept = await resultWriter.write(isNew);
     const keptOf = new Map(isNew.map((evaluation, index) => [evaluation, kept[index]]));
     return evaluations.map((evaluation) => keptOf.get(evaluation) ?? evaluation);
   }

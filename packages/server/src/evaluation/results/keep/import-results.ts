@@ -8,7 +8,7 @@ import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
 import type { Sample } from "../../sample.ts";
 import type { ResultMetadata } from "../record/evaluation-record.ts";
 import { selectImported } from "./imported-results-store.ts";
-import type { ResultsKeeper } from "./result-writer.ts";
+import type { ResultWriter } from "./result-writer.ts";
 
 /** A result that was made elsewhere. Of its evaluator and its profile only the names are known. */
 export interface ImportedResult {
@@ -33,13 +33,13 @@ export interface ImportReceipt {
  * So they are committed with their identity, on whatever thread and in whatever batch, and nothing is stored twice.
  */
 export async function importResults(
-  { store, keeper, imports }: Pick<EvaluationServices, "store" | "keeper" | "imports">,
+  { store, resultWriter, imports }: Pick<EvaluationServices, "store" | "resultWriter" | "imports">,
   asker: Asker,
   results: readonly ImportedResult[],
   once: Once | undefined,
 ): Promise<ImportReceipt[]> {
   const { accountId } = asker;
-  if (once === undefined) return await keepImported(keeper, accountId, results);
+  if (once === undefined) return await keepImported(resultWriter, accountId, results);
   const name = await nameImport(store, asker, once);
   const keys = results.map((_, index) => `import/${name}/${index}`);
   const imported = imports.get(name) ?? importUnder(keys).finally(() => imports.delete(name));
@@ -48,8 +48,8 @@ export async function importResults(
 
   async function importUnder(requestKeys: readonly string[]): Promise<ImportReceipt[]> {
     const before = await findImported(store.database, accountId, requestKeys);
-    // If a repeated request in another process stored them first, the keeper returns those.
-    return before ?? (await keepImported(keeper, accountId, results, requestKeys));
+    // If a repeated request in another process stored them first, the resultWriter returns those.
+    return before ?? (await keepImported(resultWriter, accountId, results, requestKeys));
   }
 }
 
@@ -66,12 +66,12 @@ async function nameImport(store: Store, asker: Asker, once: Once): Promise<strin
 }
 
 async function keepImported(
-  keeper: ResultsKeeper,
+  resultWriter: ResultWriter,
   accountId: string,
   results: readonly ImportedResult[],
   requestKeys: readonly string[] = [],
 ): Promise<ImportReceipt[]> {
-  const kept = await keeper.keep(
+  const kept = await resultWriter.write(
     results.map(({ evaluatorId, profileName, sample, metadata, outcome }, index) => ({
       accountId,
       evaluatorId,

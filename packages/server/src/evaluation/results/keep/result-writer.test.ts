@@ -2,13 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { storeBusy, storeUncertain } from "../../../storage/store-failure.ts";
 import { ordinaryRecord } from "../record/evaluation-record.fixture.ts";
 import type { EvaluationRecord } from "../record/evaluation-record.ts";
-import { createResultsKeeper } from "./result-writer.ts";
+import { createResultWriter } from "./result-writer.ts";
 import type { Written } from "./write-results.ts";
 
 const createdAt = 1_795_219_200_000_000;
 const unavailable = Object.assign(new Error("database is locked"), { code: "SQLITE_BUSY" });
 
-/** A store that answers each write when the test says so. */
+/** A store whose writes finish when the test says so. */
 function scriptedStore() {
   const writes: { inputs: unknown[]; answer: PromiseWithResolvers<Written> }[] = [];
   const write = (records: readonly EvaluationRecord[]) => {
@@ -31,7 +31,7 @@ function scriptedStore() {
   };
 }
 
-/** Lets everything happen that can without the store. */
+/** Lets everything run that does not wait for the store. */
 async function turn(): Promise<void> {
   await Bun.sleep(0);
 }
@@ -44,20 +44,20 @@ function many(count: number): EvaluationRecord[] {
   return Array(count).fill(ordinaryRecord);
 }
 
-/** Called before the store answers: a failure that nobody listens to yet would end the test. */
+/** Called before the store answers: an unhandled rejection would end the test. */
 async function outcomes(calls: Promise<unknown>[]): Promise<unknown[]> {
   return (await Promise.allSettled(calls)).map((one) =>
-    one.status === "fulfilled" ? "kept" : (one.reason as unknown),
+    one.status === "fulfilled" ? "stored" : (one.reason as unknown),
   );
 }
 
-describe("while a write is under way", () => {
-  test("calls gather into one", async () => {
+describe("while a write is in progress", () => {
+  test("calls collect into one batch", async () => {
     const store = scriptedStore();
-    const { keep } = createResultsKeeper(store.write);
-    const first = keep(named("a"));
+    const { write } = createResultWriter(store.write);
+    const first = write(named("a"));
     await turn();
-    const others = [keep(named("b", "c")), keep(named("d"))];
+    const others = [write(named("b", "c")), write(named("d"))];
     await turn();
     expect(store.inputs()).toEqual([["a"]]);
     await store.answer(0, 10);
@@ -75,95 +75,95 @@ describe("while a write is under way", () => {
     expect(kept.flat().every((result) => result.createdAt === createdAt)).toBe(true);
   });
 
-  test("a call is kept only when its own write is done", async () => {
+  test("a call returns only when its own write is done", async () => {
     const store = scriptedStore();
-    const { keep } = createResultsKeeper(store.write);
-    void keep(named("a"));
+    const { write } = createResultWriter(store.write);
+    void write(named("a"));
     await turn();
-    let isKept = false;
-    const second = keep(named("b")).then(() => {
-      isKept = true;
+    let isStored = false;
+    const second = write(named("b")).then(() => {
+      isStored = true;
     });
     await store.answer(0, 1);
-    expect(isKept).toBe(false);
+    expect(isStored).toBe(false);
     await store.answer(1, 2);
     await second;
   });
 });
 
-test("with no connection to be had, a batch is refused as one, and those that came after it are tried", async () => {
+test("without a free connection a batch fails as a whole, and later calls are tried", async () => {
   const store = scriptedStore();
-  const { keep } = createResultsKeeper(store.write);
-  const calls = [keep(named("a")), keep(named("b"))];
+  const { write } = createResultWriter(store.write);
+  const calls = [write(named("a")), write(named("b"))];
   await turn();
-  const later = keep(named("c"));
+  const later = write(named("c"));
   const outcome = outcomes([...calls, later]);
   const busy = storeBusy(new Error("timeout"));
   await store.refuse(0, busy);
   expect(store.inputs()).toEqual([["a", "b"], ["c"]]);
   await store.answer(1, 10);
-  expect(await outcome).toEqual([busy, busy, "kept"]);
+  expect(await outcome).toEqual([busy, busy, "stored"]);
 });
 
-test("calls of one turn of the event loop go together, also the first", async () => {
+test("calls of one turn of the event loop share a write, including the first", async () => {
   const store = scriptedStore();
-  const { keep } = createResultsKeeper(store.write);
-  const calls = [keep(named("a")), keep(named("b"))];
+  const { write } = createResultWriter(store.write);
+  const calls = [write(named("a")), write(named("b"))];
   await turn();
   expect(store.inputs()).toEqual([["a", "b"]]);
   await store.answer(0, 1);
-  expect(await outcomes(calls)).toEqual(["kept", "kept"]);
+  expect(await outcomes(calls)).toEqual(["stored", "stored"]);
 });
 
-test("a call comes in one write, however many results it has, and a write takes no second call past 500", async () => {
+test("a call is one write however many results it has, and a write takes no second call beyond 500 results", async () => {
   const store = scriptedStore();
-  const { keep } = createResultsKeeper(store.write);
-  const calls = [200, 300, 1, 600, 2].map((count) => keep(many(count)));
+  const { write } = createResultWriter(store.write);
+  const calls = [200, 300, 1, 600, 2].map((count) => write(many(count)));
   for (let at = 0; at < calls.length; at += 1) {
     await turn();
     await store.answer(at, 1);
   }
-  expect(await outcomes(calls)).toEqual(calls.map(() => "kept"));
+  expect(await outcomes(calls)).toEqual(calls.map(() => "stored"));
   expect(store.inputs().map(({ length }) => length)).toEqual([500, 1, 600, 2]);
 });
 
-test("no results are kept without a write", async () => {
+test("no results cause no write", async () => {
   const store = scriptedStore();
-  expect(await createResultsKeeper(store.write).keep([])).toEqual([]);
+  expect(await createResultWriter(store.write).write([])).toEqual([]);
   expect(store.inputs()).toEqual([]);
 });
 
-describe("a batch that the store refuses", () => {
-  test("is tried call by call, so that only the bad call fails", async () => {
+describe("a batch that the store rejects", () => {
+  test("is retried call by call, so that only the bad call fails", async () => {
     const store = scriptedStore();
-    const { keep } = createResultsKeeper(store.write);
+    const { write } = createResultWriter(store.write);
     const bad = new Error("value too long");
-    const calls = outcomes([keep(named("a")), keep(named("bad", "b")), keep(named("c"))]);
+    const calls = outcomes([write(named("a")), write(named("bad", "b")), write(named("c"))]);
     await turn();
     await store.refuse(0, bad);
     await store.answer(1, 1);
     await store.refuse(2, bad);
     await store.answer(3, 2);
-    expect(await calls).toEqual(["kept", bad, "kept"]);
+    expect(await calls).toEqual(["stored", bad, "stored"]);
     expect(store.inputs()).toEqual([["a", "bad", "b", "c"], ["a"], ["bad", "b"], ["c"]]);
   });
 
-  test("because it cannot be reached, fails whole and is not tried again", async () => {
+  test("because it is unreachable, fails as a whole and is not retried", async () => {
     const store = scriptedStore();
-    const { keep } = createResultsKeeper(store.write);
-    const calls = outcomes([keep(named("a")), keep(named("b"))]);
+    const { write } = createResultWriter(store.write);
+    const calls = outcomes([write(named("a")), write(named("b"))]);
     await turn();
     await store.refuse(0, unavailable);
     expect(await calls).toEqual([unavailable, unavailable]);
     expect(store.inputs().length).toBe(1);
   });
 
-  test("because it cannot be reached, takes along at once all that waited meanwhile", async () => {
+  test("because it is unreachable, fails all waiting calls at once", async () => {
     const store = scriptedStore();
-    const { keep } = createResultsKeeper(store.write);
-    const failing = outcomes([keep(named("a"))]);
+    const { write } = createResultWriter(store.write);
+    const failing = outcomes([write(named("a"))]);
     await turn();
-    const gathered = outcomes([keep(named("b")), keep(many(600))]);
+    const gathered = outcomes([write(named("b")), write(many(600))]);
     await store.refuse(0, unavailable);
     expect(await failing).toEqual([unavailable]);
     const refusal = expect.objectContaining({ code: "store_unavailable", cause: unavailable });
@@ -171,72 +171,72 @@ describe("a batch that the store refuses", () => {
     expect(store.inputs()).toEqual([["a"]]);
   });
 
-  test("without a word on whether it was kept, is said to be uncertain, but not what had only waited", async () => {
+  test("without confirming the commit is reported as uncertain, unlike calls that only waited", async () => {
     const store = scriptedStore();
-    const { keep } = createResultsKeeper(store.write);
+    const { write } = createResultWriter(store.write);
     const uncertain = storeUncertain(new Error("no answer"));
-    const sent = outcomes([keep(named("a")), keep(named("b"))]);
+    const sent = outcomes([write(named("a")), write(named("b"))]);
     await turn();
-    const gathered = outcomes([keep(named("c"))]);
+    const gathered = outcomes([write(named("c"))]);
     await store.refuse(0, uncertain);
     expect(await sent).toEqual([uncertain, uncertain]);
     expect(await gathered).toEqual([expect.objectContaining({ code: "store_unavailable" })]);
     expect(store.inputs()).toEqual([["a", "b"]]);
   });
 
-  test("and which cannot be reached while its calls are tried one by one, keeps nobody waiting", async () => {
+  test("and which becomes unreachable while its calls are retried fails the remaining calls at once", async () => {
     const store = scriptedStore();
-    const { keep } = createResultsKeeper(store.write);
-    const calls = outcomes([keep(named("a")), keep(named("b")), keep(named("c"))]);
+    const { write } = createResultWriter(store.write);
+    const calls = outcomes([write(named("a")), write(named("b")), write(named("c"))]);
     await turn();
     await store.refuse(0, new Error("value too long"));
     await store.answer(1, 1);
     await store.refuse(2, unavailable);
     const refusal = expect.objectContaining({ code: "store_unavailable", cause: unavailable });
-    expect(await calls).toEqual(["kept", unavailable, refusal]);
+    expect(await calls).toEqual(["stored", unavailable, refusal]);
     expect(store.inputs()).toEqual([["a", "b", "c"], ["a"], ["b"]]);
   });
 
-  test("does not stop what comes after it", async () => {
+  test("does not stop later calls", async () => {
     const store = scriptedStore();
-    const { keep } = createResultsKeeper(store.write);
-    const failing = outcomes([keep(named("a"))]);
+    const { write } = createResultWriter(store.write);
+    const failing = outcomes([write(named("a"))]);
     await turn();
     await store.refuse(0, unavailable);
     expect(await failing).toEqual([unavailable]);
-    const later = outcomes([keep(named("b"))]);
+    const later = outcomes([write(named("b"))]);
     await turn();
     await store.answer(1, 2);
-    expect(await later).toEqual(["kept"]);
+    expect(await later).toEqual(["stored"]);
   });
 });
 
-test("past 20,000 results that wait, a call is turned away at once, and is welcome again when they are fewer", async () => {
+test("beyond 20,000 waiting results a call is rejected at once, and accepted again when there are fewer", async () => {
   const store = scriptedStore();
-  const { keep } = createResultsKeeper(store.write);
-  const first = keep(named("first"));
+  const { write } = createResultWriter(store.write);
+  const first = write(named("first"));
   await turn();
-  const filling = keep(many(20_000));
-  expect(await outcomes([keep(named("too many"))])).toEqual([
+  const filling = write(many(20_000));
+  expect(await outcomes([write(named("too many"))])).toEqual([
     expect.objectContaining({ name: "ServiceError", code: "overloaded", retryAfterS: 1 }),
   ]);
   await store.answer(0, 1);
-  const later = keep(named("later"));
+  const later = write(named("later"));
   await store.answer(1, 2);
   await store.answer(2, 20_002);
-  expect(await outcomes([first, filling, later])).toEqual(["kept", "kept", "kept"]);
+  expect(await outcomes([first, filling, later])).toEqual(["stored", "stored", "stored"]);
   expect(store.inputs().flat()).not.toContain("too many");
 });
 
-test("long results share no write past 8 MB, and each call comes in one whatever it has", async () => {
+test("a write takes no second call beyond 8 MB, and a call is one write whatever its size", async () => {
   const store = scriptedStore();
-  const { keep } = createResultsKeeper(store.write);
+  const { write } = createResultWriter(store.write);
   const megabytes = (count: number) => named("x".repeat(count * 1_000_000));
-  const calls = [keep(named("first")), keep(megabytes(1)), keep(megabytes(2)), keep(megabytes(9))];
+  const calls = [write(named("first")), write(megabytes(1)), write(megabytes(2)), write(megabytes(9))];
   for (let at = 0; at < 3; at += 1) {
     await turn();
     await store.answer(at, 1);
   }
-  expect(await outcomes(calls)).toEqual(calls.map(() => "kept"));
+  expect(await outcomes(calls)).toEqual(calls.map(() => "stored"));
   expect(store.inputs().map(({ length }) => length)).toEqual([3, 1]);
 });

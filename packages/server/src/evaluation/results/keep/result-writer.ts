@@ -4,49 +4,49 @@ import { charactersOf } from "../../sample.ts";
 import type { EvaluationRecord, StoredResult } from "../record/evaluation-record.ts";
 import { numberResults, type WriteResults } from "./write-results.ts";
 
-/** The most results of one transaction, so that nobody waits long for another's. */
-const maxResultsAtOnce = 500;
-/** The most bytes, as all of it is in memory several times on its way to the store. One call may have more. */
-const maxBytesAtOnce = 8_000_000;
-/** Results that wait for their commit; past it the store is too slow for what is asked. */
+/** The most results of one transaction, so that no call waits long for another's. */
+const maxBatchResults = 500;
+/** The most bytes of one transaction: each is in memory several times on its way to the store. A single call may exceed it. */
+const maxBatchBytes = 8_000_000;
+/** The most results that wait for their commit; beyond it, the store is too slow for the load. */
 const maxWaiting = 20_000;
 
-export interface ResultsKeeper {
+export interface ResultWriter {
   /**
-   * Returns once the results are on disk. Those of one call are kept together or not at all. In the place of one whose request key
-   * another has, that other one is returned, which is on disk as well.
+   * Returns once the results are on disk. Those of one call are stored together or not at all. If another result already has a
+   * record's request key, that result, which is on disk too, is returned in its place.
    */
-  keep(records: readonly EvaluationRecord[]): Promise<StoredResult[]>;
+  write(records: readonly EvaluationRecord[]): Promise<StoredResult[]>;
 }
 
-interface Waiting {
+interface WaitingCall {
   records: readonly EvaluationRecord[];
   bytes: number;
-  kept: PromiseWithResolvers<StoredResult[]>;
+  stored: PromiseWithResolvers<StoredResult[]>;
 }
 
-/** Keeps results so that many calls share one commit: while one is under way, the next one gathers. */
-export function createResultsKeeper(write: WriteResults): ResultsKeeper {
-  let waiting: Waiting[] = [];
+/** Batches calls so that many share one commit: while one batch is written, the next one collects. */
+export function createResultWriter(write: WriteResults): ResultWriter {
+  let waiting: WaitingCall[] = [];
   let waitingResults = 0;
   let isWriting = false;
 
   async function writeWaiting(): Promise<void> {
     if (isWriting) return;
     isWriting = true;
-    // Those who come in the same turn of the event loop go along.
+    // Calls made in the same turn of the event loop join the batch.
     await Promise.resolve();
     while (waiting.length > 0) await writeOrSplit(takeBatch());
     isWriting = false;
   }
 
-  function takeBatch(): Waiting[] {
+  function takeBatch(): WaitingCall[] {
     let results = 0;
     let bytes = 0;
-    const size = waiting.findIndex((one) => {
-      results += one.records.length;
-      bytes += one.bytes;
-      return results > maxResultsAtOnce || bytes > maxBytesAtOnce;
+    const size = waiting.findIndex((call) => {
+      results += call.records.length;
+      bytes += call.bytes;
+      return results > maxBatchResults || bytes > maxBatchBytes;
     });
     const batch = size < 0 ? waiting : waiting.slice(0, Math.max(size, 1));
     waiting = waiting.slice(batch.length);
@@ -55,36 +55,36 @@ export function createResultsKeeper(write: WriteResults): ResultsKeeper {
   }
 
   /**
-   * A batch that the store refuses is tried call by call, so that nobody fails for another's fault. If the store is not
-   * available, whoever waits is refused at once, and not in turns; then this returns why.
+   * If the store rejects a batch, its calls are retried one by one, so that no call fails because of another's records. If the store
+   * is unavailable, all waiting calls fail at once instead of in turn, and the error is returned.
    */
-  async function writeOrSplit(batch: readonly Waiting[]): Promise<unknown> {
+  async function writeOrSplit(batch: readonly WaitingCall[]): Promise<unknown> {
     try {
-      const records = batch.flatMap((one) => one.records);
-      const kept = numberResults(records, await write(records));
-      let at = 0;
-      for (const { records, kept: answer } of batch) {
-        answer.resolve(kept.slice(at, at + records.length));
-        at += records.length;
+      const records = batch.flatMap((call) => call.records);
+      const results = numberResults(records, await write(records));
+      let start = 0;
+      for (const { records, stored } of batch) {
+        stored.resolve(results.slice(start, start + records.length));
+        start += records.length;
       }
     } catch (error) {
       if (isStoreUnavailable(error)) {
-        refuse(batch, error);
-        refuse(waiting, storeUnavailable(error));
+        rejectAll(batch, error);
+        rejectAll(waiting, storeUnavailable(error));
         waiting = [];
         waitingResults = 0;
         return error;
       }
-      // With no connection to be had, call by call would be to wait for one each time.
+      // Without a free connection, every single call would wait for one in turn.
       if (batch.length === 1 || isOverloaded(error)) {
-        refuse(batch, error);
+        rejectAll(batch, error);
         return undefined;
       }
-      for (const one of batch) {
-        const outage = await writeOrSplit([one]);
+      for (const call of batch) {
+        const outage = await writeOrSplit([call]);
         if (outage === undefined) continue;
-        // Those that have their answer keep it.
-        refuse(batch, storeUnavailable(outage));
+        // Calls that were already settled are not affected.
+        rejectAll(batch, storeUnavailable(outage));
         return outage;
       }
     }
@@ -92,17 +92,19 @@ export function createResultsKeeper(write: WriteResults): ResultsKeeper {
   }
 
   return {
-    async keep(records) {
+    async write(records) {
       if (records.length === 0) return [];
       if (waitingResults + records.length > maxWaiting) {
-        throw new ServiceError("overloaded", "Too many results wait to be stored.", { retryAfterS: 1 });
+        throw new ServiceError("overloaded", "Too many results are waiting to be stored.", {
+          retryAfterS: 1,
+        });
       }
       const bytes = records.reduce((sum, record) => sum + bytesOf(record), 0);
-      const kept = Promise.withResolvers<StoredResult[]>();
-      waiting.push({ records, bytes, kept });
+      const stored = Promise.withResolvers<StoredResult[]>();
+      waiting.push({ records, bytes, stored });
       waitingResults += records.length;
       void writeWaiting();
-      return await kept.promise;
+      return await stored.promise;
     },
   };
 }
@@ -111,11 +113,11 @@ function isOverloaded(error: unknown): boolean {
   return error instanceof ServiceError && error.code === "overloaded";
 }
 
-function refuse(calls: readonly Waiting[], reason: unknown): void {
-  for (const { kept } of calls) kept.reject(reason);
+function rejectAll(calls: readonly WaitingCall[], reason: unknown): void {
+  for (const { stored } of calls) stored.reject(reason);
 }
 
-/** What a result takes while it is written, about: its texts are written into a statement or for a thread. */
+/** Approximate size of a result while it is written: its texts are copied into a statement or for a thread. */
 function bytesOf({ sample, outcome }: EvaluationRecord): number {
   return 2 * (charactersOf(sample) + (outcome.explanation?.length ?? 0)) + 1_000;
 }
