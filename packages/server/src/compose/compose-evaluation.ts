@@ -26,7 +26,7 @@ import type { Log, Logger } from "../observability/logger.ts";
 import { isPostgres } from "../storage/is-postgres.ts";
 import type { OpenedDatabase } from "../storage/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
-import { isStoreUnavailable } from "../storage/store-failure.ts";
+import { isStoreUnavailable } from "../storage/store-error.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
 import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { writeUsage } from "../../src/usage/usage-store.ts";
-import type { UsageTally } from "../../src/usage/usage-tally.ts";
+import type { UsageTally } from "../../src/usage/usage-totals.ts";
 import { onEachDatabase } from "../support/databases.ts";
 import { faultsOf, placesOf } from "../support/faults.ts";
 import { openStore } from "../support/open-store.ts";

@@ -5,7 +5,8 @@ import type {
   StoredResult,
 } from "../../src/evaluation/results/record/evaluation-record.ts";
 import { addTimes } from "../../src/evaluation/results/times/times-store.ts";
-import type { Database, Micros } from "../../src/storage/schema/tables.ts";
+import type { Micros } from "../../src/storage/micros.ts";
+import type { Database } from "../../src/storage/schema/tables.ts";
 
 /** A result to be stored: an ordinary one, but for what is said otherwise. */
 export type StoredFields = Partial<Omit<EvaluationRecord, "accountId">> & { createdAt?: Micros };

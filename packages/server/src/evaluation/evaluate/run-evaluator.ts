@@ -1,7 +1,7 @@
 import type { ExplainStrategy } from "@presage/contract";
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { withDeadline } from "../../limits/deadline.ts";
-import { isStoreUnavailable } from "../../storage/store-failure.ts";
+import { isStoreUnavailable } from "../../storage/store-error.ts";
 import { EvaluationError, internalError, outcomeOfError, unusable } from "../evaluation-error.ts";
 import { type EvaluatorOutcome, isExplained } from "../evaluator-outcome.ts";
 import type { Family, ModelCall, ModelFamily } from "../evaluators/family.ts";

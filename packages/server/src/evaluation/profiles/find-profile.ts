@@ -1,5 +1,5 @@
 import { ServiceError } from "../../errors.ts";
-import type { EvaluatorProfilesTable } from "../../storage/schema/tables.ts";
+import type { EvaluatorProfilesTable } from "../../storage/schema/evaluator-profiles.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { noSuchProfile } from "./no-such-profile.ts";
 import { selectProfile } from "./profiles-store.ts";

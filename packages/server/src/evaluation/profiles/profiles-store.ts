@@ -1,10 +1,10 @@
 import { sql } from "kysely";
+import type { Micros } from "../../storage/micros.ts";
 import type {
-  Database,
   EvaluatorProfileRevisionsTable,
   EvaluatorProfilesTable,
-  Micros,
-} from "../../storage/schema/tables.ts";
+} from "../../storage/schema/evaluator-profiles.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 
 export interface ProfileRevision {
   public_id: string;

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
+import type { Micros } from "../../storage/micros.ts";
 import type {
-  Database,
   ErrorTaxonomiesTable,
   ErrorTaxonomyRevisionsTable,
-  Micros,
-} from "../../storage/schema/tables.ts";
+} from "../../storage/schema/error-taxonomies.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { selectLabels } from "./error-taxonomy-labels-store.ts";
 
 export interface TaxonomyRevision {

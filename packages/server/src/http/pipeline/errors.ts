@@ -3,7 +3,7 @@ import { ClientDisconnectedError, ServiceError, type ServiceErrorCode, UpstreamE
 import { SignInError, type SignInFailure } from "../../identity/openid/sign-in-error.ts";
 import { RateLimitError } from "../../prediction/admission.ts";
 import { ReusedKeyError } from "../../storage/idempotency/once.ts";
-import { isStoreUnavailable, storeUnavailable } from "../../storage/store-failure.ts";
+import { isStoreUnavailable, storeUnavailable } from "../../storage/store-error.ts";
 import { ValidationFailure } from "../request/validation.ts";
 import { rateHeaders } from "./rate-headers.ts";
 

@@ -1,6 +1,6 @@
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { SignInError } from "../../identity/openid/sign-in-error.ts";
-import { isStoreUnavailable } from "../../storage/store-failure.ts";
+import { isStoreUnavailable } from "../../storage/store-error.ts";
 import { failurePage } from "../pages/failure-page.ts";
 import { deprecationHeader } from "../request/deprecations.ts";
 import { requestAddress } from "../request/request-address.ts";

@@ -4,7 +4,7 @@ import pg from "pg";
 import { eventually } from "../../../test/support/eventually.ts";
 import { createDatabaseAt, type PostgresServer, startPostgres } from "../../../test/support/postgres.ts";
 import { type Relay, startRelay } from "../../../test/support/relay.ts";
-import { isStoreUnavailable, isStoreUncertain } from "../store-failure.ts";
+import { isStoreUnavailable, isStoreUncertain } from "../store-error.ts";
 import { type PostgresLimits, postgresDialect } from "./postgres-dialect.ts";
 
 interface Notes {

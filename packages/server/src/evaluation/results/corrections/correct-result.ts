@@ -1,8 +1,10 @@
 import { ServiceError } from "../../../errors.ts";
 import { doOnce } from "../../../storage/idempotency/do-once.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
+import type { Micros } from "../../../storage/micros.ts";
 import type { Asker } from "../../../storage/reader.ts";
-import type { Database, Micros } from "../../../storage/schema/tables.ts";
+import { toFlag } from "../../../storage/schema/flag.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { type Countable, type Counted, countResults } from "../keep/count-results.ts";
 import { holdResult } from "../keep/countable-results-store.ts";
@@ -63,7 +65,7 @@ async function appendCorrection(
     account_id: accountId,
     profile_public_id: counted.profile?.publicId ?? null,
     user_id: userId,
-    pass: Number(pass),
+    pass: toFlag(pass),
     score,
     comment: comment ?? null,
     created_at: createdAt,

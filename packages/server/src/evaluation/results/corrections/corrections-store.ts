@@ -1,4 +1,6 @@
-import type { Database, EvaluationCorrectionsTable, Micros } from "../../../storage/schema/tables.ts";
+import type { Micros } from "../../../storage/micros.ts";
+import type { EvaluationCorrectionsTable } from "../../../storage/schema/evaluation-results.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import type { StoredResult } from "../record/evaluation-record.ts";
 import { selectResults } from "../record/stored-results-store.ts";
 import { toMille } from "../summary/score-mille.ts";

@@ -1,4 +1,4 @@
-import type { ErrorFindingCountsTable } from "../../../storage/schema/tables.ts";
+import type { ErrorFindingCountsTable } from "../../../storage/schema/evaluation-rollup.ts";
 import { microsPerDay } from "../keep/count-results.ts";
 import type { StoredResult } from "../record/evaluation-record.ts";
 

@@ -1,5 +1,6 @@
 import { isPostgres } from "../../../storage/is-postgres.ts";
-import type { Database, ErrorFindingCountsTable } from "../../../storage/schema/tables.ts";
+import type { ErrorFindingCountsTable } from "../../../storage/schema/evaluation-rollup.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 
 /** So many rows are far from what a statement takes in parameters. */
 const rowsAtOnce = 1_000;

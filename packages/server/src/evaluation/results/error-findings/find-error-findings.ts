@@ -1,5 +1,5 @@
+import type { Micros } from "../../../storage/micros.ts";
 import type { Asker } from "../../../storage/reader.ts";
-import type { Micros } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { findRevision } from "../../taxonomies/find-revision.ts";
 import { microsPerDay } from "../keep/count-results.ts";

@@ -1,4 +1,10 @@
-import type { EvaluationCountsTable, EvaluationSeriesTable } from "../../../storage/schema/tables.ts";
+import type { EvaluationStatus } from "@presage/contract";
+import type {
+  CountedVerdict,
+  EvaluationCountsTable,
+  EvaluationSeriesTable,
+} from "../../../storage/schema/evaluation-rollup.ts";
+import { toFlag } from "../../../storage/schema/flag.ts";
 import type { EvaluationRecord, StoredResult } from "../record/evaluation-record.ts";
 import { toMille } from "../summary/score-mille.ts";
 
@@ -12,7 +18,7 @@ export interface Counted {
 }
 
 /** The verdict of a result as the rollup spells it. */
-function verdictOf(status: string, pass: boolean | undefined): string {
+function verdictOf(status: EvaluationStatus, pass: boolean | undefined): CountedVerdict {
   if (status !== "success") return status;
   if (pass === undefined) return "none";
   return pass ? "pass" : "fail";
@@ -79,7 +85,7 @@ function noteSeries(
     profile_name: result.profile?.name ?? "",
     profile_public_id: result.profile?.publicId ?? "",
     profile_revision: result.profile?.revision ?? 0,
-    spans_runs: Number(spansRuns),
+    spans_runs: toFlag(spansRuns),
     run_id: spansRuns ? "" : (result.metadata.runId ?? ""),
   };
   const key = JSON.stringify(Object.values(dimensions));

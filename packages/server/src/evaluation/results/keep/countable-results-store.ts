@@ -1,7 +1,8 @@
-import type { EvaluationStatus } from "@presage/contract";
 import { databaseNow } from "../../../storage/database-clock.ts";
 import { isPostgres } from "../../../storage/is-postgres.ts";
-import type { Database, EvaluationResultsTable, Micros } from "../../../storage/schema/tables.ts";
+import type { Micros } from "../../../storage/micros.ts";
+import type { EvaluationResultsTable } from "../../../storage/schema/evaluation-results.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import type { Countable } from "./count-results.ts";
 
 export const countableColumns = [
@@ -40,7 +41,7 @@ export function toCountable(row: CountableRow): Countable {
         }),
     metadata: { app: row.app, ...(row.run_id === null ? {} : { runId: row.run_id }) },
     outcome: {
-      status: row.status as EvaluationStatus,
+      status: row.status,
       ...(row.counted_pass === null ? {} : { pass: row.counted_pass === 1 }),
       ...(row.counted_score === null ? {} : { score: row.counted_score }),
     },

@@ -1,7 +1,8 @@
 import { forgetOldRequests, noteRequest } from "../../../storage/idempotency/idempotent-requests-store.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
+import type { Micros } from "../../../storage/micros.ts";
 import type { Asker } from "../../../storage/reader.ts";
-import type { Database, Micros } from "../../../storage/schema/tables.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import type { Store } from "../../../storage/store.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";

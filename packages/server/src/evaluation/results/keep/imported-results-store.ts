@@ -1,4 +1,5 @@
-import type { Database, EvaluationResultsTable } from "../../../storage/schema/tables.ts";
+import type { EvaluationResultsTable } from "../../../storage/schema/evaluation-results.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 
 type ImportedRow = Pick<EvaluationResultsTable, "id" | "app" | "evaluator_id" | "created_at" | "request_key">;
 

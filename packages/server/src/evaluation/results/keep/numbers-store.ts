@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import { databaseNow } from "../../../storage/database-clock.ts";
 import { isPostgres } from "../../../storage/is-postgres.ts";
-import { nowMicros } from "../../../storage/micros.ts";
+import { type Micros, nowMicros } from "../../../storage/micros.ts";
 import {
   firstWriterLock,
   numbersPerStretch,
   resultNumbers,
   writerLocks,
 } from "../../../storage/result-numbers.ts";
-import type { Database, Micros } from "../../../storage/schema/tables.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import { addTimes } from "../times/times-store.ts";
 
 /** The numbers of results that are kept together, ascending, and when that is. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { storeBusy, storeUncertain } from "../../../storage/store-failure.ts";
+import { storeBusy, storeUncertain } from "../../../storage/store-error.ts";
 import { ordinaryRecord } from "../record/evaluation-record.fixture.ts";
 import type { EvaluationRecord } from "../record/evaluation-record.ts";
 import { createResultWriter } from "./result-writer.ts";

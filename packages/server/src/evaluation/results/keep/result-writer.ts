@@ -1,5 +1,5 @@
 import { ServiceError } from "../../../errors.ts";
-import { isStoreUnavailable, storeUnavailable } from "../../../storage/store-failure.ts";
+import { isStoreUnavailable, storeUnavailable } from "../../../storage/store-error.ts";
 import { charactersOf } from "../../sample.ts";
 import type { EvaluationRecord, StoredResult } from "../record/evaluation-record.ts";
 import { numberResults, type WriteResults } from "./write-results.ts";

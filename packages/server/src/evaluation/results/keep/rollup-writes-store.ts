@@ -1,9 +1,9 @@
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import type {
-  Database,
   EvaluationCountsTable,
   EvaluationSeriesTable,
-} from "../../../storage/schema/tables.ts";
+} from "../../../storage/schema/evaluation-rollup.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import type { Counted } from "./count-results.ts";
 
 /** Adds to the rollup, whose series may be there or not. Counts below zero take away. */

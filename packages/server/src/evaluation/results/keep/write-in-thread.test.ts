@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { openDatabase } from "../../../storage/open-database.ts";
 import { openSqliteDatabase } from "../../../storage/sqlite/open-sqlite-database.ts";
-import { isStoreUnavailable, isStoreUncertain } from "../../../storage/store-failure.ts";
+import { isStoreUnavailable, isStoreUncertain } from "../../../storage/store-error.ts";
 import { ordinaryRecord } from "../record/evaluation-record.fixture.ts";
 import { selectResults } from "../record/stored-results-store.ts";
 import { startResultsWorker, writeInThread } from "./write-in-thread.ts";

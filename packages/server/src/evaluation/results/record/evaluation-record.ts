@@ -1,5 +1,5 @@
 import type { ExplainStrategy } from "@presage/contract";
-import type { Micros } from "../../../storage/schema/tables.ts";
+import type { Micros } from "../../../storage/micros.ts";
 import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
 import type { Sample } from "../../sample.ts";
 

@@ -1,5 +1,7 @@
-import type { EvaluationStatus, ExplainStrategy } from "@presage/contract";
-import type { EvaluationPayloadsTable, EvaluationResultsTable } from "../../../storage/schema/tables.ts";
+import type {
+  EvaluationPayloadsTable,
+  EvaluationResultsTable,
+} from "../../../storage/schema/evaluation-results.ts";
 import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
 import type { EvaluatedModel, StoredResult } from "./evaluation-record.ts";
 
@@ -20,7 +22,7 @@ export function fromRow(row: EvaluationResultsTable & EvaluationPayloadsTable): 
             ...given("revision", row.profile_revision),
           },
         }),
-    explainStrategy: row.explain_strategy as ExplainStrategy,
+    explainStrategy: row.explain_strategy,
     isExternal: row.is_external === 1,
     ...given("requestKey", row.request_key),
     sample: {
@@ -40,7 +42,7 @@ export function fromRow(row: EvaluationResultsTable & EvaluationPayloadsTable): 
       ...given("evaluatedModel", fromJson<EvaluatedModel>(row.evaluated_model)),
     },
     outcome: {
-      status: row.status as EvaluationStatus,
+      status: row.status,
       ...given("errorMessage", row.error_message),
       ...given("pass", row.pass === null ? null : row.pass === 1),
       ...given("score", row.score),

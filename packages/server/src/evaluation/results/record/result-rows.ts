@@ -2,13 +2,14 @@ import type {
   EvaluationPayloadsTable,
   EvaluationResultsTable,
   EvaluationTagsTable,
-} from "../../../storage/schema/tables.ts";
+} from "../../../storage/schema/evaluation-results.ts";
+import { toFlag } from "../../../storage/schema/flag.ts";
 import { toMille } from "../summary/score-mille.ts";
 import type { StoredResult } from "./evaluation-record.ts";
 
 export function toResultRow({ id, createdAt, ...record }: StoredResult): EvaluationResultsTable {
   const { metadata, outcome, profile } = record;
-  const pass = outcome.pass === undefined ? null : Number(outcome.pass);
+  const pass = outcome.pass === undefined ? null : toFlag(outcome.pass);
   const score = outcome.score ?? null;
   return {
     id,
@@ -24,7 +25,7 @@ export function toResultRow({ id, createdAt, ...record }: StoredResult): Evaluat
     explain_strategy: record.explainStrategy,
     dataset_id: metadata.datasetId ?? null,
     run_id: metadata.runId ?? null,
-    is_external: Number(record.isExternal),
+    is_external: toFlag(record.isExternal),
     pass,
     score,
     counted_pass: pass,

@@ -1,4 +1,5 @@
-import type { Database, EvaluationCorrectionsTable } from "../../../storage/schema/tables.ts";
+import type { EvaluationCorrectionsTable } from "../../../storage/schema/evaluation-results.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import type { Correction, StoredResult } from "./evaluation-record.ts";
 import { fromRow } from "./from-row.ts";
 import { otherPayloadColumns, payloadTexts } from "./payload-columns-store.ts";

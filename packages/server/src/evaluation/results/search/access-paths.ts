@@ -1,5 +1,5 @@
 import type { EvaluationStatus } from "@presage/contract";
-import type { EvaluationResultsTable } from "../../../storage/schema/tables.ts";
+import type { EvaluationResultsTable } from "../../../storage/schema/evaluation-results.ts";
 import { type ScoreRun, scoreRuns } from "../summary/score-runs.ts";
 import type { SearchFilter } from "./result-filter.ts";
 

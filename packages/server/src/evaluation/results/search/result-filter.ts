@@ -1,5 +1,5 @@
 import type { EvaluationStatus, ExplainStrategy } from "@presage/contract";
-import type { Micros } from "../../../storage/schema/tables.ts";
+import type { Micros } from "../../../storage/micros.ts";
 
 /** Which results are wanted: those that everything that is given fits. */
 export interface ResultFilter {

@@ -1,4 +1,5 @@
 import { type Expression, sql } from "kysely";
+import type { CountedVerdict } from "../../../storage/schema/evaluation-rollup.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { GroupKey } from "./summary-dimensions.ts";
 
@@ -19,8 +20,7 @@ export interface GroupTotals extends GroupKey {
 
 /** Results with the same verdict and, in thousandths, the same score: -1 where there is none. */
 export interface SummaryCell extends GroupKey {
-  /** As the rollup spells it. */
-  verdict: string;
+  verdict: CountedVerdict;
   score_mille: number;
   count: number;
   score_sum: number;

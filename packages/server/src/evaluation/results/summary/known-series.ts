@@ -1,4 +1,5 @@
-import type { Database, EvaluationSeriesTable } from "../../../storage/schema/tables.ts";
+import type { EvaluationSeriesTable } from "../../../storage/schema/evaluation-rollup.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import { addSeries } from "../keep/rollup-writes-store.ts";
 
 /** Runs have series of their own, so there is no end to them. */

@@ -1,5 +1,4 @@
-import { microsPerMs } from "../../../storage/micros.ts";
-import type { Micros } from "../../../storage/schema/tables.ts";
+import { type Micros, microsPerMs } from "../../../storage/micros.ts";
 import { microsPerDay } from "../keep/count-results.ts";
 import type { ResultFilter } from "../search/result-filter.ts";
 import type { Dimension } from "./summary-dimensions.ts";

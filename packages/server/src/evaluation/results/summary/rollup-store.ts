@@ -1,5 +1,8 @@
 import { type Expression, sql } from "kysely";
-import type { Database, Micros } from "../../../storage/schema/tables.ts";
+import type { Micros } from "../../../storage/micros.ts";
+import type { CountedVerdict } from "../../../storage/schema/evaluation-rollup.ts";
+import { toFlag } from "../../../storage/schema/flag.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import type { SummaryCell } from "./group-totals-store.ts";
 import type { RollupFilter } from "./rollup-filter.ts";
 import type { GroupKey } from "./summary-dimensions.ts";
@@ -29,7 +32,7 @@ export function rollupCells(
       .innerJoin(`${table} as counts`, "counts.series_id", "series.id")
       .select([...columns, "verdict", "score_mille", "count", "score_sum", "score_sum_of_squares"])
       .where("series.account_id", "=", accountId)
-      .where("spans_runs", "=", Number(filter.runId === undefined && !columns.includes("run_id")));
+      .where("spans_runs", "=", toFlag(filter.runId === undefined && !columns.includes("run_id")));
     for (const [column, value] of equalities) {
       if (value !== undefined) query = query.where(column, "=", value);
     }
@@ -44,8 +47,8 @@ export function rollupCells(
 }
 
 /** The verdicts that a filter lets through, as the rollup spells them; undefined for all of them. */
-function verdictsOf({ pass, status }: RollupFilter): string[] | undefined {
-  const ofStatus =
+function verdictsOf({ pass, status }: RollupFilter): CountedVerdict[] | undefined {
+  const ofStatus: CountedVerdict[] | undefined =
     status === "success" ? ["pass", "fail", "none"] : status === undefined ? undefined : [status];
   if (pass === undefined) return ofStatus;
   const verdict = pass ? "pass" : "fail";

@@ -2,9 +2,9 @@ import { sql } from "kysely";
 import { mostSkewMs } from "../../../storage/clock-skew.ts";
 import { databaseNow } from "../../../storage/database-clock.ts";
 import { isPostgres } from "../../../storage/is-postgres.ts";
-import { microsPerMs } from "../../../storage/micros.ts";
+import { type Micros, microsPerMs } from "../../../storage/micros.ts";
 import { numbersPerStretch } from "../../../storage/result-numbers.ts";
-import type { Database, Micros } from "../../../storage/schema/tables.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import { countableColumns } from "../keep/countable-results-store.ts";
 
 /** The latest time that is no future yet. */

@@ -1,5 +1,6 @@
 import { isPostgres } from "../../../storage/is-postgres.ts";
-import type { Database, Micros } from "../../../storage/schema/tables.ts";
+import type { Micros } from "../../../storage/micros.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import { moved } from "../corrections/correct-result.ts";
 import { countErrorFindings } from "../error-findings/count-error-findings.ts";
 import { addErrorFindings } from "../error-findings/error-findings-store.ts";

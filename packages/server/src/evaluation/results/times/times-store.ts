@@ -1,7 +1,9 @@
 import { sql } from "kysely";
 import { isPostgres } from "../../../storage/is-postgres.ts";
+import type { Micros } from "../../../storage/micros.ts";
 import { numbersPerStretch } from "../../../storage/result-numbers.ts";
-import type { Database, EvaluationTimesTable, Micros } from "../../../storage/schema/tables.ts";
+import type { EvaluationTimesTable } from "../../../storage/schema/evaluation-results.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import type { StoredResult } from "../record/evaluation-record.ts";
 
 type Timed = Pick<StoredResult, "id" | "createdAt">;

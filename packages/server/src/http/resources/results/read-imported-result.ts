@@ -1,7 +1,7 @@
 import type { ImportedEvaluationResult, ValidationError } from "@presage/contract";
 import { parse } from "tinyduration";
 import type { ImportedResult } from "../../../evaluation/results/keep/import-results.ts";
-import type { Micros } from "../../../storage/schema/tables.ts";
+import type { Micros } from "../../../storage/micros.ts";
 import { readSample } from "../../request/deprecations.ts";
 import { readResultMetadata } from "../../request/read-filing.ts";
 import { ValidationFailure } from "../../request/validation.ts";

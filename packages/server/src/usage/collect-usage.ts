@@ -1,5 +1,5 @@
 import { writeInBatches } from "../storage/write-in-batches.ts";
-import { addTally, addUse, emptyTally, type UsageTally, type Use } from "./usage-tally.ts";
+import { addTally, addUse, emptyTally, type UsageTally, type Use } from "./usage-totals.ts";
 
 /** Past it, usage that cannot be added to what is noted already is lost: the store has been away for long. */
 const maxTallies = 10_000;

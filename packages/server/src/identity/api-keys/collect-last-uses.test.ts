@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
-import type { Micros } from "../../storage/schema/tables.ts";
-import { collectLastUses } from "./last-uses.ts";
+import type { Micros } from "../../storage/micros.ts";
+import { collectLastUses } from "./collect-last-uses.ts";
 
 type Batch = ReadonlyMap<string, Micros>;
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, jest, setSystemTime, test } from "bun:test";
+import { collectUsage } from "./collect-usage.ts";
 import { middleOf } from "./latency-buckets.ts";
-import { collectUsage } from "./note-usage.ts";
-import type { UsageTally, Use } from "./usage-tally.ts";
+import type { UsageTally, Use } from "./usage-totals.ts";
 
 const noon = new Date("2026-03-01T12:00:00Z");
 const use: Use = {

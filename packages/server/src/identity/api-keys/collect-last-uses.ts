@@ -1,5 +1,4 @@
-import { nowMicros } from "../../storage/micros.ts";
-import type { Micros } from "../../storage/schema/tables.ts";
+import { type Micros, nowMicros } from "../../storage/micros.ts";
 import { writeInBatches } from "../../storage/write-in-batches.ts";
 
 export interface LastUses {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isStoreUnavailable, isStoreUncertain, storeUnavailable, storeUncertain } from "./store-failure.ts";
+import { isStoreUnavailable, isStoreUncertain, storeUnavailable, storeUncertain } from "./store-error.ts";
 
 function withCode(code: string): Error {
   return Object.assign(new Error("as the database says it"), { code });
