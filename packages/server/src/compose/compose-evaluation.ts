@@ -9,7 +9,7 @@ import { createRegistry, ruleFamilies } from "../evaluation/evaluators/registry.
 import { createAskForVerdict } from "../evaluation/judge/ask-for-verdict.ts";
 import type { JudgeModel } from "../evaluation/judge/complete-with-retries.ts";
 import { findUsableProfile } from "../evaluation/profiles/find-usable-profile.ts";
-import { findCorrections } from "../evaluation/results/corrections/find-corrections.ts";
+import { findCorrections } from "../evaluation/results/corrections/corrections-store.ts";
 import { type Folder, foldSoon } from "../evaluation/results/keep/fold-soon.ts";
 import { foldDeltas } from "../evaluation/results/keep/fold-store.ts";
 import { createResultWriter } from "../evaluation/results/keep/result-writer.ts";
@@ -68,7 +68,7 @@ export function composeEvaluation(
   const folder = composeFolder(database, log);
   const resultWriter = createResultWriter(async (records) => {
     const written = await writer.write(records);
-    folder.note();
+    folder.schedule();
     return written;
   });
   const findProfile: FindProfile = (accountId, family, name) =>
@@ -112,7 +112,7 @@ export function composeEvaluation(
 
 /** On SQLite results are counted where they are written. */
 function composeFolder(database: Database, log: Log): Folder {
-  if (!isPostgres(database)) return { note() {}, async stop() {} };
+  if (!isPostgres(database)) return { schedule() {}, async stop() {} };
   const folder = foldSoon(
     () => foldDeltas(database),
     (error) => {
@@ -121,7 +121,7 @@ function composeFolder(database: Database, log: Log): Folder {
     },
   );
   // Of processes that stopped before they could.
-  folder.note();
+  folder.schedule();
   return folder;
 }
 

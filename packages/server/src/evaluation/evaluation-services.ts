@@ -6,14 +6,14 @@ import type { ImportReceipt } from "./results/keep/import-results.ts";
 import type { ResultWriter } from "./results/keep/result-writer.ts";
 import type { RuleRunner } from "./rules/run-rule.ts";
 
-/** What the operations on evaluators, profiles, taxonomies and results work with. */
+/** What operations on evaluators, profiles, taxonomies and results need. */
 export interface EvaluationServices {
   readonly store: Store;
   readonly registry: Registry;
   readonly builtInProfiles: readonly ProfileRevision[];
   readonly rules: RuleRunner;
   readonly resultWriter: ResultWriter;
-  readonly folder: Pick<Folder, "note">;
-  /** Imports in progress by their names, so that a repeated request shares the outcome of the first. */
+  readonly folder: Pick<Folder, "schedule">;
+  /** Imports in progress by name, so that a repeated request shares the outcome of the first. */
   readonly imports: Map<string, Promise<ImportReceipt[]>>;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { findCorrections } from "../../src/evaluation/results/corrections/find-corrections.ts";
+import { findCorrections } from "../../src/evaluation/results/corrections/corrections-store.ts";
 import { onEachDatabase } from "../support/databases.ts";
 import { evaluationResultsClient, resultsPath } from "../support/evaluation-results.ts";
 import { faultsOf, placesOf } from "../support/faults.ts";

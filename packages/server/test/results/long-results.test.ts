@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { KyselyPlugin } from "kysely";
-import { exportResults } from "../../src/evaluation/results/search/export-results.ts";
+import { exportResults } from "../../src/evaluation/results/search/search-results.ts";
 import { patientAsker } from "../support/asker.ts";
 import { onEachDatabase } from "../support/databases.ts";
 import { evaluationResultsClient } from "../support/evaluation-results.ts";

@@ -1,10 +1,9 @@
-import { takeNumbers } from "../../src/evaluation/results/keep/numbers-store.ts";
+import { addTimes, takeNumbers } from "../../src/evaluation/results/keep/numbers-store.ts";
 import { addResults } from "../../src/evaluation/results/keep/write-results.ts";
 import type {
   EvaluationRecord,
   StoredResult,
 } from "../../src/evaluation/results/record/evaluation-record.ts";
-import { addTimes } from "../../src/evaluation/results/times/times-store.ts";
 import type { Micros } from "../../src/storage/micros.ts";
 import type { Database } from "../../src/storage/schema/tables.ts";
 

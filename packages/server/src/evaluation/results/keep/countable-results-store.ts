@@ -3,6 +3,7 @@ import { isPostgres } from "../../../storage/is-postgres.ts";
 import type { Micros } from "../../../storage/micros.ts";
 import type { EvaluationResultsTable } from "../../../storage/schema/evaluation-results.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
+import { fromProfileColumns } from "../record/result-rows.ts";
 import type { Countable } from "./count-results.ts";
 
 export const countableColumns = [
@@ -23,33 +24,25 @@ export const countableColumns = [
 
 type CountableRow = Pick<EvaluationResultsTable, (typeof countableColumns)[number]>;
 
-/** A result as the rollup has it: with the verdict that counts, and without its texts. */
+/** A result as the rollup counts it: with the verdict that counts, and without its texts. */
 export function toCountable(row: CountableRow): Countable {
   return {
     accountId: row.account_id,
     evaluatorId: row.evaluator_id,
+    evaluatorFamily: row.evaluator_family ?? undefined,
+    profile: fromProfileColumns(row),
     createdAt: row.created_at,
-    ...(row.evaluator_family === null ? {} : { evaluatorFamily: row.evaluator_family }),
-    ...(row.profile_name === null
-      ? {}
-      : {
-          profile: {
-            name: row.profile_name,
-            ...(row.profile_public_id === null ? {} : { publicId: row.profile_public_id }),
-            ...(row.profile_revision === null ? {} : { revision: row.profile_revision }),
-          },
-        }),
-    metadata: { app: row.app, ...(row.run_id === null ? {} : { runId: row.run_id }) },
+    metadata: { app: row.app, runId: row.run_id ?? undefined },
     outcome: {
       status: row.status,
-      ...(row.counted_pass === null ? {} : { pass: row.counted_pass === 1 }),
-      ...(row.counted_score === null ? {} : { score: row.counted_score }),
+      pass: row.counted_pass === null ? undefined : row.counted_pass === 1,
+      score: row.counted_score ?? undefined,
     },
   };
 }
 
-/** An account's result, which the transaction holds until it ends, and the time. */
-export async function holdResult(
+/** An account's result, locked until the transaction ends, and the time. */
+export async function lockResult(
   transaction: Database,
   accountId: string,
   id: number,
@@ -60,7 +53,7 @@ export async function holdResult(
     .select(databaseNow(transaction).as("now"))
     .where("id", "=", id)
     .where("account_id", "=", accountId);
-  // On SQLite the transaction is the only one that writes.
+  // On SQLite there is one writer at a time.
   const row = await (isPostgres(transaction) ? query.forUpdate() : query).executeTakeFirst();
   return row && { counted: toCountable(row), now: row.now };
 }

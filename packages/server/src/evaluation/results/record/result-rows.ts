@@ -4,8 +4,17 @@ import type {
   EvaluationTagsTable,
 } from "../../../storage/schema/evaluation-results.ts";
 import { toFlag } from "../../../storage/schema/flag.ts";
-import { toMille } from "../summary/score-mille.ts";
-import type { StoredResult } from "./evaluation-record.ts";
+import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
+import type { EvaluatedModel, StoredResult } from "./evaluation-record.ts";
+
+/** Scores are counted and looked up rounded to thousandths. */
+export function toThousandths(score: number): number {
+  return Math.round(score * 1000);
+}
+
+export function fromThousandths(thousandths: number | null): number | null {
+  return thousandths === null ? null : thousandths / 1000;
+}
 
 export function toResultRow({ id, createdAt, ...record }: StoredResult): EvaluationResultsTable {
   const { metadata, outcome, profile } = record;
@@ -30,7 +39,7 @@ export function toResultRow({ id, createdAt, ...record }: StoredResult): Evaluat
     score,
     counted_pass: pass,
     counted_score: score,
-    score_mille: score === null ? null : toMille(score),
+    score_mille: score === null ? null : toThousandths(score),
     request_key: record.requestKey ?? null,
   };
 }
@@ -66,6 +75,59 @@ export function toTagRows({ id, accountId, metadata }: StoredResult): Evaluation
   }));
 }
 
+export function fromRows(row: EvaluationResultsTable & EvaluationPayloadsTable): StoredResult {
+  return {
+    id: row.id,
+    createdAt: row.created_at,
+    accountId: row.account_id,
+    evaluatorId: row.evaluator_id,
+    evaluatorFamily: row.evaluator_family ?? undefined,
+    profile: fromProfileColumns(row),
+    explainStrategy: row.explain_strategy,
+    isExternal: row.is_external === 1,
+    requestKey: row.request_key ?? undefined,
+    sample: {
+      systemPrompt: row.system_prompt ?? undefined,
+      retrievedContext: fromJson<string[]>(row.retrieved_context),
+      input: row.input ?? undefined,
+      output: row.output ?? undefined,
+      goldAnswer: row.gold_answer ?? undefined,
+    },
+    metadata: {
+      app: row.app,
+      tags: fromJson<Record<string, string>>(row.tags),
+      datasetId: row.dataset_id ?? undefined,
+      datasetSampleId: fromJson<number | string>(row.dataset_sample_id),
+      runId: row.run_id ?? undefined,
+      runProjectId: row.run_project_id ?? undefined,
+      evaluatedModel: fromJson<EvaluatedModel>(row.evaluated_model),
+    },
+    outcome: {
+      status: row.status,
+      errorMessage: row.error_message ?? undefined,
+      pass: row.pass === null ? undefined : row.pass === 1,
+      score: row.score ?? undefined,
+      ...fromJson<Pick<EvaluatorOutcome, "positions" | "extra" | "confidenceInterval">>(row.additional_info),
+      explanation: row.explanation ?? undefined,
+      evaluationMicros: row.evaluation_micros ?? undefined,
+      explanationMicros: row.explanation_micros ?? undefined,
+    },
+  };
+}
+
+export function fromProfileColumns(
+  row: Pick<EvaluationResultsTable, "profile_name" | "profile_public_id" | "profile_revision">,
+): StoredResult["profile"] {
+  const { profile_name: name, profile_public_id: publicId, profile_revision: revision } = row;
+  if (name === null) return undefined;
+  return { name, publicId: publicId ?? undefined, revision: revision ?? undefined };
+}
+
 function toJson(value: unknown): string | null {
   return value === undefined ? null : JSON.stringify(value);
+}
+
+/** These columns were JSON of this type when they were written. */
+function fromJson<Value>(text: string | null): Value | undefined {
+  return text === null ? undefined : (JSON.parse(text) as Value);
 }

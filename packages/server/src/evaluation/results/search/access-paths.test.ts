@@ -1,14 +1,16 @@
 import { expect, test } from "bun:test";
-import { toMille } from "../summary/score-mille.ts";
-import { milleOfStep, scoreRuns } from "../summary/score-runs.ts";
+import { toThousandths } from "../record/result-rows.ts";
+import { scoreGroups, thousandthsPerStep } from "./access-paths.ts";
 
-/** Every thousandth that some runs hold, as often as they hold it. */
-function thousandthsOf(runs: ReturnType<typeof scoreRuns>): number[] {
-  return runs
+/** Every thousandth of some groups, as often as they have it. */
+function thousandthsOf(groups: ReturnType<typeof scoreGroups>): number[] {
+  return groups
     .flatMap(({ unit, value }) =>
-      unit === "mille" ? [value] : Array.from({ length: milleOfStep }, (_, at) => value * milleOfStep + at),
+      unit === "thousandth"
+        ? [value]
+        : Array.from({ length: thousandthsPerStep }, (_, at) => value * thousandthsPerStep + at),
     )
-    .filter((mille) => mille <= 1000);
+    .filter((thousandth) => thousandth <= 1000);
 }
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
@@ -23,27 +25,29 @@ test.each([
   [0.3, 0.3],
   [0.001, 0.999],
   [-1, 2],
-])("the runs of %p to %p hold each thousandth between them once", (min, max) => {
-  const runs = scoreRuns(min, max);
-  expect(thousandthsOf(runs)).toEqual(range(toMille(Math.max(min ?? 0, 0)), toMille(Math.min(max ?? 1, 1))));
-  expect(runs.length).toBeLessThanOrEqual(104);
+])("the score groups from %p to %p have each thousandth in between once", (min, max) => {
+  const groups = scoreGroups(min, max);
+  const first = toThousandths(Math.max(min ?? 0, 0));
+  const last = toThousandths(Math.min(max ?? 1, 1));
+  expect(thousandthsOf(groups)).toEqual(range(first, last));
+  expect(groups.length).toBeLessThanOrEqual(104);
 });
 
-test("only the thousandths of the bounds themselves are looked at score by score", () => {
-  const cut = scoreRuns(0.1234, 0.9876).filter(({ isCut }) => isCut);
+test("only in the thousandths of the bounds themselves is each score checked", () => {
+  const cut = scoreGroups(0.1234, 0.9876).filter(({ isCut }) => isCut);
   expect(cut).toEqual([
-    { unit: "mille", value: 123, isCut: true },
-    { unit: "mille", value: 988, isCut: true },
+    { unit: "thousandth", value: 123, isCut: true },
+    { unit: "thousandth", value: 988, isCut: true },
   ]);
-  expect(scoreRuns(0, 1).some(({ isCut }) => isCut)).toBe(false);
+  expect(scoreGroups(0, 1).some(({ isCut }) => isCut)).toBe(false);
 });
 
-test("an open range is 26 runs", () => {
-  expect(scoreRuns(undefined, undefined)).toHaveLength(26);
+test("an open range is 26 groups", () => {
+  expect(scoreGroups(undefined, undefined)).toHaveLength(26);
 });
 
-test("no score is beyond the ends or between bounds that are crossed", () => {
-  expect(scoreRuns(1.5, undefined)).toEqual([]);
-  expect(scoreRuns(undefined, -0.5)).toEqual([]);
-  expect(scoreRuns(0.6, 0.4)).toEqual([]);
+test("beyond the ends, or between bounds that are crossed, there is no group", () => {
+  expect(scoreGroups(1.5, undefined)).toEqual([]);
+  expect(scoreGroups(undefined, -0.5)).toEqual([]);
+  expect(scoreGroups(0.6, 0.4)).toEqual([]);
 });

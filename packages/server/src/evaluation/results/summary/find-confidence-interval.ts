@@ -3,9 +3,10 @@ import type { Asker, Reader } from "../../../storage/reader.ts";
 import type { UsableProfile } from "../../evaluate/resolve-evaluators.ts";
 import { toHistogram } from "../../statistics/histogram.ts";
 import { medianInterval } from "../../statistics/median-interval.ts";
+import { fromThousandths } from "../record/result-rows.ts";
 import { selectScoreCounts } from "./rollup-store.ts";
 
-/** The interval of all scores that an evaluator has given with a profile before. */
+/** The interval of all earlier scores of an evaluator with a profile. */
 export type FindConfidenceInterval = (
   asker: Asker,
   evaluatorId: string,
@@ -21,13 +22,9 @@ export function createFindConfidenceInterval(reader: Reader): FindConfidenceInte
     return {
       strategy: "full-history",
       alpha: 0.05,
-      lower: fromMille(lower),
-      median: fromMille(median),
-      upper: fromMille(upper),
+      lower: fromThousandths(lower),
+      median: fromThousandths(median),
+      upper: fromThousandths(upper),
     };
   };
-}
-
-function fromMille(mille: number | null): number | null {
-  return mille === null ? null : mille / 1000;
 }

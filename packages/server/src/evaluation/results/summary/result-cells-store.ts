@@ -1,14 +1,14 @@
 import { type Expression, type RawBuilder, sql } from "kysely";
 import { microsPerDay } from "../keep/count-results.ts";
+import { toThousandths } from "../record/result-rows.ts";
 import { columnMatches } from "../search/access-paths.ts";
 import type { ResultFilter } from "../search/result-filter.ts";
 import type { SummaryCell } from "./group-totals-store.ts";
-import { toMille } from "./score-mille.ts";
 import type { GroupKey } from "./summary-dimensions.ts";
 
 type Fragment = RawBuilder<unknown>;
 
-/** How each column of a group is read from a result, so that cells look as those of the rollup do. */
+/** How each column of a group is read from a result, so that cells look like those of the rollup. */
 const columnSources: Record<keyof GroupKey, Fragment> = {
   evaluator_id: sql`result.evaluator_id`,
   evaluator_family: sql`coalesce(result.evaluator_family, '')`,
@@ -21,7 +21,7 @@ const columnSources: Record<keyof GroupKey, Fragment> = {
   tag: sql`tagged.value`,
 };
 
-/** All results of a filter, each a cell of its own, as a statement that has yet to be run. `tag` names the tag that groups are told by. */
+/** All results of a filter, each a cell of its own, as a statement yet to be run. `tag` is the name of the tag to group by. */
 export function resultCells(
   accountId: string,
   filter: ResultFilter,
@@ -41,17 +41,17 @@ export function resultCells(
     sql`coalesce(result.score_mille, -1) as score_mille`,
     sql`1 as count`,
     sql`coalesce(result.counted_score, 0) as score_sum`,
-    // PostgreSQL refuses a product that is too small for a double; a square like that adds nothing.
+    // PostgreSQL rejects a product too small for a double; such a square adds nothing.
     sql`coalesce(case when result.counted_score > 1e-150 then result.counted_score * result.counted_score end, 0)
       as score_sum_of_squares`,
   ])}
     from evaluation_results as result ${tag === undefined ? sql`` : sql`left join tagged on tagged.result_id = result.id`}
     where ${conditions} and ${status}`;
-  // The two kinds of indexes, in the words of their conditions.
+  // Literally as in the conditions of the two kinds of partial indexes.
   const verdicts = resultsOf(sql`result.status = 'success'`);
   const others = resultsOf(sql`result.status <> 'success'`);
   const parts = filter.status === "success" ? [verdicts] : filter.status ? [others] : [verdicts, others];
-  // Found once, and not looked for anew for every result.
+  // Found once instead of once for each result.
   const tagged = sql`with tagged as materialized (
     select result_id, value from evaluation_tags where account_id = ${accountId} and name = ${tag})`;
   return sql<SummaryCell>`(${tag === undefined ? sql`` : tagged} ${sql.join(parts, sql` union all `)})`;
@@ -62,9 +62,9 @@ function filterConditions(accountId: string, filter: ResultFilter): Fragment[] {
   const bounds: [column: string, operator: Fragment, value: number | undefined][] = [
     ["counted_score", sql`>=`, minScore],
     ["counted_score", sql`<=`, maxScore],
-    // The same once more, roughly, for the index.
-    ["score_mille", sql`>=`, toMilleWithin(minScore)],
-    ["score_mille", sql`<=`, toMilleWithin(maxScore)],
+    // The same again, rounded, for the index.
+    ["score_mille", sql`>=`, toThousandthsWithin(minScore)],
+    ["score_mille", sql`<=`, toThousandthsWithin(maxScore)],
     ["created_at", sql`>`, createdAfter],
     ["created_at", sql`<`, createdBefore],
     ["id", sql`>`, afterId],
@@ -83,7 +83,7 @@ function filterConditions(accountId: string, filter: ResultFilter): Fragment[] {
   ];
 }
 
-/** A bound beyond the scores is none that the column could be compared with. */
-function toMilleWithin(score: number | undefined): number | undefined {
-  return score === undefined ? undefined : toMille(Math.min(Math.max(score, 0), 1));
+/** Bounds beyond the range of scores would not fit the column. */
+function toThousandthsWithin(score: number | undefined): number | undefined {
+  return score === undefined ? undefined : toThousandths(Math.min(Math.max(score, 0), 1));
 }

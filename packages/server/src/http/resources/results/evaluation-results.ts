@@ -19,10 +19,8 @@ import {
   importResults,
 } from "../../../evaluation/results/keep/import-results.ts";
 import type { StoredResult } from "../../../evaluation/results/record/evaluation-record.ts";
-import { findResult } from "../../../evaluation/results/record/find-result.ts";
-import { measureResult } from "../../../evaluation/results/record/measure-result.ts";
-import { exportResults } from "../../../evaluation/results/search/export-results.ts";
-import { searchResults } from "../../../evaluation/results/search/search-results.ts";
+import { findResult, measureResult } from "../../../evaluation/results/record/find-result.ts";
+import { exportResults, searchResults } from "../../../evaluation/results/search/search-results.ts";
 import { summarise, TooManyGroupsError } from "../../../evaluation/results/summary/summarise.ts";
 import { charactersOf } from "../../../evaluation/sample.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
