@@ -3,8 +3,8 @@ import type { EvaluationServices } from "../../evaluation-services.ts";
 import { hasResultsOf } from "../summary/rollup-store.ts";
 
 /**
- * The evaluator id that a filter means: an alias stands for its newest evaluator, unless results were imported under that
- * very name. What is neither is an evaluator from elsewhere.
+ * The evaluator id that a filter means: an alias stands for its newest evaluator, unless results were imported under that name. Any
+ * other name is that of an external evaluator.
  */
 export async function resolveEvaluatorId(
   { store, registry }: Pick<EvaluationServices, "store" | "registry">,
