@@ -8,7 +8,7 @@ import { createJudgeFamily } from "../evaluation/evaluators/judge.ts";
 import { createRegistry, ruleFamilies } from "../evaluation/evaluators/registry.ts";
 import { createAskForVerdict } from "../evaluation/judge/ask-for-verdict.ts";
 import type { JudgeModel } from "../evaluation/judge/complete-with-retries.ts";
-import { findUsableProfile } from "../evaluation/profiles/find-usable-profile.ts";
+import { findUsableProfile } from "../evaluation/profiles/find-profile.ts";
 import { findCorrections } from "../evaluation/results/corrections/corrections-store.ts";
 import { type Folder, foldSoon } from "../evaluation/results/keep/fold-soon.ts";
 import { foldDeltas } from "../evaluation/results/keep/fold-store.ts";

@@ -1,6 +1,6 @@
 import { totalmem } from "node:os";
 import type { Config } from "../config.ts";
-import { systemRevisions } from "../evaluation/profiles/system-revisions.ts";
+import { builtInRevisions } from "../evaluation/profiles/built-in-profiles.ts";
 import { watchClocks } from "../evaluation/results/times/watch-clocks.ts";
 import { type App, createApp } from "../http/app.ts";
 import { browserAddress } from "../http/browser-address.ts";
@@ -114,7 +114,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
       noteUse: lastUses.note,
       count: (outcome) => metrics.keyVerifications([outcome]),
     }),
-    builtInProfiles: systemRevisions(evaluation.registry.families),
+    builtInProfiles: builtInRevisions(evaluation.registry.families),
     imports: new Map(),
     ...signIn,
     ...evaluation,

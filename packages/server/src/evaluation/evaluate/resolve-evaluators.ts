@@ -1,6 +1,6 @@
 import { defaultProfileName, type Family } from "../evaluators/family.ts";
 import type { RegisteredEvaluator, Registry } from "../evaluators/registry.ts";
-import { builtInProfileId, findBuiltInProfile, systemPrefix } from "../profiles/built-in-profiles.ts";
+import { builtInPrefix, builtInProfileId, findBuiltInProfile } from "../profiles/built-in-profiles.ts";
 import { InvalidEvaluatorsError, type Refusal, type WantedEvaluator } from "./evaluation-request.ts";
 
 /** A profile as an evaluation uses it. Its config has yet to be read by the family's schema. */
@@ -57,7 +57,7 @@ export async function resolveEvaluators(
     { family }: RegisteredEvaluator,
     name: string,
   ): Promise<UsableProfile | undefined> {
-    if (!name.startsWith(systemPrefix)) return await findProfile(accountId, family.name, name);
+    if (!name.startsWith(builtInPrefix)) return await findProfile(accountId, family.name, name);
     const profile = findBuiltInProfile(family, name);
     if (profile === undefined) return undefined;
     return { publicId: builtInProfileId(family.name, name), name, revision: 1, config: profile.config };

@@ -1,7 +1,7 @@
 import type { Database } from "../../storage/schema/tables.ts";
 import { latestCorrectionId } from "../results/record/stored-results-store.ts";
 
-/** How many results of a revision have the same verdict of the evaluator and the same of a person. */
+/** How many results of a revision have this pair of verdicts, the evaluator's and a person's. */
 export interface AgreementCell {
   revision: number | null;
   evaluator_pass: number | null;
@@ -9,7 +9,7 @@ export interface AgreementCell {
   count: number;
 }
 
-/** How people's latest corrections of an account's results of a profile compare with the evaluator's verdicts. */
+/** Compares the latest corrections of an account's results of a profile with the evaluator's verdicts. */
 export async function selectAgreementCells(
   reader: Database,
   accountId: string,

@@ -5,7 +5,7 @@ import { nowMicros } from "../../storage/micros.ts";
 import type { Asker } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { systemPrefix } from "../profiles/built-in-profiles.ts";
+import { builtInPrefix } from "../profiles/built-in-profiles.ts";
 import { builtInIsFixed } from "./built-in/built-in-is-fixed.ts";
 import { isBuiltInTaxonomy } from "./built-in/built-in-revisions.ts";
 import {
@@ -78,10 +78,10 @@ async function appendRevision(
 function refuseBuiltIn(taxonomy: NewRevision["taxonomy"]): void {
   if ("id" in taxonomy) {
     if (isBuiltInTaxonomy(taxonomy.id)) throw builtInIsFixed();
-  } else if (taxonomy.name.startsWith(systemPrefix)) {
+  } else if (taxonomy.name.startsWith(builtInPrefix)) {
     throw new ServiceError(
       "conflict",
-      `Only what comes with Presage has a name that begins with "${systemPrefix}".`,
+      `Only what comes with Presage has a name that begins with "${builtInPrefix}".`,
     );
   }
 }

@@ -89,14 +89,14 @@ function publicIdOf(call: CallWithCaller): string {
 
 function toFilter(query: EvaluatorProfileListQuery, registry: Services["registry"]): ProfileFilter {
   const named = readFamily(query)?.name;
-  const managed = readIsManaged(query);
+  const builtIn = readIsManaged(query);
   return {
     publicId: query.public_id?.toLowerCase(),
     family: named === undefined ? undefined : (registry.find(named)?.family.name ?? named),
     name: query.name,
     revision: query.revision === undefined ? undefined : Number(query.revision),
     isLastOnly: isTrueWord(query.get_last_revision ?? "false"),
-    isManaged: managed === undefined ? undefined : isTrueWord(managed),
+    isBuiltIn: builtIn === undefined ? undefined : isTrueWord(builtIn),
     isArchivedToo: isTrueWord(query.include_archived ?? "false"),
   };
 }

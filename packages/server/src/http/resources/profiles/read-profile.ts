@@ -6,7 +6,7 @@ import type {
 import { ServiceError } from "../../../errors.ts";
 import type { Family } from "../../../evaluation/evaluators/family.ts";
 import type { Registry } from "../../../evaluation/evaluators/registry.ts";
-import { systemPrefix } from "../../../evaluation/profiles/built-in-profiles.ts";
+import { builtInPrefix } from "../../../evaluation/profiles/built-in-profiles.ts";
 import { type CheckedConfig, checkConfig } from "../../../evaluation/profiles/check-config.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
@@ -30,8 +30,8 @@ export async function readNewConfig(
     ...(family === undefined
       ? [wrong(named?.field ?? "evaluator_family", "There is no such family", named?.name ?? "")]
       : []),
-    ...(body.name.startsWith(systemPrefix)
-      ? [wrong("name", `Names that begin with ${systemPrefix} are Presage's own`, body.name)]
+    ...(body.name.startsWith(builtInPrefix)
+      ? [wrong("name", `Names that begin with ${builtInPrefix} are Presage's own`, body.name)]
       : []),
   ]);
 }
