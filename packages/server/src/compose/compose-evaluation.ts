@@ -18,7 +18,7 @@ import { createWriteResults } from "../evaluation/results/keep/write-results.ts"
 import { selectByRequestKeys } from "../evaluation/results/record/stored-results-store.ts";
 import { createFindConfidenceInterval } from "../evaluation/results/summary/find-confidence-interval.ts";
 import { createRuleRunner, ruleRunnerDefaults } from "../evaluation/rules/run-rule.ts";
-import { findLabelledRevision } from "../evaluation/taxonomies/find-labelled-revision.ts";
+import { findLabelledRevision } from "../evaluation/taxonomies/find-revision.ts";
 import type { Services } from "../http/services.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
 import { createFairSlots, type FairSlots } from "../limits/fair-slots.ts";
