@@ -33,27 +33,48 @@ export class ServiceError extends Error {
   }
 }
 
+/** What a server says of an error in its body. Only `message` is certain to be a text. */
+export interface StatedError {
+  message: string;
+  code: unknown;
+  type: unknown;
+  param: unknown;
+}
+
 export interface UpstreamResponse {
   status?: number;
   body?: string;
   retryAfter?: string | undefined;
+  stated?: StatedError;
 }
 
-/** A prediction that the upstream failed. `status` and `body` are there only if the upstream answered. */
+/** A call that the upstream failed. `status` and `body` are present only if the upstream responded. */
 export class UpstreamError extends Error {
   readonly category: ErrorCategory;
   readonly status: number | undefined;
+  /** At most 4,096 characters of it. */
   readonly body: string | undefined;
   /** The upstream's own `Retry-After`, as it sent it. */
   readonly retryAfter: string | undefined;
+  readonly #stated: StatedError | undefined;
 
-  constructor(category: ErrorCategory, message: string, answer: UpstreamResponse & { cause?: unknown } = {}) {
-    super(message, { cause: answer.cause });
+  constructor(
+    category: ErrorCategory,
+    message: string,
+    response: UpstreamResponse & { cause?: unknown } = {},
+  ) {
+    super(message, { cause: response.cause });
     this.name = "UpstreamError";
     this.category = category;
-    this.status = answer.status;
-    this.body = answer.body;
-    this.retryAfter = answer.retryAfter;
+    this.status = response.status;
+    this.body = response.body;
+    this.retryAfter = response.retryAfter;
+    this.#stated = response.stated;
+  }
+
+  /** The error that the whole body states; absent if there was none to read. It may be long, and no log shows it. */
+  get stated(): StatedError | undefined {
+    return this.#stated;
   }
 }
 

@@ -1,53 +1,33 @@
 import type { Usage, WorldModelPrediction } from "@presage/contract";
-import type { CompletionBody, CompletionChoice } from "../upstream/upstream.ts";
+import { endOfThinking, readMessage, readThought } from "../upstream/read-message.ts";
+import type { CompletionBody } from "../upstream/upstream.ts";
 
-const thinkStart = "<think>";
-const thinkEnd = "</think>";
-/** More than any model reads or writes in one call. What claims more is not a count. */
+/** More than any model reads or writes in one call. A larger count is a mistake. */
 const mostTokens = 1e9;
 
-/** Reads a completion into a prediction, as leniently as servers differ. */
+/** Reads a completion into a prediction, leniently, since servers differ. */
 export function readPrediction(completion: CompletionBody): WorldModelPrediction {
   const choice = completion.choices[0];
-  const { content, reasoning } = readMessage(choice);
+  const message = readMessage(choice);
+  const { content, reasoning } = message.reasoning === undefined ? splitThinking(message.content) : message;
   return {
     response: { role: "assistant", content },
-    reasoning,
+    reasoning: reasoning ?? null,
     finish_reason: typeof choice.finish_reason === "string" ? choice.finish_reason : null,
     usage: readUsage(completion.usage),
     matched_stop: firstStop(choice.matched_stop, choice.stop_reason),
   };
 }
 
-function readMessage({ message }: CompletionChoice): { content: string; reasoning: string | null } {
-  const content = readContent(message.content);
-  const stated = [message.reasoning_content, message.reasoning].find(
-    (text) => typeof text === "string" && text !== "",
-  );
-  return typeof stated === "string" ? { content, reasoning: stated } : splitThinking(content);
-}
-
-/** Most servers send a string or null, some a list of parts. */
-function readContent(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  return content
-    .map((part: { text?: unknown } | null) => (typeof part?.text === "string" ? part.text : ""))
-    .join("");
-}
-
-/** A chat template may already have opened the block in the prompt, so that only its end is in the answer. */
+/** The thoughts of a server that leaves them in the content. */
 function splitThinking(content: string): { content: string; reasoning: string | null } {
-  const opened = content.trimStart().startsWith(thinkStart);
-  const end = content.indexOf(thinkEnd);
-  if (!opened && end === -1) return { content, reasoning: null };
-  // A block that the token limit cut off is all thought and no answer.
-  const thought = (end === -1 ? content : content.slice(0, end)).replace(opened ? thinkStart : "", "").trim();
-  const answer = end === -1 ? "" : content.slice(end + thinkEnd.length).trimStart();
-  return { content: answer, reasoning: thought === "" ? null : thought };
+  const end = endOfThinking(content);
+  if (end === undefined) return { content, reasoning: null };
+  const thought = readThought(content.slice(0, end));
+  return { content: content.slice(end).trimStart(), reasoning: thought === "" ? null : thought };
 }
 
-/** An upstream may claim anything; a count that cannot be true is read as a missing one. */
+/** An upstream may send anything; a count that cannot be true is treated as missing. */
 export function readUsage(usage: unknown): Usage {
   const counts = (typeof usage === "object" ? usage : null) as Record<string, unknown> | null;
   return {

@@ -1,31 +1,31 @@
-import { classifyCarriedError, isObject, unexpectedAnswer } from "./classify-error.ts";
-import type { Answer } from "./send-once.ts";
+import { classifyCarriedError, isObject, unexpectedResponse } from "./classify-error.ts";
+import type { CompleteResponse } from "./send-once.ts";
 import type { CompletionBody, ModelList, UpstreamCompletion } from "./upstream.ts";
 
-/** Accepts a 2xx answer that is a chat completion; everything else becomes the `UpstreamError` that it stands for. */
-export function checkCompletion(answer: Answer): UpstreamCompletion {
-  const body = parse(answer);
-  if (!isObject(body)) throw refuse(answer, "a chat completion", "it is no JSON object");
+/** Accepts a 2xx response that is a chat completion. Throws an `UpstreamError` for anything else. */
+export function checkCompletion(response: CompleteResponse): UpstreamCompletion {
+  const body = parse(response);
+  if (!isObject(body)) throw unexpected(response, "a chat completion", "it is not a JSON object");
   if (isObject(body.error) || typeof body.error === "string")
-    throw classifyCarriedError(failed(answer), body);
-  if (!hasMessage(body)) throw refuse(answer, "a chat completion", "it has no choice with a message");
-  return { bytes: answer.bytes, body };
+    throw classifyCarriedError(toFailed(response), body);
+  if (!hasMessage(body)) throw unexpected(response, "a chat completion", "it has no choice with a message");
+  return { bytes: response.bytes, body };
 }
 
-/** Accepts a 2xx answer that is a list of models. */
-export function checkModelList(answer: Answer): ModelList {
-  const body = parse(answer);
+/** Accepts a 2xx response that is a list of models. */
+export function checkModelList(response: CompleteResponse): ModelList {
+  const body = parse(response);
   const models: unknown = isObject(body) ? body.data : undefined;
-  if (!Array.isArray(models)) throw refuse(answer, "a list of models", "it has no `data`");
+  if (!Array.isArray(models)) throw unexpected(response, "a list of models", "it has no `data`");
   const ids = models.map((model: unknown) => (isObject(model) ? model.id : undefined));
-  return { bytes: answer.bytes, ids: ids.filter((id) => typeof id === "string") };
+  return { bytes: response.bytes, ids: ids.filter((id) => typeof id === "string") };
 }
 
-function parse(answer: Answer): unknown {
+function parse(response: CompleteResponse): unknown {
   try {
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(answer.bytes));
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(response.bytes));
   } catch {
-    throw refuse(answer, "what was asked for", "it is no JSON");
+    throw unexpected(response, "what was requested", "it is not JSON");
   }
 }
 
@@ -34,10 +34,10 @@ function hasMessage(body: Record<string, unknown>): body is CompletionBody {
   return isObject(choice) && isObject(choice.message);
 }
 
-function failed(answer: Answer) {
-  return { status: answer.status, body: answer.text(), retryAfter: undefined };
+function toFailed(response: CompleteResponse) {
+  return { status: response.status, body: response.text(), retryAfter: undefined };
 }
 
-function refuse(answer: Answer, expected: string, why: string) {
-  return unexpectedAnswer(failed(answer), expected, why);
+function unexpected(response: CompleteResponse, expected: string, why: string) {
+  return unexpectedResponse(toFailed(response), expected, why);
 }

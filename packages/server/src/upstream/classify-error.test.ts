@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { classifyCarriedError, classifyFailure } from "./classify-error.ts";
+import { classifyCarriedError, classifyError } from "./classify-error.ts";
 
 const cases: [name: string, status: number, body: unknown, category: string][] = [
   [
@@ -74,11 +74,11 @@ const cases: [name: string, status: number, body: unknown, category: string][] =
   ["302", 302, "", "upstream"],
 ];
 
-describe("an answer that is no 2xx becomes", () => {
+describe("a response with another status than 2xx becomes", () => {
   for (const [name, status, body, category] of cases) {
     test(`${category}: ${name}`, () => {
       const text = typeof body === "string" ? body : JSON.stringify(body);
-      const error = classifyFailure({ status, body: text, retryAfter: "7" });
+      const error = classifyError({ status, body: text, retryAfter: "7" });
       expect(error.category).toBe(category as typeof error.category);
       expect(error.status).toBe(status);
       expect(error.retryAfter).toBe("7");
@@ -86,7 +86,7 @@ describe("an answer that is no 2xx becomes", () => {
   }
 });
 
-test("a 2xx with an error object is judged by its code", () => {
+test("a 2xx with an error object is classified by its code", () => {
   const carried = (error: unknown) =>
     classifyCarriedError({ status: 200, body: "", retryAfter: undefined }, { error }).category;
   expect(carried({ code: 429, message: "slow down" })).toBe("rate_limit");
@@ -97,16 +97,26 @@ test("a 2xx with an error object is judged by its code", () => {
 });
 
 test("of a long body 4,096 characters are kept", () => {
-  expect(classifyFailure({ status: 500, body: "x".repeat(5_000), retryAfter: undefined }).body).toHaveLength(
+  expect(classifyError({ status: 500, body: "x".repeat(5_000), retryAfter: undefined }).body).toHaveLength(
     4_096,
   );
 });
 
-test("a hostile message of a megabyte is judged at once", () => {
+test("what a long body states is kept, though the body is cut", () => {
+  const body = {
+    request: "x".repeat(5_000),
+    error: { message: "no", code: "content_filter", param: "tools" },
+  };
+  const error = classifyError({ status: 400, body: JSON.stringify(body), retryAfter: undefined });
+  expect(error.body).toHaveLength(4_096);
+  expect(error.stated).toEqual({ message: "no", code: "content_filter", type: undefined, param: "tools" });
+});
+
+test("a hostile message of a megabyte is classified at once", () => {
   const message = "input token count ".repeat(60_000);
   const startedAtMs = performance.now();
   expect(
-    classifyFailure({ status: 500, body: JSON.stringify({ message }), retryAfter: undefined }).category,
+    classifyError({ status: 500, body: JSON.stringify({ message }), retryAfter: undefined }).category,
   ).toBe("upstream");
   expect(performance.now() - startedAtMs).toBeLessThan(5_000);
 });

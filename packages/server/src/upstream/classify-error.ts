@@ -1,12 +1,9 @@
 import type { ErrorCategory } from "@presage/contract";
-import { UpstreamError } from "../errors.ts";
+import { type StatedError, UpstreamError } from "../errors.ts";
 
 const maxBodyCharacters = 4_096;
 
-/**
- * How servers say that the input does not fit: SGLang and its «requested token count», vLLM and OpenAI with their
- * «maximum context length», llama.cpp, TGI, Anthropic, Gemini, Bedrock.
- */
+/** How servers say that the input does not fit: SGLang, vLLM, OpenAI, llama.cpp, TGI, Anthropic, Gemini, Bedrock. */
 const contextOverflow = [
   /maximum context length/i,
   /longer than the (model'?s context|maximum model) length/i,
@@ -40,51 +37,46 @@ const messageOfCategory: Record<ErrorCategory, string> = {
   upstream: "The upstream failed the request.",
 };
 
-export interface FailedAnswer {
+export interface FailedResponse {
   status: number;
-  /** The body as text, with our credential already taken out of it. */
+  /** The body as text, with our credential already redacted. */
   body: string;
   retryAfter: string | undefined;
 }
 
-/** The failure that an answer with a status other than 2xx stands for. */
-export function classifyFailure(answer: FailedAnswer): UpstreamError {
-  const stated = readStatedError(parseObject(answer.body));
-  return toError(answer, stated, categoryOfStatus.get(answer.status) ?? "upstream");
+/** The error that a response with a status other than 2xx stands for. */
+export function classifyError(response: FailedResponse): UpstreamError {
+  const stated = readStatedError(parseObject(response.body));
+  return toError(response, stated, categoryOfStatus.get(response.status) ?? "upstream");
 }
 
-/** The failure that a 2xx answer carries in an `error` object, judged by the object's own code. */
+/** The error that a 2xx response carries in an `error` object, classified by the object's own code. */
 export function classifyCarriedError(
-  answer: FailedAnswer,
+  response: FailedResponse,
   completion: Record<string, unknown>,
 ): UpstreamError {
   const stated = readStatedError(completion);
-  return toError(answer, stated, categoryOfStatus.get(Number(stated.code)) ?? "upstream");
+  return toError(response, stated, categoryOfStatus.get(Number(stated.code)) ?? "upstream");
 }
 
-/** A 2xx answer that is not what was asked for. */
-export function unexpectedAnswer(answer: FailedAnswer, expected: string, why: string): UpstreamError {
-  const message = `The upstream's answer is not ${expected}: ${why}.`;
-  return new UpstreamError("upstream", message, { ...answer, body: cut(answer.body) });
+/** A 2xx response that is not what was requested. */
+export function unexpectedResponse(response: FailedResponse, expected: string, why: string): UpstreamError {
+  const message = `The upstream's response is not ${expected}: ${why}.`;
+  return new UpstreamError("upstream", message, { ...response, body: cut(response.body) });
 }
 
-function toError(answer: FailedAnswer, stated: StatedError, byStatus: ErrorCategory): UpstreamError {
+function toError(response: FailedResponse, stated: StatedError, byStatus: ErrorCategory): UpstreamError {
   const category = saysContextOverflow(stated) ? "context_exceeded" : byStatus;
-  return new UpstreamError(category, messageOfCategory[category], { ...answer, body: cut(answer.body) });
-}
-
-interface StatedError {
-  message: string;
-  code: unknown;
-  type: unknown;
+  const body = cut(response.body);
+  return new UpstreamError(category, messageOfCategory[category], { ...response, body, stated });
 }
 
 /** Where servers put their message: `error.message`, `error` itself, `message`, `detail`. The rest may echo the prompt. */
-function readStatedError(body: Record<string, unknown> | undefined): StatedError {
-  if (body === undefined) return { message: "", code: undefined, type: undefined };
+function readStatedError(body: Record<string, unknown> = {}): StatedError {
   const holder = isObject(body.error) ? body.error : body;
-  const message = [holder.message, body.error, holder.detail].find((text) => typeof text === "string");
-  return { message: typeof message === "string" ? message : "", code: holder.code, type: holder.type };
+  const message = [holder.message, body.error, holder.detail].find((text) => typeof text === "string") ?? "";
+  const { code, type, param } = holder;
+  return { message: String(message), code, type, param };
 }
 
 function saysContextOverflow({ message, code, type }: StatedError): boolean {

@@ -3,7 +3,7 @@ import { createByteBudget, type Holder, holdBytes } from "../limits/byte-budget.
 import { type Deadline, type DeadlineLimits, startDeadline } from "../limits/deadline.ts";
 import { checkCompletion, checkModelList } from "./check-response.ts";
 import { createSendOnce } from "./send-once.ts";
-import { askWithRetries } from "./send-with-retries.ts";
+import { sendWithRetries } from "./send-with-retries.ts";
 import { createServedModel } from "./served-model.ts";
 import type {
   CompletionRequest,
@@ -13,9 +13,9 @@ import type {
   UpstreamOptions,
 } from "./upstream.ts";
 
-/** An answer is in memory as bytes, as text and as the parsed value. */
-const bytesPerAnswerByte = 4;
-/** Beside a longer text, the one copy counts that a Blob saves. */
+/** A response is in memory as bytes, as text and as the parsed value. */
+const bytesPerResponseByte = 4;
+/** For a text longer than this, a Blob is worth the copy that it saves. */
 const longCharacters = 128 * 1024;
 
 type Body = string | Blob;
@@ -25,7 +25,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   const { timeoutMs, retries } = options;
   const limits: DeadlineLimits = { timeoutMs, timeoutError, abortError: () => new ClientDisconnectedError() };
   const send = createSendOnce(options);
-  // Many callers wait for the one answer, so none of them can call it off.
+  // Many calls wait for this one response, so none of them can abort it.
   const servedModel = createServedModel(options.model, () => listModels(new AbortController().signal));
 
   const memory = options.memory ?? createByteBudget(Number.MAX_SAFE_INTEGER);
@@ -34,18 +34,18 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   async function listModels(clientSignal: AbortSignal): Promise<ModelList> {
     const { signal, end } = startDeadline(limits, clientSignal);
     const holder = newHolder();
-    const onAnswerLength = (bytes: number) => holdBytes(holder, bytes * bytesPerAnswerByte);
+    const onResponseLength = (bytes: number) => holdBytes(holder, bytes * bytesPerResponseByte);
     try {
-      const call = { method: "GET", path: "/models", signal, onAnswerLength } as const;
-      return checkModelList(await askWithRetries(send, call, retries));
+      const call = { method: "GET", path: "/models", signal, onResponseLength } as const;
+      return checkModelList(await sendWithRetries(send, call, retries));
     } finally {
       end();
       holdBytes(holder, 0);
     }
   }
 
-  // Thousands of these wait at once; what each holds meanwhile is its body, for another try. An async function would hold its
-  // parameters, the request among them, until it ends.
+  // Thousands of these wait at once, each holding only its body, for another try. An async function would hold its parameters,
+  // the request among them, until it ends.
   function complete(
     request: CompletionRequest,
     clientSignal: AbortSignal,
@@ -57,20 +57,20 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       model === undefined
         ? servedModel.find(deadline.signal).then((found) => toBody(request, found))
         : toBody(request, model);
-    return askForCompletion(body, { namesNoModel: request.model === undefined, mayRetry }, deadline);
+    return sendForCompletion(body, { namesNoModel: request.model === undefined, mayRetry }, deadline);
   }
 
-  async function askForCompletion(
+  async function sendForCompletion(
     written: Body | Promise<Body>,
     { namesNoModel, mayRetry }: { namesNoModel: boolean; mayRetry: (() => boolean) | undefined },
     { signal, end }: Deadline,
   ): Promise<UpstreamCompletion> {
     const holder = newHolder();
-    const onAnswerLength = (bytes: number) => holdBytes(holder, bytes * bytesPerAnswerByte);
+    const onResponseLength = (bytes: number) => holdBytes(holder, bytes * bytesPerResponseByte);
     try {
       const body = await written;
-      const call = { method: "POST", path: "/chat/completions", body, signal, onAnswerLength } as const;
-      return checkCompletion(await askWithRetries(send, call, retries, mayRetry));
+      const call = { method: "POST", path: "/chat/completions", body, signal, onResponseLength } as const;
+      return checkCompletion(await sendWithRetries(send, call, retries, mayRetry));
     } catch (error) {
       // The deployment may have been restarted with another model.
       if (namesNoModel && error instanceof UpstreamError && error.status === 404) servedModel.forget();
@@ -88,7 +88,7 @@ function timeoutError(timeoutMs: number): UpstreamError {
   return new UpstreamError("timeout", `The upstream did not respond within ${timeoutMs} ms.`);
 }
 
-/** Bun copies a text to send it, and keeps both while it waits; of a Blob it sends the bytes themselves, at every try. */
+/** Bun copies a text to send it and keeps both while it waits; it sends the bytes of a Blob themselves, at every try. */
 function toBody(request: CompletionRequest, model: string): Body {
   const text = JSON.stringify({ ...request, model });
   return text.length < longCharacters ? text : new Blob([text]);

@@ -3,25 +3,18 @@ import type { CompletionChoice } from "./upstream.ts";
 const thinkStart = "<think>";
 const thinkEnd = "</think>";
 
-/** What the model said, without a block of thoughts before it. Some servers file all of it under reasoning. */
-export function readText({ message }: CompletionChoice): string {
-  const said = withoutThinking(readContent(message.content));
-  if (said !== "") return said;
-  const thought = [message.reasoning_content, message.reasoning].find((text) => typeof text === "string");
-  return typeof thought === "string" ? withoutThinking(thought) : "";
+/** A model's message as the server sent it. */
+export interface ModelMessage {
+  content: string;
+  /** Absent where the server keeps no reasoning apart from the content. */
+  reasoning: string | undefined;
 }
 
-/** The arguments of the one call of a tool; undefined if the model did not call it, or called it more than once. */
-export function readToolArguments({ message }: CompletionChoice, tool: string): unknown {
-  const calls: unknown[] = Array.isArray(message.tool_calls) ? message.tool_calls : [];
-  const functions = calls.map((call) => Object(Object(call).function) as Record<string, unknown>);
-  const [called, another] = functions.filter(({ name }) => name === tool);
-  return another === undefined ? called?.arguments : undefined;
-}
-
-export function isRefused({ message, finish_reason }: CompletionChoice): boolean {
-  if (typeof message.refusal === "string" && message.refusal !== "") return true;
-  return finish_reason === "content_filter" || finish_reason === "refusal";
+export function readMessage({ message }: CompletionChoice): ModelMessage {
+  const reasoning = [message.reasoning_content, message.reasoning].find(
+    (text) => typeof text === "string" && text !== "",
+  );
+  return { content: readContent(message.content), reasoning: reasoning as string | undefined };
 }
 
 /** Most servers send a string or null, some a list of parts. */
@@ -33,11 +26,30 @@ function readContent(content: unknown): string {
     .join("");
 }
 
-function withoutThinking(said: string): string {
-  const text = said.trim();
-  // An answer that has begun may speak of such a block.
-  if (text.startsWith("{")) return text;
-  const end = text.indexOf(thinkEnd);
-  if (end !== -1) return text.slice(end + thinkEnd.length).trim();
-  return text.startsWith(thinkStart) ? "" : text;
+/**
+ * Where the `<think>` block at `from` ends; undefined if there is none. A chat template may have opened the block in the prompt, so
+ * that the text holds only its end. A block that the token limit cut off ends with the text.
+ */
+export function endOfThinking(text: string, from = 0): number | undefined {
+  const end = text.indexOf(thinkEnd, from);
+  if (end >= 0) return end + thinkEnd.length;
+  return startsWithThinking(text, from) ? text.length : undefined;
+}
+
+/** Whether a `<think>` block begins at `from`, after white space. */
+export function startsWithThinking(text: string, from = 0): boolean {
+  return text.startsWith(thinkStart, skipSpace(text, from));
+}
+
+/** What a model thought, without the tags around it. */
+export function readThought(thinking: string): string {
+  const start = startsWithThinking(thinking) ? skipSpace(thinking, 0) + thinkStart.length : 0;
+  return thinking.slice(start, thinking.endsWith(thinkEnd) ? -thinkEnd.length : undefined).trim();
+}
+
+/** The first place at or after `from` that is not white space. */
+export function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && (text[at] ?? "").trim() === "") at += 1;
+  return at;
 }

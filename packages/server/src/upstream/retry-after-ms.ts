@@ -1,5 +1,5 @@
-/** The pause that a `Retry-After` asks for: a number of seconds, or a date. */
-export function askedPauseMs(retryAfter: string | undefined): number {
+/** The pause in a `Retry-After`: a number of seconds, or a date. 0 if it is absent, past or neither. */
+export function retryAfterMs(retryAfter: string | undefined): number {
   if (retryAfter === undefined) return 0;
   const seconds = Number(retryAfter);
   const pauseMs = Number.isNaN(seconds) ? Date.parse(retryAfter) - Date.now() : seconds * 1000;

@@ -1,11 +1,11 @@
 import { ServiceError, UpstreamError } from "../errors.ts";
 import { readBodyWithin } from "../limits/read-body-within.ts";
-import { classifyFailure } from "./classify-error.ts";
+import { classifyError } from "./classify-error.ts";
 import { type UnreachableReason, unreachableReason } from "./unreachable-reason.ts";
 import type { UpstreamOptions } from "./upstream.ts";
 
-/** More than any completion needs; an upstream that sends more is at fault. */
-const maxAnswerBytes = 64 * 1024 * 1024;
+/** More than any completion needs. */
+const maxResponseBytes = 64 * 1024 * 1024;
 
 export interface UpstreamCall {
   method: "GET" | "POST";
@@ -13,28 +13,26 @@ export interface UpstreamCall {
   path: string;
   body?: string | Blob;
   signal: AbortSignal;
-  /** Hears how long the answer is before so much of it is read; what it throws ends the call. */
-  onAnswerLength?: ((bytes: number) => void) | undefined;
-  /** Do not take a connection from the pool: one may have been closed by the other side without our knowing yet. */
+  /** Called with the response's length so far, before more of it is read; an error that it throws ends the call. */
+  onResponseLength?: ((bytes: number) => void) | undefined;
+  /** Takes no connection from the pool: the other side may have closed one unnoticed. */
   freshConnection?: boolean;
 }
 
-/** A 2xx answer. */
-export interface Answer {
+/** A 2xx response, read whole. */
+export interface CompleteResponse {
   status: number;
   bytes: Uint8Array<ArrayBuffer>;
-  /** The body as text, with our credential taken out of it. */
+  /** The body as text, with our credential redacted. */
   text(): string;
 }
 
-type UpstreamSending = Pick<UpstreamOptions, "url" | "apiKey" | "keepAlive">;
+export type Send = (call: UpstreamCall) => Promise<CompleteResponse>;
 
-export type Send = (call: UpstreamCall) => Promise<Answer>;
-
-/** The connection failed before anything was answered, so that the request may be sent again. */
-export class NotAnsweredError extends UpstreamError {
+/** The connection failed before any response, so the request may be sent again. */
+export class NoResponseError extends UpstreamError {
   readonly reason: UnreachableReason;
-  /** The reason in the words of the system or of OpenSSL. */
+  /** The error code of the system or of OpenSSL. */
   readonly code: string;
 
   constructor(cause: unknown) {
@@ -44,8 +42,12 @@ export class NotAnsweredError extends UpstreamError {
   }
 }
 
-/** Sends one request and reads the answer whole. Throws `UpstreamError` for all that is no 2xx. */
-export function createSendOnce({ url, apiKey, keepAlive = true }: UpstreamSending): Send {
+/** Sends one request and reads the whole response. Throws an `UpstreamError` for any status other than 2xx. */
+export function createSendOnce({
+  url,
+  apiKey,
+  keepAlive = true,
+}: Pick<UpstreamOptions, "url" | "apiKey" | "keepAlive">): Send {
   const headers: Record<string, string> = {
     "content-type": "application/json",
     accept: "application/json",
@@ -56,16 +58,16 @@ export function createSendOnce({ url, apiKey, keepAlive = true }: UpstreamSendin
   const withoutCredential = (text: string) =>
     credentials.reduce((rest, credential) => rest.replaceAll(credential, "[redacted]"), text);
 
-  return async ({ method, path, body, signal, onAnswerLength, freshConnection }) => {
+  return async ({ method, path, body, signal, onResponseLength, freshConnection }) => {
     let response: Response;
     try {
       response = await fetch(url + path, {
         method,
         headers,
         signal,
-        // A redirect would carry the credential to a host that nobody configured.
+        // A redirect would send the credential to a host that nobody configured.
         redirect: "manual",
-        // Bun ends a silent answer after 300 s by itself; the deadline is ours to set.
+        // Bun gives up a silent response after 300 s; the deadline is our own.
         timeout: false,
         ...(body === undefined ? {} : { body }),
         ...(freshConnection === true || !keepAlive ? { keepalive: false } : {}),
@@ -74,39 +76,39 @@ export function createSendOnce({ url, apiKey, keepAlive = true }: UpstreamSendin
       throw signal.aborted ? signal.reason : toConnectionError(error);
     }
     const { status, ok: isSuccess } = response;
-    const bytes = await readAnswer(response, signal, onAnswerLength);
+    const bytes = await readResponse(response, signal, onResponseLength);
     const text = () => withoutCredential(new TextDecoder().decode(bytes));
     if (isSuccess) return { status, bytes, text };
     const retryAfter = response.headers.get("retry-after") ?? undefined;
-    throw classifyFailure({ status, body: text(), retryAfter });
+    throw classifyError({ status, body: text(), retryAfter });
   };
 }
 
-async function readAnswer(
+async function readResponse(
   response: Response,
   signal: AbortSignal,
-  onLength: UpstreamCall["onAnswerLength"],
+  onLength: UpstreamCall["onResponseLength"],
 ): Promise<Uint8Array<ArrayBuffer>> {
   let bytes: Uint8Array<ArrayBuffer> | undefined;
   try {
-    bytes = await readBodyWithin(response, maxAnswerBytes, onLength);
+    bytes = await readBodyWithin(response, maxResponseBytes, onLength);
   } catch (error) {
-    if (error instanceof ServiceError) await giveUp(response);
-    throw signal.aborted ? signal.reason : toBrokenAnswer(error, response.status);
+    if (error instanceof ServiceError) await discard(response);
+    throw signal.aborted ? signal.reason : toBrokenResponseError(error, response.status);
   }
   if (bytes !== undefined) return bytes;
-  await giveUp(response);
-  throw new UpstreamError("upstream", `The upstream's answer is larger than ${maxAnswerBytes} bytes.`, {
+  await discard(response);
+  throw new UpstreamError("upstream", `The upstream's response is larger than ${maxResponseBytes} bytes.`, {
     status: response.status,
   });
 }
 
-/** What is not read must not keep the upstream busy until the garbage collector comes by. */
-async function giveUp(response: Response): Promise<void> {
+/** An unread response would keep the upstream busy until it is garbage-collected. */
+async function discard(response: Response): Promise<void> {
   await response.body?.cancel().catch(() => {});
 }
 
-/** A credential as it stands, and as servers write it into JSON: some escape slashes, some do not. */
+/** A credential as configured, and as servers write it into JSON: some escape slashes. */
 function spellingsOf(credential: string): string[] {
   const inJson = JSON.stringify(credential).slice(1, -1);
   return [credential, inJson, inJson.replaceAll("/", "\\/")];
@@ -114,22 +116,22 @@ function spellingsOf(credential: string): string[] {
 
 function toConnectionError(error: unknown): UpstreamError {
   if (codeOf(error).startsWith("Malformed_HTTP")) {
-    return new UpstreamError("upstream", "The upstream does not speak HTTP.", { cause: error });
+    return new UpstreamError("upstream", "The upstream did not respond in HTTP.", { cause: error });
   }
-  return new NotAnsweredError(error);
+  return new NoResponseError(error);
 }
 
-function toBrokenAnswer(error: unknown, status: number): UpstreamError | ServiceError {
+function toBrokenResponseError(error: unknown, status: number): UpstreamError | ServiceError {
   if (error instanceof ServiceError) {
     if (error.code !== "body_too_large") return error;
     const message =
-      "The upstream's answer needs more memory than one request may have (PRESAGE_MEMORY_BUDGET_BYTES).";
+      "The upstream's response needs more memory than one request may use (PRESAGE_MEMORY_BUDGET_BYTES).";
     return new UpstreamError("upstream", message, { status, cause: error });
   }
   if (codeOf(error) === "ECONNRESET") {
-    return new UpstreamError("unavailable", "The upstream broke off its answer.", { cause: error });
+    return new UpstreamError("unavailable", "The upstream broke off its response.", { cause: error });
   }
-  return new UpstreamError("upstream", "The upstream's answer cannot be read.", { cause: error });
+  return new UpstreamError("upstream", "The upstream's response cannot be read.", { cause: error });
 }
 
 function codeOf(error: unknown): string {

@@ -3,38 +3,38 @@ import { orAborted } from "../limits/deadline.ts";
 import type { ModelList } from "./upstream.ts";
 
 export interface ServedModel {
-  /** The name to send where the caller names no model, if it is known already. */
+  /** The name to send if the request names no model; undefined if it is not known yet. */
   known(): string | undefined;
-  /** Asks the upstream for it. */
+  /** Reads it from the upstream. */
   find(signal: AbortSignal): Promise<string>;
-  /** The upstream does not know the name any more: ask again next time. */
+  /** The upstream no longer knows the name: read it again next time. */
   forget(): void;
 }
 
-/** The configured name, or else the first id of the upstream's list: asked for once, shared by all who wait for it. */
+/** The configured name, or the first id of the upstream's list, which is read once for all calls that wait for it. */
 export function createServedModel(
   configured: string | undefined,
   listModels: () => Promise<ModelList>,
 ): ServedModel {
   let known = configured;
-  let asking: Promise<string> | undefined;
+  let reading: Promise<string> | undefined;
 
-  async function ask(): Promise<string> {
+  async function read(): Promise<string> {
     try {
       const [first] = (await listModels()).ids;
       if (first === undefined) throw new UpstreamError("upstream", "The upstream lists no model.");
       known = first;
       return first;
     } finally {
-      asking = undefined;
+      reading = undefined;
     }
   }
 
   return {
     known: () => known,
     find(signal) {
-      asking ??= ask();
-      return orAborted(asking, signal);
+      reading ??= read();
+      return orAborted(reading, signal);
     },
     forget() {
       known = configured;

@@ -1,31 +1,31 @@
 import type { ByteBudget } from "../limits/byte-budget.ts";
 
-/** Where the deployment is and what it takes. */
+/** Where the deployment is and how to call it. */
 export interface UpstreamOptions {
-  /** Base URL with its `/v1`, without a slash at the end. */
+  /** Base URL including `/v1`, without a trailing slash. */
   url: string;
   apiKey: string | undefined;
-  /** Asked of the upstream where absent. */
+  /** Absent: read from the upstream. */
   model: string | undefined;
-  /** Deadline of one call in milliseconds, retries and all. */
+  /** Deadline of one call in milliseconds, including its retries. */
   timeoutMs: number;
-  /** Further tries after a refused or reset connection or a 503. */
+  /** How often a call is retried after a refused or reset connection or a 503. */
   retries: number;
-  /** What answers count in while they are read. Absent: in nothing. */
+  /** Responses reserve from it while they are read. Absent: they reserve nothing. */
   memory?: ByteBudget;
-  /** Whether a connection is used for more than one call. True where absent. */
+  /** Whether a connection is used for more than one call. Absent: true. */
   keepAlive?: boolean;
 }
 
 /** A chat completion as the upstream sent it. */
 export interface UpstreamCompletion {
-  /** The very bytes of the answer. */
+  /** The bytes of the response, unchanged. */
   bytes: Uint8Array<ArrayBuffer>;
   /** The same, parsed. */
   body: CompletionBody;
 }
 
-/** The parts of a completion that are certain to be there; everything else is read leniently. */
+/** The parts of a completion that are certain to be present; all others are read leniently. */
 export interface CompletionBody extends Record<string, unknown> {
   choices: [CompletionChoice, ...CompletionChoice[]];
 }
@@ -35,24 +35,24 @@ export interface CompletionChoice extends Record<string, unknown> {
 }
 
 export interface ModelList {
-  /** The very bytes of the answer. */
+  /** The bytes of the response, unchanged. */
   bytes: Uint8Array<ArrayBuffer>;
   ids: string[];
 }
 
-/** What is asked of a chat-completions deployment. `model` is filled in where it is absent. */
+/** A chat-completions request. `model` is filled in if it is absent. */
 export interface CompletionRequest extends Record<string, unknown> {
   model?: string;
   messages: readonly { role: string; content: string }[];
 }
 
 export interface Upstream {
-  /** Asks for one completion. Throws `UpstreamError`, or `ClientDisconnectedError` once `callerGone` is aborted. */
+  /** Requests one completion. Throws `UpstreamError`, or `ClientDisconnectedError` once `clientSignal` is aborted. */
   complete(
     request: CompletionRequest,
-    callerGone: AbortSignal,
-    /** Asked before each further try, where tries are bounded beyond this one call. */
+    clientSignal: AbortSignal,
+    /** Called before each retry, where retries are bounded beyond this one call. */
     mayRetry?: () => boolean,
   ): Promise<UpstreamCompletion>;
-  listModels(callerGone: AbortSignal): Promise<ModelList>;
+  listModels(clientSignal: AbortSignal): Promise<ModelList>;
 }

@@ -1,23 +1,23 @@
 import { UpstreamError } from "../errors.ts";
 import type { Logger } from "../observability/logger.ts";
 import { watchOutage } from "../observability/watch-outage.ts";
-import { NotAnsweredError } from "./send-once.ts";
+import { NoResponseError } from "./send-once.ts";
 import type { UnreachableReason } from "./unreachable-reason.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** Hears of every call that an upstream could not be reached for. */
+/** Counts a call for which an upstream could not be reached. */
 export type CountUnreachable = (upstream: "predictions" | "judges", reason: UnreachableReason) => void;
 
 export interface OutageObservers {
   logger: Pick<Logger, "warn">;
-  /** What the upstream is asked for. */
+  /** What the upstream is used for. */
   upstream: "predictions" | "judges";
   count: CountUnreachable | undefined;
 }
 
 /**
- * The same upstream, whose outages are in the log: why it cannot be reached, each reason once an outage, and that it
- * answers again. Callers are not told why: it is about our network, not about their call.
+ * The same upstream, but its outages are logged: why it cannot be reached, each reason once an outage, and when it is back.
+ * Clients are not told why, as it is about our network and not about their request.
  */
 export function watchOutages(
   { complete, listModels }: Upstream,
@@ -29,24 +29,24 @@ export function watchOutages(
     fields: { upstream },
   });
 
-  function noteFailure(error: unknown): void {
-    if (error instanceof NotAnsweredError) {
+  function recordFailure(error: unknown): void {
+    if (error instanceof NoResponseError) {
       const { reason, code } = error;
       count?.(upstream, reason);
       outage.failed(reason, () => ({ reason, code }));
     }
-    // It answered, though not with what was asked for.
+    // It responded, though with an error.
     else if (error instanceof UpstreamError && error.status !== undefined) outage.answered();
   }
 
-  // Beside the call, not around it: thousands of them wait at once.
+  // Beside the call instead of around it: thousands wait at once.
   function watch<Answer>(call: Promise<Answer>): Promise<Answer> {
-    call.then(outage.answered, noteFailure);
+    call.then(outage.answered, recordFailure);
     return call;
   }
 
   return {
     complete: (...call) => watch(complete(...call)),
-    listModels: (callerGone) => watch(listModels(callerGone)),
+    listModels: (clientSignal) => watch(listModels(clientSignal)),
   };
 }

@@ -1,16 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type EvaluationResult, EvaluationResultResponse } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationClient } from "../support/evaluations.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const duration = /^PT\d+(\.\d+)?S$/;
 const exactMatchId = /^exact-match-\d{4}-\d\d-\d\d$/;
 
-/** The contract's table of the request: a name, the deprecated one that it replaces, and a value. */
+/** The contract's request table: a name, the deprecated name that it replaces, and a value. */
 const requestFields = [
   ["evaluated_model_retrieved_context", "retrieved_context", ["a hall", "a door"]],
   ["evaluated_model_input", "input", "State: a closed door\n\nAction: open door"],
@@ -19,7 +20,7 @@ const requestFields = [
   ["evaluated_model_system_prompt", "system_prompt", "You are a world model."],
 ] as const;
 
-/** The contract's table of the result: a field and what it must hold in the example below. */
+/** The contract's result table: a field and its value in the example below. */
 const resultFields: [keyof EvaluationResult, unknown][] = [
   ["id", expect.stringMatching(/^\d+$/)],
   ["app", "default"],
@@ -52,7 +53,7 @@ const resultFields: [keyof EvaluationResult, unknown][] = [
   ["external", false],
 ];
 
-/** Deprecated fields of a result, beside the ones that replace them. */
+/** Deprecated fields of a result and the ones that replace them. */
 const replacedFields: [keyof EvaluationResult, keyof EvaluationResult][] = [
   ["system_prompt", "evaluated_model_system_prompt"],
   ["retrieved_context", "evaluated_model_retrieved_context"],
@@ -72,26 +73,16 @@ const yesterday = {
 };
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let presage: TestPresage;
-  const { post, evaluate, resultOf, find, search } = evaluationClient(() => presage);
-
-  beforeAll(async () => {
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: await database.create(),
-      PRESAGE_UPSTREAM_URL: upstream.url,
-    });
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
-  });
+  const upstream = useUpstream();
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
+  const { post, evaluate, resultOf } = evaluationClient(() => presage);
+  const { find, search } = evaluationResultsClient(() => presage);
 
   describe.each([
     ["today's", today],
     ["old", yesterday],
   ])("A request in %s names", (_, request) => {
-    test("gets an item with every field of the contract, in new names and old", async () => {
+    test("gets an item with every field of the contract, under new and old names", async () => {
       const [item] = await evaluate(request);
       expect(item as unknown).toEqual({
         evaluator_id: expect.stringMatching(exactMatchId),
@@ -105,11 +96,11 @@ onEachDatabase((database) => {
       });
     });
 
-    test.each(resultFields)("gets a result whose %s is as the contract has it", async (name, value) => {
+    test.each(resultFields)("gets a result whose %s is as in the contract", async (name, value) => {
       expect((await resultOf(request))[name] as unknown).toEqual(value);
     });
 
-    test.each(replacedFields)("gets %s with what %s holds", async (oldName, name) => {
+    test.each(replacedFields)("gets %s with the value of %s", async (oldName, name) => {
       const result = await resultOf(request);
       expect(result[oldName]).toEqual(result[name]);
     });
@@ -125,7 +116,7 @@ onEachDatabase((database) => {
       });
     });
 
-    test("finds the same result again, alone, in a list, and by a search", async () => {
+    test("finds the same result by id, in a list and by a search", async () => {
       const result = await resultOf(request);
       expect(await find(result.id)).toEqual(result);
       expect((await search({ limit: 1 }))[0]).toEqual(result);
@@ -136,7 +127,7 @@ onEachDatabase((database) => {
   });
 
   describe("The Deprecation header", () => {
-    test("comes with old names, and the metrics count them by key", async () => {
+    test("is sent for old names, and the metrics count them by key", async () => {
       const counted = async () => {
         const text = await (await presage.call("GET", "/metrics")).text();
         return Number(/^presage_deprecated_requests_total\{key_id="[^"]+"\} (\d+)$/m.exec(text)?.[1]);
@@ -162,7 +153,7 @@ onEachDatabase((database) => {
       expect(response.headers.has("deprecation")).toBe(true);
     });
 
-    test("does not come without them, nor for old names that are null", async () => {
+    test("is not sent without old names, nor for old names that are null", async () => {
       expect((await post(today)).headers.has("deprecation")).toBe(false);
       const nulls = Object.fromEntries(requestFields.map(([, oldName]) => [oldName, null]));
       expect(
@@ -172,12 +163,12 @@ onEachDatabase((database) => {
   });
 
   describe("Of an old name and a new one", () => {
-    test.each(requestFields)("%s counts, and %s does not", async (name, oldName, value) => {
+    test.each(requestFields)("%s is used, and %s is ignored", async (name, oldName, value) => {
       const other = typeof value === "string" ? "something else" : ["something else"];
       expect((await resultOf({ ...today, [oldName]: other }))[name] as unknown).toEqual(value);
     });
 
-    test("the new evaluators, evaluator and explain_strategy count", async () => {
+    test("the new evaluators, evaluator and explain_strategy are used", async () => {
       const evaluators = [
         { evaluator: "exact-match", evaluator_id: "nothing", explain_strategy: "never", explain: true },
       ];

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,10 +7,10 @@ import { composeServer } from "../../src/compose/compose-server.ts";
 import { readConfig } from "../../src/config.ts";
 import { generateKey } from "../../src/identity/api-keys/key-format.ts";
 import { createLog } from "../../src/observability/logger.ts";
-import { apiKeyClient } from "../support/api-keys.ts";
-import { openStore } from "../support/open-store.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage, testKey } from "../support/presage.ts";
+import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 type Headers = Record<string, string>;
 
@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Everything by which a caller could tell one refusal from another. */
+/** Everything that could distinguish one rejection from another. */
 async function refusalOf(response: Response) {
   const { status, headers } = response;
   const names = [...headers.keys()].sort();
@@ -64,31 +64,31 @@ async function expectRefused(headers: Headers): Promise<void> {
   });
 }
 
-describe("One same answer refuses", () => {
+describe("The same response rejects", () => {
   const good = testKey;
   const presented: [string, Headers][] = [
     ["no key", {}],
     ["an empty key", { "x-api-key": "" }],
     ["an empty bearer token", { authorization: "Bearer " }],
-    ["a well-formed key that nobody has", { "x-api-key": generateKey() }],
+    ["a well-formed unknown key", { "x-api-key": generateKey() }],
     ["the same as a bearer token", { authorization: `Bearer ${generateKey()}` }],
     ["a malformed key", { "x-api-key": "psg_short" }],
-    ["a key with something after it", { "x-api-key": `${good}x` }],
+    ["a key with an extra character", { "x-api-key": `${good}x` }],
     ["a key without its end", { "x-api-key": good.slice(0, -1) }],
-    ["a key in other letters", { "x-api-key": good.toUpperCase() }],
+    ["a key in upper case", { "x-api-key": good.toUpperCase() }],
     ["two keys in one header", { "x-api-key": `${good}, ${good}` }],
     ["a key of 7,000 characters", { "x-api-key": "a".repeat(7_000) }],
-    ["a key that is no ASCII", { "x-api-key": "ключ" }],
+    ["a key that is not ASCII", { "x-api-key": "ключ" }],
     ["SQL", { "x-api-key": "' or '1'='1" }],
     ["a key without a scheme", { authorization: good }],
     ["a key under another scheme", { authorization: `Basic ${btoa(`key:${good}`)}` }],
-    ["a key that a cookie carries", { cookie: `x-api-key=${good}; session=${good}` }],
+    ["a key in a cookie", { cookie: `x-api-key=${good}; session=${good}` }],
     [
-      "two headers with two keys, of which one is good",
+      "two headers with two keys, the first valid",
       { "x-api-key": good, authorization: `Bearer ${generateKey()}` },
     ],
     [
-      "two headers with two keys, of which the other is good",
+      "two headers with two keys, the second valid",
       { "x-api-key": generateKey(), authorization: `Bearer ${good}` },
     ],
   ];
@@ -116,8 +116,9 @@ describe("One same answer refuses", () => {
   test("an expired key", async () => {
     const { key } = await create("expired", new Date(Date.now() + 1_000).toISOString());
     expect(await use(key)).toBe(200);
-    await Bun.sleep(1_100);
+    setSystemTime(Date.now() + 1_100);
     await expectRefused({ "x-api-key": key });
+    setSystemTime();
   });
 
   test("a key's digest, prefix or id", async () => {
@@ -127,17 +128,17 @@ describe("One same answer refuses", () => {
   });
 });
 
-/** `fetch` takes one byte a character. */
+/** `fetch` accepts one byte per character. */
 function toHeaderBytes(text: string): string {
   return Buffer.from(text).toString("latin1");
 }
 
-describe("A good key is taken", () => {
+describe("A valid key is accepted", () => {
   const good = testKey;
   const presented: [string, Headers][] = [
     ["as X-API-KEY", { "X-API-KEY": good }],
     ["as a bearer token", { authorization: `Bearer ${good}` }],
-    ["as a bearer token in other letters", { Authorization: `BEARER  ${good}` }],
+    ["as a bearer token with a scheme in upper case", { Authorization: `BEARER  ${good}` }],
     ["in both headers", { "x-api-key": good, authorization: `Bearer ${good}` }],
     ["beside another scheme's credentials", { "x-api-key": good, authorization: "Basic abc" }],
   ];
@@ -145,7 +146,7 @@ describe("A good key is taken", () => {
     test(name, async () => expect((await me(headers)).status).toBe(200));
 });
 
-describe("Of all paths", () => {
+describe("Among all paths", () => {
   let paths: string[];
   const isBelowV1 = (path: string) => path.startsWith("/v1/");
   const statusOf = async (method: string, path: string) =>
@@ -158,7 +159,7 @@ describe("Of all paths", () => {
     await dispose();
   });
 
-  test("every one below /v1 is closed without a key, by whatever method it is asked", async () => {
+  test("every one below /v1 is closed without a key, for any method", async () => {
     const closed = paths.filter(isBelowV1);
     expect(closed.length).toBeGreaterThanOrEqual(9);
     expect(closed).toContain("/v1/predict");
@@ -166,12 +167,12 @@ describe("Of all paths", () => {
       const statuses = await Promise.all(
         ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].map((method) => statusOf(method, path)),
       );
-      // The methods that a path has ask for the key; those that it does not have are not allowed.
+      // Supported methods require the key; others are not allowed.
       expect([path, ...new Set(statuses)].sort()).toEqual([path, 401, 405].sort());
     }
   });
 
-  test("none that is written in another way is a way in", async () => {
+  test("no other spelling bypasses authentication", async () => {
     for (const path of [
       "/v1/me/",
       "/v1//me",
@@ -189,7 +190,7 @@ describe("Of all paths", () => {
       expect((await presage.call("GET", path)).status).toBe(404);
   });
 
-  test("only the probes, the page of the interface and the one that signs in show something to anybody", async () => {
+  test("only the probes, the API page and the sign-in page are public", async () => {
     const others = paths.filter((path) => !isBelowV1(path)).toSorted();
     const answers = await Promise.all(
       others.map(async (path) => {
@@ -208,7 +209,7 @@ describe("Of all paths", () => {
       ...signIn,
     ]);
     for (const { path, status, location } of answers) {
-      // What changes something takes no GET, and of the dashboard's files none is called so.
+      // Routes that change something do not support GET, and no file of the dashboard has this name.
       if ([200, 404, 405].includes(status)) continue;
       const returnTo = encodeURIComponent(path);
       expect([path, status, location]).toEqual([path, 303, `/sign-in?return_to=${returnTo}`]);
@@ -217,7 +218,7 @@ describe("Of all paths", () => {
 });
 
 describe("GET /v1/me", () => {
-  test("tells in local mode of the owner", async () => {
+  test("returns the owner in local mode", async () => {
     expect(await (await me({ "x-api-key": testKey })).json()).toStrictEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       email: null,
@@ -227,7 +228,7 @@ describe("GET /v1/me", () => {
     });
   });
 
-  test("tells of the user whose key it is", async () => {
+  test("returns the user whose key it is", async () => {
     const owner = await userOf(testKey);
     const { key } = await create("another of the owner's");
     expect(await userOf(key)).toEqual(owner);

@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { onEachDatabase } from "../support/databases.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
-import { startOpenidProvider } from "../support/openid-provider.ts";
-import { startRelay } from "../support/relay.ts";
-import { sessionOf, signInLocally, type TestSession } from "../support/session.ts";
-import { callbackAddress } from "../support/sign-in-at-provider.ts";
-import { launchPresage, type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
-import { completion, startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { launchPresage, type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
+import { startOpenidProvider } from "../support/sign-in/openid-provider.ts";
+import { sessionOf, signInLocally, type TestSession } from "../support/sign-in/session.ts";
+import { callbackAddress } from "../support/sign-in/sign-in-at-provider.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { startRelay } from "../support/store/relay.ts";
+import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 const bootstrapKey = "bootstrap-secret-Zk3v9Qx1-0123456789";
 const upstreamKey = "upstream-secret-Wm8r2Lp5";
@@ -27,7 +28,7 @@ afterAll(() => upstream.stop());
 const predictBody = { interaction: { state, action } };
 const chatBody = { messages: [{ role: "user", content: prompt }] };
 
-/** Every way in which the upstream can give back what it was sent. */
+/** Every way in which the upstream can echo what it received. */
 const echoes: ((authorization: string, text: string) => Response)[] = [
   () => Response.json(completion("The door is open.")),
   (authorization, text) =>
@@ -40,13 +41,13 @@ const echoes: ((authorization: string, text: string) => Response)[] = [
 ];
 
 interface Answers {
-  /** Everything that was answered, heads and bodies, but for the answers that hand out a key. */
+  /** All responses with headers and bodies, except those that return a new key. */
   text: string;
   statuses: Set<number>;
   createdKeys: string[];
 }
 
-/** Calls every error path with secrets in hand. */
+/** Calls every error path with secrets. */
 async function callEverything(presage: SpawnedPresage): Promise<Answers> {
   const answers: Answers = { text: "", statuses: new Set(), createdKeys: [] };
   const call = async (method: string, path: string, body: unknown, headers: Record<string, string>) => {
@@ -64,7 +65,9 @@ async function callEverything(presage: SpawnedPresage): Promise<Answers> {
   };
   const [usual, revoked, expired] = [await create(), await create(), await create(600)];
   await call("DELETE", `/v1/api-keys/${revoked.id}`, undefined, { "x-api-key": usual.key });
-  await Bun.sleep(700);
+  const isRefused = async () =>
+    (await presage.call("GET", "/v1/me", undefined, { "x-api-key": expired.key })).status === 401;
+  await expectEventually(isRefused, true);
 
   for (const echo of echoes) {
     upstream.answer = ({ headers, text }) => echo(headers.get("authorization") ?? "", text);
@@ -104,7 +107,7 @@ function expectNone(secrets: string[], text: string): void {
   expect(secrets.filter((secret) => text.includes(secret))).toStrictEqual([]);
 }
 
-/** The database's files as text, byte for byte. */
+/** The database's files as text, one character per byte. */
 async function readFiles(path: string): Promise<string> {
   const directory = dirname(path);
   const files = (await readdir(directory)).map((name) => Bun.file(join(directory, name)).bytes());
@@ -112,7 +115,7 @@ async function readFiles(path: string): Promise<string> {
 }
 
 onEachDatabase((database) => {
-  test("no secret is in any answer, in the log, in the metrics or in the database's files", async () => {
+  test("no secret appears in any response, the log, the metrics or the database's files", async () => {
     const url = await database.create();
     const direct = url.startsWith("postgres:") ? new URL(url) : undefined;
     const relay = await startRelay(Number(direct?.port ?? 0));
@@ -132,7 +135,7 @@ onEachDatabase((database) => {
     });
     const answers = await callEverything(presage);
     expect([...answers.statuses].sort()).toStrictEqual([200, 204, 400, 401, 404, 405, 413, 422, 502, 503]);
-    // The database's connections break, and nothing of them may come into the log.
+    // The database's connections break, and no secret of them may reach the log.
     await relay.stop();
     await presage.call("GET", "/v1/api-keys", undefined, { "x-api-key": wrongKey });
     const files = url.startsWith("sqlite:") ? await readFiles(url.slice("sqlite:".length)) : "";
@@ -146,13 +149,13 @@ onEachDatabase((database) => {
     expect(log.split("\n").length).toBeGreaterThan(100);
     expectNone(secrets, answers.text);
     expectNone([...secrets, ...texts], log);
-    // What the driver knows of a connection, the key to cancel its statements among it.
+    // What the driver knows about a connection, including the key to cancel its statements.
     expectNone(["connectionParameters", "secretKey"], log);
     expectNone([...secrets, ...texts], files);
     if (url.startsWith("sqlite:")) expect(files).toContain("of the test");
   }, 60_000);
 
-  /** Makes calls with a session and its page's proof, right and wrong; returns all that was answered, but for pages, which hold the proof. */
+  /** Makes calls with a session and valid or invalid CSRF tokens; returns all responses except pages, which contain the token. */
   async function callWithSession(
     browser: Browser,
     url: string,
@@ -178,7 +181,7 @@ onEachDatabase((database) => {
     return text;
   }
 
-  /** The log of a server once it has ended. */
+  /** The log of a server after its exit. */
   async function logOf(presage: SpawnedPresage): Promise<string> {
     presage.kill("SIGTERM");
     await presage.exited;
@@ -187,7 +190,7 @@ onEachDatabase((database) => {
     return log;
   }
 
-  test("nothing that signs in by a printed address is in any answer, in the log or in the database's files", async () => {
+  test("no secret of a printed address appears in any response, the log or the database's files", async () => {
     const url = await database.create();
     await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_LOG_LEVEL: "trace" });
     const signInAddress = /http\S+\/sign-in#\S+/.exec(await presage.stderr())?.[0];
@@ -199,9 +202,9 @@ onEachDatabase((database) => {
     expectNone(secrets, await logOf(presage));
   }, 60_000);
 
-  test("nothing that signs in at a provider is in any answer, in the log or in the database's files", async () => {
+  test("no secret of a provider sign-in appears in any response, the log or the database's files", async () => {
     const url = await database.create();
-    // The tests' browser goes to the server itself in place of this address, which the provider knows it by.
+    // The tests' browser calls the server directly instead of this address, which is registered at the provider.
     const publicUrl = `http://127.0.0.1:${await freePort()}`;
     const provider = await startOpenidProvider([publicUrl]);
     await using presage = await spawnPresage({
@@ -230,7 +233,7 @@ onEachDatabase((database) => {
 
 const databasePassword = "database-secret-Rt7y3Mz1";
 
-/** Starts a server that cannot start and returns all that it wrote. */
+/** Starts a server that must fail to start, and returns its output. */
 async function failToStart(environment: Record<string, string>): Promise<string> {
   await using presage = await launchPresage({ PRESAGE_DATABASE_URL: "sqlite::memory:", ...environment });
   const code = await Promise.race([presage.exited, Bun.sleep(20_000).then(() => "did not end")]);
@@ -238,7 +241,7 @@ async function failToStart(environment: Record<string, string>): Promise<string>
   return (await presage.stdout()) + (await presage.stderr());
 }
 
-test("a wrong configuration is refused without showing what is secret in it", async () => {
+test("an invalid configuration is rejected without showing its secrets", async () => {
   const output = await failToStart({
     PRESAGE_PORT: "eighty",
     PRESAGE_BOOTSTRAP_KEY: "short-secret-Kp2",
@@ -258,7 +261,7 @@ test("a wrong configuration is refused without showing what is secret in it", as
   expectNone(["short-secret-Kp2", databasePassword, upstreamKey, clientSecret], output);
 });
 
-test("a database that cannot be reached at the start is told of without its password", async () => {
+test("an unreachable database at startup is reported without its password", async () => {
   const output = await failToStart({
     PRESAGE_DATABASE_URL: `postgres://user:${databasePassword}@127.0.0.1:${await freePort()}/presage`,
     PRESAGE_UPSTREAM_API_KEY: upstreamKey,
@@ -271,7 +274,7 @@ test("a database that cannot be reached at the start is told of without its pass
 
 onEachDatabase((database) => {
   if (database.name !== "PostgreSQL") return;
-  test("a database that refuses the password is told of without it", async () => {
+  test("a rejected database password is reported without showing it", async () => {
     const url = new URL(await database.create());
     url.username = "nobody";
     url.password = databasePassword;

@@ -1,25 +1,30 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import pg from "pg";
-import { apiKeyClient } from "../support/api-keys.ts";
-import { eventually } from "../support/eventually.ts";
-import { createDatabaseAt, type PostgresServer, startPostgres } from "../support/postgres.ts";
-import { startPresage } from "../support/presage.ts";
-import { startRelay } from "../support/relay.ts";
-import { spawnPresage } from "../support/spawn-presage.ts";
-import { type Kind, kinds, type Ledger, makeFixtures, openLedger } from "../support/store-ledger.ts";
-import { startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { eventually, expectEventually } from "../support/eventually.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { type Kind, kinds, type Ledger, makeFixtures, openLedger } from "../support/store/change-ledger.ts";
+import {
+  connectTo,
+  countLockWaits,
+  createDatabaseAt,
+  type PostgresServer,
+  startPostgres,
+} from "../support/store/postgres.ts";
+import { startRelay } from "../support/store/relay.ts";
+import { startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
-// These tests wait, and so they run at the same time. What was answered 2xx must be there once; what was answered 503 must not
-// be there, unless it was said to be uncertain; counts must equal rows.
+// These tests mostly wait, so they run concurrently. A change answered with 2xx must be stored exactly once; one answered with
+// 503 must not be stored, unless reported as uncertain; counts must equal rows.
 
-/** Longer than a statement, and the rollback after it, is waited for. */
+/** Longer than the timeout of a statement and its rollback. */
 const lockMs = 22_000;
 const silenceMs = 19_000;
-/** Longer than a statement is waited for. */
+/** Longer than the statement timeout. */
 const freezeMs = 12_000;
-/** Promised are 5 s, on a machine that does nothing else. */
+/** The promise is 5 s, on an otherwise idle machine. */
 const recoveryMs = 20_000;
-/** Nobody waits for longer than a connection and one answer, 13 s, and what the machine adds to it. */
+/** No one waits longer than for a connection and one response, 13 s, plus delays of the machine. */
 const patienceMs = 25_000;
 
 let postgres: PostgresServer;
@@ -34,13 +39,17 @@ afterAll(async () => {
   await Promise.all([postgres.remove(), frozen.remove()]);
 }, 60_000);
 
-async function connectTo(url: string): Promise<pg.Client> {
-  const client = new pg.Client(url);
-  await client.connect();
-  return client;
+/** Starts a server that reaches its database through a relay. */
+async function startThroughRelay() {
+  const direct = await createDatabaseAt(postgres.url);
+  const relay = await startRelay(Number(new URL(direct).port));
+  const relayed = new URL(direct);
+  relayed.port = String(relay.port);
+  const environment = { PRESAGE_DATABASE_URL: relayed.href, PRESAGE_UPSTREAM_URL: upstream.url };
+  return { direct, relay, presage: await startPresage(environment) };
 }
 
-/** Asks for a change of each kind until all of them are made, and returns how long that took. */
+/** Requests a change of each kind until all succeed, and returns how long that took. */
 async function recover({ ask }: Ledger): Promise<number> {
   const startedAtMs = performance.now();
   for (;;) {
@@ -62,7 +71,7 @@ async function tablesOf(server: PostgresServer): Promise<string[]> {
   return rows.map(({ name }) => name).filter((name) => !name.startsWith("kysely_"));
 }
 
-/** Of these no change is asked for here: locks on them must not matter, or only to what is written in the background. */
+/** Tables that the changes do not use: locks on them must not matter, except for background writes. */
 const withoutChanges = new Set([
   "error_finding_counts",
   "sessions",
@@ -93,14 +102,14 @@ async function lockUnderLoad(tables: string[]): Promise<string[]> {
   return wrong.map((what) => `${tables}: ${what}`);
 }
 
-test.concurrent("a correction that was kept is not answered as if it were not, though its texts cannot be read any more", async () => {
+test.concurrent("a stored correction is not reported as failed, even if its texts cannot be read", async () => {
   const url = await createDatabaseAt(postgres.url);
   const presage = await startPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_UPSTREAM_URL: upstream.url });
   const ledger = openLedger(presage, await makeFixtures(presage));
   const [ofRow, ofTexts] = await Promise.all([connectTo(url), connectTo(url)]);
   await ofRow.query("begin; select id from evaluation_results for update");
   const asked = ledger.ask("correction");
-  await Bun.sleep(1_000);
+  await expectEventually(() => countLockWaits(ofTexts), 1);
   await ofTexts.query("begin; lock table evaluation_payloads in access exclusive mode");
   await ofRow.query("rollback");
   expect((await asked).status).toBe(201);
@@ -110,14 +119,14 @@ test.concurrent("a correction that was kept is not answered as if it were not, t
   await presage.stop();
 });
 
-test.concurrent("a lock on any table, under load, keeps whole what is answered and nothing else", async () => {
+test.concurrent("a lock on any table, under load, keeps exactly the confirmed changes", async () => {
   const tables = await tablesOf(postgres);
   expect(tables.length).toBeGreaterThan(20);
   const alone = tables.filter((table) => !withoutChanges.has(table)).map((table) => [table]);
   expect((await Promise.all([[...withoutChanges], ...alone].map(lockUnderLoad))).flat()).toEqual([]);
 });
 
-test.concurrent("a process that freezes in a transaction holds up the others for 5 s at most", async () => {
+test.concurrent("a process that freezes in a transaction blocks the others for at most 5 s", async () => {
   const url = await createDatabaseAt(postgres.url);
   const environment = { PRESAGE_DATABASE_URL: url, PRESAGE_UPSTREAM_URL: upstream.url };
   await using peer = await spawnPresage(environment);
@@ -125,14 +134,12 @@ test.concurrent("a process that freezes in a transaction holds up the others for
   const fixtures = await makeFixtures(other);
   const [ledger, ledgerOfPeer] = [openLedger(other, fixtures), openLedger(peer, fixtures, "of the peer")];
 
-  // The peer has its number and waits for the counts, which it gets once it is frozen.
+  // The peer has its number and waits for the counts table, whose lock it gets once frozen.
   const [holder, watcher] = [await connectTo(url), await connectTo(url)];
   await holder.query("begin; lock table evaluation_count_deltas");
   const asked = ledgerOfPeer.ask("evaluation");
-  const waits = `select count(*)::int as waiting from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and query like '%into "evaluation_results"%'`;
-  const waiting = async () => (await watcher.query<{ waiting: number }>(waits)).rows[0]?.waiting;
-  expect(await eventually(waiting, (count) => count === 1)).toBe(1);
+  const waiting = () => countLockWaits(watcher, 'into "evaluation_results"');
+  await expectEventually(waiting, 1);
   peer.kill("SIGSTOP");
   await holder.query("rollback");
   await holder.end();
@@ -145,7 +152,7 @@ test.concurrent("a process that freezes in a transaction holds up the others for
   const left = `select count(*)::int as waiting from pg_stat_activity
     where datname = current_database() and state = 'idle in transaction'`;
   const isLeft = async () => (await watcher.query<{ waiting: number }>(left)).rows[0]?.waiting;
-  expect(await eventually(isLeft, (count) => count === 0)).toBe(0);
+  await expectEventually(isLeft, 0);
   await watcher.end();
   peer.kill("SIGCONT");
   expect((await asked).status).toBe(503);
@@ -154,7 +161,7 @@ test.concurrent("a process that freezes in a transaction holds up the others for
   expect(await ledgerOfPeer.contradictions(url)).toEqual([]);
 });
 
-test.concurrent("a server that is stopped for 12 s loses nothing that is answered, also by kill -9 afterwards", async () => {
+test.concurrent("a database server frozen for 12 s loses no confirmed change, even with kill -9 afterwards", async () => {
   const url = await frozen.createDatabase();
   await using presage = await spawnPresage({
     PRESAGE_DATABASE_URL: url,
@@ -168,7 +175,7 @@ test.concurrent("a server that is stopped for 12 s loses nothing that is answere
 
   const askForRevisions = () => Array.from({ length: 12 }, () => ledger.ask("revision"));
 
-  // So that as many connections are open as there may be.
+  // Opens the maximum of connections.
   await Promise.all(askForRevisions());
   await frozen.freeze();
   const revisions = askForRevisions();
@@ -190,18 +197,14 @@ test.concurrent("a server that is stopped for 12 s loses nothing that is answere
   expect(rows).toEqual([]);
 });
 
-test.concurrent("a wire that swallows everything for 19 s makes nobody wait in turns", async () => {
-  const direct = await createDatabaseAt(postgres.url);
-  const relay = await startRelay(Number(new URL(direct).port));
-  const wired = new URL(direct);
-  wired.port = String(relay.port);
-  const presage = await startPresage({
-    PRESAGE_DATABASE_URL: wired.href,
-    PRESAGE_UPSTREAM_URL: upstream.url,
-  });
+test.concurrent("a connection that is silent for 19 s does not make callers wait one after another", async () => {
+  const { direct, relay, presage } = await startThroughRelay();
   const ledger = openLedger(presage, await makeFixtures(presage));
   const stop = ledger.askUntilStopped(20);
-  await Bun.sleep(500);
+  await eventually(
+    () => ledger.entries.length,
+    (count) => count > 2 * kinds.length,
+  );
   relay.silence();
   const silentAtMs = performance.now();
   const asked: Promise<unknown>[] = [];
@@ -220,20 +223,13 @@ test.concurrent("a wire that swallows everything for 19 s makes nobody wait in t
   await relay.stop();
 });
 
-test.concurrent("a change whose answer never comes is said to be uncertain, and is not to be sent again", async () => {
-  const direct = await createDatabaseAt(postgres.url);
-  const relay = await startRelay(Number(new URL(direct).port));
-  const wired = new URL(direct);
-  wired.port = String(relay.port);
-  const presage = await startPresage({
-    PRESAGE_DATABASE_URL: wired.href,
-    PRESAGE_UPSTREAM_URL: upstream.url,
-  });
+test.concurrent("a change whose commit is never confirmed is reported as uncertain, and not to be retried", async () => {
+  const { direct, relay, presage } = await startThroughRelay();
   const ledger = openLedger(presage, await makeFixtures(presage));
   relay.holdAnswersTo("commit\0");
   const asked = await Promise.all(kinds.map((kind) => ledger.ask(kind)));
   expect(asked.map(({ status }) => status)).toEqual(kinds.map(() => 503));
-  // The rest waited for their turn behind one of these, and were refused.
+  // The rest queued behind one of these, and were rejected.
   const uncertain = asked.filter(({ isUncertain }) => isUncertain);
   expect(uncertain.map(({ kind }) => kind)).toContain("evaluation");
   expect(uncertain.length).toBeGreaterThan(2);

@@ -1,11 +1,9 @@
 import { sampleFieldNames } from "../sample.ts";
-import type { BuiltInProfile } from "./family.ts";
-import type { JudgeConfig } from "./judge.ts";
 
 const { input, goldAnswer, retrievedContext } = sampleFieldNames;
 
-/** The judge's own profiles. Each says what passes, what fails and what does not matter. */
-export const judgeProfiles: readonly BuiltInProfile<JudgeConfig>[] = [
+/** The judge's built-in profiles. Each says what passes, what fails and what does not matter. */
+export const judgeProfiles = [
   profile(
     "system:is-concise",
     "Says what is needed and no more.",
@@ -56,8 +54,8 @@ function profile(
   name: `system:${string}`,
   description: string,
   passCriteria: string,
-  requiredFields: JudgeConfig["required_fields"] = [],
-): BuiltInProfile<JudgeConfig> {
+  requiredFields: string[] = [],
+) {
   const config = {
     pass_criteria: passCriteria,
     active_learning_enabled: false,

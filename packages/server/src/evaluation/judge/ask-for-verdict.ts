@@ -1,24 +1,22 @@
 import { UpstreamError } from "../../errors.ts";
-import type { CompletionBody } from "../../upstream/upstream.ts";
 import { EvaluationError } from "../evaluation-error.ts";
-import { type Asking, askOnRung } from "./ask-in-format.ts";
-import type { JudgeModel } from "./complete-with-retries.ts";
-import type { JudgeCall } from "./judge-call.ts";
-import { rememberHabits } from "./model-capabilities.ts";
-import type { Question, Turn } from "./question.ts";
-import { type RungName, rungNames, rungs } from "./response-formats.ts";
+import { askInFormat, type Inquiry } from "./ask-in-format.ts";
+import type { JudgeCall, JudgeModel } from "./complete-with-retries.ts";
+import { rememberCapabilities } from "./model-capabilities.ts";
+import type { Question, Turn } from "./prompts.ts";
+import { type ResponseFormatName, responseFormatNames, responseFormats } from "./response-formats.ts";
 import { isContentFiltered, isRejection } from "./stated-error.ts";
 import { toEvaluationError } from "./to-evaluation-error.ts";
 import { type Reading, readVerdict, type VerdictForm } from "./verdict-form.ts";
 
 export interface GivenVerdict<Value> {
   value: Value;
-  /** How it was come by, for the result's `additional_info.extra`. */
+  /** How it was obtained, for the result's `additional_info.extra`. */
   asked: {
     /** As the model names itself. */
     model: string | null;
-    rung: RungName;
-    /** Questions put; waiting for a rate limit is part of one. */
+    rung: ResponseFormatName;
+    /** Requests with a question; waiting for a rate limit is part of one. */
     attempts: number;
     /** Of all attempts together. */
     usage: { prompt_tokens: number; completion_tokens: number };
@@ -33,77 +31,78 @@ export type AskForVerdict = <Value>(
 ) => Promise<GivenVerdict<Value>>;
 
 /**
- * Finds for each model the surest way in which it gives a verdict, by real questions only, and keeps to it: a step
- * down is remembered once the lower rung has worked. Each profile of each account finds out for itself: what an output
- * talks the model into must not change how others ask.
+ * Finds for each model the most reliable format in which it gives a verdict, by real questions only, and keeps to it: a less reliable
+ * format is remembered once it has worked. Each profile of each account finds out for itself: an output that talks the model
+ * into something must not change how others ask.
  */
-export function createAskForVerdict(judgeModel: JudgeModel): AskForVerdict {
-  const habitsOf = rememberHabits();
+export function createAskForVerdict(model: JudgeModel): AskForVerdict {
+  const capabilitiesFor = rememberCapabilities();
 
   return async (question, form, call) => {
-    const memory = habitsOf(`${call.accountId}/${call.profilePublicId}`);
-    const asking: Asking = { habits: memory.recall(), attempts: 0, promptTokens: 0, completionTokens: 0 };
-    const parts = { model: judgeModel, question, form, call };
-    const prompt = question.instructions + question.material;
+    const memory = capabilitiesFor(`${call.accountId}/${call.profilePublicId}`);
+    const counts = { attempts: 0, promptTokens: 0, completionTokens: 0 };
+    const inquiry: Inquiry = { model, question, form, call, capabilities: memory.recall(), ...counts };
+    const prompt = question.instructions + question.content;
 
     async function ask(turn: Turn) {
-      const body = await askOnRung(parts, asking, turn);
-      const candidates = rungs[turn.rung].candidates(body.choices[0], form, prompt);
-      const reading = readVerdict(form, candidates);
-      const model = nameOf(body);
+      const body = await askInFormat(inquiry, turn);
+      const { format } = turn;
+      const reading = readVerdict(form, responseFormats[format].candidates(body.choices[0], form, prompt));
+      const modelName = typeof body.model === "string" ? body.model : "";
       if (reading.kind !== "unreadable")
-        memory.learn(model, { ...asking.habits, rung: turn.rung, isProven: true });
-      return { reading, model };
+        memory.learn(modelName, { ...inquiry.capabilities, format, isProven: true });
+      return { format, reading, modelName };
     }
 
-    /** The answer on the highest rung that works, from the remembered one down. */
-    async function climbDown() {
-      for (const rung of rungNames.slice(rungNames.indexOf(asking.habits.rung))) {
-        const isLast = rung === rungNames.at(-1);
-        // One bad answer does not unsettle a rung that has worked; there it is asked again.
-        const isSettled = isLast || (asking.habits.isProven && rung === asking.habits.rung);
-        const answer = await ask({ rung }).catch((error: unknown) => {
-          if (isLast || !isStepDown(error)) throw error;
+    /** The answer in the most reliable format that works, from the remembered one on. */
+    async function askInEachFormat() {
+      const { format: first, isProven } = inquiry.capabilities;
+      for (const format of responseFormatNames.slice(responseFormatNames.indexOf(first))) {
+        const isLast = format === responseFormatNames.at(-1);
+        // One bad answer does not discredit a format that has worked; it is asked again.
+        const isSettled = isLast || (isProven && format === first);
+        const answer = await ask({ format }).catch((error: unknown) => {
+          if (isLast || !mayWorkOtherwise(error)) throw error;
           return undefined;
         });
-        if (answer !== undefined && (isSettled || answer.reading.kind !== "unreadable"))
-          return { rung, ...answer };
+        if (answer !== undefined && (isSettled || answer.reading.kind !== "unreadable")) return answer;
       }
-      throw new Error("The last rung neither answered nor failed.");
+      throw new Error("The last format neither answered nor failed.");
     }
 
     try {
-      let { rung, reading, model } = await climbDown();
-      if (reading.kind !== "verdict") {
-        ({ reading, model } = await ask({ rung, complaint: reading.kind }));
-      }
-      if (reading.kind === "unreadable") memory.forget(model);
-      return { value: verdictOf(reading), asked: describe(asking, rung, model) };
+      let answer = await askInEachFormat();
+      const { kind } = answer.reading;
+      if (kind !== "verdict") answer = await ask({ format: answer.format, complaint: kind });
+      const { format, reading, modelName } = answer;
+      if (reading.kind === "unreadable") memory.forget(modelName);
+      return { value: verdictOf(reading), asked: describe(inquiry, format, modelName) };
     } catch (error) {
       throw toEvaluationError(error, call.signal);
     }
   };
 }
 
-function isStepDown(error: unknown): boolean {
+function mayWorkOtherwise(error: unknown): boolean {
   return error instanceof UpstreamError && isRejection(error) && !isContentFiltered(error);
 }
 
 function verdictOf<Value>(reading: Reading<Value>): Value {
   if (reading.kind === "verdict") return reading.value;
-  const what = reading.kind === "off_menu" ? "says what is not on the menu" : "cannot be read as a verdict";
-  throw new EvaluationError("judge_invalid_verdict", `The judge's answer ${what}, also when asked again.`);
+  const problem =
+    reading.kind === "not_allowed" ? "has a value that is not allowed" : "cannot be read as a verdict";
+  throw new EvaluationError("judge_invalid_verdict", `The judge's answer ${problem}, even when asked again.`);
 }
 
-function nameOf({ model }: CompletionBody): string {
-  return typeof model === "string" ? model : "";
-}
-
-function describe(asking: Asking, rung: RungName, model: string): GivenVerdict<unknown>["asked"] {
+function describe(
+  { attempts, promptTokens, completionTokens }: Inquiry,
+  rung: ResponseFormatName,
+  modelName: string,
+): GivenVerdict<unknown>["asked"] {
   return {
-    model: model === "" ? null : model,
+    model: modelName === "" ? null : modelName,
     rung,
-    attempts: asking.attempts,
-    usage: { prompt_tokens: asking.promptTokens, completion_tokens: asking.completionTokens },
+    attempts,
+    usage: { prompt_tokens: promptTokens, completion_tokens: completionTokens },
   };
 }

@@ -1,48 +1,43 @@
 import { UpstreamError } from "../../errors.ts";
-import { isRefused } from "../../upstream/read-message.ts";
-import type { CompletionBody, CompletionRequest } from "../../upstream/upstream.ts";
+import type { CompletionBody, CompletionChoice, CompletionRequest } from "../../upstream/upstream.ts";
 import { EvaluationError } from "../evaluation-error.ts";
-import { askPatiently, type JudgeModel } from "./complete-with-retries.ts";
-import type { JudgeCall } from "./judge-call.ts";
-import type { Habits } from "./model-capabilities.ts";
-import { wordUserTurn } from "./prompts.ts";
-import type { Question, Turn } from "./question.ts";
-import { rungs } from "./response-formats.ts";
+import { completeWithRetries, type JudgeCall, type JudgeModel } from "./complete-with-retries.ts";
+import type { ModelCapabilities } from "./model-capabilities.ts";
+import { type Question, type Turn, wordUserTurn } from "./prompts.ts";
+import { responseFormats } from "./response-formats.ts";
 import { isRejection, statedMessage } from "./stated-error.ts";
 import { judgeRefused } from "./to-evaluation-error.ts";
 import type { VerdictForm } from "./verdict-form.ts";
 
-/** The second is for a model that needed more; most are servers that think aloud. */
+/** The second is for models that need more, most of them because they think aloud. */
 const tokenLimits = [4_096, 16_384] as const;
 
-export interface Asking {
+/** What is asked of whom, from the first request to the verdict. */
+export interface Inquiry {
+  readonly model: JudgeModel;
+  readonly question: Question;
+  readonly form: VerdictForm<unknown>;
+  readonly call: JudgeCall;
   /** What has been learned of the model so far. */
-  habits: Habits;
+  capabilities: ModelCapabilities;
   attempts: number;
   promptTokens: number;
   completionTokens: number;
 }
 
-export interface AskingParts {
-  model: JudgeModel;
-  question: Question;
-  form: VerdictForm<unknown>;
-  call: JudgeCall;
-}
-
-/** Asks once on one rung: again with more tokens if they ran out, and without what the model does not take. */
-export async function askOnRung(parts: AskingParts, asking: Asking, turn: Turn): Promise<CompletionBody> {
+/** Asks once in one format: again with more tokens if they ran out, and without the fields that the model rejects. */
+export async function askInFormat(inquiry: Inquiry, turn: Turn): Promise<CompletionBody> {
   for (const tokenLimit of tokenLimits) {
     let body: CompletionBody;
     try {
-      body = await askInItsWay(parts, asking, turn, tokenLimit);
+      body = await askWithinCapabilities(inquiry, turn, tokenLimit);
     } catch (error) {
-      // The first limit was taken; the larger one is what does not fit.
+      // The first limit was accepted, so it is the larger one that does not fit.
       if (tokenLimit !== tokenLimits[0] && isTooMuch(error)) break;
       throw error;
     }
     const [choice] = body.choices;
-    if (isRefused(choice)) throw judgeRefused();
+    if (isRefusal(choice)) throw judgeRefused();
     if (choice.finish_reason !== "length") return body;
   }
   throw new EvaluationError("judge_truncated", "The judge's model ran out of tokens before its verdict.");
@@ -52,14 +47,19 @@ function isTooMuch(error: unknown): boolean {
   return error instanceof UpstreamError && (error.category === "context_exceeded" || isRejection(error));
 }
 
-async function askInItsWay(
-  { model, question, form, call }: AskingParts,
-  asking: Asking,
+function isRefusal({ message, finish_reason }: CompletionChoice): boolean {
+  if (typeof message.refusal === "string" && message.refusal !== "") return true;
+  return finish_reason === "content_filter" || finish_reason === "refusal";
+}
+
+async function askWithinCapabilities(
+  inquiry: Inquiry,
   turn: Turn,
   tokenLimit: number,
 ): Promise<CompletionBody> {
+  const { model, question, form, call } = inquiry;
   for (;;) {
-    const { takesTemperature, tokenLimitField } = asking.habits;
+    const { takesTemperature, tokenLimitField } = inquiry.capabilities;
     const request: CompletionRequest = {
       messages: [
         { role: "system", content: question.instructions },
@@ -67,34 +67,35 @@ async function askInItsWay(
       ],
       [tokenLimitField]: tokenLimit,
       ...(takesTemperature ? { temperature: 0 } : {}),
-      ...rungs[turn.rung].fields(form),
+      ...responseFormats[turn.format].fields(form),
     };
-    asking.attempts += 1;
+    inquiry.attempts += 1;
     try {
-      const { body } = await askPatiently(model, request, call);
-      count(asking, body.usage);
+      const { body } = await completeWithRetries(model, request, call);
+      countTokens(inquiry, body.usage);
       return body;
     } catch (error) {
-      const habits = error instanceof UpstreamError ? adapt(asking.habits, error) : undefined;
-      if (habits === undefined) throw error;
-      asking.habits = habits;
+      const capabilities = error instanceof UpstreamError ? adapt(inquiry.capabilities, error) : undefined;
+      if (capabilities === undefined) throw error;
+      inquiry.capabilities = capabilities;
     }
   }
 }
 
-/** Other habits, if the model says that it is one of these that it does not take. */
-function adapt(habits: Habits, error: UpstreamError): Habits | undefined {
+/** The capabilities without the one that the model says it lacks; undefined if it is none of these. */
+function adapt(capabilities: ModelCapabilities, error: UpstreamError): ModelCapabilities | undefined {
   if (!isRejection(error)) return undefined;
   const message = statedMessage(error);
-  if (habits.tokenLimitField === "max_tokens" && message.includes("max_completion_tokens")) {
-    return { ...habits, tokenLimitField: "max_completion_tokens" };
+  if (capabilities.tokenLimitField === "max_tokens" && message.includes("max_completion_tokens")) {
+    return { ...capabilities, tokenLimitField: "max_completion_tokens" };
   }
-  if (habits.takesTemperature && /temperature/i.test(message)) return { ...habits, takesTemperature: false };
+  if (capabilities.takesTemperature && /temperature/i.test(message))
+    return { ...capabilities, takesTemperature: false };
   return undefined;
 }
 
-function count(asking: Asking, usage: unknown): void {
+function countTokens(inquiry: Inquiry, usage: unknown): void {
   const { prompt_tokens, completion_tokens } = Object(usage) as Record<string, unknown>;
-  asking.promptTokens += typeof prompt_tokens === "number" ? prompt_tokens : 0;
-  asking.completionTokens += typeof completion_tokens === "number" ? completion_tokens : 0;
+  inquiry.promptTokens += typeof prompt_tokens === "number" ? prompt_tokens : 0;
+  inquiry.completionTokens += typeof completion_tokens === "number" ? completion_tokens : 0;
 }

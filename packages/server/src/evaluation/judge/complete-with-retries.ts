@@ -2,33 +2,43 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
 import { UpstreamError } from "../../errors.ts";
 import type { FairSlots } from "../../limits/fair-slots.ts";
-import { askedPauseMs } from "../../upstream/retry-after-ms.ts";
+import { retryAfterMs } from "../../upstream/retry-after-ms.ts";
 import type { CompletionRequest, Upstream, UpstreamCompletion } from "../../upstream/upstream.ts";
 import { EvaluationError } from "../evaluation-error.ts";
-import type { JudgeCall } from "./judge-call.ts";
 
 const retries = 5;
-const firstPauseMs = 250;
-/** Whoever asks for more than this is not waited for. */
-const longestPauseMs = 60_000;
+const minPauseMs = 250;
+/** A longer pause is not waited for. */
+const maxPauseMs = 60_000;
 
-/** The model, and the calls to it that may be under way at once. */
+/** The model, and the limit on concurrent calls to it. */
 export interface JudgeModel {
   complete: Upstream["complete"];
   slots: FairSlots;
 }
 
-/** Asks in the account's turn, and where the rate is limited waits as long as it is asked to and asks again. */
-export async function askPatiently(
+/** On whose behalf a judge calls its model, and for how long. */
+export interface JudgeCall {
+  accountId: string;
+  profilePublicId: string;
+  /** Aborted at the evaluation's deadline, and when the client disconnects. */
+  signal: AbortSignal;
+  /** Says whether the whole request may call a model again after a failure, and counts it. */
+  mayRetry(): boolean;
+}
+
+/** Completes in the account's turn. Where the rate is limited, it waits as long as the upstream says and tries again. */
+export async function completeWithRetries(
   { complete, slots }: JudgeModel,
   request: CompletionRequest,
   { accountId, signal, mayRetry }: Pick<JudgeCall, "accountId" | "signal" | "mayRetry">,
 ): Promise<UpstreamCompletion> {
   let limited: UpstreamError | undefined;
-  // A pause takes up no slot, in which others ask meanwhile.
-  const ask = async () => {
+  // A pause occupies no slot, so that others can use it meanwhile.
+  const attempt = async () => {
     const release = await slots.take(accountId, signal).catch(() => {
-      throw limited ?? neverAsked();
+      // The deadline passed, or the client disconnected, before the call had its turn.
+      throw limited ?? new EvaluationError("overloaded", "Too many evaluations wait for the judge's model.");
     });
     limited = undefined;
     try {
@@ -38,15 +48,15 @@ export async function askPatiently(
     }
   };
   try {
-    return await pRetry(ask, {
+    return await pRetry(attempt, {
       retries,
       signal,
-      minTimeout: firstPauseMs,
+      minTimeout: minPauseMs,
       randomize: true,
       async shouldRetry({ error }) {
         if (!(error instanceof UpstreamError) || error.category !== "rate_limit") return false;
-        const pauseMs = askedPauseMs(error.retryAfter);
-        if (pauseMs > longestPauseMs || !mayRetry()) return false;
+        const pauseMs = retryAfterMs(error.retryAfter);
+        if (pauseMs > maxPauseMs || !mayRetry()) return false;
         limited = error;
         await sleep(pauseMs, undefined, { signal });
         return true;
@@ -55,9 +65,4 @@ export async function askPatiently(
   } catch (error) {
     throw limited ?? error;
   }
-}
-
-/** The evaluation's deadline came before the call's turn, or its caller hung up and hears no more of this. */
-function neverAsked(): EvaluationError {
-  return new EvaluationError("overloaded", "Too many evaluations wait for the judge's model.");
 }

@@ -1,6 +1,6 @@
 import { jsonrepair } from "jsonrepair";
 
-/** More than any verdict needs; what was said last counts. */
+/** More than any verdict needs; the end of the text counts. */
 const maxCharacters = 200_000;
 const objectStart = /\{\s*"/g;
 
@@ -11,9 +11,8 @@ export interface FoundObject {
 }
 
 /**
- * The objects that a model wrote among other text, the last first, repaired where they are broken. None is taken from
- * inside another: the text that is judged may be quoted there. It ends at one that cannot be read, because that may
- * have been the last word.
+ * The objects that a model wrote among other text, the last first, repaired where they are broken. None is taken from inside
+ * another, where the judged text may be quoted. It stops at one that cannot be read, which may have been the real verdict.
  */
 export function* jsonInText(answer: string, decidingKey: string): Generator<FoundObject> {
   for (const source of outermostObjects(answer.slice(-maxCharacters)).toReversed()) {
@@ -23,7 +22,7 @@ export function* jsonInText(answer: string, decidingKey: string): Generator<Foun
   }
 }
 
-/** The last of them may not end. */
+/** The last one may be incomplete. */
 function outermostObjects(text: string): string[] {
   const objects: string[] = [];
   let end = 0;
@@ -53,7 +52,7 @@ function endOfObject(text: string, start: number): number {
   return text.length;
 }
 
-/** One in single quotes, or with bare keys. */
+/** One in single quotes, or with unquoted keys. */
 function looseObject(text: string): string[] {
   const start = text.indexOf("{");
   const end = text.lastIndexOf("}");
@@ -71,7 +70,7 @@ export function tryParse(text: string): unknown {
 function tryRepaired(text: string, decidingKey: string): unknown {
   try {
     const repaired = jsonrepair(text);
-    // An unescaped quotation can become a key of its own; then nobody knows which of the two was meant.
+    // An unescaped quotation can become a key of its own; then it is unclear which of the two was meant.
     const isClear = repaired.split(new RegExp(`"${decidingKey}"\\s*:`)).length === 2;
     return isClear ? JSON.parse(repaired) : undefined;
   } catch {

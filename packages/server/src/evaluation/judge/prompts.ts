@@ -1,10 +1,34 @@
 import type { Sample, SampleField } from "../sample.ts";
-import type { CorrectedExample } from "./corrected-example.ts";
-import { createFence, type Fence } from "./fence.ts";
-import type { Complaint, Question, Turn } from "./question.ts";
-import type { RungName } from "./response-formats.ts";
+import type { ResponseFormatName } from "./response-formats.ts";
 
-// Every word that a judge is told stands in this file. A change of it changes scores: make a new version of the families.
+// Every word that a judge reads is in this file. A change of it changes scores: make a new version of the families.
+
+/** What a judge is asked. */
+export interface Question {
+  /** The system turn: the task and the criteria. */
+  instructions: string;
+  /** The user turn: what is judged, fenced. */
+  content: string;
+  /** The keys of the answer, in their order. */
+  answerKeys: string;
+}
+
+/** Why the last answer could not be used. */
+export type Complaint = "not_allowed" | "unreadable";
+
+export interface Turn {
+  format: ResponseFormatName;
+  /** Set when the question is asked again. */
+  complaint?: Complaint;
+}
+
+/** A sample whose verdict a person has corrected. */
+export interface CorrectedExample {
+  sample: Sample;
+  /** The person's verdict. */
+  pass: boolean;
+  comment?: string | undefined;
+}
 
 const names: [field: SampleField, name: string][] = [
   ["systemPrompt", "system prompt"],
@@ -14,7 +38,7 @@ const names: [field: SampleField, name: string][] = [
   ["goldAnswer", "gold answer"],
 ];
 
-/** An example shows what was decided; eight whole samples would not fit into a prompt. */
+/** An example shows what was decided; eight whole samples would not fit in a prompt. */
 const shownExampleCharacters = 2_000;
 const shownExampleContexts = 5;
 
@@ -26,7 +50,7 @@ const categoryKeys = `- "reasoning": text. Say step by step what is wrong with t
 - "categories": a list with one object for each kind of error that the output really has, empty if it has none. Each object has
   "id": the id of the kind, as the list of kinds has it, and "reason": one sentence that says where in the output it shows.`;
 
-const howToAnswer: Record<RungName, (form: string) => string> = {
+const howToAnswer: Record<ResponseFormatName, (form: string) => string> = {
   json_schema: () => "Answer with one JSON object. Its keys, in this order:",
   tool_call: (form) => `Answer by calling the tool "${form}" once. Its arguments, in this order:`,
   text: () =>
@@ -34,7 +58,7 @@ const howToAnswer: Record<RungName, (form: string) => string> = {
 };
 
 const complaints: Record<Complaint, string> = {
-  off_menu: "Your last answer could not be used: it held a value that is not among the allowed ones.",
+  not_allowed: "Your last answer could not be used: it held a value that is not among the allowed ones.",
   unreadable: "Your last answer could not be used: it was not in the form that is asked for here.",
 };
 
@@ -55,18 +79,18 @@ Judge by the criteria alone, not by how you would have answered. Length, confide
 # Criteria
 
 ${criteria}`,
-    material: [...examples.map((example) => wordExample(example, fence)), wordSample(sample, fence)].join(
+    content: [...examples.map((example) => wordExample(example, fence)), wordSample(sample, fence)].join(
       "\n\n",
     ),
     answerKeys: verdictKeys,
   };
 }
 
-/** A kind of error with the name that the answer is to call it by. */
+/** A kind of error, with the id that the answer has to use. */
 export interface ErrorKind {
   id: string;
   path: readonly string[];
-  description?: string;
+  description?: string | undefined;
 }
 
 /** Asks which of some kinds of error an output has. */
@@ -82,15 +106,30 @@ Name a kind only if you can point at the place where it shows. If two kinds fit 
 # Kinds of error
 
 ${kinds.map(wordKind).join("\n")}`,
-    material: wordSample(sample, fence),
+    content: wordSample(sample, fence),
     answerKeys: categoryKeys,
   };
 }
 
-/** The user turn. What to do comes after the texts, so that nothing in them has the last word. */
-export function wordUserTurn({ material, answerKeys }: Question, formName: string, turn: Turn): string {
+/** The user turn. The instruction comes after the texts, so that nothing in them has the last word. */
+export function wordUserTurn({ content, answerKeys }: Question, formName: string, turn: Turn): string {
   const again = turn.complaint === undefined ? "" : `${complaints[turn.complaint]} Judge again.\n\n`;
-  return `${material}\n\n${again}${howToAnswer[turn.rung](formName)}\n${answerKeys}`;
+  return `${content}\n\n${again}${howToAnswer[turn.format](formName)}\n${answerKeys}`;
+}
+
+/** Marks texts as data. */
+interface Fence {
+  open: string;
+  close: string;
+  around(name: string, text: string): string;
+}
+
+/** A fence that no text can close, because its mark was not known when the text was written. */
+function createFence(): Fence {
+  const mark = crypto.randomUUID();
+  const open = `<<<DATA ${mark}`;
+  const close = `<<<END ${mark}>>>`;
+  return { open, close, around: (name, text) => `${open} ${name}>>>\n${text}\n${close}` };
 }
 
 function aboutFences({ open, close }: Fence): string {

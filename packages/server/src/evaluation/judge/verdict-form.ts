@@ -1,29 +1,29 @@
 import type { z } from "zod";
 
-/** What a model must answer with: an object with its `reasoning` first and then the key that decides. */
+/** The form of a model's verdict: an object with its `reasoning` first and then the key that decides. */
 export interface VerdictForm<Value> {
   /** Names the form to the model. */
   name: string;
-  /** Told to servers that can hold a model to it. */
+  /** Sent to servers that can enforce it. */
   jsonSchema: Record<string, unknown>;
   decidingKey: string;
-  /** The menu: what an answer may say. */
+  /** The values that a verdict may have. */
   schema: z.ZodType<Value>;
 }
 
 export type Reading<Value> =
   | { kind: "verdict"; value: Value }
-  /** An answer in the form, with something in it that is not on the menu. */
-  | { kind: "off_menu" }
+  /** It has the form, but a value that is not among the allowed ones. */
+  | { kind: "not_allowed" }
   | { kind: "unreadable" };
 
-/** Reads the first candidate that has the form. Only that one counts, even if what it says is off the menu. */
+/** Reads the first candidate that has the form. Only that one counts, even if its values are not allowed. */
 export function readVerdict<Value>(form: VerdictForm<Value>, candidates: Iterable<unknown>): Reading<Value> {
   for (const candidate of candidates) {
     if (typeof candidate !== "object" || candidate === null) continue;
     if (!("reasoning" in candidate) || !(form.decidingKey in candidate)) continue;
     const parsed = form.schema.safeParse(candidate);
-    return parsed.success ? { kind: "verdict", value: parsed.data } : { kind: "off_menu" };
+    return parsed.success ? { kind: "verdict", value: parsed.data } : { kind: "not_allowed" };
   }
   return { kind: "unreadable" };
 }

@@ -1,7 +1,6 @@
 import { ServiceError } from "../../errors.ts";
 import type { EvaluatorProfilesTable } from "../../storage/schema/evaluator-profiles.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import type { UsableProfile } from "../evaluate/resolve-evaluators.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { selectLastRevision, selectProfile } from "./profiles-store.ts";
 
@@ -18,6 +17,14 @@ export async function findOwnProfile(
   const profile = await selectProfile(store.database, accountId, publicId);
   if (profile === undefined) throw noSuchProfile();
   return profile;
+}
+
+/** A profile as an evaluation uses it. Its config has yet to be parsed by the family's schema. */
+export interface UsableProfile {
+  publicId: string;
+  name: string;
+  revision: number;
+  config: unknown;
 }
 
 /** The last revision of an account's profile, unless there is none or it is archived. */

@@ -1,7 +1,7 @@
 import type { Micros } from "../../../storage/micros.ts";
 import type { EvaluationCorrectionsTable } from "../../../storage/schema/evaluation-results.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import type { CorrectedExample } from "../../judge/corrected-example.ts";
+import type { CorrectedExample } from "../../judge/prompts.ts";
 import { toThousandths } from "../record/result-rows.ts";
 import { latestCorrectionId, selectResults } from "../record/stored-results-store.ts";
 

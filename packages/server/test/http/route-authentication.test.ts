@@ -1,0 +1,178 @@
+import { beforeAll, expect, test } from "bun:test";
+import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { sessionOf, signInLocally, type TestSession } from "../support/sign-in/session.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+
+interface Operation {
+  method: string;
+  path: string;
+}
+
+/** Undocumented, for signed-in users. */
+const pages = [
+  "GET /",
+  "GET /account",
+  "GET /api-keys",
+  "GET /error-taxonomies",
+  "GET /error-taxonomies/:taxonomy_id",
+  "GET /evaluations",
+  "GET /evaluators",
+  "GET /evaluators/profiles/:public_id",
+  "GET /playground",
+  "GET /usage",
+];
+/** Undocumented and public: the sign-in routes and the pages' files. */
+const waysIn = ["GET /sign-in", "POST /auth/local", "GET /auth/sign-in", "GET /auth/callback"];
+const files = [
+  "GET /assets/:name",
+  "GET /docs/start.js",
+  "GET /docs/swagger-ui-bundle.js",
+  "GET /docs/swagger-ui.css",
+  "GET /sign-in/pages.css",
+  "GET /sign-in/sign-in.js",
+];
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/** Every served route as method and path, found by calling it, and its status without a key or a session. */
+async function askEveryRoute({ url, paths }: TestPresage): Promise<Map<string, number>> {
+  const routes = paths.flatMap((path) => methods.map((method) => ({ method, path })));
+  const answers = await Promise.all(
+    routes.map(async ({ method, path }): Promise<[string, number]> => {
+      const { status } = await fetch(url + fillIn(path), { method, redirect: "manual" });
+      return [`${method} ${path}`, status];
+    }),
+  );
+  return new Map(answers.filter(([, status]) => status !== 405));
+}
+
+/** Every documented route, and whether it is public. */
+async function readDocumentedRoutes({
+  url,
+}: Pick<TestPresage, "url">): Promise<Map<string, { isOpen: boolean }>> {
+  const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { security?: unknown[] }>>;
+  };
+  return new Map(
+    Object.entries(paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, { security }]): [string, { isOpen: boolean }] => [
+        `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`,
+        { isOpen: security?.length === 0 },
+      ]),
+    ),
+  );
+}
+
+/** A path of the route, with unknown ids. */
+function fillIn(path: string): string {
+  return path.replaceAll(/:\w+/g, () => crypto.randomUUID());
+}
+
+/** Nothing listens there. */
+const openid = {
+  PRESAGE_OIDC_ISSUER: "http://127.0.0.1:9",
+  PRESAGE_OIDC_CLIENT_ID: "presage-of-the-tests",
+  PRESAGE_OIDC_CLIENT_SECRET: "client-secret-Hd6t4Ny7-0123456789",
+  PRESAGE_OIDC_ALLOWED_DOMAINS: "*",
+};
+
+for (const [mode, environment] of Object.entries({ "local mode": {}, "OpenID mode": openid })) {
+  test(`In ${mode} every served route is documented or in a short list, and open only where stated`, async () => {
+    const presage = await startPresage(environment);
+    const documented = await readDocumentedRoutes(presage);
+    const answers = await askEveryRoute(presage);
+    await presage.stop();
+    const answering = (isWanted: (status: number) => boolean) =>
+      [...answers].flatMap(([route, status]) => (isWanted(status) ? [route] : []));
+    const closed = [...documented].flatMap(([route, { isOpen }]) => (isOpen ? [] : [route]));
+    const open = [...documented].flatMap(([route, { isOpen }]) => (isOpen ? [route] : []));
+
+    expect(answering((status) => status === 303).sort()).toEqual(pages);
+    // Without a token the response is the same as without a session.
+    const isUnexpected = (route: string) => !closed.includes(route) && !waysIn.includes(route);
+    expect(answering((status) => status === 401).filter(isUnexpected)).toEqual([]);
+    const others = answering((status) => status !== 303 && status !== 401);
+    const forAnybody = [...open, ...waysIn, ...files];
+    expect(others.filter((route) => !forAnybody.includes(route))).toEqual([]);
+    expect([...documented.keys()].filter((route) => !answers.has(route))).toEqual([]);
+  });
+}
+
+onEachDatabase((database) => {
+  const presage = usePresage({ database });
+  /** Every documented operation that is not public, with its parameters filled in. */
+  let closed: Operation[];
+
+  beforeAll(async () => {
+    closed = [...(await readDocumentedRoutes(presage))].flatMap(([route, { isOpen }]) => {
+      const [method = "", path = ""] = route.split(" ");
+      return isOpen ? [] : [{ method, path: fillIn(path) }];
+    });
+    expect(closed.length).toBeGreaterThan(25);
+  });
+
+  async function signIn(): Promise<TestSession> {
+    await using store = await openStore(presage.databaseUrl);
+    const signInAddress = presage.url + (await createSignInPath(store));
+    return await sessionOf(await signInLocally({ url: presage.url, signInAddress }), presage.databaseUrl);
+  }
+
+  /** The status of each operation that does not respond as expected. */
+  async function othersThan(
+    expected: number,
+    operations: Operation[],
+    headers: Record<string, string>,
+  ): Promise<string[]> {
+    const answers = await Promise.all(
+      operations.map(async ({ method, path }) => {
+        const body = method === "GET" ? undefined : {};
+        const { status } = await presage.call(method, path, body, headers);
+        return { status, told: `${method} ${path} ${status}` };
+      }),
+    );
+    return answers.filter(({ status }) => status !== expected).map(({ told }) => told);
+  }
+
+  test("Without a key or a session every route responds 401", async () => {
+    expect(await othersThan(401, closed, {})).toEqual([]);
+  });
+
+  test("With a cookie of no session every route responds 401", async () => {
+    const { cookie } = await signIn();
+    const name = cookie.split("=")[0] ?? "";
+    for (const value of ["", "x", "x".repeat(43), "%00", "x".repeat(4_000)]) {
+      expect(await othersThan(401, closed, { cookie: `${name}=${value}` })).toEqual([]);
+    }
+  });
+
+  test("With an ended session every route responds 401, whatever its CSRF token", async () => {
+    const { headers } = await signIn();
+    await using store = await openStore(presage.databaseUrl);
+    for (const over of [{ expires_at: 1 }, { last_seen_at: 1 }, { ended_at: 1 }]) {
+      const { headers: own } = await signIn();
+      await store.database.updateTable("sessions").set(over).execute();
+      expect(await othersThan(401, closed, own)).toEqual([]);
+    }
+    expect(await othersThan(401, closed, headers)).toEqual([]);
+  });
+
+  test("With a session but without a CSRF token every changing route responds 403", async () => {
+    const { cookie } = await signIn();
+    const changing = closed.filter(({ method }) => method !== "GET");
+    expect(changing.length).toBeGreaterThan(12);
+    expect(await othersThan(403, changing, { cookie })).toEqual([]);
+    const another = (await signIn()).csrfToken;
+    expect(await othersThan(403, changing, { cookie, "x-csrf-token": another })).toEqual([]);
+  });
+
+  test("With a session and its CSRF token no route responds 401 or 403", async () => {
+    for (const operation of closed.filter(({ path }) => path !== "/auth/sign-out")) {
+      const { headers } = await signIn();
+      const [told = ""] = await othersThan(0, [operation], headers);
+      expect(told).toMatch(/ (200|201|204|404|422)$/);
+    }
+  });
+});

@@ -1,0 +1,14 @@
+import type { Subprocess } from "bun";
+
+const children = new Set<Subprocess>();
+
+/** Registers a process to be killed after the tests, even if a test that times out does not dispose of it. */
+export function killAfterTests(child: Subprocess): void {
+  children.add(child);
+  child.exited.then(() => children.delete(child));
+}
+
+/** Called once, after the last test file. */
+export function killChildren(): void {
+  for (const child of children) child.kill("SIGKILL");
+}

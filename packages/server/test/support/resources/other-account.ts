@@ -1,0 +1,21 @@
+import { createApiKey } from "../../../src/identity/api-keys/create-api-key.ts";
+import { insertUserWithAccount } from "../../../src/identity/users/users-store.ts";
+import { nowMicros } from "../../../src/storage/micros.ts";
+import { openStore } from "../store/open-store.ts";
+
+/** Creates another account with a user, and returns a key of that user. */
+export async function keyOfAnotherAccount(databaseUrl: string): Promise<string> {
+  await using store = await openStore(databaseUrl);
+  const user = {
+    id: Bun.randomUUIDv7(),
+    account_id: Bun.randomUUIDv7(),
+    oidc_issuer: "https://issuer.example",
+    oidc_subject: "stranger",
+    email: null,
+    name: "Stranger",
+    created_at: nowMicros(),
+  };
+  await insertUserWithAccount(store.database, user, "another account");
+  const fields = { userId: user.id, name: "test", expiresAt: null };
+  return (await createApiKey(store.database, store.keyDigest, fields)).key;
+}
