@@ -1,6 +1,5 @@
 // Builds the package to publish: `bun packages/sdk/build.mjs [folder]`, by default into `dist`.
-// The package needs neither the contract nor zod: JavaScript only imports their types, and the declarations of
-// those are written out.
+// It needs neither the contract nor zod: the JavaScript imports only their types, whose declarations are written out.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +21,7 @@ writeFileSync(join(folder, "package.json"), `${JSON.stringify(publishedManifest(
 cpSync(join(home, "README.md"), join(folder, "README.md"));
 cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
 
-/** The compiler also writes the contract's files; only the client's own files are used. */
+/** The compiler also emits the contract; only the client's own files are copied. */
 function emit() {
   const emitted = mkdtempSync(join(tmpdir(), "presage-sdk-"));
   try {
@@ -37,7 +36,7 @@ function emit() {
   }
 }
 
-/** Makes the declarations import each other and `contract.d.ts`. Returns the contract's types that they use. */
+/** Rewrites the imports of the declarations to each other and to `contract.d.ts`. Returns the contract's types that they import. */
 function rewriteDeclarations() {
   const named = new Set();
   for (const name of readdirSync(folder, { recursive: true })) {

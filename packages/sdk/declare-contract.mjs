@@ -1,11 +1,11 @@
-// Writes out the types that zod infers, as the compiler sees them, with the descriptions in the schemas as comments.
+// Writes out the types that zod infers, as the compiler sees them, with the comments from the schemas.
 import * as contract from "@presage/contract";
 import { API, NodeBuilderFlags, SymbolFlags } from "typescript/unstable/async";
 
 const schemas = new Map(Object.entries(contract));
 const flags = NodeBuilderFlags.NoTruncation | NodeBuilderFlags.InTypeAlias;
 
-/** Declarations, without imports, of the contract's types with these names. */
+/** Self-contained declarations of the contract's types with these names. */
 export async function declareContract(project, names) {
   const api = new API();
   try {
@@ -58,7 +58,7 @@ function declare({ name, text, comment, fields, shape }, types) {
   return `${head}export type ${name} = {\n${lines.join("")}};\n`;
 }
 
-/** Refers to a structure by its name if it has one. The text between two braces is the complete structure. */
+/** Replaces structures by their names where they have one; the text between two braces is the whole structure. */
 function withNames(text, types) {
   const structures = types.filter(({ fields }) => fields !== undefined);
   const longestFirst = structures.toSorted((a, b) => b.text.length - a.text.length);
@@ -75,7 +75,7 @@ function commentOf(schema) {
   return parts.length === 0 ? "" : `  /** ${parts.join(" ").replaceAll("*/", "*\\/")} */\n`;
 }
 
-/** The description of a field, even if the field was made optional after it was described. */
+/** The metadata of a field, also if it was added before the field was made optional. */
 function metaOf(schema) {
   return schema?.meta() ?? (schema?.unwrap === undefined ? {} : metaOf(schema.unwrap()));
 }

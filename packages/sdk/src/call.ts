@@ -1,20 +1,20 @@
 /** Options of every method. */
 export interface CallOptions {
-  /** Aborts the call, including its retries and waits; the call then throws the signal's reason. */
+  /** Aborts the call, including retries and waits; the call then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Time limit of the call in milliseconds, including retries. For an export: until its start, and then for each part. */
+  /** Time limit of the whole call in milliseconds, including retries. An export has it for its start and again for each chunk. */
   timeoutMs?: number | undefined;
   /** Maximum number of retries. */
   retries?: number | undefined;
-  /** Called with the status and headers of every response, including those that are retried. */
+  /** Receives the status and headers of every response, also of those that are retried, for example `Server-Timing`. */
   onAnswer?: ((answer: { status: number; headers: Headers }) => void) | undefined;
 }
 
-/** Options of methods that create something. */
+/** Options of methods that create or change something. */
 export interface WriteOptions extends CallOptions {
   /**
-   * Identifies the request, so that the server gives a retry the first attempt's response: 1 to 200 visible ASCII
-   * characters, remembered for a day. By default, a new key for each call.
+   * The server answers a repeated request with the same key as it answered the first. 1 to 200 visible ASCII characters,
+   * remembered for a day. Absent: a new key for each call.
    */
   idempotencyKey?: string | undefined;
 }
@@ -26,13 +26,13 @@ export interface Call {
   query?: Query;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Whether the call may be repeated if the outcome of the first attempt is unknown. */
+  /** Whether repeating the call is harmless, so that it may be retried even if the outcome of the first try is unknown. */
   isRepeatable: boolean;
 }
 
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
-/** The path and query of a call, without unset parameters. */
+/** Path and query of a call, without parameters that are not set. */
 export function targetOf({ path, query = {} }: Pick<Call, "path" | "query">): string {
   const set = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

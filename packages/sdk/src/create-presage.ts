@@ -14,21 +14,21 @@ import { type Usage, usage } from "./resources/usage.ts";
 import { createTransport, type Fetch } from "./transport.ts";
 
 export interface PresageOptions {
-  /** The address of Presage, without `/v1`. Defaults to the page's origin; required outside a page. */
+  /** URL of Presage, without `/v1`. Absent: the page's own origin; required outside of a page. */
   baseUrl?: string | undefined;
-  /** If omitted, calls use the page's session cookie, on its own origin only. */
+  /** Absent: requests carry the page's session cookie, to its own origin only. */
   apiKey?: string | undefined;
-  /** Returns the CSRF token for calls with a session cookie, sent as `x-csrf-token`. */
+  /** Sent as `x-csrf-token` with session-authenticated calls other than GET, to prove that they come from the page. */
   csrfToken?: (() => string | undefined) | undefined;
   /** Used instead of the global `fetch`. */
   fetch?: Fetch | undefined;
-  /** Maximum number of retries of a call, if they are safe. 2 by default. */
+  /** Maximum number of retries, made only where they are safe. Default: 2. */
   retries?: number | undefined;
-  /** Time limit of a call in milliseconds, including retries. 130,000 by default. */
+  /** Time limit of a call in milliseconds, including retries. Default: 130,000. */
   timeoutMs?: number | undefined;
 }
 
-/** The API of one Presage, by resource. Every method rejects with a `PresageError`. */
+/** The API of one Presage server, by resource. Every method rejects with a `PresageError`. */
 export interface Presage {
   predict: Predict;
   evaluate: Evaluate;
@@ -48,10 +48,10 @@ export interface Presage {
 }
 
 const defaultRetries = 2;
-/** A little longer than the server's limit for a prediction, so that the server can report what went wrong. */
+/** A little longer than the server's default deadline, so that its error arrives. */
 const defaultTimeoutMs = 130_000;
 
-/** Creates a client. It holds no resources and need not be closed. Throws a `TypeError` for invalid options. */
+/** Creates a client. It keeps nothing open and need not be closed. Throws a `TypeError` for invalid options. */
 export function createPresage(options: PresageOptions = {}): Presage {
   const transport = createTransport({
     baseUrl: readBaseUrl(options.baseUrl),
@@ -83,18 +83,18 @@ export function createPresage(options: PresageOptions = {}): Presage {
 function readBaseUrl(given: string | undefined): string {
   const { location } = globalThis as { location?: { origin: string } };
   const text = given ?? location?.origin;
-  if (text === undefined) throw new TypeError("baseUrl is required outside a page.");
+  if (text === undefined) throw new TypeError("baseUrl is required outside of a page.");
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new TypeError("baseUrl must be an http or https URL.");
   }
-  // fetch would refuse such an address with an error that repeats it.
+  // fetch would reject such a URL with an error that contains the credentials.
   if (url.username !== "" || url.password !== "")
     throw new TypeError("baseUrl must not contain credentials.");
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
-/** fetch would refuse a key that is not valid in a header with an error that repeats the key. */
+/** For a key that is not a valid header value, fetch would throw an error that contains it. */
 function readApiKey(given: string | undefined): string | undefined {
   if (given === undefined || /^[!-~]+$/.test(given)) return given;
   throw new TypeError("apiKey must consist of visible ASCII characters.");

@@ -1,19 +1,19 @@
 import { PresageError } from "./presage-error.ts";
 
-/** Longer timers fire at once. */
+/** Longer timers fire immediately. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** The time limit of a call and the caller's signal, as one signal. */
+/** A call's time limit and the caller's signal, as one signal. */
 export interface Deadline {
   readonly signal: AbortSignal;
   remainingMs(): number;
-  /** Waits, or rejects with the reason why the call was aborted. */
+  /** Waits, or rejects with the signal's reason. */
   sleep(delayMs: number): Promise<void>;
-  /** Restarts the time limit. */
+  /** Starts the time limit again. */
   restart(): void;
-  /** Pauses the time limit until the next `restart`. */
+  /** Stops the clock until the next `restart`. */
   pause(): void;
-  /** Releases the timer and the caller's signal. */
+  /** Releases the timer and the listener on the caller's signal. */
   end(): void;
 }
 

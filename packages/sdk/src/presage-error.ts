@@ -1,9 +1,8 @@
 import type { ErrorCategory, ValidationError } from "@presage/contract";
 
 /**
- * Why a call failed, one category for each thing that a program can do about it. The first five are the server's own;
- * `timeout` and `connection` include errors on the way to the server. `unexpected` is a server error, or a response
- * that is not from Presage.
+ * Why a call failed, by what a program can do about it. `timeout` and `connection` also stand for failures on the way to
+ * the server. `unexpected` is an internal error of the server, or a response that is not from Presage.
  */
 export type PresageErrorCategory =
   | ErrorCategory
@@ -27,26 +26,26 @@ export interface PresageErrorFields {
   cause?: unknown;
 }
 
-/** Every failure of a call except an abort by the caller, which throws the signal's reason. */
+/** Any failure of a call except the caller's own abort, which rejects with the signal's reason. */
 export class PresageError extends Error {
   override readonly name = "PresageError";
   readonly category: PresageErrorCategory;
-  /** The response's HTTP status; undefined if there was no response. */
+  /** HTTP status of the response; undefined if there was none. */
   readonly status: number | undefined;
-  /** The request's id in the server's log. */
+  /** Identifies the request in the server's log. */
   readonly requestId: string | undefined;
-  /** How long the server asked to wait, in milliseconds. */
+  /** Wait that the server asked for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /**
-   * Whether the server allows a retry, if it says. A 503 with `false` means that the server does not know whether it made
-   * the change: check first, or retry with the same `idempotencyKey`.
+   * Whether the server recommends a retry, if it says. After a 503 with `false` it is unknown whether the call took effect:
+   * check first, or retry with the same `idempotencyKey`.
    */
   readonly shouldRetry: boolean | undefined;
-  /** Status of the upstream's response to Presage, if there was one. */
+  /** Status of the upstream model's response to Presage, if there was one. */
   readonly upstreamStatus: number | undefined;
-  /** Up to 4,096 characters of the upstream's response. */
+  /** The first 4,096 characters of the upstream's response. */
   readonly upstreamBody: string | undefined;
-  /** What is wrong with the request and where; empty unless the status is 422. */
+  /** The issues in the request and their places; empty unless the status is 422. */
   readonly faults: readonly ValidationError[];
 
   constructor(message: string, fields: PresageErrorFields) {

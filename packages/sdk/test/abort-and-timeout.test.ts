@@ -31,14 +31,14 @@ describe("the caller's signal", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test("prevents the call if it is already aborted", async () => {
+  test("that is already aborted prevents the call", async () => {
     server.script(json({}));
     const reason = await reasonOf(presage.me({ signal: AbortSignal.abort() }));
     expect(reason).toMatchObject({ name: "AbortError" });
     expect(server.received).toHaveLength(0);
   });
 
-  test("is released when the call ends", async () => {
+  test("keeps no listener of a finished call", async () => {
     server.script(json({ id: "me" }));
     const { signal } = new AbortController();
     let listeners = 0;
@@ -69,7 +69,7 @@ describe("the time limit of a call", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test("defaults to the client's", async () => {
+  test("is the client's by default", async () => {
     server.script(silence);
     const hasty = createPresage({ baseUrl: server.url, timeoutMs: 150 });
     expect((await caught(hasty.me())).message).toContain("150 ms");

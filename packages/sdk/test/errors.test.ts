@@ -39,11 +39,11 @@ describe("errors", () => {
     server.script(() => new Response("<html>proxy</html>", { status }));
     const untold = await caught(presage.me());
     expect(untold.category).toBe(category);
-    expect(untold.message).toBe(`Presage answered with status ${status}.`);
+    expect(untold.message).toBe(`Presage responded with status ${status}.`);
     expect(untold.requestId).toBeUndefined();
   });
 
-  test("of a 422 have every issue and name the first three", async () => {
+  test("after a 422 have every issue, and name the first three in the message", async () => {
     const detail = ["a", "b", "c", "d"].map((name) => ({
       loc: ["body", name, 0],
       msg: "Field required",
@@ -92,7 +92,7 @@ describe("errors", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test("an unreachable server is a failed connection", async () => {
+  test("a server that does not run is a failed connection", async () => {
     const gone = startScriptedServer();
     await gone.stop();
     const error = await caught(createPresage({ baseUrl: gone.url, apiKey, retries: 0 }).me());
@@ -100,7 +100,7 @@ describe("errors", () => {
     expect(error.cause).toBeInstanceOf(Error);
   });
 
-  test("an interrupted response is a failed connection", async () => {
+  test("a response that is cut off is a failed connection", async () => {
     const raw = await startRawUpstream(({ socket }) => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{");
       setTimeout(() => socket.destroy(), 50);
@@ -110,7 +110,7 @@ describe("errors", () => {
     await raw.stop();
   });
 
-  test("never contain the key, not even if the response repeats it", async () => {
+  test("never contain the key, even if the response repeats it", async () => {
     const gone = startScriptedServer();
     await gone.stop();
     const body = {
@@ -159,7 +159,7 @@ describe("invalid options", () => {
     expect(() => createPresage({ baseUrl })).not.toThrow(/secret/);
   });
 
-  test("a base URL may have trailing slashes and a path", async () => {
+  test("a baseUrl may end with slashes and have a path", async () => {
     server.script(json({ apps: [] }));
     await createPresage({ baseUrl: `${server.url}/behind/a/proxy//` }).apps.list();
     expect(server.received[0]?.target).toBe("/behind/a/proxy/v1/apps");

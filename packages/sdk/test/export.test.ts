@@ -13,7 +13,7 @@ async function take(lines: AsyncIterable<string>, into: string[] = []): Promise<
   return into;
 }
 
-/** A chunked answer that is cut off after `parts`. */
+/** A chunked response that is cut off after `parts`. */
 function startBreaking(...parts: string[]) {
   return startRawUpstream(async ({ socket }) => {
     socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
@@ -26,7 +26,7 @@ function startBreaking(...parts: string[]) {
 }
 
 describe("an export", () => {
-  test("arrives line by line, however it is split into parts", async () => {
+  test("yields lines, however the response is split into chunks", async () => {
     const text = `{"a":"好 🙂"}\n{"b":2}\r\n\n{"c":"${"x".repeat(300_000)}"}\n`;
     const bytes = new TextEncoder().encode(text);
     server.script(
@@ -52,7 +52,7 @@ describe("an export", () => {
     expect(await take(presage.results.exportLines())).toEqual([]);
   });
 
-  test("is requested with its filters in the query", async () => {
+  test("sends its filters in the query", async () => {
     server.script(() => new Response(""));
     await take(
       presage.results.exportLines({
@@ -88,21 +88,21 @@ describe("an export", () => {
     expect(error).toMatchObject({
       category: "connection",
       status: 200,
-      message: "The response was interrupted.",
+      message: "The response was cut off.",
     });
     expect(lines).toEqual(['{"a":1}', '{"b":2}']);
     expect(raw.received).toHaveLength(1);
     await raw.stop();
   });
 
-  test("with an incomplete last line throws, even if the response ended normally", async () => {
+  test("whose last line is incomplete throws, even if the response ended properly", async () => {
     server.script(() => new Response('{"a":1}\n{"b":'));
     const lines: string[] = [];
     expect((await caught(take(presage.results.exportLines(), lines))).category).toBe("connection");
     expect(lines).toEqual(['{"a":1}']);
   });
 
-  test("that is refused throws, and one that is postponed is retried", async () => {
+  test("that is refused throws, and one that gets a 503 is retried", async () => {
     server.script(json({ detail: "Who are you?" }, 401));
     expect((await caught(take(presage.results.exportLines()))).category).toBe("unauthenticated");
     server.script(json({}, 503, { "retry-after": "0" }), () => new Response("{}\n"));

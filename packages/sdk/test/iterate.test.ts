@@ -9,7 +9,7 @@ afterAll(() => server.stop());
 
 let ids: number[] = [];
 
-/** Searches as the server does: by id, in the order asked for. */
+/** Searches as the server does: by id, in the requested order. */
 function answer({ body }: Received): Response {
   const { order, limit, after_id, before_id } = body as Record<string, string | number | undefined>;
   const fitting = ids
@@ -32,7 +32,7 @@ describe("iterating over results", () => {
     server.script(answer);
   });
 
-  test("requests each page with the last id of the previous one", async () => {
+  test("requests each page by the last id of the one before", async () => {
     expect(await take(presage.results.iterate({ app: "a" }))).toEqual(ids.toReversed());
     expect(bodies()).toEqual([
       { app: "a", limit: 100 },
@@ -41,7 +41,7 @@ describe("iterating over results", () => {
     ]);
   });
 
-  test("goes from old to new on request, within the filter's own bounds", async () => {
+  test("goes from old to new on request, within the filter's bounds", async () => {
     const filter = { order: "created_at", after_id: 5, before_id: "12" } as const;
     expect(await take(presage.results.iterate(filter, { pageSize: 4 }))).toEqual([6, 7, 8, 9, 10, 11]);
     expect(bodies()).toEqual([
@@ -50,14 +50,14 @@ describe("iterating over results", () => {
     ]);
   });
 
-  test("ends after a full last page, and if there are no results", async () => {
+  test("ends after a full last page, and without any result", async () => {
     ids = [1, 2];
     expect(await take(presage.results.iterate({}, { pageSize: 2 }))).toEqual([2, 1]);
     ids = [];
     expect(await take(presage.results.iterate())).toEqual([]);
   });
 
-  test("neither repeats nor misses a result when others arrive meanwhile", async () => {
+  test("neither repeats nor misses results when others arrive meanwhile", async () => {
     const seen: number[] = [];
     for await (const { id } of presage.results.iterate({}, { pageSize: 10 })) {
       seen.push(Number(id));
@@ -92,7 +92,7 @@ describe("iterating over results", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test("throws what the search throws, and requests nothing before it starts", async () => {
+  test("throws what the search throws, and requests nothing before the first read", async () => {
     server.script(json({ detail: "no" }, 401));
     const results = presage.results.iterate();
     expect(server.received).toHaveLength(0);
@@ -100,10 +100,10 @@ describe("iterating over results", () => {
   });
 });
 
-describe("lists with next", () => {
+describe("paged lists", () => {
   const key = (id: number) => ({ id: String(id) });
 
-  test("are read to the end", async () => {
+  test("are read to their end", async () => {
     server.script(
       () => Response.json({ data: [key(3), key(2)], next: "2.b" }),
       () => Response.json({ data: [key(1)], next: null }),
@@ -118,7 +118,7 @@ describe("lists with next", () => {
     expect(server.received.at(-1)?.target).toBe("/v1/apps?after=a+b");
   });
 
-  test("end if an older server does not send next", async () => {
+  test("end if an older server sends no next", async () => {
     server.script(() => Response.json({ data: [key(1)] }));
     expect(await presage.sessions.list()).toHaveLength(1);
   });

@@ -30,7 +30,7 @@ describe("against a real Presage", () => {
     expect((await presage.models.list()).map(({ id }) => id)).toEqual(["test-model"]);
   });
 
-  test("a key is created, used, listed and revoked, and then refused", async () => {
+  test("a key is created, used, listed and revoked, and then rejected", async () => {
     const { key, id } = await presage.apiKeys.create({ name: "of a test" });
     const own = createPresage({ baseUrl: server.url, apiKey: key });
     expect((await own.whoAmI()).api_key?.id).toBe(id);
@@ -41,7 +41,7 @@ describe("against a real Presage", () => {
     expect((await caught(presage.apiKeys.revoke("../health"))).category).toBe("invalid");
   });
 
-  test("evaluations are searched, summarised, corrected and exported", async () => {
+  test("results are found, summarised, corrected and exported", async () => {
     const order = {
       app: "sdk",
       tags: { suite: "sdk" },
@@ -146,7 +146,7 @@ describe("against a real Presage", () => {
     expect(error.faults.map(({ loc }) => loc)).toEqual([["query", "since"]]);
   });
 
-  test("an invalid request is refused with the location of its issues", async () => {
+  test("the error for an invalid request says where it is invalid", async () => {
     const error = await caught(presage.predict({ interaction: { state: "", action: "" } }));
     expect(error.category).toBe("invalid");
     expect(error.faults.map(({ loc }) => loc)).toEqual([

@@ -19,13 +19,13 @@ const gapsMs = () =>
   server.received.slice(1).map(({ atMs }, index) => atMs - (server.received[index]?.atMs ?? 0));
 
 describe("a call is retried", () => {
-  test.each([429, 503])("after %d, until it is answered", async (status) => {
+  test.each([429, 503])("after %d, until it succeeds", async (status) => {
     server.script(busy(status, "0"), busy(status, "0"), found);
     expect(await presage.apps.list()).toEqual([{ name: "a" }]);
     expect(server.received).toHaveLength(3);
   });
 
-  test("at most as often as configured, for the client or for the call", async () => {
+  test("at most as often as configured for the client or the call", async () => {
     server.script(busy(503, "0"));
     expect((await caught(presage.apps.list())).category).toBe("unavailable");
     expect(server.received).toHaveLength(3);
@@ -52,7 +52,7 @@ describe("a call is retried", () => {
     expect(gapsMs()[0]).toBeLessThan(5000);
   });
 
-  test("after a growing delay if the server names none", async () => {
+  test("after a growing pause of its own if the server names none", async () => {
     server.script(busy(503), busy(503), found);
     await presage.apps.list();
     const [first = 0, second = 0] = gapsMs();
@@ -60,7 +60,7 @@ describe("a call is retried", () => {
     expect(second).toBeGreaterThanOrEqual(490);
   });
 
-  test("not if the wait would exceed the time limit: the error comes at once and has the delay", async () => {
+  test("not if the wait would exceed the time limit: the error comes at once, with the wait", async () => {
     server.script(busy(429, "3600"));
     const startedAtMs = performance.now();
     const error = await caught(presage.apps.list());
@@ -75,7 +75,7 @@ describe("a call is retried", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test("under the same Idempotency-Key if it evaluates, and the next call has another", async () => {
+  test("with the same Idempotency-Key if it evaluates, and the next call has another", async () => {
     const evaluated = json({ results: [] });
     server.script(busy(503, "0"), busy(429, "0"), evaluated);
     await presage.evaluate({ evaluated_model_output: "a" });
@@ -88,7 +88,7 @@ describe("a call is retried", () => {
     expect(server.received.at(-1)?.headers.get("idempotency-key")).toBe("mine");
   });
 
-  test("with its complete body, also if it creates something and the server asked to wait", async () => {
+  test("with its whole body, also if it creates something and the server sent Retry-After", async () => {
     const profile = { evaluator_family: "regex", name: "digits — 好 🙂", config: { pattern: "\\d+" } };
     server.script(busy(503, "0"), json({ evaluator_profile: profile }, 201));
     await presage.profiles.create(profile);
@@ -133,7 +133,7 @@ describe("after a failed connection", () => {
     expect(await callsUntilAnswered(cutOff, call)).toEqual({ isAnswered: true, calls: 2 });
   });
 
-  test("a call that cannot be repeated is not retried, because it may have succeeded", async () => {
+  test("a call that cannot be repeated is not retried: it may have taken effect", async () => {
     expect(await callsUntilAnswered("", signOut)).toEqual({ isAnswered: false, calls: 1 });
     expect(await callsUntilAnswered(cutOff, signOut)).toEqual({ isAnswered: false, calls: 1 });
   });

@@ -4,8 +4,8 @@ import { underOneKey } from "../idempotency-key.ts";
 import type { Transport } from "../transport.ts";
 
 /**
- * Evaluates one output: `POST /v1/evaluate`. Returns one item for each evaluator, in their order. An item that did not
- * succeed has no verdict, and an `error_message` that says why.
+ * Evaluates one output: `POST /v1/evaluate`. Returns one item for each evaluator, in their order; an item that is not a
+ * success says why in `error_message` and has no verdict.
  */
 export type Evaluate = (request: EvaluateRequest, options?: WriteOptions) => Promise<EvaluateItem[]>;
 

@@ -21,36 +21,36 @@ import type {
 } from "./result-filter.ts";
 
 export interface IterateOptions extends CallOptions {
-  /** Page size, 1 to 1,000; 100 by default. */
+  /** Results per request, 1 to 1,000. Default: 100. */
   pageSize?: number | undefined;
 }
 
 export interface EvaluationResults {
-  /** One result: `GET /v1/evaluation-results/{id}`. */
+  /** Gets one result: `GET /v1/evaluation-results/{id}`. */
   get(id: string | number, options?: CallOptions): Promise<EvaluationResult>;
-  /** One page of results: `POST /v1/evaluation-results/search`. Results without a verdict are only found by status. */
+  /** Gets one page of results: `POST /v1/evaluation-results/search`. Results without a verdict are found only by status. */
   search(request?: SearchRequest, options?: CallOptions): Promise<EvaluationResult[]>;
-  /** All results, page by page, each page after the last id of the previous one. */
+  /** Yields all results, page by page, each page starting after the last id of the one before. */
   iterate(
     filter?: ResultFilter & ResultOrder,
     options?: IterateOptions,
   ): AsyncGenerator<EvaluationResult, void, undefined>;
-  /** Figures for each group: `POST /v1/evaluation-results/summary`. */
+  /** Gets figures in groups, one for each value of the dimensions in `group_by`: `POST /v1/evaluation-results/summary`. */
   summarise(request?: SummaryRequest, options?: CallOptions): Promise<EvaluationSummaryResponse>;
-  /** Imports 1 to 1,000 results from other tools, all or none: `POST /v1/evaluation-results/batch`. */
+  /** Stores 1 to 1,000 results from elsewhere, all or none: `POST /v1/evaluation-results/batch`. */
   importBatch(
     results: readonly ImportedEvaluationResult[],
     options?: WriteOptions,
   ): Promise<EvaluationResultBatchResponse["evaluation_results"]>;
-  /** Corrects a verdict: `POST /v1/evaluation-results/{id}/correction`. */
+  /** Adds a person's correction of a verdict: `POST /v1/evaluation-results/{id}/correction`. */
   correct(
     id: string | number,
     correction: CorrectionRequest,
     options?: WriteOptions,
   ): Promise<EvaluationResult>;
   /**
-   * All matching results, line by line as they arrive: `GET /v1/evaluation-results/export`. A line of `jsonl` is the JSON
-   * of one result; a record of `csv` has several lines if a text has. Throws if the export is interrupted.
+   * Yields all matching results, line by line as they arrive: `GET /v1/evaluation-results/export`. A line of `jsonl` is the
+   * JSON of one result; a record of `csv` spans several lines if a text does. Throws if the export was cut off.
    */
   exportLines(request?: ExportRequest, options?: CallOptions): AsyncGenerator<string, void, undefined>;
 }

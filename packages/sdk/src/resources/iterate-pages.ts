@@ -5,8 +5,8 @@ import type { ResultFilter, ResultOrder, SearchRequest } from "./result-filter.t
 const defaultPageSize = 100;
 
 /**
- * Pages by id, so that results added meanwhile cause neither duplicates nor gaps, as they would with an offset. A page is
- * requested when the previous one has been read. If a page is too large for one response, smaller ones are requested.
+ * Pages by id: unlike with an offset, results added meanwhile neither repeat nor hide others. A page is requested once the
+ * one before has been read. If a page is too large for one response, smaller ones are requested.
  */
 export async function* iteratePages(
   search: (request: SearchRequest) => Promise<EvaluationResult[]>,

@@ -6,15 +6,15 @@ import type {
 } from "@presage/contract";
 
 interface IdBounds {
-  /** Only results with a higher id. */
+  /** Only results with a greater id. */
   after_id?: string | number | null | undefined;
-  /** Only results with a lower id. */
+  /** Only results with a smaller id. */
   before_id?: string | number | null | undefined;
 }
 
 type Bounded<Filter extends object> = Omit<Filter, keyof IdBounds> & IdBounds;
 
-/** Which results to find: all given filters must match. */
+/** Selects results; all given filters must match. */
 export type ResultFilter = Bounded<EvaluationResultFilter>;
 
 /** Newest first, or oldest first. */
