@@ -34,7 +34,7 @@ describe("errors", () => {
       category,
       status,
       requestId: "r-1",
-      faults: [],
+      issues: [],
     });
     server.script(() => new Response("<html>proxy</html>", { status }));
     const untold = await caught(presage.me());
@@ -53,7 +53,7 @@ describe("errors", () => {
     server.script(json({ detail }, 422));
     const error = await caught(presage.me());
     expect(error.category).toBe("invalid");
-    expect(error.faults).toEqual(detail);
+    expect(error.issues).toEqual(detail);
     expect(error.message).toBe(
       "body.a.0: Field required; body.b.0: Field required; body.c.0: Field required; and 1 more",
     );
@@ -74,7 +74,7 @@ describe("errors", () => {
     "survive a body that is not Presage's: %s",
     async (body) => {
       server.script(() => new Response(body, { status: 422 }));
-      expect(await caught(presage.me())).toMatchObject({ category: "invalid", faults: [] });
+      expect(await caught(presage.me())).toMatchObject({ category: "invalid", issues: [] });
     },
   );
 

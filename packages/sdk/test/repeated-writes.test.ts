@@ -140,7 +140,7 @@ onEachDatabase((database) => {
     expect(second).toEqual(first);
     const other = await caught(direct.apiKeys.create({ name: "other" }, { idempotencyKey: "deploy-17" }));
     expect(other).toMatchObject({ category: "invalid", status: 422 });
-    expect(other.faults[0]?.loc).toEqual(["header", "idempotency-key"]);
+    expect(other.issues[0]?.loc).toEqual(["header", "idempotency-key"]);
   });
 });
 

@@ -143,13 +143,13 @@ describe("against a real Presage", () => {
     });
     expect((await presage.usage.list()).step).toBe("day");
     const error = await caught(presage.usage.latency({ since: "yesterday" }));
-    expect(error.faults.map(({ loc }) => loc)).toEqual([["query", "since"]]);
+    expect(error.issues.map(({ loc }) => loc)).toEqual([["query", "since"]]);
   });
 
   test("the error for an invalid request says where it is invalid", async () => {
     const error = await caught(presage.predict({ interaction: { state: "", action: "" } }));
     expect(error.category).toBe("invalid");
-    expect(error.faults.map(({ loc }) => loc)).toEqual([
+    expect(error.issues.map(({ loc }) => loc)).toEqual([
       ["body", "interaction", "state"],
       ["body", "interaction", "action"],
     ]);
@@ -159,7 +159,7 @@ describe("against a real Presage", () => {
   test("every response is reported with its headers", async () => {
     const heard: (string | null)[] = [];
     await presage.me({
-      onAnswer: ({ status, headers }) => heard.push(`${status}`, headers.get("x-request-id")),
+      onResponse: ({ status, headers }) => heard.push(`${status}`, headers.get("x-request-id")),
     });
     expect(heard).toEqual(["200", expect.any(String)]);
   });
