@@ -5,7 +5,7 @@ import { createPresage } from "../src/create-presage.ts";
 import { caught } from "./support/caught.ts";
 import { json, startScriptedServer } from "./support/scripted-server.ts";
 
-const apiKey = "key-that-nobody-may-see-0123456789";
+const apiKey = "key-that-must-stay-hidden-0123456789";
 const server = startScriptedServer();
 const presage = createPresage({ baseUrl: server.url, apiKey, retries: 0 });
 afterAll(() => server.stop());
@@ -28,8 +28,8 @@ describe("errors", () => {
     [504, "timeout"],
   ] as const)("status %d is of category %s, with or without Presage's own body", async (status, category) => {
     server.script(json({ detail: "No such luck." }, status, { "x-request-id": "r-1" }));
-    const told = await caught(presage.me());
-    expect({ ...told, message: told.message }).toMatchObject({
+    const known = await caught(presage.me());
+    expect({ ...known, message: known.message }).toMatchObject({
       message: "No such luck.",
       category,
       status,
@@ -37,10 +37,10 @@ describe("errors", () => {
       issues: [],
     });
     server.script(() => new Response("<html>proxy</html>", { status }));
-    const untold = await caught(presage.me());
-    expect(untold.category).toBe(category);
-    expect(untold.message).toBe(`Presage responded with status ${status}.`);
-    expect(untold.requestId).toBeUndefined();
+    const other = await caught(presage.me());
+    expect(other.category).toBe(category);
+    expect(other.message).toBe(`Presage responded with status ${status}.`);
+    expect(other.requestId).toBeUndefined();
   });
 
   test("after a 422 have every issue, and name the first three in the message", async () => {
