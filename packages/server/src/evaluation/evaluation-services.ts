@@ -1,4 +1,6 @@
 import type { Store } from "../storage/store.ts";
+import type { KeysInFlight } from "./evaluate/keys-in-flight.ts";
+import type { RunEvaluator } from "./evaluate/run-evaluator.ts";
 import type { Registry } from "./evaluators/registry.ts";
 import type { ProfileRevision } from "./profiles/profiles-store.ts";
 import type { Folder } from "./results/keep/fold-soon.ts";
@@ -12,6 +14,8 @@ export interface EvaluationServices {
   readonly registry: Registry;
   readonly builtInProfiles: readonly ProfileRevision[];
   readonly rules: RuleRunner;
+  readonly runEvaluator: RunEvaluator;
+  readonly keysInFlight: KeysInFlight;
   readonly keeper: ResultsKeeper;
   readonly folder: Pick<Folder, "note">;
   /** Imports in progress by their names, so that a repeated request shares the outcome of the first. */

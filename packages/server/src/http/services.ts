@@ -1,4 +1,3 @@
-import type { Evaluate } from "../evaluation/evaluate/evaluate.ts";
 import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
 import type { IdentityServices } from "../identity/identity-services.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
@@ -10,7 +9,6 @@ import type { Admission } from "../prediction/admission.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { Use } from "../usage/usage-tally.ts";
 import type { SessionCookie } from "./pipeline/session-cookie.ts";
-import type { FindEvaluatorIssues } from "./resources/evaluate/evaluate.ts";
 import type { SignIn } from "./resources/sign-in/sign-in.ts";
 
 /** Process phase, as `/ready` reports it. */
@@ -29,8 +27,6 @@ export interface Services extends IdentityServices, EvaluationServices {
   readonly upstream: Upstream;
   readonly admission: Admission;
   readonly evaluationsInFlight: InFlight;
-  readonly evaluate: Evaluate;
-  readonly findEvaluatorIssues: FindEvaluatorIssues;
   recordUsage(use: Use): void;
   readonly sessionCookie: SessionCookie;
   readonly signIn: SignIn;

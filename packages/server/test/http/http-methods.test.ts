@@ -1,11 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { METHODS } from "node:http";
 import { ErrorResponse } from "@presage/contract";
-import { startPresage, testKey } from "../support/presage/presage.ts";
+import { testKey } from "../support/presage/presage.ts";
 import { openRawClient } from "../support/presage/raw-client.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 
-const presage = await startPresage({});
-afterAll(() => presage.stop());
+const presage = usePresage();
 
 async function ask(method: string, path: string) {
   const client = await openRawClient(presage.url);

@@ -1,19 +1,17 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { WorldModelPrediction, WorldModelResponse } from "@presage/contract";
 import { startPresage } from "../support/presage/presage.ts";
-import { completion, startUpstream } from "../support/upstream/upstream.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { completion } from "../support/upstream/upstream.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
-const upstream = startUpstream();
-const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
+const upstream = useUpstream();
+const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 const interaction = { state: "You are in the hall.", action: "go north" };
 
 beforeEach(() => {
   upstream.received.length = 0;
   upstream.answer = () => Response.json(completion("You are in the kitchen."));
-});
-afterAll(async () => {
-  await presage.stop();
-  await upstream.stop();
 });
 
 async function sentFor(params: Record<string, unknown> | undefined) {

@@ -56,8 +56,8 @@ async function openEvaluator(
     const call = connectToServer(server, config.clientApiKey);
     return { evaluate: evaluateRemotely(call, evaluators, filing), stop: async () => {} };
   }
-  const { evaluate, accountId, stop } = await composeEvaluator(config, createLog("warn"));
-  return { evaluate: evaluateLocally(evaluate, accountId, evaluators, filing), stop };
+  const { services, accountId, stop } = await composeEvaluator(config, createLog("warn"));
+  return { evaluate: evaluateLocally(services, accountId, evaluators, filing), stop };
 }
 
 /** `FAMILY`, or `FAMILY=PROFILE`. */

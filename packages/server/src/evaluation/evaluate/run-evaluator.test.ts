@@ -5,7 +5,7 @@ import { storeUnavailable } from "../../storage/store-failure.ts";
 import type { ModelFamily } from "../evaluators/family.ts";
 import { createEvaluatorRunner } from "./run-evaluator.ts";
 
-function familyThat(fails: () => Error): ModelFamily<unknown> {
+function familyThat(fails: () => Error): ModelFamily {
   return {
     kind: "model",
     name: "failing",

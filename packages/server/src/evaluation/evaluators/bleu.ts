@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { RuleFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { bleuScore } from "./text/bleu-score.ts";
 import { tokenise13a } from "./text/tokenise-13a.ts";
 
@@ -12,7 +12,6 @@ const config = z.strictObject({
     description: "`13a` splits punctuation off, as WMT and sacrebleu do.",
   }),
 });
-type Config = z.output<typeof config>;
 
 /** Every run of one to four words is a text of its own: at this length some 300 MB of them. */
 const maxCharacters = 2_500_000;
@@ -26,7 +25,7 @@ const orderNames = ["word", "word pair", "run of 3 words", "run of 4 words"];
  * BLEU-4 with its brevity penalty (Papineni et al. 2002), from 0 to 1 and with regard to case. As in sacrebleu's
  * `sentence_bleu`, an output of fewer than four tokens is judged by the n-grams that it can have.
  */
-export const bleu: RuleFamily<Config> = {
+export const bleu = defineFamily({
   kind: "rule",
   name: "bleu",
   description: "How many of the output's runs of one to four words are in the gold answer.",
@@ -64,7 +63,7 @@ export const bleu: RuleFamily<Config> = {
       };
     };
   },
-};
+});
 
 function describe(
   precisions: readonly number[],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { RuleFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { findSubstrings, type Occurrence } from "./text/find-substrings.ts";
 
@@ -17,7 +17,7 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
-export const contains: RuleFamily<Config> = {
+export const contains = defineFamily({
   kind: "rule",
   name: "contains",
   description: "The output holds all, any or none of a list of substrings.",
@@ -59,7 +59,7 @@ export const contains: RuleFamily<Config> = {
     };
   },
   isExpensive: ({ output = "" }, { substrings }) => output.length * substrings.length > 2_000_000,
-};
+});
 
 /** Only `all` has a middle: the share that was found. */
 function scoreOf(mode: Config["mode"], found: number, wanted: number): number {

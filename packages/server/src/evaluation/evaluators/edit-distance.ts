@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UnusableSampleError } from "../evaluation-error.ts";
 import type { Position } from "../evaluator-outcome.ts";
-import type { RuleFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { describeDifference, firstDifference } from "./text/first-difference.ts";
 import { editDistance as distanceBetween } from "./text/levenshtein.ts";
@@ -17,13 +17,12 @@ const config = z.strictObject({
     .meta({ description: "The lowest similarity that passes." }),
   ...textNormalisation,
 });
-type Config = z.output<typeof config>;
 
 /** The product of two lengths that takes a millisecond. */
 const lightProductOfLengths = 1e6;
 
 /** 1 − Levenshtein distance / length of the longer text, in Unicode code points. */
-export const editDistance: RuleFamily<Config> = {
+export const editDistance = defineFamily({
   kind: "rule",
   name: "edit-distance",
   description: "How few characters of the output would have to be changed to make it the gold answer.",
@@ -67,7 +66,7 @@ export const editDistance: RuleFamily<Config> = {
       };
     };
   },
-};
+});
 
 function differingStretch(output: string, said: NormalisedText, wanted: NormalisedText): Position[] {
   if (said.range === undefined) return [];

@@ -2,7 +2,7 @@ import { jsonrepair } from "jsonrepair";
 import { z } from "zod";
 import { UnusableSampleError } from "../evaluation-error.ts";
 import type { Verdict } from "../evaluator-outcome.ts";
-import type { RuleFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { compareJson, type JsonComparison, type Mismatches } from "./json/compare-json.ts";
 import { readIgnoredPaths } from "./json/ignored-paths.ts";
 import { readJsonPointer } from "./json/json-path.ts";
@@ -32,12 +32,11 @@ const config = z.strictObject({
     .meta({ description: "JSON pointers of fields that do not count, with all that is below them." }),
   number_tolerance: z.number().min(0).default(0),
 });
-type Config = z.output<typeof config>;
 
 /** A list of small values takes a hundred times its text: at this length some 300 MB. */
 const maxCharacters = 2_500_000;
 
-export const jsonMatch: RuleFamily<Config> = {
+export const jsonMatch = defineFamily({
   kind: "rule",
   name: "json-match",
   description: "The output equals the gold answer as JSON. The score is the F1 of its fields.",
@@ -69,7 +68,7 @@ export const jsonMatch: RuleFamily<Config> = {
   },
   isExpensive: ({ output = "", goldAnswer = "" }, { repair }) =>
     (repair && output.length > heavyRepairedLength) || output.length + goldAnswer.length > heavyLength,
-};
+});
 
 function readRepaired(text: string): JsonReading | undefined {
   try {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { EvaluationError } from "../evaluation-error.ts";
 import type { Verdict } from "../evaluator-outcome.ts";
-import type { RuleFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { compileJsonSchema, type JsonSchema, type ValidateJson } from "./json/compile-json-schema.ts";
 import { readJson } from "./json/read-json.ts";
 import { codePointPositions } from "./text/code-points.ts";
@@ -36,12 +36,11 @@ const config = z
       context.addIssue({ code: "custom", path: ["schema"], message: (error as Error).message });
     }
   });
-type Config = z.output<typeof config>;
 
 /** A list of small values takes fifty times its text: at this length a quarter of a gigabyte. */
 const maxCharacters = 4_000_000;
 
-export const jsonSchema: RuleFamily<Config> = {
+export const jsonSchema = defineFamily({
   kind: "rule",
   name: "json-schema",
   description: "The output is JSON that is valid against a schema.",
@@ -73,7 +72,7 @@ export const jsonSchema: RuleFamily<Config> = {
     run: ({ schema }) => checkSchema(schema),
   },
   isExpensive: ({ output = "" }, { schema }) => output.length > lightOutputLength || !isLightSchema(schema),
-};
+});
 
 function isLongSchema(schema: JsonSchema): boolean {
   return JSON.stringify(schema).length > quickSchemaLength;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { UnusableSampleError } from "../evaluation-error.ts";
-import type { RuleFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { type FoundNumber, readNumbers } from "./text/read-numbers.ts";
 
@@ -39,7 +39,7 @@ const lightCharacters = 10_000;
 const shownPairs = 5;
 const maxPositions = 1_000;
 
-export const numeric: RuleFamily<Config> = {
+export const numeric = defineFamily({
   kind: "rule",
   name: "numeric",
   description: "The numbers of the output are those of the gold answer, within a tolerance.",
@@ -73,7 +73,7 @@ export const numeric: RuleFamily<Config> = {
       };
     };
   },
-};
+});
 
 function numbersOf(text: string, { compare }: Config): Iterator<FoundNumber> {
   const numbers = readNumbers(text);

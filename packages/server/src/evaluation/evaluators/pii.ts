@@ -1,7 +1,7 @@
 import type { CountryCode } from "libphonenumber-js/max";
 import { z } from "zod";
 import { phoneLibrary } from "../lazy-libraries.ts";
-import type { RuleFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { findCards } from "./pii/find-cards.ts";
 import { findEmails } from "./pii/find-emails.ts";
 import { findIbans } from "./pii/find-ibans.ts";
@@ -37,7 +37,7 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
-export const pii: RuleFamily<Config> = {
+export const pii = defineFamily({
   kind: "rule",
   name: "pii",
   description: "The output holds no e-mail address, phone number, card number, IBAN or IP address.",
@@ -82,7 +82,7 @@ export const pii: RuleFamily<Config> = {
     };
   },
   isExpensive: ({ output = "" }) => output.length > heavyLength,
-};
+});
 
 function findAll(text: string, wanted: ReadonlySet<PiiKind>, { default_country }: Config): PiiMatch[] {
   return [

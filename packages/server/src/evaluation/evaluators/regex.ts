@@ -2,7 +2,7 @@ import type { RE2JS } from "re2js";
 import { z } from "zod";
 import type { Position, Verdict } from "../evaluator-outcome.ts";
 import { patternLibrary } from "../lazy-libraries.ts";
-import type { RuleFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { compilePattern } from "./text/compile-pattern.ts";
 import { cutText } from "./text/cut-text.ts";
@@ -39,7 +39,7 @@ const config = z
   });
 type Config = z.output<typeof config>;
 
-export const regex: RuleFamily<Config> = {
+export const regex = defineFamily({
   kind: "rule",
   name: "regex",
   description: "The output matches a pattern, or does not.",
@@ -73,7 +73,7 @@ export const regex: RuleFamily<Config> = {
     const programSize = estimateProgramSize(pattern);
     return programSize > heavyProgramSize || programSize * output.length > heavySteps;
   },
-};
+});
 
 function compile({ pattern, ignore_case, multiline, dot_all }: Config): RE2JS {
   const { RE2JS } = patternLibrary();

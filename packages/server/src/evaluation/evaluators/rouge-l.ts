@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { RuleFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { f1Score } from "./text/f1-score.ts";
 import { lcsLength } from "./text/lcs-length.ts";
 import { listItems } from "./text/list-items.ts";
@@ -8,7 +8,6 @@ import { countItems, subtract } from "./text/multiset.ts";
 const config = z.strictObject({
   threshold: z.number().min(0).max(1).default(0.5).meta({ description: "The lowest F1 that passes." }),
 });
-type Config = z.output<typeof config>;
 
 /** Every word is a text of its own: at this length a quarter of a gigabyte of them. */
 const maxCharacters = 4_000_000;
@@ -23,7 +22,7 @@ const word = /[\p{L}\p{M}\p{N}]+/gu;
  * ROUGE-L of Lin (2004) at the level of the whole text, with beta 1 and without stemming: F1 of the longest common
  * subsequence of words, in lower case.
  */
-export const rougeL: RuleFamily<Config> = {
+export const rougeL = defineFamily({
   kind: "rule",
   name: "rouge-l",
   description: "How far the words of the output and of the gold answer are the same, in the same order.",
@@ -57,7 +56,7 @@ export const rougeL: RuleFamily<Config> = {
       };
     };
   },
-};
+});
 
 function wordsOf(text: string): string[] {
   return text.toLowerCase().match(word) ?? [];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Position } from "../evaluator-outcome.ts";
-import type { RuleFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { type ChangeComparison, compareChanges, stateOverlap } from "./state/compare-changes.ts";
 import { type ReadStates, readStates } from "./state/read-states.ts";
 import { stateOfInput } from "./state/state-of-input.ts";
@@ -18,7 +18,6 @@ const config = z.strictObject({
     .default(1)
     .meta({ description: "The lowest F1 of changes that passes." }),
 });
-type Config = z.output<typeof config>;
 
 /** Every line, or every field with its whole path, is a text of its own: at this length some 400 MB of them. */
 const maxCharacters = 2_500_000;
@@ -35,7 +34,7 @@ const maxPositions = 1_000;
  * and the gold answer are the same, and `unchanged_baseline`, what a copy of the input would have for that. An output
  * whose overlap is not above the baseline tells no more than "nothing changed" does.
  */
-export const stateChange: RuleFamily<Config> = {
+export const stateChange = defineFamily({
   kind: "rule",
   name: "state-change",
   description: "The output changes the state of the input as the gold answer does.",
@@ -76,7 +75,7 @@ export const stateChange: RuleFamily<Config> = {
       };
     };
   },
-};
+});
 
 /** Where some of the output's lines stand in it, the first of them; of equal ones the last. */
 function placesOf(wanted: Multiset, lines: Multiset, output: string): Position[] {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { RuleFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { f1Score } from "./text/f1-score.ts";
 import { listItems } from "./text/list-items.ts";
 import { countItems, overlapOf, subtract } from "./text/multiset.ts";
@@ -23,7 +23,7 @@ const asciiPunctuation = /[!-/:-@[-`{-~]/g;
 const article = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu;
 
 /** F1 over bags of tokens, as in the evaluation script of SQuAD (Rajpurkar et al. 2016). */
-export const tokenF1: RuleFamily<Config> = {
+export const tokenF1 = defineFamily({
   kind: "rule",
   name: "token-f1",
   description: "How far the words of the output and of the gold answer are the same, whatever their order.",
@@ -65,7 +65,7 @@ export const tokenF1: RuleFamily<Config> = {
       };
     };
   },
-};
+});
 
 function tokenise(text: string, normalisation: Config["normalisation"]): string[] {
   const normalised =

@@ -1,6 +1,13 @@
 import type { Database } from "../../storage/schema/tables.ts";
-import type { UsableProfile } from "../evaluate/resolve-evaluators.ts";
 import { selectLastRevision } from "./profiles-store.ts";
+
+/** A profile as an evaluation uses it. Its config has yet to be read by the family's schema. */
+export interface UsableProfile {
+  publicId: string;
+  name: string;
+  revision: number;
+  config: unknown;
+}
 
 /** The last revision of an account's profile, unless there is none or it is archived. */
 export async function findUsableProfile(

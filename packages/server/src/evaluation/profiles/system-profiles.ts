@@ -11,6 +11,6 @@ export function builtInProfileId(family: string, name: string): string {
   return Bun.randomUUIDv5(`${family}/${name}`, namespace);
 }
 
-export function findBuiltInProfile(family: Family, name: string): BuiltInProfile<unknown> | undefined {
+export function findBuiltInProfile(family: Family, name: string): BuiltInProfile | undefined {
   return family.builtInProfiles.find((profile) => profile.name === name);
 }

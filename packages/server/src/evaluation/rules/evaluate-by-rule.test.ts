@@ -5,7 +5,7 @@ import { createRuleEvaluator } from "./evaluate-by-rule.ts";
 
 function counting(score = 1) {
   const prepared: unknown[] = [];
-  const family: RuleFamily<unknown> = {
+  const family: RuleFamily = {
     kind: "rule",
     name: "counting",
     description: "Counts how often a config is prepared.",

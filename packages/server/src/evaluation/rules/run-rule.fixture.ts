@@ -12,7 +12,7 @@ export interface SpinConfig {
   beats: Int32Array<SharedArrayBuffer>;
 }
 
-export const fixtureFamilies: readonly RuleFamily<unknown>[] = [
+export const fixtureFamilies: readonly RuleFamily[] = [
   family("light", () => passing, false),
   family("heavy", () => passing),
   family("spin", (config) => {
@@ -60,7 +60,7 @@ function family(
   name: string,
   evaluate: (config: unknown, sample: Sample) => Verdict,
   isExpensive = true,
-): RuleFamily<unknown> {
+): RuleFamily {
   return {
     kind: "rule",
     name,

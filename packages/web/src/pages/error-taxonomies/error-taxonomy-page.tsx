@@ -5,7 +5,7 @@ import { createLazyRoute, Link } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
 import { useMemo } from "react";
 import { isBuiltIn, taxonomyRevisionsQuery } from "../../data/error-taxonomies.ts";
-import { isNotFound } from "../../data/is-not-found.ts";
+import { isNotFound } from "../../data/query-errors.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";

@@ -4,8 +4,8 @@ import { displayRows, type Layout } from "./display-rows.ts";
 
 function rowsOf(signs: string): DifferenceRow[] {
   return Array.from(signs, (sign, index): DifferenceRow => {
-    const line = { line: index + 1, stretches: [] };
-    if (sign === "=") return { kind: "equal", before: index + 1, after: index + 1, stretches: [] };
+    const line = { line: index + 1, parts: [] };
+    if (sign === "=") return { kind: "equal", before: index + 1, after: index + 1, parts: [] };
     if (sign === "~") return { kind: "changed", before: line, after: line };
     return sign === "-" ? { kind: "changed", before: line } : { kind: "changed", after: line };
   });

@@ -1,13 +1,13 @@
 import type { ComparedLine, DifferenceRow } from "./compare-lines.ts";
-import type { Stretch } from "./stretch.ts";
+import type { LinePart } from "./line-part.ts";
 
 export type DisplayRow =
-  | { kind: "equal"; before: number; after: number; stretches: Stretch[] }
+  | { kind: "equal"; before: number; after: number; parts: LinePart[] }
   | { kind: "removed"; line: ComparedLine }
   | { kind: "added"; line: ComparedLine }
-  | { kind: "pair"; before?: ComparedLine; after?: ComparedLine }
+  | { kind: "pair"; before: ComparedLine | undefined; after: ComparedLine | undefined }
   /** Hidden equal rows, from the index of the first. */
-  | { kind: "folded"; from: number; count: number; path?: string };
+  | { kind: "folded"; from: number; count: number; path: string | undefined };
 
 export type Layout = "unified" | "side-by-side";
 
@@ -41,7 +41,7 @@ export function displayRows(
       const row = rows[index];
       if (isFolded && index === foldFrom) {
         const path = paths?.[foldEnd];
-        shown.push({ kind: "folded", from: foldFrom, count: foldEnd - foldFrom, ...(path && { path }) });
+        shown.push({ kind: "folded", from: foldFrom, count: foldEnd - foldFrom, path });
       }
       if (row?.kind === "equal" && !(isFolded && index >= foldFrom && index < foldEnd)) shown.push(row);
     }
@@ -50,15 +50,7 @@ export function displayRows(
   function pushChanged(from: number, end: number): void {
     const changed = rows.slice(from, end).filter((row) => row.kind === "changed");
     if (layout === "side-by-side") {
-      shown.push(
-        ...changed.map(
-          ({ before, after }): DisplayRow => ({
-            kind: "pair",
-            ...(before && { before }),
-            ...(after && { after }),
-          }),
-        ),
-      );
+      shown.push(...changed.map(({ before, after }) => ({ kind: "pair" as const, before, after })));
       return;
     }
     for (const { before } of changed) if (before) shown.push({ kind: "removed", line: before });

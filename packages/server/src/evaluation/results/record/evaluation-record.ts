@@ -40,7 +40,7 @@ export interface EvaluationRecord {
   explainStrategy: ExplainStrategy;
   isExternal: boolean;
   /** Under which it is kept once and no second time. */
-  requestKey?: string;
+  requestKey?: string | undefined;
   sample: Sample;
   filing: Filing;
   outcome: EvaluatorOutcome;

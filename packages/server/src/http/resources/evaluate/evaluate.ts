@@ -1,12 +1,13 @@
 import { EvaluateRequest, type EvaluationResult, type ValidationError } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
-import type { Evaluation } from "../../../evaluation/evaluate/evaluate.ts";
+import { type Evaluation, evaluate } from "../../../evaluation/evaluate/evaluate.ts";
 import {
   type EvaluationRequest,
+  type EvaluatorIssue,
   InvalidEvaluatorsError,
-  type Refusal,
   type WantedEvaluator,
 } from "../../../evaluation/evaluate/evaluation-request.ts";
+import { findEvaluatorIssues } from "../../../evaluation/evaluate/resolve-evaluators.ts";
 import { charactersOf, type Sample } from "../../../evaluation/sample.ts";
 import { countUsage } from "../../pipeline/count-usage.ts";
 import { holdResults } from "../../pipeline/hold-memory.ts";
@@ -28,14 +29,8 @@ import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import type { Services } from "../../services.ts";
 import { toEvaluationResult } from "../results/evaluation-result.ts";
 
-/** What cannot be run of what an account wants, and why. */
-export type FindEvaluatorIssues = (
-  accountId: string,
-  evaluators: readonly WantedEvaluator[],
-) => Promise<readonly Refusal[]>;
-
 export function evaluateRoutes(services: Services): Route[] {
-  const { evaluate, findEvaluatorIssues, evaluationsInFlight } = services;
+  const { evaluationsInFlight } = services;
   const { maxBodyBytes } = services.settings;
   return [
     withCaller("POST", "/v1/evaluate", async (call) => {
@@ -50,8 +45,8 @@ export function evaluateRoutes(services: Services): Route[] {
       const sample = readSample(body);
       const faults = faultsOf(body, references, sample);
       if (faults.length > 0) {
-        const refusals = await findEvaluatorIssues(accountId, evaluators);
-        throw new ValidationFailure([...faults, ...toFaults(refusals, references)]);
+        const issues = await findEvaluatorIssues(services, accountId, evaluators);
+        throw new ValidationFailure([...faults, ...toFaults(issues, references)]);
       }
       refuseTooMuch(sample, evaluators.length, maxBodyBytes);
       const capture = body.capture ?? "all";
@@ -61,20 +56,21 @@ export function evaluateRoutes(services: Services): Route[] {
         keptCharacters: kept * charactersOf(sample),
         isAnswerLong: isLongAnswer(Array.from({ length: 2 * evaluators.length }, () => sample)),
       });
-      const idempotencyKey = readIdempotencyKey(request.headers);
-      const order: EvaluationRequest = {
+      const evaluationRequest: EvaluationRequest = {
         accountId,
         sample,
         evaluators,
         filing: readFiling(body),
         capture,
         hasConfidenceInterval: body.confidence_interval_strategy === "full-history",
-        ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+        idempotencyKey: readIdempotencyKey(request.headers),
       };
-      const evaluations = await evaluate(order, request.signal).catch((error: unknown) => {
-        if (!(error instanceof InvalidEvaluatorsError)) throw error;
-        throw new ValidationFailure(toFaults(error.refusals, references));
-      });
+      const evaluations = await evaluate(services, evaluationRequest, request.signal).catch(
+        (error: unknown) => {
+          if (!(error instanceof InvalidEvaluatorsError)) throw error;
+          throw new ValidationFailure(toFaults(error.issues, references));
+        },
+      );
       const answer = toAnswerItems(evaluations);
       const isLong = isLongAnswer(answer);
       holdAnswer(isLong);
@@ -115,11 +111,14 @@ function toWanted({
   profileName,
   explainStrategy = "always",
 }: NamedReference): WantedEvaluator {
-  return { evaluator, ...(profileName === undefined ? {} : { profileName }), explainStrategy };
+  return { evaluator, profileName, explainStrategy };
 }
 
-function toFaults(refusals: readonly Refusal[], references: readonly NamedReference[]): ValidationError[] {
-  return refusals.flatMap(({ index, field, message }) => {
+function toFaults(
+  issues: readonly EvaluatorIssue[],
+  references: readonly NamedReference[],
+): ValidationError[] {
+  return issues.flatMap(({ index, field, message }) => {
     const reference = references[index];
     if (reference === undefined) return [];
     const loc = reference.places[field];

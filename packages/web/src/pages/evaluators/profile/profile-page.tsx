@@ -8,8 +8,7 @@ import {
   profileRevisionsQuery,
 } from "../../../data/evaluator-profiles.ts";
 import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
-import { findQueryError } from "../../../data/find-query-error.ts";
-import { isNotFound } from "../../../data/is-not-found.ts";
+import { findQueryError, isNotFound } from "../../../data/query-errors.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";

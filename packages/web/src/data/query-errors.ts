@@ -1,3 +1,5 @@
+import { PresageError } from "@presage/sdk";
+
 interface QueryState {
   error: unknown;
   isError: boolean;
@@ -18,4 +20,9 @@ export function findQueryError(
       },
     }
   );
+}
+
+/** Whether the resource in the URL does not exist, or its id is malformed. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof PresageError && (error.category === "not_found" || error.category === "invalid");
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { parseJsonObject } from "./parse-json-object.ts";
+import { parseJsonObject } from "./parse-json.ts";
 
 test("an object is parsed", () => {
   expect(parseJsonObject('{"threshold": 0.5}')).toEqual({ value: { threshold: 0.5 } });

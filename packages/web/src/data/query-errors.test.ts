@@ -1,5 +1,5 @@
 import { expect, mock, test } from "bun:test";
-import { findQueryError } from "./find-query-error.ts";
+import { findQueryError } from "./query-errors.ts";
 
 const fine = { error: null, isError: false, refetch: mock() };
 

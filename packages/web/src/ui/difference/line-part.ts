@@ -1,7 +1,7 @@
 import { cutBefore } from "../untrusted-text/cut-before.ts";
 
 /** A part of a compared line. */
-export interface Stretch {
+export interface LinePart {
   text: string;
   isChanged: boolean;
   /** The number of characters left out after the text. */
@@ -12,16 +12,16 @@ export interface Stretch {
 const equalEnd = 120;
 const maxChange = 4_000;
 
-export function stretch(text: string, isChanged = false): Stretch {
+export function linePart(text: string, isChanged = false): LinePart {
   return { text, isChanged, omitted: 0 };
 }
 
 /** Shortens long parts. */
-export function shorten(stretches: readonly Stretch[]): Stretch[] {
-  return stretches.filter(({ text }) => text !== "").flatMap(shortenOne);
+export function shorten(parts: readonly LinePart[]): LinePart[] {
+  return parts.filter(({ text }) => text !== "").flatMap(shortenOne);
 }
 
-function shortenOne(whole: Stretch): Stretch[] {
+function shortenOne(whole: LinePart): LinePart[] {
   const { text, isChanged } = whole;
   if (isChanged) {
     if (text.length <= maxChange) return [whole];
@@ -31,5 +31,5 @@ function shortenOne(whole: Stretch): Stretch[] {
   if (text.length <= 3 * equalEnd) return [whole];
   const end = cutBefore(text, equalEnd);
   const start = cutBefore(text, text.length - equalEnd);
-  return [{ text: text.slice(0, end), isChanged, omitted: start - end }, stretch(text.slice(start))];
+  return [{ text: text.slice(0, end), isChanged, omitted: start - end }, linePart(text.slice(start))];
 }
