@@ -4,23 +4,23 @@ import type { UpstreamKind } from "./target/start-target.ts";
 
 export interface FuzzArguments {
   requests: number;
-  /** The number of the only request that is sent. */
+  /** Send only the request with this number. */
   only: number | undefined;
   seed: number;
   concurrency: number;
-  /** `sqlite`, `postgres` (one of the fuzz's own), or the URL of a PostgreSQL on which a database is made. */
+  /** `sqlite`, `postgres` (the fuzzer starts its own), or the URL of a PostgreSQL on which it creates a database. */
   database: string;
   upstreams: UpstreamKind[];
 }
 
 export const usage = `npm run fuzz -- [options]
 
-  --requests N       how many requests are sent (100000)
-  --only N           sends only the request with this number
-  --seed N           makes the same requests again (random)
-  --database D       sqlite, postgres, or the URL of a PostgreSQL on which a database is made (sqlite)
-  --upstream U       sandbox, faulty, or both: four fifths to the sandbox, then a fifth to one that fails (both)
-  --concurrency N    how many requests are under way at once (16)
+  --requests N       number of requests to send (100000)
+  --only N           send only the request with this number
+  --seed N           repeat the requests of an earlier run (random)
+  --database D       sqlite, postgres, or the URL of a PostgreSQL on which to create a database (sqlite)
+  --upstream U       sandbox, faulty, or both: four fifths with the sandbox, then a fifth with an upstream that fails (both)
+  --concurrency N    number of concurrent requests (16)
 `;
 
 export function readArguments(argv: readonly string[]): FuzzArguments {
@@ -46,17 +46,17 @@ export function readArguments(argv: readonly string[]): FuzzArguments {
 }
 
 function wholeNumber(name: string, text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new Error(`${name} takes a whole number; it got ${text}`);
+  if (!/^\d{1,10}$/.test(text)) throw new Error(`${name}: got ${text}; expected a whole number`);
   return Number(text);
 }
 
 function readDatabase(text: string): string {
   if (text === "sqlite" || text === "postgres" || /^postgres(ql)?:\/\//.test(text)) return text;
-  throw new Error(`--database takes sqlite, postgres or a URL that begins with postgres://; it got ${text}`);
+  throw new Error(`--database: got ${text}; expected sqlite, postgres or a URL that begins with postgres://`);
 }
 
 function readUpstreams(text: string): UpstreamKind[] {
   if (text === "both") return ["sandbox", "faulty"];
   if (text === "sandbox" || text === "faulty") return [text];
-  throw new Error(`--upstream takes sandbox, faulty or both; it got ${text}`);
+  throw new Error(`--upstream: got ${text}; expected sandbox, faulty or both`);
 }

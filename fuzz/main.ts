@@ -1,17 +1,17 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { killChildren } from "../packages/server/test/support/children.ts";
-import { createDatabaseAt, startPostgres } from "../packages/server/test/support/postgres.ts";
+import { killChildren } from "../packages/server/test/support/presage/child-processes.ts";
+import { createDatabaseAt, startPostgres } from "../packages/server/test/support/store/postgres.ts";
 import { type FuzzArguments, readArguments, usage } from "./arguments.ts";
 import { writeReport } from "./report/write-report.ts";
 import { runFuzz } from "./run-fuzz.ts";
 import { startTarget } from "./target/start-target.ts";
 
-/** What a whole run may take of a machine that it has for itself. */
+/** Limits of a full run on an otherwise idle machine. */
 const maxHealthMs = 300;
 const maxMemoryBytes = 1_500e6;
-/** Of the requests, with both upstreams. */
+/** The faulty upstream's share of the requests, with both upstreams. */
 const shareOfFaulty = 0.2;
 
 async function fuzz({

@@ -1,29 +1,35 @@
-import type { AnswerRules } from "./check/check-answer.ts";
+import type { ResponseRules } from "./check/check-response.ts";
+import { findingId, findViolations } from "./check/find-violations.ts";
 import type { Example, Finding } from "./check/findings.ts";
-import { findingId, judge } from "./check/judge.ts";
-import { applyOddities } from "./generate/make-request.ts";
+import { applyMutations } from "./generate/make-request.ts";
 import type { Plan } from "./generate/plan.ts";
 import { isRawJson } from "./generate/raw-json.ts";
-import { type Asked, ask } from "./send/ask.ts";
 import { openConnection } from "./send/connection.ts";
+import { type Exchange, sendRequest } from "./send/send-request.ts";
 import type { Target } from "./target/start-target.ts";
 
-const patienceMs = 10_000;
-/** One finding costs no more requests than this. */
+const timeoutMs = 10_000;
+/** The most requests spent on one finding. */
 const maxTries = 150;
 
-/** Leaves out of a finding's example whatever it does not need, by asking again without. */
-export async function reduceExample(finding: Finding, target: Target, rules: AnswerRules): Promise<Finding> {
+/** Removes everything that a finding's example does not need, by sending the request again without it. */
+export async function reduceExample(
+  finding: Finding,
+  target: Target,
+  rules: ResponseRules,
+): Promise<Finding> {
   const { example } = finding;
   if (example === undefined) return finding;
-  const connection = openConnection(target.presage.url, patienceMs);
+  const connection = openConnection(target.presage.url, timeoutMs);
   let tries = 0;
 
-  async function stillShows(plan: Plan): Promise<Asked | undefined> {
+  async function stillShows(plan: Plan): Promise<Exchange | undefined> {
     tries += 1;
-    const asked = await ask(plan, `fuzz-${example?.index}-again-${tries}`, target, connection);
-    const shows = judge(plan, asked, rules, target).some((fault) => findingId(plan, fault) === finding.id);
-    return shows ? asked : undefined;
+    const exchange = await sendRequest(plan, `fuzz-${example?.index}-again-${tries}`, target, connection);
+    const shows = findViolations(plan, exchange, rules, target).some(
+      (violation) => findingId(plan, violation) === finding.id,
+    );
+    return shows ? exchange : undefined;
   }
 
   let smallest = example;
@@ -31,9 +37,9 @@ export async function reduceExample(finding: Finding, target: Target, rules: Ans
     left = false;
     for (const candidate of simpler(smallest)) {
       if (tries >= maxTries) break;
-      const asked = await stillShows(candidate.plan);
-      if (asked === undefined) continue;
-      smallest = { ...candidate, written: asked.written };
+      const exchange = await stillShows(candidate.plan);
+      if (exchange === undefined) continue;
+      smallest = { ...candidate, written: exchange.written };
       left = true;
       break;
     }
@@ -42,11 +48,11 @@ export async function reduceExample(finding: Finding, target: Target, rules: Ans
   return { ...finding, example: smallest };
 }
 
-/** The same example with one thing less, each in turn. */
+/** All variants of the example with one element removed. */
 function* simpler(example: Example): Generator<Example> {
-  for (const oddity of example.isCut ? [] : example.oddities) {
-    const oddities = example.oddities.filter((other) => other !== oddity);
-    yield { ...example, oddities, plan: applyOddities(example.base, oddities) };
+  for (const mutation of example.isCut ? [] : example.mutations) {
+    const mutations = example.mutations.filter((other) => other !== mutation);
+    yield { ...example, mutations, plan: applyMutations(example.base, mutations) };
   }
   const { plan } = example;
   const without = (change: Partial<Plan>): Example => ({
@@ -59,7 +65,7 @@ function* simpler(example: Example): Generator<Example> {
   for (const body of simplerValues(plan.body)) yield without({ body });
 }
 
-/** The value with one part less. */
+/** All variants of the value with one part removed. */
 function* simplerValues(value: unknown): Generator<unknown> {
   if (typeof value !== "object" || value === null || isRawJson(value)) return;
   if (Array.isArray(value)) {

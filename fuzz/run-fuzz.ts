@@ -1,25 +1,25 @@
 import { readMemory } from "../bench/host/process-account.ts";
-import { holdsSecret } from "./check/check-answer.ts";
 import { findLoggedErrors } from "./check/check-log.ts";
+import { holdsSecret } from "./check/check-response.ts";
+import { findingId, findViolations, learn } from "./check/find-violations.ts";
 import { createFindings, type Example, type Finding } from "./check/findings.ts";
-import { findingId, judge, learn } from "./check/judge.ts";
-import { compileAnswers } from "./document/compile-answers.ts";
+import { compileResponseSchemas } from "./document/compile-response-schemas.ts";
 import { readDocument } from "./document/read-document.ts";
-import { applyOddities, createRequestMaker } from "./generate/make-request.ts";
+import { applyMutations, createRequestMaker } from "./generate/make-request.ts";
 import { reduceExample } from "./reduce-example.ts";
-import { type Asked, ask } from "./send/ask.ts";
 import { type Connection, openConnection } from "./send/connection.ts";
 import { createRecentRequests } from "./send/recent-requests.ts";
+import { type Exchange, sendRequest } from "./send/send-request.ts";
 import type { Target, UpstreamKind } from "./target/start-target.ts";
 import { watchHealth } from "./target/watch-health.ts";
 
 export interface FuzzPlan {
   seed: number;
-  /** Of the first request; the others follow. */
+  /** The number of the first request; the others follow. */
   firstIndex: number;
   requests: number;
   concurrency: number;
-  /** Of an answer of `/health`. */
+  /** Maximum latency of `/health`. */
   maxHealthMs: number;
   maxMemoryBytes: number;
   onProgress(done: number): void;
@@ -28,73 +28,73 @@ export interface FuzzPlan {
 export interface FuzzReport {
   upstream: UpstreamKind;
   findings: Finding[];
-  /** How many answers, by operation and status. */
-  answers: Map<string, Map<number, number>>;
+  /** Number of responses by operation and status. */
+  responses: Map<string, Map<number, number>>;
   tookMs: number;
   slowestHealthMs: number;
-  healthAsked: number;
-  /** Of the server, and where the system tells. */
+  healthRequests: number;
+  /** The server's memory, if the system reports it. */
   memory: { peakBytes: number; endBytes: number } | undefined;
   slowest: { ms: number; what: string };
 }
 
-const patienceMs = 60_000;
-/** After the last request, until the memory is looked at. */
+const timeoutMs = 60_000;
+/** Wait after the last request before the memory is measured. */
 const settleMs = 300;
 
-/** Sends the requests of a seed to a server and tells everything that is wrong with what comes back. */
+/** Sends the requests of a seed to a server and reports everything that is wrong with its responses. */
 export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzReport> {
   const { presage, upstream } = target;
   const document = await readDocument(presage.url);
-  const schemas = compileAnswers(document);
+  const schemas = compileResponseSchemas(document);
   const makeRequest = createRequestMaker(plan.seed, document, target.served);
   const secrets = [target.ownerKey, target.strangerKey, ...target.sessions.map(({ token }) => token)];
   const rules = { schemas, isUpstreamFaulty: upstream === "faulty", secrets };
   const findings = createFindings();
-  const answers: FuzzReport["answers"] = new Map();
+  const responses: FuzzReport["responses"] = new Map();
   const recent = createRecentRequests();
   let slowest = { ms: 0, what: "" };
   let isOver = false;
   presage.exited.then((code) => {
     if (!isOver)
-      findings.add(`the process ended with ${code}`, recent.underWay(Date.now(), Date.now()), undefined);
+      findings.add(`the process exited with ${code}`, recent.inFlight(Date.now(), Date.now()), undefined);
     isOver = true;
   });
 
   const health = watchHealth(presage.url, presage.pid, ({ startedAt, tookMs, heldUpMs, status }) => {
     if (isOver) return;
-    const during = () => recent.underWay(startedAt, startedAt + tookMs);
-    if (status !== 200) findings.add(`/health answers ${status || "nothing"}`, during(), undefined);
+    const during = () => recent.inFlight(startedAt, startedAt + tookMs);
+    if (status !== 200) findings.add(`/health answers with ${status || "nothing"}`, during(), undefined);
     if (tookMs - heldUpMs > plan.maxHealthMs) {
       findings.add(
         `/health takes longer than ${plan.maxHealthMs} ms`,
-        `${Math.round(tookMs - heldUpMs)} ms, and ${Math.round(heldUpMs)} ms for the machine\n${during()}`,
+        `${Math.round(tookMs - heldUpMs)} ms, plus ${Math.round(heldUpMs)} ms caused by the machine\n${during()}`,
         undefined,
       );
     }
   });
 
   async function tryOne(index: number, connection: Connection): Promise<void> {
-    const { base, oddities } = makeRequest(index);
-    const one = applyOddities(base, oddities);
-    const name = `${one.operation.id} (${oddities.map(({ name }) => name).join(", ") || "nothing odd"})`;
+    const { base, mutations } = makeRequest(index);
+    const one = applyMutations(base, mutations);
+    const name = `${one.operation.id} (${mutations.map(({ name }) => name).join(", ") || "no mutation"})`;
     const finished = recent.begin(`#${index} ${name}`);
-    const asked = await ask(one, `fuzz-${index}`, target, connection);
+    const exchange = await sendRequest(one, `fuzz-${index}`, target, connection);
     finished();
-    if (asked.tookMs > slowest.ms) slowest = { ms: asked.tookMs, what: `#${index} ${name}` };
-    count(answers, one.operation.id, asked);
-    learn(one, asked, target);
-    for (const fault of judge(one, asked, rules, target)) {
+    if (exchange.tookMs > slowest.ms) slowest = { ms: exchange.tookMs, what: `#${index} ${name}` };
+    count(responses, one.operation.id, exchange);
+    learn(one, exchange, target);
+    for (const violation of findViolations(one, exchange, rules, target)) {
       const example: Example = {
         index,
         base,
-        oddities,
+        mutations,
         isCut: false,
         plan: one,
-        written: asked.written,
-        answered: answeredText(asked),
+        written: exchange.written,
+        response: responseText(exchange),
       };
-      findings.add(findingId(one, fault), undefined, example);
+      findings.add(findingId(one, violation), undefined, example);
     }
   }
 
@@ -102,7 +102,7 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
   let next = plan.firstIndex;
   const end = plan.firstIndex + plan.requests;
   async function work(): Promise<void> {
-    const connection = openConnection(presage.url, patienceMs);
+    const connection = openConnection(presage.url, timeoutMs);
     while (next < end && !isOver) {
       const index = next++;
       await tryOne(index, connection);
@@ -117,11 +117,11 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
 
   const memory = isOver ? undefined : measureMemory(presage.pid);
   if (memory !== undefined && memory.peakBytes > plan.maxMemoryBytes) {
-    findings.add("the memory grows", `${megabytes(memory.peakBytes)} MB at most`, undefined);
+    findings.add("too much memory is used", `${megabytes(memory.peakBytes)} MB at peak`, undefined);
   }
   const me = await presage.call("GET", "/v1/me").catch(() => undefined);
   if (me?.status !== 200)
-    findings.add("the owner's key does not work at the end", String(me?.status), undefined);
+    findings.add("the owner's key no longer works at the end", String(me?.status), undefined);
   const log = await presage.stdout();
   if (holdsSecret(log, secrets)) findings.add("a secret is in the log", undefined, undefined);
   for (const { what, requestId } of findLoggedErrors(log)) {
@@ -134,27 +134,27 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
   return {
     upstream,
     findings: reduced,
-    answers,
+    responses,
     tookMs,
     slowestHealthMs: health.slowestMs(),
-    healthAsked: health.asked(),
+    healthRequests: health.requests(),
     memory,
     slowest,
   };
 }
 
-function count(answers: FuzzReport["answers"], operation: string, { outcome }: Asked): void {
-  const status = outcome.kind === "answer" ? outcome.answer.status : 0;
-  const byStatus = answers.get(operation) ?? new Map<number, number>();
-  answers.set(operation, byStatus.set(status, (byStatus.get(status) ?? 0) + 1));
+function count(responses: FuzzReport["responses"], operation: string, { outcome }: Exchange): void {
+  const status = outcome.kind === "response" ? outcome.response.status : 0;
+  const byStatus = responses.get(operation) ?? new Map<number, number>();
+  responses.set(operation, byStatus.set(status, (byStatus.get(status) ?? 0) + 1));
 }
 
-function answeredText({ outcome }: Asked): string {
-  if (outcome.kind !== "answer") return outcome.kind;
-  return `${outcome.answer.status} ${outcome.answer.body.subarray(0, 1_000).toString()}`;
+function responseText({ outcome }: Exchange): string {
+  if (outcome.kind !== "response") return outcome.kind;
+  return `${outcome.response.status} ${outcome.response.body.subarray(0, 1_000).toString()}`;
 }
 
-/** Only Linux tells. */
+/** Linux only. */
 function measureMemory(pid: number): FuzzReport["memory"] {
   if (process.platform !== "linux") return undefined;
   const { peakRssBytes, rssBytes } = readMemory(pid);

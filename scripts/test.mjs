@@ -42,7 +42,7 @@ process.exitCode = failed.length === 0 ? 0 : 1;
 
 /** One PostgreSQL for all the workers. Without it, each that needs one starts its own and says why that fails. */
 function startPostgres() {
-  const child = spawn(bun, [join(root, "packages/server/test/support/serve-postgres.ts")], {
+  const child = spawn(bun, [join(root, "packages/server/test/support/store/serve-postgres.ts")], {
     cwd: root,
     stdio: ["pipe", "pipe", "inherit"],
   });

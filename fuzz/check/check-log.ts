@@ -1,4 +1,4 @@
-/** Bunyan's number for errors, which pino uses; above it is what ends a process. */
+/** The level of errors in pino; fatal errors are above it. */
 const errorLevel = 50;
 
 export interface LoggedError {

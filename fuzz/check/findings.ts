@@ -1,12 +1,12 @@
-import type { Oddity, Plan } from "../generate/plan.ts";
+import type { Mutation, Plan } from "../generate/plan.ts";
 import type { WrittenRequest } from "../send/write-request.ts";
 
-/** A way in which the server is wrong, however many requests show it. */
+/** A bug of the server, however many requests show it. */
 export interface Finding {
-  /** The same for the same fault. */
+  /** Equal for equal violations. */
   id: string;
   detail: string | undefined;
-  /** How many requests showed it. */
+  /** Number of requests that showed it. */
   count: number;
   /** The shortest of them. */
   example: Example | undefined;
@@ -15,13 +15,13 @@ export interface Finding {
 export interface Example {
   index: number;
   base: Plan;
-  oddities: Oddity[];
-  /** Whether parts are left out that are no oddities; then the oddities cannot be applied again. */
+  mutations: Mutation[];
+  /** Whether parts other than mutations were removed; then the mutations cannot be applied again. */
   isCut: boolean;
   plan: Plan;
   written: WrittenRequest;
-  /** The start of what was answered. */
-  answered: string;
+  /** The start of the response. */
+  response: string;
 }
 
 export interface Findings {

@@ -7,7 +7,7 @@ export interface Parameter {
   schema: Schema;
 }
 
-export interface DocumentedAnswer {
+export interface DocumentedResponse {
   content?: Record<string, { schema?: Schema }>;
 }
 
@@ -15,13 +15,13 @@ export interface DocumentedAnswer {
 export interface Operation {
   id: string;
   method: string;
-  /** Parameters stand in it as `{name}`. */
+  /** With parameters as `{name}`. */
   path: string;
   isOpen: boolean;
   parameters: Parameter[];
   body: Schema | undefined;
   /** By status. */
-  answers: Record<string, DocumentedAnswer>;
+  responses: Record<string, DocumentedResponse>;
 }
 
 export interface Document {
@@ -34,7 +34,7 @@ interface RawOperation {
   security?: unknown[];
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { schema: Schema }> };
-  responses: Record<string, DocumentedAnswer>;
+  responses: Record<string, DocumentedResponse>;
 }
 
 interface RawDocument {
@@ -42,7 +42,7 @@ interface RawDocument {
   components: { schemas: Schemas };
 }
 
-/** Reads what a server says of itself at `/openapi.json`. */
+/** Reads a server's `/openapi.json`. */
 export async function readDocument(url: string): Promise<Document> {
   return listOperations((await (await fetch(`${url}/openapi.json`)).json()) as RawDocument);
 }
@@ -56,7 +56,7 @@ export function listOperations({ paths, components }: RawDocument): Document {
       isOpen: raw.security?.length === 0,
       parameters: raw.parameters ?? [],
       body: raw.requestBody?.content["application/json"]?.schema,
-      answers: raw.responses,
+      responses: raw.responses,
     })),
   );
   return { operations, schemas: components.schemas };

@@ -1,4 +1,4 @@
-/** As much of JSON Schema as the document uses. */
+/** The part of JSON Schema that the document uses. */
 export interface Schema {
   $ref?: string;
   type?: string | string[];
@@ -25,7 +25,7 @@ export interface Schema {
   propertyNames?: Schema;
 }
 
-/** By the name that references end with. */
+/** By the last part of their references. */
 export type Schemas = Readonly<Record<string, Schema>>;
 
 /** Follows a reference into the document's components. */

@@ -13,7 +13,7 @@ const callers: readonly Caller[] = [
   "stranger",
 ];
 
-/** A request as the document describes it. */
+/** A request that matches the document. */
 export function drawBasePlan(draw: Draw, operation: Operation, source: Source): Plan {
   const drawn = (place: string): [string, string][] =>
     operation.parameters
@@ -31,7 +31,7 @@ export function drawBasePlan(draw: Draw, operation: Operation, source: Source): 
     callerNumber: draw.below(1_000_000),
     isBearer: draw.chance(0.2),
     body: operation.body === undefined ? undefined : instanceOf(operation.body, draw, source),
-    textOddities: [],
+    textMutations: [],
     encoding: "identity",
     framing: "length",
     version: "1.1",

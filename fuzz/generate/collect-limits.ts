@@ -1,10 +1,10 @@
 import type { Document } from "../document/read-document.ts";
 
 const limitNames = /^(exclusive)?(min|max)/i;
-/** Lengths and numbers beyond it would make bodies of megabytes; those are for tests of their own. */
+/** Larger limits would make bodies of megabytes, which have tests of their own. */
 const largest = 200_000;
 
-/** Every bound that the document states: where faults like to be. */
+/** Every limit in the document, because bugs are common near limits. */
 export function collectLimits(document: Document): number[] {
   const limits = new Set([0, 1, 1_000]);
   const collect = (value: unknown): void => {

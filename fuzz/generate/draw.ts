@@ -1,23 +1,23 @@
 import { type Arbitrary, Random } from "fast-check";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 
-/** Where all that is random comes from. The same seed and index give the same draws. */
+/** The source of all randomness. The same seed and index give the same draws. */
 export interface Draw {
   value<T>(arbitrary: Arbitrary<T>): T;
-  /** From 0 to `count` - 1, all as likely. */
+  /** Uniform from 0 to `count` - 1. */
   below(count: number): number;
   chance(probability: number): boolean;
   pick<T>(items: readonly [T, ...T[]] | readonly T[]): T;
 }
 
-/** One value in four is one of those that fast-check thinks likely to break something. */
+/** One value in four is one that fast-check considers likely to break something. */
 const biasFactor = 4;
 
 const warmUp = 16;
 
 export function createDraw(seed: number, index: number): Draw {
   const random = new Random(xoroshiro128plus(mixed(seed, index)));
-  // The first numbers of neighbouring seeds are alike.
+  // The first numbers of neighbouring seeds are similar.
   for (let left = warmUp; left > 0; left -= 1) random.nextInt();
   const draw: Draw = {
     value: (arbitrary) => arbitrary.generate(random, biasFactor).value,
@@ -31,7 +31,7 @@ export function createDraw(seed: number, index: number): Draw {
   return draw;
 }
 
-/** The end of MurmurHash3: each bit of either number changes half of the bits. */
+/** MurmurHash3's finalizer: each bit of either number changes half of the result's bits. */
 function mixed(seed: number, index: number): number {
   let hash = Math.imul(seed ^ Math.imul(index + 1, 0x9e3779b1), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);

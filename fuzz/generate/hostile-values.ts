@@ -91,7 +91,7 @@ const anyText = fc.string({ unit: "binary", maxLength: 40 });
 const anyJson = fc.jsonValue();
 const literals = [null, true, false, {}, [], [null], [[]], [{}], { "": "" }] as const;
 
-/** Mostly short, now and then as long as what a limit might be about. */
+/** Mostly short, sometimes as long as one of the limits. */
 export function hostileText(draw: Draw, limits: readonly number[]): string {
   if (draw.chance(0.5)) return draw.pick(texts);
   if (draw.chance(0.5)) return draw.value(anyText);
@@ -103,7 +103,7 @@ function hostileNumber(draw: Draw, limits: readonly number[]): unknown {
   return draw.chance(0.7) ? draw.pick(numbers) : draw.pick(limits) + draw.below(3) - 1;
 }
 
-/** A value of any type that is unlikely to be what was wanted. */
+/** A value of any type, unlikely to be valid. */
 export function hostileValue(draw: Draw, limits: readonly number[]): unknown {
   const kind = draw.below(12);
   if (kind < 4) return hostileText(draw, limits);

@@ -9,11 +9,11 @@ import { meaningfulText, type Served } from "./vocabulary.ts";
 export interface Source {
   schemas: Schemas;
   served: Served;
-  /** Made once each, by what they are for: to make one takes longer than to draw from it. */
+  /** A cache by purpose: creating an arbitrary takes longer than drawing from it. */
   arbitraries: Map<string, fc.Arbitrary<string>>;
 }
 
-/** Parameters and fields that are the number of a result. */
+/** Parameters and fields that contain the id of a result. */
 const resultIds = new Set(["id", "after_id", "before_id"]);
 const earliest = Date.UTC(2020, 0, 1);
 const dayMs = 86_400_000;
@@ -21,7 +21,7 @@ const anyJson = fc.jsonValue({ maxDepth: 3 });
 const uuids = fc.uuid();
 const units = ["grapheme-ascii", "grapheme", "binary-ascii", "binary"] as const;
 
-/** Makes a value that the schema takes. `name` is the field that it is for. */
+/** Makes a value that is valid for the schema of the field `name`. */
 export function instanceOf(schema: Schema, draw: Draw, source: Source, name = ""): unknown {
   const { anyOf, oneOf, type, ...own } = resolveSchema(schema, source.schemas);
   const branches = anyOf ?? oneOf;
@@ -60,7 +60,7 @@ function withoutNull(types: string[]): string[] {
   return types.filter((type) => type !== "null");
 }
 
-/** Mostly small: large ones are few of the numbers that mean something. */
+/** Mostly small, because few large numbers are meaningful. */
 function integerWithin({ minimum, maximum, exclusiveMinimum }: Schema): fc.Arbitrary<number> {
   const min = minimum ?? (exclusiveMinimum === undefined ? -1_000 : exclusiveMinimum + 1);
   const max = Math.min(maximum ?? Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
@@ -122,7 +122,7 @@ function madeOnce({ arbitraries }: Source, name: string, make: () => fc.Arbitrar
   return known;
 }
 
-/** fast-check knows no assertions that look ahead; there, any text must do. */
+/** fast-check does not support lookaheads; for such patterns, any text is used. */
 function arbitraryOf(pattern: string): fc.Arbitrary<string> {
   return /\(\?[=!<]/.test(pattern) ? fc.string({ maxLength: 20 }) : fc.stringMatching(new RegExp(pattern));
 }

@@ -16,8 +16,8 @@ const taxonomies: readonly unknown[] = [
 const sampleFields = ["evaluated_model_input", "evaluated_model_output", "evaluated_model_gold_answer"];
 
 /**
- * Gives an object what its schema does not tell: rules between fields, and between a body and what the server has. Without it
- * hardly a request would get past the checks.
+ * Applies rules that the schema does not express: between fields, and between a body and the server's data. Without it,
+ * hardly any request would pass validation.
  */
 export function makeMeaningful(
   object: Body,
@@ -43,7 +43,7 @@ function fillSample(object: Body, draw: Draw, source: Source): void {
   }
 }
 
-/** A reference to an evaluator and to a profile that belongs to it can hardly be drawn apart. */
+/** An evaluator and a profile drawn separately would hardly ever belong together. */
 function nameEvaluator(object: Body, draw: Draw, { served }: Source): void {
   for (const name of Object.keys(object)) delete object[name];
   object.evaluator = draw.pick(served.evaluators);
@@ -57,11 +57,11 @@ function fillTaxonomy(object: Body, draw: Draw, { served }: Source): void {
   }
 }
 
-/** The configuration of a profile looks as its family says. */
+/** Gives a profile a configuration that matches its family's schema. */
 function fillConfig(object: Body, draw: Draw, source: Source, instanceOf: InstanceOf): void {
   const [first, ...others] = source.served.families;
   if (first === undefined) return;
-  // Whoever revises a profile does not know its family: half of them have the same one.
+  // A request to revise a profile does not contain its family, so half of the profiles have the same family.
   const { name, configSchema } = others.length === 0 || draw.chance(0.5) ? first : draw.pick(others);
   if ("name" in object) {
     delete object.evaluator_id;

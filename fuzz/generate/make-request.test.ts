@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openApiDocument } from "../../packages/server/src/http/resources/docs/document.ts";
 import { listOperations } from "../document/read-document.ts";
 import { writeRequest } from "../send/write-request.ts";
-import { applyOddities, createRequestMaker } from "./make-request.ts";
+import { applyMutations, createRequestMaker } from "./make-request.ts";
 
 const document = listOperations(JSON.parse(JSON.stringify(openApiDocument())));
 const served = {
@@ -14,13 +14,13 @@ const served = {
 function requestsOf(seed: number, indexes: number[]): string[] {
   const makeRequest = createRequestMaker(seed, document, served);
   return indexes.map((index) => {
-    const { base, oddities } = makeRequest(index);
+    const { base, mutations } = makeRequest(index);
     const context = { resolve: (text: string) => text, credentials: [], ownKey: "" };
-    return writeRequest(applyOddities(base, oddities), `fuzz-${index}`, context).bytes.toString("latin1");
+    return writeRequest(applyMutations(base, mutations), `fuzz-${index}`, context).bytes.toString("latin1");
   });
 }
 
-test("a seed makes the same requests, in whatever order they are made", () => {
+test("a seed makes the same requests in any order", () => {
   const indexes = Array.from({ length: 100 }, (_, index) => index);
   const requests = requestsOf(1, indexes);
   expect(requestsOf(1, indexes.toReversed()).toReversed()).toEqual(requests);
@@ -28,8 +28,10 @@ test("a seed makes the same requests, in whatever order they are made", () => {
   expect(requestsOf(2, indexes)).not.toEqual(requests);
 });
 
-test("a few thousand requests ask for every operation of the document", () => {
+test("a few thousand requests cover every operation of the document", () => {
   const makeRequest = createRequestMaker(1, document, served);
-  const asked = new Set(Array.from({ length: 3_000 }, (_, index) => makeRequest(index).base.operation.id));
-  expect([...asked].sort()).toEqual(document.operations.map(({ id }) => id).sort());
+  const requested = new Set(
+    Array.from({ length: 3_000 }, (_, index) => makeRequest(index).base.operation.id),
+  );
+  expect([...requested].sort()).toEqual(document.operations.map(({ id }) => id).sort());
 });

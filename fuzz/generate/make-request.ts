@@ -2,27 +2,27 @@ import type { Document, Operation } from "../document/read-document.ts";
 import { drawBasePlan } from "./base-plan.ts";
 import { collectLimits } from "./collect-limits.ts";
 import { createDraw, type Draw } from "./draw.ts";
-import { drawMutation } from "./mutate-value.ts";
+import { drawValueMutation } from "./mutate-value.ts";
 import * as addresses from "./odd-address.ts";
 import * as heads from "./odd-head.ts";
-import { drawOddText } from "./odd-text.ts";
-import type { Oddity, Plan } from "./plan.ts";
+import { drawTextMutation } from "./odd-text.ts";
+import type { Mutation, Plan } from "./plan.ts";
 import type { Served } from "./vocabulary.ts";
 
-/** A request as the document describes it, and what is odd about it. */
+/** A valid request and the mutations to apply to it. */
 export interface FuzzRequest {
   index: number;
   base: Plan;
-  oddities: Oddity[];
+  mutations: Mutation[];
 }
 
 export type MakeRequest = (index: number) => FuzzRequest;
 
-/** Operations without a body or a parameter have little to be asked about. */
+/** Operations without a body or parameters offer little to vary. */
 const weightOf = ({ body, parameters }: Operation) =>
   body === undefined ? (parameters.length > 0 ? 3 : 1) : 6;
 
-/** Makes the requests of a seed. A request depends on the seed, its index and the document, and on nothing else. */
+/** Makes the requests of a seed. A request depends only on the seed, its index and the document. */
 export function createRequestMaker(seed: number, document: Document, served: Served): MakeRequest {
   const { operations, schemas } = document;
   const source = { schemas, served, arbitraries: new Map() };
@@ -32,25 +32,25 @@ export function createRequestMaker(seed: number, document: Document, served: Ser
     const draw = createDraw(seed, index);
     const base = drawBasePlan(draw, draw.pick(weighted), source);
     const count = draw.pick([0, 0, 1, 1, 1, 1, 2, 2, 3]);
-    const oddities = Array.from({ length: count }, () => drawOddity(draw, base, operations, limits));
-    return { index, base, oddities };
+    const mutations = Array.from({ length: count }, () => drawMutation(draw, base, operations, limits));
+    return { index, base, mutations };
   };
 }
 
-export function applyOddities(base: Plan, oddities: readonly Oddity[]): Plan {
-  return oddities.reduce((plan, oddity) => oddity.apply(plan), base);
+export function applyMutations(base: Plan, mutations: readonly Mutation[]): Plan {
+  return mutations.reduce((plan, mutation) => mutation.apply(plan), base);
 }
 
-function drawOddity(
+function drawMutation(
   draw: Draw,
   base: Plan,
   operations: readonly Operation[],
   limits: readonly number[],
-): Oddity {
+): Mutation {
   const hasBody = base.operation.body !== undefined;
   const hasPath = Object.keys(base.pathParameters).length > 0;
   const hasQuery = base.operation.parameters.some((parameter) => parameter.in === "query");
-  const choices: [weight: number, make: () => Oddity][] = [
+  const choices: [weight: number, make: () => Mutation][] = [
     [hasBody ? 60 : 0, () => oddBody(draw, limits)],
     [hasBody ? 12 : 0, () => oddText(draw)],
     [hasBody ? 4 : 0, () => oddTransfer(draw)],
@@ -66,30 +66,30 @@ function drawOddity(
     [1, () => heads.malformedHead(draw)],
     [1, () => heads.oddHost(draw)],
     [1, () => ({ name: "HTTP/1.0", apply: (plan) => ({ ...plan, version: "1.0" }) })],
-    [hasBody ? 0 : 2, () => ({ name: "unasked body", apply: (plan) => ({ ...plan, body: { a: 1 } }) })],
+    [hasBody ? 0 : 2, () => ({ name: "unexpected body", apply: (plan) => ({ ...plan, body: { a: 1 } }) })],
   ];
   let left = draw.below(choices.reduce((sum, [weight]) => sum + weight, 0));
   for (const [weight, make] of choices) {
     if (left < weight) return make();
     left -= weight;
   }
-  throw new Error("The weights have no choice for a draw below their sum.");
+  throw new Error("No choice was drawn.");
 }
 
-function oddBody(draw: Draw, limits: readonly number[]): Oddity {
-  const mutate = drawMutation(draw, limits);
+function oddBody(draw: Draw, limits: readonly number[]): Mutation {
+  const mutate = drawValueMutation(draw, limits);
   return { name: "body", apply: (plan) => ({ ...plan, body: mutate(plan.body) }) };
 }
 
-function oddText(draw: Draw): Oddity {
-  const text = drawOddText(draw);
+function oddText(draw: Draw): Mutation {
+  const text = drawTextMutation(draw);
   return {
     name: text.name,
-    apply: (plan) => ({ ...plan, textOddities: [...plan.textOddities, text] }),
+    apply: (plan) => ({ ...plan, textMutations: [...plan.textMutations, text] }),
   };
 }
 
-function oddTransfer(draw: Draw): Oddity {
+function oddTransfer(draw: Draw): Mutation {
   const framing = draw.pick(["chunks", "small chunks"] as const);
   const encoding = draw.pick(["identity", "gzip", "deflate", "br", "zstd"] as const);
   return { name: `${framing}, ${encoding}`, apply: (plan) => ({ ...plan, framing, encoding }) };

@@ -21,10 +21,10 @@ const extraNames = [
   "x".repeat(300),
 ];
 
-/** Changes a value at one place. Where that is depends on the value; all that is random is drawn beforehand. */
-export type Mutation = (value: unknown) => unknown;
+/** Changes a value at one place. The place depends on the value; everything random is drawn beforehand. */
+export type ValueMutation = (value: unknown) => unknown;
 
-export function drawMutation(draw: Draw, limits: readonly number[]): Mutation {
+export function drawValueMutation(draw: Draw, limits: readonly number[]): ValueMutation {
   const place = draw.below(1_000_000);
   const hostile = hostileValue(draw, limits);
   const text = hostileText(draw, limits);
@@ -69,7 +69,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !isRawJson(value);
 }
 
-/** By definition, as `__proto__` would otherwise be set instead of added. */
+/** Uses defineProperty because assigning `__proto__` would set the prototype. */
 function withProperty(object: Record<string, unknown>, name: string, value: unknown): object {
   const copy = { ...object };
   Object.defineProperty(copy, name, { value, enumerable: true, configurable: true, writable: true });
@@ -82,7 +82,7 @@ function repeated(part: unknown, copies: number): unknown {
   return Array.from({ length: copies }, (_, index) => items[index % Math.max(1, items.length)] ?? null);
 }
 
-/** Where the value and all its parts are. */
+/** The paths of the value and all its parts. */
 function placesIn(value: unknown): Key[][] {
   const places: Key[][] = [[]];
   const keys: Key[] = Array.isArray(value)
@@ -97,7 +97,7 @@ function placesIn(value: unknown): Key[][] {
   return places;
 }
 
-function changeAt(value: unknown, [key, ...rest]: Key[], change: Mutation): unknown {
+function changeAt(value: unknown, [key, ...rest]: Key[], change: ValueMutation): unknown {
   if (key === undefined) return change(value);
   if (Array.isArray(value)) {
     const changed = changeAt(value[Number(key)], rest, change);

@@ -1,6 +1,6 @@
 import type { Draw } from "./draw.ts";
 import { hostileText } from "./hostile-values.ts";
-import type { Oddity } from "./plan.ts";
+import type { Mutation } from "./plan.ts";
 
 const oddParameters = [
   "",
@@ -37,7 +37,7 @@ const oddParameters = [
   "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF",
 ];
 
-export function oddPathParameter(draw: Draw): Oddity {
+export function oddPathParameter(draw: Draw): Mutation {
   const value = draw.chance(0.7) ? draw.pick(oddParameters) : percentEncoded(hostileText(draw, [100]));
   return {
     name: "path parameter",
@@ -49,8 +49,8 @@ export function oddPathParameter(draw: Draw): Oddity {
   };
 }
 
-/** Nothing that could be a parameter of a longer path, which would be another operation. */
-export function oddPathSuffix(draw: Draw): Oddity {
+/** Never a path segment that would make this another operation with a longer path. */
+export function oddPathSuffix(draw: Draw): Mutation {
   const suffix = draw.pick(["/", "//", "/.", "/..", "%20", "%00", ";x=1", ".json", "#x"]);
   return {
     name: `path and ${suffix}`,
@@ -77,13 +77,13 @@ const querySuffixes = [
   Array.from({ length: 500 }, (_, index) => `p${index}=1`).join("&"),
 ];
 
-export function oddQuerySuffix(draw: Draw): Oddity {
+export function oddQuerySuffix(draw: Draw): Mutation {
   const suffix = draw.pick(querySuffixes);
   return { name: "query suffix", apply: (plan) => ({ ...plan, querySuffix: suffix }) };
 }
 
-/** One of the operation's own parameters with a value that it hardly takes, or twice. */
-export function oddQueryValue(draw: Draw, limits: readonly number[]): Oddity {
+/** One of the operation's own parameters, duplicated or with a value that is probably invalid. */
+export function oddQueryValue(draw: Draw, limits: readonly number[]): Mutation {
   const place = draw.below(1_000_000);
   const value = hostileText(
     draw,
@@ -101,7 +101,7 @@ export function oddQueryValue(draw: Draw, limits: readonly number[]): Oddity {
   };
 }
 
-/** As UTF-8. A lone surrogate becomes what stands for no character, as no URL can hold it. */
+/** As UTF-8. A lone surrogate becomes the replacement character, because no URL can contain it. */
 export function percentEncoded(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }

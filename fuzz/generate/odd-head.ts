@@ -1,11 +1,11 @@
 import { METHODS } from "node:http";
 import type { Operation } from "../document/read-document.ts";
 import type { Draw } from "./draw.ts";
-import type { Oddity, Plan } from "./plan.ts";
+import type { Mutation, Plan } from "./plan.ts";
 
 type Header = [name: string, value: string];
 
-/** Every byte of a header's value is one character here. */
+/** Each character of a header's value is one byte. */
 const oddHeaders: readonly Header[] = [
   ["idempotency-key", ""],
   ["idempotency-key", "x".repeat(200)],
@@ -77,7 +77,7 @@ const malformedHeaders: readonly Header[] = [
   ["host", "other"],
 ];
 
-export function oddHeader(draw: Draw): Oddity {
+export function oddHeader(draw: Draw): Mutation {
   const header = draw.pick(oddHeaders);
   const allows = header[0] === "sec-fetch-site" || header[0] === "x-csrf-token" ? [403] : [];
   return {
@@ -86,7 +86,7 @@ export function oddHeader(draw: Draw): Oddity {
   };
 }
 
-export function malformedHead(draw: Draw): Oddity {
+export function malformedHead(draw: Draw): Mutation {
   const header = draw.pick(malformedHeaders);
   return {
     name: `malformed header ${header[0]}`,
@@ -94,7 +94,7 @@ export function malformedHead(draw: Draw): Oddity {
   };
 }
 
-export function manyHeaders(draw: Draw): Oddity {
+export function manyHeaders(draw: Draw): Mutation {
   const count = draw.pick([50, 90, 150, 300]);
   const headers = Array.from({ length: count }, (_, index): Header => [`x-h-${index}`, "x"]);
   return {
@@ -125,8 +125,8 @@ const oddAuthorizations = [
   `Bearer psg_${"A".repeat(38)}`,
 ];
 
-/** Refused, or another caller's than the plan's. */
-export function oddCredential(draw: Draw): Oddity {
+/** An invalid credential, or another caller's. */
+export function oddCredential(draw: Draw): Mutation {
   const name = draw.pick(["authorization", "x-api-key"]);
   const header: Header = [name, draw.pick(oddAuthorizations)];
   const isNobody = draw.chance(0.4);
@@ -140,8 +140,8 @@ export function oddCredential(draw: Draw): Oddity {
   };
 }
 
-/** The same key once more: what HTTP joins with a comma. */
-export function credentialTwice(): Oddity {
+/** The same key twice, which HTTP joins with a comma. */
+export function credentialTwice(): Mutation {
   return {
     name: "credential twice",
     apply: (plan) => ({
@@ -155,8 +155,8 @@ export function credentialTwice(): Oddity {
 const otherMethods = ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD", "TRACE"];
 const strangeMethods = ["get", "Post", "FOO", "PROPFIND", "QUERY", "M-SEARCH", "X".repeat(50)];
 
-/** Another method, which may be that of another operation. */
-export function oddMethod(draw: Draw, operations: readonly Operation[]): Oddity {
+/** Another method, possibly that of another operation. */
+export function oddMethod(draw: Draw, operations: readonly Operation[]): Mutation {
   const method = draw.pick(draw.chance(0.7) ? otherMethods : strangeMethods);
   return {
     name: `method ${method}`,
@@ -166,14 +166,14 @@ export function oddMethod(draw: Draw, operations: readonly Operation[]): Oddity 
         ({ path, method }) => path === plan.operation.path && method === served,
       );
       if (operation !== undefined) return { ...plan, method, operation };
-      // Bun closes the connection at a method that its parser does not know, before anybody else hears of it.
+      // If its parser does not know a method, Bun closes the connection before Presage sees the request.
       if (!METHODS.includes(method)) return { ...plan, method, isMalformed: true };
       return { ...plan, method, allows: [...plan.allows, 405] };
     },
   };
 }
 
-export function oddHost(draw: Draw): Oddity {
+export function oddHost(draw: Draw): Mutation {
   const host = draw.pick([
     undefined,
     "",

@@ -1,7 +1,7 @@
 import type { Draw } from "./draw.ts";
 
-/** Turns a body's text into bytes, in a way that is not the usual one. */
-export interface OddText {
+/** An unusual way to turn a body's text into bytes. */
+export interface TextMutation {
   name: string;
   encode(bytes: Buffer): Buffer;
 }
@@ -44,20 +44,20 @@ const badBytes = ["ff", "c080", "eda080", "f4908080", "e28228", "80", "00", "fe"
   Buffer.from(hex, "hex"),
 );
 
-export function drawOddText(draw: Draw): OddText {
+export function drawTextMutation(draw: Draw): TextMutation {
   const place = draw.below(1_000_000);
   const at = (bytes: Buffer) => place % (bytes.length + 1);
   const bad = draw.pick(badBytes);
   const text = Buffer.from(draw.pick(garbage));
   const levels = draw.pick([100, 1_000, 20_000]);
   const twice = draw.pick(["null", "1", '"x"', "[]", "{}"]);
-  return draw.pick<OddText>([
+  return draw.pick<TextMutation>([
     { name: "body cut short", encode: (bytes) => bytes.subarray(0, at(bytes)) },
     {
       name: "bytes that are not UTF-8",
       encode: (bytes) => Buffer.concat([bytes.subarray(0, at(bytes)), bad, bytes.subarray(at(bytes))]),
     },
-    { name: "another text", encode: () => text },
+    { name: "other text", encode: () => text },
     { name: "byte order mark", encode: (bytes) => Buffer.concat([Buffer.from("\ufeff"), bytes]) },
     { name: "UTF-16", encode: (bytes) => Buffer.from(bytes.toString(), "utf16le") },
     { name: "text after the body", encode: (bytes) => Buffer.concat([bytes, text]) },
@@ -66,7 +66,7 @@ export function drawOddText(draw: Draw): OddText {
       encode: (bytes) => Buffer.concat([Buffer.alloc(5_000, " "), bytes, Buffer.alloc(5_000, "\n")]),
     },
     {
-      name: "a name twice",
+      name: "a duplicate name",
       encode: (bytes) => Buffer.from(bytes.toString().replace(/^\{("(?:[^"\\]|\\.)*"):/, `{$1:${twice},$1:`)),
     },
     { name: "escaped letters", encode: (bytes) => Buffer.from(escapeNames(bytes.toString())) },
@@ -77,7 +77,7 @@ export function drawOddText(draw: Draw): OddText {
   ]);
 }
 
-/** The same JSON: the first letter of each text is written as an escape. */
+/** Equal JSON in which the first letter of each text is escaped. */
 function escapeNames(text: string): string {
   return text.replace(/"([a-z])/g, (_, letter: string) => `"\\u00${letter.charCodeAt(0).toString(16)}`);
 }

@@ -1,4 +1,4 @@
-/** A piece of JSON text that stands in a value as it is: what no JavaScript value is written as. */
+/** Literal JSON text within a value, for JSON that no JavaScript value serialises to. */
 export interface RawJson {
   readonly [rawText]: string;
 }
@@ -13,7 +13,7 @@ export function isRawJson(value: unknown): value is RawJson {
   return typeof value === "object" && value !== null && rawText in value;
 }
 
-/** Writes a value as JSON, its raw pieces as they are. */
+/** Serialises a value as JSON, with its raw pieces unchanged. */
 export function writeJson(value: unknown): string {
   const pieces: string[] = [];
   if (isRawJson(value)) return value[rawText];

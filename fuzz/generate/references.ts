@@ -1,6 +1,6 @@
 import type { Draw } from "./draw.ts";
 
-/** What requests name and answers tell. */
+/** Kinds of objects that responses contain and later requests refer to. */
 export type ReferenceKind =
   | "apiKey"
   | "session"
@@ -12,12 +12,12 @@ export type ReferenceKind =
 
 const pattern = /@@(\w+):(\d+)@@/g;
 
-/** Stands in a request for something that an earlier answer told, until the request is sent. */
+/** A placeholder for an id from an earlier response, replaced when the request is sent. */
 export function reference(draw: Draw, kind: ReferenceKind): string {
   return `@@${kind}:${draw.below(1_000_000)}@@`;
 }
 
-/** Puts in what `find` knows. */
+/** Replaces the placeholders with what `find` returns. */
 export function resolveReferences(
   text: string,
   find: (kind: ReferenceKind, number: number) => string,

@@ -2,11 +2,11 @@ import type { Schema } from "../document/schema.ts";
 import type { Draw } from "./draw.ts";
 import { reference } from "./references.ts";
 
-/** What the server says of itself when it starts, from which requests are made that get past the first check. */
+/** What the server reports at the start, used to make requests that get past the first check. */
 export interface Served {
   evaluators: string[];
   families: { name: string; configSchema: Schema }[];
-  /** Of profiles that come with Presage. */
+  /** Names of built-in profiles. */
   profileNames: string[];
 }
 
@@ -23,7 +23,7 @@ const samples = [
   "",
 ];
 
-/** Texts that mean something, by the field that they are for. */
+/** Meaningful texts by field. */
 const words: Record<string, readonly string[]> = {
   app: ["default", "app-1", "app-2"],
   name: [...Array.from({ length: 200 }, (_, number) => `name ${number}`), "system:is-concise"],
@@ -45,7 +45,7 @@ const words: Record<string, readonly string[]> = {
   text: samples,
 };
 
-/** What earlier answers told, by the field that it is for. */
+/** Kinds of references by field. */
 const told: Record<string, Parameters<typeof reference>[1]> = {
   key_id: "apiKey",
   api_key_id: "apiKey",
@@ -60,7 +60,7 @@ const told: Record<string, Parameters<typeof reference>[1]> = {
   error_taxonomy_id: "taxonomy",
 };
 
-/** A text that means something where a field of this name is a text; undefined where no such thing is known. */
+/** A meaningful text for a field of this name, or undefined if none is known. */
 export function meaningfulText(draw: Draw, name: string, served: Served): string | undefined {
   if (name === "evaluator" || name === "evaluator_id") return draw.pick(served.evaluators);
   if (name === "evaluator_family") return draw.pick(served.families).name;

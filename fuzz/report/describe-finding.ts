@@ -4,7 +4,7 @@ import { type Plan, usualHost } from "../generate/plan.ts";
 
 const longestBody = 2_000;
 
-/** A finding and how to send its request again, without secrets. */
+/** Describes a finding and how to reproduce its request, without secrets. */
 export function describeFinding(finding: Finding, seed: number): string {
   const { id, detail, count, example } = finding;
   const lines = [`✗ ${id} (${count} ${count === 1 ? "time" : "times"})`];
@@ -13,12 +13,12 @@ export function describeFinding(finding: Finding, seed: number): string {
   return lines.join("\n");
 }
 
-function describeExample({ index, plan, oddities, written, answered }: Example, seed: number): string {
-  const odd = oddities.map(({ name }) => name).join(", ") || "nothing";
+function describeExample({ index, plan, mutations, written, response }: Example, seed: number): string {
+  const mutated = mutations.map(({ name }) => name).join(", ") || "none";
   return [
-    `--seed ${seed} --only ${index}; odd about it: ${odd}`,
-    `asked by: ${plan.caller}`,
-    `answered: ${printable(answered).slice(0, 400)}`,
+    `--seed ${seed} --only ${index}; mutations: ${mutated}`,
+    `caller: ${plan.caller}`,
+    `response: ${printable(response).slice(0, 400)}`,
     curlOf(written, plan),
   ].join("\n");
 }
@@ -41,7 +41,7 @@ function isSecret(name: string): boolean {
 
 function dataOf(body: Buffer): string {
   if (body.length > longestBody) {
-    return `BODY (${body.length} bytes, which begin with ${quotedBytes(body.subarray(0, longestBody))})`;
+    return `BODY (${body.length} bytes, beginning with ${quotedBytes(body.subarray(0, longestBody))})`;
   }
   return quotedBytes(body);
 }
@@ -61,7 +61,7 @@ function quoted(text: string): string {
   return `$'${printable(text.replaceAll("\\", "\\\\").replaceAll("'", "\\'"))}'`;
 }
 
-/** Nothing that a terminal would act on, written as bash reads it. */
+/** Escapes, as bash reads them, all characters that a terminal would act on. */
 function printable(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (one) => {
     const code = (one.codePointAt(0) ?? 0).toString(16);

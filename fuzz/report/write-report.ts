@@ -1,10 +1,10 @@
 import type { FuzzReport } from "../run-fuzz.ts";
 import { describeFinding } from "./describe-finding.ts";
 
-/** What a run found, and how far it came. */
+/** The findings of a run and its statistics. */
 export function writeReport(report: FuzzReport, seed: number): string {
-  const { upstream, findings, answers, tookMs, slowestHealthMs, healthAsked, memory, slowest } = report;
-  const rows = [...answers]
+  const { upstream, findings, responses, tookMs, slowestHealthMs, healthRequests, memory, slowest } = report;
+  const rows = [...responses]
     .sort(([a], [b]) => a.localeCompare(b))
     .map(([operation, byStatus]) => {
       const counts = [...byStatus]
@@ -12,14 +12,14 @@ export function writeReport(report: FuzzReport, seed: number): string {
         .map(([status, count]) => `${status || "none"} × ${count}`);
       return `  ${operation.padEnd(30)} ${counts.join(", ")}`;
     });
-  const total = [...answers.values()]
+  const total = [...responses.values()]
     .flatMap((byStatus) => [...byStatus.values()])
     .reduce((a, b) => a + b, 0);
   const lines = [
     `Upstream: ${upstream}; ${total} requests in ${(tookMs / 1000).toFixed(1)} s`,
     ...rows,
-    `  slowest answer: ${slowest.ms.toFixed(0)} ms, ${slowest.what}`,
-    `  /health: slowest of ${healthAsked} answers ${slowestHealthMs.toFixed(0)} ms`,
+    `  slowest response: ${slowest.ms.toFixed(0)} ms, ${slowest.what}`,
+    `  /health: slowest of ${healthRequests} responses: ${slowestHealthMs.toFixed(0)} ms`,
     ...(memory === undefined
       ? []
       : [`  memory: ${megabytes(memory.peakBytes)} MB at most, ${megabytes(memory.endBytes)} MB at the end`]),

@@ -1,17 +1,17 @@
 import { connect, type Socket } from "node:net";
-import { type Answer, readAnswer } from "./read-answer.ts";
+import { type RawResponse, readResponse } from "./read-response.ts";
 
-/** What came of a request. */
-export type Outcome = { kind: "answer"; answer: Answer } | { kind: "closed" } | { kind: "silent" };
+/** The outcome of a request. */
+export type Outcome = { kind: "response"; response: RawResponse } | { kind: "closed" } | { kind: "silent" };
 
 export interface Connection {
-  /** Sends a request, over a new connection if the last one is closed, and waits for its answer. */
+  /** Sends a request, over a new connection if the last one is closed, and waits for its response. */
   send(bytes: Buffer, method: string): Promise<Outcome>;
   close(): void;
 }
 
-/** A kept connection that sends whatever bytes it is given: HTTP clients refuse to send what a fuzz is about. */
-export function openConnection(url: string, patienceMs: number): Connection {
+/** A kept-alive connection that sends any bytes: HTTP clients refuse to send what a fuzzer needs to send. */
+export function openConnection(url: string, timeoutMs: number): Connection {
   const { hostname, port } = new URL(url);
   let socket: Socket | undefined;
 
@@ -26,16 +26,16 @@ export function openConnection(url: string, patienceMs: number): Connection {
         resolve(outcome);
       };
       const settle = (isClosed: boolean) => {
-        const read = readAnswer(Buffer.concat(chunks), method, isClosed);
+        const read = readResponse(Buffer.concat(chunks), method, isClosed);
         if (read === undefined) {
           if (isClosed) finish({ kind: "closed" }, false);
           return;
         }
-        const { answer, rest } = read;
-        const isReusable = !isClosed && rest.length === 0 && answer.headers.get("connection") !== "close";
-        finish({ kind: "answer", answer }, isReusable);
+        const { response, rest } = read;
+        const isReusable = !isClosed && rest.length === 0 && response.headers.get("connection") !== "close";
+        finish({ kind: "response", response }, isReusable);
       };
-      const timer = setTimeout(() => finish({ kind: "silent" }, false), patienceMs);
+      const timer = setTimeout(() => finish({ kind: "silent" }, false), timeoutMs);
       on.on("data", (chunk: Buffer) => {
         chunks.push(chunk);
         settle(false);
@@ -56,7 +56,7 @@ export function openConnection(url: string, patienceMs: number): Connection {
       socket = isKept ? socket : await open(hostname, Number(port));
       if (socket === undefined) return { kind: "closed" };
       const outcome = await exchange(socket, bytes, method);
-      // A kept connection may be closed at any time, which says nothing about the request: once more, on a new one.
+      // A kept-alive connection may close at any time, whatever the request: retry once on a new one.
       if (outcome.kind !== "closed" || !isKept) return outcome;
       socket = await open(hostname, Number(port));
       return socket === undefined ? outcome : await exchange(socket, bytes, method);

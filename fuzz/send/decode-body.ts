@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
-import type { Answer } from "./read-answer.ts";
+import type { RawResponse } from "./read-response.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
 const decoders: Record<string, (bytes: Buffer) => Buffer> = {
@@ -9,8 +9,8 @@ const decoders: Record<string, (bytes: Buffer) => Buffer> = {
   zstd: zstdDecompressSync,
 };
 
-/** An answer's body as text; undefined if it is none. */
-export function decodeBody({ headers, body }: Answer): string | undefined {
+/** A response's body as text; undefined if it is not text. */
+export function decodeBody({ headers, body }: RawResponse): string | undefined {
   const encoding = headers.get("content-encoding");
   try {
     return utf8.decode(encoding === undefined ? body : decoders[encoding]?.(body));

@@ -1,9 +1,9 @@
-/** What was sent lately, to tell what was under way when something else went wrong. */
+/** Recent requests, to know which were in flight when something else failed. */
 export interface RecentRequests {
-  /** Notes the beginning of a request; what it returns notes its end. */
+  /** Records the start of a request; the returned function records its end. */
   begin(what: string): () => void;
-  /** The requests under way between two times in milliseconds since 1970, a line each. */
-  underWay(from: number, to: number): string;
+  /** The requests in flight between two times in milliseconds since 1970, one per line. */
+  inFlight(from: number, to: number): string;
 }
 
 const kept = 500;
@@ -19,12 +19,12 @@ export function createRecentRequests(): RecentRequests {
         request.to = Date.now();
       };
     },
-    underWay(from, to) {
+    inFlight(from, to) {
       const then = requests.filter((request) => request.from <= to && request.to >= from);
       return then
         .map(
           ({ what, from, to }) =>
-            `${what}, ${to === Number.POSITIVE_INFINITY ? "not over" : `${to - from} ms`}`,
+            `${what}, ${to === Number.POSITIVE_INFINITY ? "not finished" : `${to - from} ms`}`,
         )
         .join("\n");
     },

@@ -3,7 +3,7 @@ import { percentEncoded } from "../generate/odd-address.ts";
 import type { Plan } from "../generate/plan.ts";
 import { writeJson } from "../generate/raw-json.ts";
 
-/** A request's parts, as they go out. */
+/** A request's parts as they are sent. */
 export interface WrittenRequest {
   method: string;
   target: string;
@@ -14,11 +14,11 @@ export interface WrittenRequest {
 }
 
 export interface WriteContext {
-  /** Puts in what earlier answers told. */
+  /** Replaces placeholders with ids from earlier responses. */
   resolve(text: string): string;
-  /** What says who asks. */
+  /** The headers that authenticate the caller. */
   credentials: [name: string, value: string][];
-  /** Stands in for the caller's own key. */
+  /** The caller's own key. */
   ownKey: string;
 }
 
@@ -59,7 +59,7 @@ export function writeRequest(plan: Plan, requestId: string, context: WriteContex
   return { method, target, headers, body, bytes };
 }
 
-/** An odd value of a header stands for the usual one, not beside it: two would be another oddity. */
+/** A mutated header replaces the usual one; sending both would be a different mutation. */
 function isLast(plan: Plan, name: string, index: number, headers: [string, string][]): boolean {
   if (name !== "x-request-id" && name !== "content-type") return true;
   return plan.headers.length === 0 || headers.findLastIndex((header) => header[0] === name) === index;
@@ -75,10 +75,10 @@ function targetOf(
   return `${path}${pathSuffix}${whole === "" ? "" : `?${whole}`}`;
 }
 
-function bodyOf({ body, textOddities, encoding }: Plan, { resolve }: WriteContext): Buffer | undefined {
-  if (body === undefined && textOddities.length === 0) return undefined;
+function bodyOf({ body, textMutations, encoding }: Plan, { resolve }: WriteContext): Buffer | undefined {
+  if (body === undefined && textMutations.length === 0) return undefined;
   const text = Buffer.from(resolve(writeJson(body)));
-  const bytes = textOddities.reduce<Buffer>((bytes, { encode }) => encode(bytes), text);
+  const bytes = textMutations.reduce<Buffer>((bytes, { encode }) => encode(bytes), text);
   return encoders[encoding](bytes);
 }
 
@@ -94,7 +94,7 @@ function framed({ framing, version }: Plan, body: Buffer | undefined): Buffer {
   if (framing === "length" || version === "1.0") return body;
   const size = framing === "chunks" ? 4_096 : 7;
   const chunks: Buffer[] = [];
-  // Thousands of tiny chunks would test the reader's patience and nothing else.
+  // Thousands of tiny chunks would only cost time.
   for (let from = 0; from < body.length; ) {
     const chunk = body.subarray(from, from + (chunks.length < 100 ? size : body.length));
     chunks.push(Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from("\r\n"));

@@ -12,8 +12,8 @@ const message = (content: unknown, more: object = {}) => ({
 
 const refusal = (text: string, more: object = {}) => ({ error: { message: text, type: "error", ...more } });
 
-/** What a chat-completions deployment might answer on a bad day: status, body, headers. */
-const answers: readonly [status: number, body: unknown, headers?: Record<string, string>][] = [
+/** Responses that a faulty chat-completions server might send: status, body, headers. */
+const responses: readonly [status: number, body: unknown, headers?: Record<string, string>][] = [
   [200, message("The door is open.")],
   [200, message("The door is open.")],
   [200, message("The door is open.")],
@@ -92,7 +92,7 @@ const modelLists: readonly unknown[] = [
   {},
 ];
 
-/** Answers that are no HTTP, or not all of it. Undefined ends the connection without a word. */
+/** Invalid or incomplete HTTP. Undefined closes the connection without a response. */
 const wrecks: readonly (string | undefined)[] = [
   undefined,
   "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort",
@@ -105,7 +105,7 @@ const wrecks: readonly (string | undefined)[] = [
   `HTTP/1.1 200 OK\r\nx: ${"x".repeat(100_000)}\r\ncontent-length: 2\r\n\r\n{}`,
 ];
 
-/** Of the method, where models are asked for. */
+/** First byte of a GET, which lists the models. */
 const getInitial = "G".charCodeAt(0);
 
 export interface FaultyUpstream {
@@ -113,7 +113,7 @@ export interface FaultyUpstream {
   stop(): void;
 }
 
-/** An upstream that fails in every way that is known, one after the other; a few of its answers are good. */
+/** An upstream that fails in every known way, one after the other. A few of its responses are valid. */
 export async function startFaultyUpstream(): Promise<FaultyUpstream> {
   const sockets = new Set<Socket>();
   let turn = 0;
@@ -128,7 +128,7 @@ export async function startFaultyUpstream(): Promise<FaultyUpstream> {
       if (!isWhole(bytes)) return;
       chunks = [];
       turn += 1;
-      answer(socket, turn, bytes[0] === getInitial);
+      respond(socket, turn, bytes[0] === getInitial);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -150,8 +150,8 @@ function isWhole(bytes: Buffer): boolean {
   return bytes.length >= headEnd + 4 + Number(/^content-length: *(\d+)/im.exec(head)?.[1] ?? 0);
 }
 
-function answer(socket: Socket, turn: number, isForModels: boolean): void {
-  // Now and then nothing comes at all, until the caller's own deadline.
+function respond(socket: Socket, turn: number, isForModels: boolean): void {
+  // Sometimes there is no response at all, until the caller's own deadline.
   if (turn % 97 === 0) return;
   if (turn % 11 === 0) {
     const wreck = wrecks[(turn / 11) % wrecks.length];
@@ -162,7 +162,7 @@ function answer(socket: Socket, turn: number, isForModels: boolean): void {
   const [status, body, headers = {}] =
     isForModels && turn % 2 === 0
       ? [200, modelLists[(turn / 2) % modelLists.length]]
-      : (answers[turn % answers.length] ?? [200, ""]);
+      : (responses[turn % responses.length] ?? [200, ""]);
   const bytes = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
   const lines = { "content-type": "application/json", "content-length": String(bytes.length), ...headers };
   const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}\r\n`);

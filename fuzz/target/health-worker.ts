@@ -1,6 +1,6 @@
-/** Run as a thread of its own, so that what the fuzz itself computes does not pass for a slow answer. */
+/** Runs in its own thread, so that the fuzzer's own work is not measured as a slow response. */
 import { readFileSync } from "node:fs";
-import type { HealthAnswer, HealthQuestion } from "./watch-health.ts";
+import type { HealthSample, HealthTarget } from "./watch-health.ts";
 
 declare const self: Worker;
 
@@ -14,7 +14,7 @@ setInterval(() => {
   lastTickMs = nowMs;
 }, tickMs);
 
-self.onmessage = async ({ data: { url, pid } }: MessageEvent<HealthQuestion>) => {
+self.onmessage = async ({ data: { url, pid } }: MessageEvent<HealthTarget>) => {
   for (;;) {
     latenessMs = 0;
     const waitedBeforeMs = waitedForProcessorMs(pid);
@@ -29,12 +29,12 @@ self.onmessage = async ({ data: { url, pid } }: MessageEvent<HealthQuestion>) =>
     );
     const tookMs = performance.now() - startedAtMs;
     const heldUpMs = Math.min(tookMs, Math.max(latenessMs, waitedForProcessorMs(pid) - waitedBeforeMs));
-    self.postMessage({ startedAt, tookMs, heldUpMs, status } satisfies HealthAnswer);
+    self.postMessage({ startedAt, tookMs, heldUpMs, status } satisfies HealthSample);
     await Bun.sleep(pauseMs);
   }
 };
 
-/** How long a process's main thread was ready to run and did not, since it began. Only Linux tells. */
+/** How long a process's main thread has waited for a processor since it started. Linux only. */
 function waitedForProcessorMs(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[1]) / 1e6;

@@ -1,34 +1,41 @@
 import { EvaluatorFamilyListResponse, EvaluatorListResponse, WhoAmIResponse } from "@presage/contract";
 import { createSignInPath } from "../../packages/server/src/compose/compose-sign-in.ts";
-import { openStore } from "../../packages/server/test/support/open-store.ts";
-import { keyOfAnotherAccount } from "../../packages/server/test/support/other-account.ts";
-import { testKey } from "../../packages/server/test/support/presage.ts";
-import { sessionOf, signInLocally, type TestSession } from "../../packages/server/test/support/session.ts";
-import { type SpawnedPresage, spawnPresage } from "../../packages/server/test/support/spawn-presage.ts";
-import { createKnownThings, type KnownThings } from "../check/known-things.ts";
+import { testKey } from "../../packages/server/test/support/presage/presage.ts";
+import {
+  type SpawnedPresage,
+  spawnPresage,
+} from "../../packages/server/test/support/presage/spawn-presage.ts";
+import { keyOfAnotherAccount } from "../../packages/server/test/support/resources/other-account.ts";
+import {
+  sessionOf,
+  signInLocally,
+  type TestSession,
+} from "../../packages/server/test/support/sign-in/session.ts";
+import { openStore } from "../../packages/server/test/support/store/open-store.ts";
+import { createKnownObjects, type KnownObjects } from "../check/known-objects.ts";
 import type { Schema } from "../document/schema.ts";
 import type { Served } from "../generate/vocabulary.ts";
 import { startFaultyUpstream } from "./faulty-upstream.ts";
 
 export type UpstreamKind = "sandbox" | "faulty";
 
-/** A server to be fuzzed, and those who may call it. */
+/** A server to fuzz, and the callers known to it. */
 export interface Target extends AsyncDisposable {
   presage: SpawnedPresage;
   upstream: UpstreamKind;
   served: Served;
-  known: KnownThings;
-  /** Of the owner, whom local mode has. */
+  known: KnownObjects;
+  /** The owner's key in local mode. */
   ownerKey: string;
-  /** The first one stays; the others may be ended by requests. */
+  /** The first one is kept; requests may end the others. */
   sessions: TestSession[];
-  /** Of a user in another account. */
+  /** The key of a user in another account. */
   strangerKey: string;
 }
 
 const sessionCount = 3;
 
-/** Starts a server in a process of its own on an empty database. */
+/** Starts a server as a separate process with an empty database. */
 export async function startTarget(databaseUrl: string, upstream: UpstreamKind): Promise<Target> {
   const faulty = upstream === "faulty" ? await startFaultyUpstream() : undefined;
   const environment: Record<string, string> = {
@@ -43,7 +50,7 @@ export async function startTarget(databaseUrl: string, upstream: UpstreamKind): 
         }),
   };
   const presage = await spawnPresage(environment);
-  const known = createKnownThings();
+  const known = createKnownObjects();
   const sessions: TestSession[] = [];
   for (let made = 0; made < sessionCount; made += 1) sessions.push(await signIn(presage, databaseUrl));
   await protectCallers(presage, sessions, known);
@@ -72,7 +79,7 @@ async function signIn({ url }: SpawnedPresage, databaseUrl: string): Promise<Tes
 async function protectCallers(
   presage: SpawnedPresage,
   sessions: TestSession[],
-  known: KnownThings,
+  known: KnownObjects,
 ): Promise<void> {
   for (const headers of [undefined, sessions[0]?.headers]) {
     const { caller } = WhoAmIResponse.parse(

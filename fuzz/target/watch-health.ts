@@ -1,37 +1,37 @@
-/** One answer of `/health`. */
-export interface HealthAnswer {
+/** One measured request to `/health`. */
+export interface HealthSample {
   /** Milliseconds since 1970. */
   startedAt: number;
   tookMs: number;
-  /** How long meanwhile the asking thread's timers were late, or the server waited for a processor, whichever is longer. */
+  /** Delay caused by the machine: how late the requesting thread's timers were, or how long the server waited for a processor, whichever is longer. */
   heldUpMs: number;
-  /** 0 if there was no answer. */
+  /** 0 if there was no response. */
   status: number;
 }
 
-export interface HealthQuestion {
+export interface HealthTarget {
   url: string;
-  /** The server's. */
+  /** The server's process id. */
   pid: number;
 }
 
 export interface HealthWatch {
-  /** Without what the machine was busy with otherwise. */
+  /** Without delays caused by the machine. */
   slowestMs(): number;
-  asked(): number;
+  requests(): number;
   stop(): void;
 }
 
-/** Asks for `/health` all the time, over a connection of its own, and reports each answer. */
-export function watchHealth(url: string, pid: number, onAnswer: (answer: HealthAnswer) => void): HealthWatch {
+/** Requests `/health` continuously, over its own connection, and reports each response. */
+export function watchHealth(url: string, pid: number, onSample: (sample: HealthSample) => void): HealthWatch {
   const worker = new Worker(new URL("./health-worker.ts", import.meta.url));
   let slowestMs = 0;
-  let asked = 0;
-  worker.onmessage = ({ data }: MessageEvent<HealthAnswer>) => {
-    asked += 1;
+  let requests = 0;
+  worker.onmessage = ({ data }: MessageEvent<HealthSample>) => {
+    requests += 1;
     slowestMs = Math.max(slowestMs, data.tookMs - data.heldUpMs);
-    onAnswer(data);
+    onSample(data);
   };
-  worker.postMessage({ url, pid } satisfies HealthQuestion);
-  return { slowestMs: () => slowestMs, asked: () => asked, stop: () => worker.terminate() };
+  worker.postMessage({ url, pid } satisfies HealthTarget);
+  return { slowestMs: () => slowestMs, requests: () => requests, stop: () => worker.terminate() };
 }

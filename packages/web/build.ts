@@ -1,4 +1,4 @@
-// Builds the dashboard into `dist`: `bun packages/web/build.ts`. Does nothing if `dist` is already what the sources make.
+// Builds the dashboard into `dist`: `bun packages/web/build.ts`. Does nothing if `dist` is up to date.
 import {
   copyFileSync,
   existsSync,
@@ -19,19 +19,19 @@ const home = import.meta.dir;
 const root = dirname(dirname(home));
 const finished = join(home, "dist");
 const fontPackages = ["@fontsource-variable/inter", "@fontsource-variable/jetbrains-mono"];
-/** The fonts' Latin characters; the rest of the world's are the reader's own. */
+/** Latin characters only; other scripts use the system's fonts. */
 const fontFiles = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-normal.woff2"];
 
 const digest = digestOfSources();
 if (!isBuilt()) await build();
 
 function isBuilt(): boolean {
-  const noted = join(finished, "digest");
-  return existsSync(noted) && readFileSync(noted, "utf8") === digest;
+  const digestFile = join(finished, "digest");
+  return existsSync(digestFile) && readFileSync(digestFile, "utf8") === digest;
 }
 
 async function build(): Promise<void> {
-  // Several servers may be started at once: each makes a folder of its own, and the last one's stays.
+  // Several servers may start at once: each builds into a folder of its own, and the last one wins.
   const folder = join(home, `dist-${process.pid}`);
   const assets = join(folder, "assets");
   mkdirSync(assets, { recursive: true });
@@ -68,10 +68,9 @@ async function build(): Promise<void> {
   replace(folder);
 }
 
-/** Where the page finds what a build made of its entry. */
 function addressOf({ outputs }: Bun.BuildOutput, kind: Bun.BuildArtifact["kind"], extension: string): string {
-  const output = outputs.find((made) => made.kind === kind && made.path.endsWith(extension));
-  if (output === undefined) throw new Error(`The build made no ${kind} with ${extension}.`);
+  const output = outputs.find((artifact) => artifact.kind === kind && artifact.path.endsWith(extension));
+  if (output === undefined) throw new Error(`The build produced no ${kind} with the extension ${extension}.`);
   return `/assets/${basename(output.path)}`;
 }
 
@@ -87,7 +86,7 @@ function replace(folder: string): void {
   try {
     renameSync(folder, finished);
   } catch (error) {
-    // Another build was quicker.
+    // Another build finished first.
     if (!existsSync(finished)) throw error;
     rmSync(folder, { recursive: true });
   }
@@ -100,10 +99,10 @@ function fontPath(file: string): string {
     const path = join(dirname(require.resolve(`${name}/package.json`)), "files", file);
     if (existsSync(path)) return path;
   }
-  throw new Error(`No package has the font ${file}.`);
+  throw new Error(`No package contains the font ${file}.`);
 }
 
-/** Of everything that the build reads: the sources of three packages and the versions of what they use. */
+/** Covers everything that the build reads: the sources of three packages and the versions of their dependencies. */
 function digestOfSources(): string {
   const hasher = new Bun.CryptoHasher("sha256");
   const folders = [join(home, "src"), join(root, "packages/sdk/src"), join(root, "packages/contract/src")];

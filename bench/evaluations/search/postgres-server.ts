@@ -1,6 +1,6 @@
 // bun postgres-server.ts DATABASES: a PostgreSQL of the bench's own, until SIGTERM. Writes the URLs of so many empty
 // databases as a line of JSON. A process of its own, so that whatever ends the bench ends it, its files included.
-import { startPostgres } from "../../../packages/server/test/support/postgres.ts";
+import { startPostgres } from "../../../packages/server/test/support/store/postgres.ts";
 
 const server = await startPostgres();
 process.on("SIGTERM", () => void server.remove().then(() => process.exit(0)));

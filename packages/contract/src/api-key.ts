@@ -9,13 +9,13 @@ export const ApiKeyCreateRequest = z
   .object({
     name: shortText(120),
     expires_at: z.iso.datetime({ offset: true, local: true }).nullish().meta({
-      description: "When the key stops working; without an offset it is read as UTC.",
+      description: "When the key stops working. UTC if no offset is given.",
     }),
   })
   .meta({ id: "ApiKeyCreateRequest" });
 export type ApiKeyCreateRequest = z.infer<typeof ApiKeyCreateRequest>;
 
-/** A key as it is listed: the key itself is not among its fields. */
+/** A key without its secret. */
 export const ApiKeyResponse = z
   .object({
     id: z.uuid(),
@@ -25,14 +25,14 @@ export const ApiKeyResponse = z
     created_at: instant,
     expires_at: instant.nullable().optional(),
     revoked_at: instant.nullable().optional(),
-    last_used_at: instant.nullable().optional().meta({ description: "Right to about 10 s." }),
+    last_used_at: instant.nullable().optional().meta({ description: "Accurate to about 10 s." }),
   })
   .meta({ id: "ApiKeyResponse" });
 export type ApiKeyResponse = z.infer<typeof ApiKeyResponse>;
 
-/** Answer of `POST /v1/api-keys`: the only one that carries the key. */
+/** Response of `POST /v1/api-keys`, the only one with the full key. */
 export const ApiKeyCreateResponse = ApiKeyResponse.extend({
-  key: z.string().meta({ description: "The full key. It is not shown again." }),
+  key: z.string().meta({ description: "The full key. It is shown only once." }),
 }).meta({ id: "ApiKeyCreateResponse" });
 export type ApiKeyCreateResponse = z.infer<typeof ApiKeyCreateResponse>;
 
@@ -44,5 +44,5 @@ export const ApiKeyListResponse = z
   .meta({ id: "ApiKeyListResponse" });
 export type ApiKeyListResponse = z.infer<typeof ApiKeyListResponse>;
 
-/** Path of one key. */
+/** Path parameters of one key. */
 export const ApiKeyPath = z.object({ key_id: z.guid().meta({ format: "uuid" }) });

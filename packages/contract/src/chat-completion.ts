@@ -13,21 +13,21 @@ export type ChatMessage = z.infer<typeof ChatMessage>;
  */
 export const ChatCompletionRequest = z
   .looseObject({
-    model: z.string().nullish().meta({ description: "The served model where it is absent." }),
+    model: z.string().nullish().meta({ description: "Defaults to the served model." }),
     messages: list(ChatMessage).optional().meta({ description: "Used in pass-through mode only." }),
     context: Context.nullish(),
     interaction: Interaction.nullish().meta({ description: "Required in structured mode." }),
-    params: Params.nullish().meta({ description: "Wins over the top-level sampling fields." }),
+    params: Params.nullish().meta({ description: "Replaces the top-level sampling fields." }),
     ...samplingFields,
     stream: z
       .boolean()
       .optional()
-      .meta({ default: false, description: "Streaming is not supported: true is refused." }),
+      .meta({ default: false, description: "Streaming is not supported; true is refused with 400." }),
   })
   .meta({ id: "ChatCompletionRequest" });
 export type ChatCompletionRequest = z.infer<typeof ChatCompletionRequest>;
 
-/** The upstream's completion, byte for byte as it came. */
+/** The upstream's completion, byte for byte. */
 export const ChatCompletionResponse = z
   .looseObject({
     id: z.string(),

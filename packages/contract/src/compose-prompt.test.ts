@@ -4,7 +4,7 @@ import { composePrompt } from "./compose-prompt.ts";
 
 const interaction = { state: "You are in the hall.", action: "go north" };
 
-test("the prompt is these very strings", () => {
+test("the prompt is exactly these strings", () => {
   const context = {
     steering_directives: "Answer briefly.",
     environment_state: "A hall.\nA kitchen.",
@@ -23,7 +23,7 @@ test("the prompt is these very strings", () => {
   ]);
 });
 
-test("sections that are null, absent, empty or white space are left out", () => {
+test("null, missing, empty and blank sections are left out", () => {
   const context = {
     environment_state: null,
     task_context: "",
@@ -36,13 +36,13 @@ test("sections that are null, absent, empty or white space are left out", () => 
   });
 });
 
-test("without any section there is no system turn", () => {
+test("without sections there is no system turn", () => {
   for (const context of [undefined, null, {}, { task_context: "  " }]) {
     expect(composePrompt(context, interaction).map(({ role }) => role)).toEqual(["user"]);
   }
 });
 
-test("texts go in unchanged, white space and labels in them included", () => {
+test("texts are used unchanged, including their white space and labels", () => {
   const state = "  State: x\n\nAction: y\r\n ";
   const [system, user] = composePrompt(
     { task_context: "\n  ## TASK CONTEXT \n" },

@@ -1,7 +1,7 @@
 import type { Context, Interaction, PromptMessage } from "./prediction.ts";
 
-// Pages bundle this file too, so that it imports types only.
-// World models are trained on these very strings: a change here is a change of the product.
+// The dashboard bundles this file too, so it imports types only.
+// World models are trained on exactly these strings: do not change them lightly.
 const sections = [
   ["environment_state", "ENVIRONMENT STATE"],
   ["task_context", "TASK CONTEXT"],
@@ -10,7 +10,7 @@ const sections = [
   ["steering_directives", "STEERING DIRECTIVES"],
 ] as const;
 
-/** The system turn (none if every section is empty) and the user turn. All texts go in unchanged. */
+/** The system turn (omitted if every section is empty) and the user turn. All texts are used unchanged. */
 export function composePrompt(
   context: Context | null | undefined,
   interaction: Interaction,

@@ -8,18 +8,18 @@ const uuid = z.guid().meta({ format: "uuid" });
 const maxLabelsAtOnce = 100;
 const newLabels = list(shortText(120)).max(maxLabelsAtOnce);
 
-/** As JSON. Every evaluation against a taxonomy reads the whole of it. */
+/** As JSON. Every evaluation against a taxonomy reads all of it. */
 const maxTreeCharacters = 1_000_000;
 
 const tree = z.union([z.record(z.string(), z.unknown()), z.array(z.unknown())]);
 
 const newTree = tree
   .refine((body) => isWithin(body, maxTaxonomyLevels), {
-    error: `A tree has at most ${maxTaxonomyLevels} levels of JSON`,
+    error: `A tree may have at most ${maxTaxonomyLevels} levels of JSON`,
     abort: true,
   })
   .refine((body) => JSON.stringify(body).length <= maxTreeCharacters, {
-    error: `A tree has at most ${maxTreeCharacters} characters of JSON`,
+    error: `A tree may have at most ${maxTreeCharacters} characters of JSON`,
   });
 
 function isWithin(value: unknown, levels: number): boolean {
@@ -27,22 +27,21 @@ function isWithin(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((child) => isWithin(child, levels - 1));
 }
 
-/** Body of `POST /v1/error-taxonomy-revision`. It names the taxonomy by its id or by its name; the id goes first. */
+/** Body of `POST /v1/error-taxonomy-revision`. It names the taxonomy by id or by name; the id takes precedence. */
 export const ErrorTaxonomyRevisionCreateRequest = z
   .object({
-    error_taxonomy_id: uuid.nullish().meta({ description: "A taxonomy that is there." }),
+    error_taxonomy_id: uuid.nullish().meta({ description: "An existing taxonomy." }),
     error_taxonomy_name: shortText(120)
       .nullish()
-      .meta({ description: "Without an id: the taxonomy of this name, which is made if there is none." }),
+      .meta({ description: "Used if there is no id. The taxonomy is created if none has this name." }),
     error_taxonomy_description: boundedText(maxDescriptionCharacters)
       .nullish()
-      .meta({ description: "Describes the taxonomy, all its revisions alike; absent, it stays as it is." }),
-    create_only_if_not_exists: z
-      .boolean()
-      .nullish()
-      .meta({ description: "Refuse with 409 if the account has a taxonomy of this name; goes with a name." }),
+      .meta({ description: "Describes the taxonomy, not only this revision. Unchanged if omitted." }),
+    create_only_if_not_exists: z.boolean().nullish().meta({
+      description: "Refuse with 409 if the account already has a taxonomy of this name. Requires a name.",
+    }),
     body: newTree.meta({
-      description: `The tree of categories and errors. It never changes. At most ${maxTreeCharacters} characters and ${maxTaxonomyLevels} levels of JSON.`,
+      description: `The tree of categories and errors. It cannot be changed later. At most ${maxTreeCharacters} characters and ${maxTaxonomyLevels} levels of JSON.`,
     }),
     metadata: boundedObject(65_536, "Metadata").nullish(),
     labels: newLabels.nullish().meta({ description: "Labels to set on the new revision." }),
@@ -50,14 +49,14 @@ export const ErrorTaxonomyRevisionCreateRequest = z
   .meta({ id: "ErrorTaxonomyRevisionCreateRequest" });
 export type ErrorTaxonomyRevisionCreateRequest = z.infer<typeof ErrorTaxonomyRevisionCreateRequest>;
 
-/** One revision of a taxonomy, as it is now: its labels and the taxonomy's description can change, the rest cannot. */
+/** One revision of a taxonomy. Its labels and the taxonomy's description can change; the rest cannot. */
 export const ErrorTaxonomyRevision = z
   .object({
     id: z.uuid(),
     error_taxonomy_id: z.uuid(),
     error_taxonomy_name: z.string(),
     error_taxonomy_description: z.string().nullable(),
-    revision: z.int().meta({ description: "Counts up from 1 in each taxonomy." }),
+    revision: z.int().meta({ description: "Starts at 1 in each taxonomy." }),
     body: tree,
     metadata: z.record(z.string(), z.unknown()).nullable(),
     labels: z.array(z.string()).meta({ description: "In the order in which they were set." }),
@@ -67,20 +66,20 @@ export const ErrorTaxonomyRevision = z
   .meta({ id: "ErrorTaxonomyRevision" });
 export type ErrorTaxonomyRevision = z.infer<typeof ErrorTaxonomyRevision>;
 
-/** Answer of `POST /v1/error-taxonomy-revision`. */
+/** Response of `POST /v1/error-taxonomy-revision`. */
 export const ErrorTaxonomyRevisionCreateResponse = z
   .object({ error_taxonomy_revision: ErrorTaxonomyRevision })
   .meta({ id: "ErrorTaxonomyRevisionCreateResponse" });
 export type ErrorTaxonomyRevisionCreateResponse = z.infer<typeof ErrorTaxonomyRevisionCreateResponse>;
 
-/** Query of `GET /v1/error-taxonomy-revision`. A revision is listed if everything that is given fits it. */
+/** Query of `GET /v1/error-taxonomy-revision`. All given filters must match. */
 export const ErrorTaxonomyRevisionListQuery = z.object({
   error_taxonomy_id: uuid.optional(),
-  name: storableText().optional().meta({ description: "The taxonomy's whole name." }),
-  label: storableText().optional().meta({ description: "A label that the revision bears." }),
+  name: storableText().optional().meta({ description: "The taxonomy's exact name." }),
+  label: storableText().optional().meta({ description: "A label of the revision." }),
   latest_revision_only: queryBoolean()
     .optional()
-    .meta({ description: "Of each taxonomy only the revision with the highest number." }),
+    .meta({ description: "Only the latest revision of each taxonomy." }),
   limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({ default: 50 }),
   offset: queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }).optional().meta({ default: 0 }),
 });
@@ -91,19 +90,19 @@ export const ErrorTaxonomyRevisionListResponse = z
   .meta({ id: "ErrorTaxonomyRevisionListResponse" });
 export type ErrorTaxonomyRevisionListResponse = z.infer<typeof ErrorTaxonomyRevisionListResponse>;
 
-/** Path of one revision. */
+/** Path parameters of one revision. */
 export const ErrorTaxonomyRevisionPath = z.object({ revision_id: uuid });
 
-/** Body of `POST …/{revision_id}/remove-labels`. Labels that the revision does not bear are passed over. */
+/** Body of `POST …/{revision_id}/remove-labels`. Labels that the revision lacks are ignored. */
 export const ErrorTaxonomyRemoveLabelsRequest = z
   .object({
-    account_id: uuid.nullish().meta({ description: "The caller's own account, if given." }),
+    account_id: uuid.nullish().meta({ description: "If given, it must be the caller's account." }),
     labels: list(z.string()),
   })
   .meta({ id: "ErrorTaxonomyRemoveLabelsRequest" });
 export type ErrorTaxonomyRemoveLabelsRequest = z.infer<typeof ErrorTaxonomyRemoveLabelsRequest>;
 
-/** Body of `POST …/{revision_id}/set-labels`. A label that another revision of the taxonomy bears moves. A revision bears 1,000 at most. */
+/** Body of `POST …/{revision_id}/set-labels`. A label of another revision of the taxonomy moves to this one. A revision has at most 1,000 labels. */
 export const ErrorTaxonomySetLabelsRequest = ErrorTaxonomyRemoveLabelsRequest.extend({
   labels: newLabels,
 }).meta({ id: "ErrorTaxonomySetLabelsRequest" });
@@ -113,26 +112,26 @@ const instant = z.iso.datetime({ offset: true, local: true });
 
 /** Query of `GET …/{revision_id}/findings`. Whole UTC days are counted. */
 export const ErrorTaxonomyFindingsQuery = z.object({
-  since: instant.optional().meta({ description: "Counted from the UTC day that this falls in." }),
-  until: instant.optional().meta({ description: "UTC days that begin then or later are not counted." }),
+  since: instant.optional().meta({ description: "Counts from the start of this time's UTC day." }),
+  until: instant.optional().meta({ description: "Counts only UTC days that start before this time." }),
 });
 export type ErrorTaxonomyFindingsQuery = z.infer<typeof ErrorTaxonomyFindingsQuery>;
 
 /** A kind of error that evaluations found. */
 export const ErrorTaxonomyFinding = z
   .object({
-    path: z.array(z.string()).meta({ description: "The names from the root down, the leaf's own the last." }),
+    path: z.array(z.string()).meta({ description: "The names from the root to the leaf." }),
     count: z.int().meta({ description: "Evaluations that found it." }),
     last_found_on: z.iso.date().meta({ description: "A UTC day." }),
   })
   .meta({ id: "ErrorTaxonomyFinding" });
 export type ErrorTaxonomyFinding = z.infer<typeof ErrorTaxonomyFinding>;
 
-/** Answer of `GET …/{revision_id}/findings`: what the account's evaluations against a revision found. */
+/** Response of `GET …/{revision_id}/findings`: the errors that the account's evaluations against a revision found. */
 export const ErrorTaxonomyFindingsResponse = z
   .object({
-    evaluated: z.int().meta({ description: "Evaluations that came to a verdict, with errors or without." }),
-    findings: z.array(ErrorTaxonomyFinding).meta({ description: "The leaves found, most often first." }),
+    evaluated: z.int().meta({ description: "Evaluations with a verdict, whether or not they found errors." }),
+    findings: z.array(ErrorTaxonomyFinding).meta({ description: "The errors found, most frequent first." }),
   })
   .meta({ id: "ErrorTaxonomyFindingsResponse" });
 export type ErrorTaxonomyFindingsResponse = z.infer<typeof ErrorTaxonomyFindingsResponse>;

@@ -1,38 +1,38 @@
 import { z } from "zod";
 
-/** Why an upstream failed a request, one word for each thing that a caller can do about it. */
+/** Why a request failed, one category for each thing that a caller can do about it. */
 export const ErrorCategory = z.enum(["context_exceeded", "rate_limit", "upstream", "unavailable", "timeout"]);
 export type ErrorCategory = z.infer<typeof ErrorCategory>;
 
-/** Every error but a validation error. */
+/** Every error except a validation error. */
 export const ErrorResponse = z
   .object({
-    detail: z.string().meta({ description: "What went wrong, for a person." }),
+    detail: z.string().meta({ description: "What went wrong, in words for people." }),
     upstream_status: z
       .int()
       .nullable()
       .optional()
-      .meta({ description: "Status of the upstream's answer, if it gave one." }),
+      .meta({ description: "Status of the upstream's response, if there was one." }),
     upstream_body: z.string().nullable().optional().meta({
-      description: "The upstream's answer, at most 4,096 characters of it.",
+      description: "Up to 4,096 characters of the upstream's response.",
     }),
     category: z
       .string()
       .nullable()
       .optional()
       .meta({
-        description: `One of ${ErrorCategory.options.join(", ")} where one applies.`,
+        description: `One of ${ErrorCategory.options.join(", ")}, if one applies.`,
       }),
   })
   .meta({ id: "ErrorResponse" });
 export type ErrorResponse = z.infer<typeof ErrorResponse>;
 
-/** One fault of a request, in pydantic's words. */
+/** One validation issue of a request, as pydantic words it. */
 export const ValidationError = z
   .object({
     loc: z
       .array(z.union([z.string(), z.int()]))
-      .meta({ description: "Where: body, path or query, then the way to the field." }),
+      .meta({ description: "Where: body, path or query, then the path to the field." }),
     msg: z.string(),
     type: z.string(),
     input: z.unknown().optional(),
@@ -41,7 +41,7 @@ export const ValidationError = z
   .meta({ id: "ValidationError" });
 export type ValidationError = z.infer<typeof ValidationError>;
 
-/** Every fault of a request, in one answer with status 422. */
+/** The validation issues of a request: the body of a 422 response. */
 export const HTTPValidationError = z
   .object({ detail: z.array(ValidationError) })
   .meta({ id: "HTTPValidationError" });

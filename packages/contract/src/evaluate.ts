@@ -6,7 +6,7 @@ import {
   EvaluationStatus,
   ExplainStrategy,
   evaluatedModelFields,
-  filingFields,
+  metadataFields,
   sampleFields,
 } from "./evaluation-result.ts";
 import { list } from "./list.ts";
@@ -17,11 +17,11 @@ export const EvaluatorReference = z
   .strictObject({
     evaluator: shortText(200)
       .nullish()
-      .meta({ description: "An evaluator's id, or its alias, which is the family's name." }),
+      .meta({ description: "An evaluator's id, or its family's name for the newest version." }),
     profile_name: shortText(200)
       .nullish()
-      .meta({ description: "Absent: the family's default profile, if it has one." }),
-    criteria: shortText(200).nullish().meta({ description: "The same as profile_name." }),
+      .meta({ description: "Defaults to the family's default profile, if it has one." }),
+    criteria: shortText(200).nullish().meta({ description: "Same as profile_name." }),
     explain_strategy: ExplainStrategy.nullish().meta({ default: "always" }),
     evaluator_id: deprecated(shortText(200).nullish(), "evaluator"),
     criterion_id: deprecated(shortText(200).nullish(), "evaluator"),
@@ -32,17 +32,17 @@ export type EvaluatorReference = z.infer<typeof EvaluatorReference>;
 
 const references = list(EvaluatorReference).max(20);
 
-/** Body of `POST /v1/evaluate`. Nulls are as good as absent; of an old and a new name the new one counts. */
+/** Body of `POST /v1/evaluate`. null is treated as omitted. If a field is sent under its old and its new name, the new name wins. */
 export const EvaluateRequest = z
   .object({
     evaluators: references.min(1).nullish(),
     criteria: deprecated(references.nullish(), "evaluators"),
     ...sampleFields,
     ...evaluatedModelFields,
-    ...filingFields,
+    ...metadataFields,
     capture: z.enum(["all", "fails-only", "none"]).nullish().meta({
       default: "all",
-      description: "What is kept: everything, all but what passed, or nothing.",
+      description: "Which results are stored: all, all except passes, or none.",
     }),
     confidence_interval_strategy: z.enum(["none", "full-history"]).nullish().meta({ default: "none" }),
     explain: deprecated(DeprecatedExplain.nullish(), "evaluators[].explain_strategy"),
@@ -50,14 +50,14 @@ export const EvaluateRequest = z
   .meta({ id: "EvaluateRequest" });
 export type EvaluateRequest = z.infer<typeof EvaluateRequest>;
 
-/** What one evaluator made of the request. Without success there is a coded message and no result. */
+/** The outcome of one evaluator. If it did not succeed, there is an error message and no result. */
 export const EvaluateItem = z
   .object({
     evaluator_id: z.string(),
     profile_name: z.string(),
-    criteria: z.string().meta({ description: "The same as profile_name." }),
+    criteria: z.string().meta({ description: "Same as profile_name." }),
     status: EvaluationStatus,
-    error_message: z.string().nullable().meta({ description: "A code, a colon and a sentence." }),
+    error_message: z.string().nullable().meta({ description: "An error code, a colon and a sentence." }),
     evaluation_result: EvaluationResult.nullable(),
     criterion_id: deprecated(z.string(), "evaluator_id"),
     result: deprecated(EvaluationResult.nullable(), "evaluation_result"),
@@ -65,6 +65,6 @@ export const EvaluateItem = z
   .meta({ id: "EvaluateItem" });
 export type EvaluateItem = z.infer<typeof EvaluateItem>;
 
-/** Answer of `POST /v1/evaluate`, in the order of the request's evaluators. */
+/** Response of `POST /v1/evaluate`, in the order of the request's evaluators. */
 export const EvaluateResponse = z.object({ results: z.array(EvaluateItem) }).meta({ id: "EvaluateResponse" });
 export type EvaluateResponse = z.infer<typeof EvaluateResponse>;

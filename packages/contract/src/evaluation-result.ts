@@ -4,17 +4,17 @@ import { smallRecord } from "./small-record.ts";
 import { boundedObject, boundedText, shortText, storableText } from "./text.ts";
 
 const instant = z.iso.datetime({ offset: true });
-// JSON Schema's format for durations, that of RFC 3339, knows no fractions of a second.
+// JSON Schema's duration format (RFC 3339) has no fractional seconds.
 const duration = z
   .string()
   .meta({ pattern: "^PT\\d+(\\.\\d{1,6})?S$", description: "ISO 8601, for example PT0.25S." });
 const score = z.number().min(0).max(1);
 const utf8 = new TextEncoder();
-/** PostgreSQL takes 2,704 bytes in an entry of an index, and a tag does not stand there alone. */
+/** A PostgreSQL index entry holds at most 2,704 bytes, and a tag shares its entry with other columns. */
 const maxTagBytes = 2_400;
 const maxTagCharacters = 1_000;
 const maxTags = 50;
-const tagsMessage = `Tags are at most ${maxTags} texts of at most 1,000 characters under names, each with its name at most ${maxTagBytes} bytes of UTF-8`;
+const tagsMessage = `At most ${maxTags} tags; a value may have at most 1,000 characters, and a name and its value together at most ${maxTagBytes} bytes of UTF-8`;
 
 function isTag([name, text]: [string, string]): boolean {
   return (
@@ -31,20 +31,20 @@ function isTag([name, text]: [string, string]): boolean {
 export const ExplainStrategy = z.enum(["never", "on-fail", "on-success", "always"]);
 export type ExplainStrategy = z.infer<typeof ExplainStrategy>;
 
-/** What became of an evaluation. A failed one has no verdict: it is never a fail. */
+/** The outcome of an evaluation. A failed evaluation has no verdict; it does not count as a fail. */
 export const EvaluationStatus = z.enum(["success", "validation_error", "failed"]);
 export type EvaluationStatus = z.infer<typeof EvaluationStatus>;
 
-/** The deprecated way to say an explain strategy: true is always, false is never. */
+/** The deprecated form of an explain strategy: true means always, false means never. */
 export const DeprecatedExplain = z.union([z.boolean(), z.enum(["on-fail", "on-success"])]);
 export type DeprecatedExplain = z.infer<typeof DeprecatedExplain>;
 
-/** Marks a field that is still taken and still sent, and that another one replaces. */
+/** Marks a field that is still accepted and sent, but has been replaced by another. */
 export function deprecated<Schema extends z.ZodType>(schema: Schema, replacement: string): Schema {
   return schema.meta({ deprecated: true, description: `Replaced by \`${replacement}\`.` });
 }
 
-/** The model whose output is evaluated, as far as the caller told. */
+/** The model whose output is evaluated, as given by the caller. */
 export const evaluatedModelFields = {
   evaluated_model_id: shortText(200).nullish(),
   evaluated_model_name: shortText(200).nullish(),
@@ -53,8 +53,8 @@ export const evaluatedModelFields = {
   evaluated_model_selected_model: shortText(200).nullish(),
 };
 
-/** What a result is filed under, as far as the caller told. */
-export const filingFields = {
+/** A result's metadata, as given by the caller. */
+export const metadataFields = {
   app: shortText(200).nullish().meta({ default: "default" }),
   tags: smallRecord(z.string(), storableText(), { maxEntries: maxTags, message: tagsMessage })
     .nullish()
@@ -62,21 +62,21 @@ export const filingFields = {
       if (Object.entries(value ?? {}).every(isTag)) return;
       issues.push({ code: "custom", message: tagsMessage, input: value });
     })
-    .meta({ description: "At most 50 texts under names of the caller's choice." }),
+    .meta({ description: "At most 50 texts, named by the caller." }),
   dataset_id: shortText(200).nullish(),
   dataset_sample_id: z
     .union([z.int(), shortText(200)])
     .nullish()
-    .meta({ description: "The sample's number or name in its dataset; sent back as it came." }),
+    .meta({ description: "The sample's number or name in its dataset, returned unchanged." }),
   evaluation_run_project_id: shortText(200).nullish(),
   evaluation_run_id: shortText(200).nullish().meta({ description: "Groups the results of one run." }),
 };
 
 const retrievedContext = z
   .union([storableText(), list(storableText()).max(50)])
-  .meta({ description: "At most 50 texts; one text alone stands for a list of one." });
+  .meta({ description: "At most 50 texts. A single text is read as a list of one." });
 
-/** The texts that evaluators look at, under their names and under those that they had before. */
+/** The texts that evaluators read, under their current and their old names. */
 export const sampleFields = {
   evaluated_model_system_prompt: storableText().nullish(),
   evaluated_model_retrieved_context: retrievedContext.nullish(),
@@ -90,11 +90,11 @@ export const sampleFields = {
   label: deprecated(storableText().nullish(), "evaluated_model_gold_answer"),
 };
 
-/** An interval of the median of all earlier scores of the same evaluator and profile. */
+/** A confidence interval for the median of all earlier scores of the same evaluator and profile. */
 export const ConfidenceInterval = z
   .object({
     strategy: z.literal("full-history"),
-    alpha: z.number().meta({ description: "The chance that the interval misses, for example 0.05." }),
+    alpha: z.number().meta({ description: "Significance level, for example 0.05." }),
     lower: score.nullable(),
     median: score.nullable(),
     upper: score.nullable(),
@@ -102,11 +102,11 @@ export const ConfidenceInterval = z
   .meta({ id: "ConfidenceInterval" });
 export type ConfidenceInterval = z.infer<typeof ConfidenceInterval>;
 
-/** A stretch of the output: first character and the one after the last, counted in Unicode code points from 0. */
+/** A range of the output, [start, end), in Unicode code points from 0. */
 export const Position = z.tuple([z.int(), z.int()]);
 export type Position = z.infer<typeof Position>;
 
-/** What a person says about a verdict. */
+/** A person's correction of a verdict. */
 export const Correction = z
   .object({
     pass: z.boolean(),
@@ -117,21 +117,21 @@ export const Correction = z
   .meta({ id: "EvaluationCorrection" });
 export type Correction = z.infer<typeof Correction>;
 
-/** One evaluation and all that is known of it. */
+/** One evaluation and its verdict. */
 export const EvaluationResult = z
   .object({
     id: z
       .string()
       .nullable()
-      .meta({ description: "An increasing integer; null where nothing was captured." }),
+      .meta({ description: "An increasing integer; null if the result was not stored." }),
     app: z.string(),
     created_at: instant.meta({
-      description: "When it was kept; where nothing was captured, when it was answered.",
+      description: "When the result was stored, or if it was not stored, when the response was made.",
     }),
     evaluator_id: z.string(),
-    evaluator_family: z.string().nullable().meta({ description: "Null for a result made elsewhere." }),
+    evaluator_family: z.string().nullable().meta({ description: "Null for an imported result." }),
     profile_name: z.string().nullable(),
-    criteria: z.string().nullable().meta({ description: "The same as profile_name." }),
+    criteria: z.string().nullable().meta({ description: "Same as profile_name." }),
     evaluator_profile_public_id: z.uuid().nullable(),
     evaluator_profile_revision: z.int().nullable(),
     evaluated_model_system_prompt: z.string().nullable(),
@@ -142,7 +142,7 @@ export const EvaluationResult = z
     explain_strategy: ExplainStrategy,
     status: EvaluationStatus,
     error_message: z.string().nullable(),
-    pass: z.boolean().nullable().meta({ description: "The evaluator's verdict; null without one." }),
+    pass: z.boolean().nullable().meta({ description: "The evaluator's verdict; null if there is none." }),
     score_raw: score.nullable(),
     additional_info: z.object({
       positions: z.array(Position).nullable(),
@@ -163,8 +163,10 @@ export const EvaluationResult = z
     dataset_id: z.string().nullable(),
     dataset_sample_id: z.union([z.int(), z.string()]).nullable(),
     tags: z.record(z.string(), z.string()).nullable(),
-    external: z.boolean().meta({ description: "Whether the result was made elsewhere and imported." }),
-    correction: Correction.nullable().meta({ description: "The latest; the verdict above stays as it was." }),
+    external: z.boolean().meta({ description: "Whether the result was imported." }),
+    correction: Correction.nullable().meta({
+      description: "The latest correction. It leaves the fields above unchanged.",
+    }),
     system_prompt: deprecated(z.string().nullable(), "evaluated_model_system_prompt"),
     retrieved_context: deprecated(z.array(z.string()).nullable(), "evaluated_model_retrieved_context"),
     input: deprecated(z.string().nullable(), "evaluated_model_input"),
@@ -176,7 +178,7 @@ export const EvaluationResult = z
   .meta({ id: "EvaluationResult" });
 export type EvaluationResult = z.infer<typeof EvaluationResult>;
 
-/** Path of one result. */
+/** Path parameters of one result. */
 export const EvaluationResultPath = z.object({
   id: z
     .string()
@@ -186,7 +188,7 @@ export const EvaluationResultPath = z.object({
     .meta({ type: "integer" }),
 });
 
-/** Answer of `GET /v1/evaluation-results/{id}`: the result twice, alone and as a list of one. */
+/** Response of `GET /v1/evaluation-results/{id}`: the result twice, alone and in a list of one. */
 export const EvaluationResultResponse = z
   .object({ evaluation_result: EvaluationResult, evaluation_results: z.array(EvaluationResult) })
   .meta({ id: "EvaluationResultResponse" });
@@ -196,13 +198,13 @@ export type EvaluationResultResponse = z.infer<typeof EvaluationResultResponse>;
 export const CorrectionRequest = z
   .object({
     pass: z.boolean(),
-    score_raw: score.nullish().meta({ description: "Absent: 1 for a pass, 0 for a fail." }),
+    score_raw: score.nullish().meta({ description: "Defaults to 1 for a pass and 0 for a fail." }),
     comment: boundedText(10_000).nullish(),
   })
   .meta({ id: "EvaluationCorrectionRequest" });
 export type CorrectionRequest = z.infer<typeof CorrectionRequest>;
 
-/** Answer of `POST /v1/evaluation-results/{id}/correction`. */
+/** Response of `POST /v1/evaluation-results/{id}/correction`. */
 export const CorrectionResponse = z
   .object({ evaluation_result: EvaluationResult })
   .meta({ id: "EvaluationCorrectionResponse" });
@@ -210,7 +212,7 @@ export type CorrectionResponse = z.infer<typeof CorrectionResponse>;
 
 const seconds = "\\d+([.,]\\d+)?S";
 const timeOfDay = `T(\\d+H(\\d+M)?(${seconds})?|\\d+M(${seconds})?|${seconds})`;
-/** Years and months, which are no lengths of time, are refused where it is read, with words of their own. */
+/** Years and months have no fixed length. The reader refuses them with an error of its own. */
 const importedDuration = z.iso
   .duration()
   .meta({
@@ -220,12 +222,12 @@ const importedDuration = z.iso
   })
   .nullish();
 
-/** One result that was made elsewhere. */
+/** One result from another tool. */
 export const ImportedEvaluationResult = z
   .object({
     evaluator_id: shortText(200),
     profile_name: shortText(200).nullish(),
-    criteria: shortText(200).nullish().meta({ description: "The same as profile_name." }),
+    criteria: shortText(200).nullish().meta({ description: "Same as profile_name." }),
     pass: z.boolean().nullish(),
     score_raw: score.nullish(),
     explanation: boundedText(1_000_000).nullish(),
@@ -233,12 +235,12 @@ export const ImportedEvaluationResult = z
     explanation_duration: importedDuration,
     ...sampleFields,
     ...evaluatedModelFields,
-    ...filingFields,
+    ...metadataFields,
   })
   .meta({ id: "ImportedEvaluationResult" });
 export type ImportedEvaluationResult = z.infer<typeof ImportedEvaluationResult>;
 
-/** Body of `POST /v1/evaluation-results/batch`: all of it is stored, or nothing. */
+/** Body of `POST /v1/evaluation-results/batch`: either every result is stored or none is. */
 export const EvaluationResultBatchRequest = z
   .object({ evaluation_results: list(ImportedEvaluationResult).min(1).max(1000) })
   .meta({ id: "EvaluationResultBatchRequest" });

@@ -6,19 +6,19 @@ import { boundedObject, boundedText, maxDescriptionCharacters, shortText, storab
 const uuid = z.guid().meta({ format: "uuid" });
 const instant = z.iso.datetime({ offset: true });
 const config = z.record(z.string(), z.unknown());
-/** Some are JSON Schemas. Every evaluation with a profile reads the whole of it. */
+/** Some are JSON Schemas. Every evaluation with a profile reads all of it. */
 const newConfig = boundedObject(1_000_000, "A config");
 
-/** How a family of evaluators is set up: one revision of a named profile. */
+/** The configuration of an evaluator family: one revision of a named profile. */
 export const EvaluatorProfile = z
   .object({
     public_id: z.uuid().meta({ description: "The same for every revision of the profile." }),
     evaluator_family: z.string(),
     name: z.string(),
-    revision: z.int().meta({ description: "Counts up from 1." }),
-    config: config.meta({ description: "As the family's schema has it." }),
+    revision: z.int().meta({ description: "Starts at 1." }),
+    config: config.meta({ description: "Must match the family's schema." }),
     description: z.string().nullable(),
-    is_managed: z.boolean().meta({ description: "Whether it comes with Presage and cannot be changed." }),
+    is_managed: z.boolean().meta({ description: "Whether the profile is built-in and cannot be changed." }),
     created_at: instant,
     archived_at: instant.nullable(),
     evaluator_id: deprecated(z.string(), "evaluator_family"),
@@ -38,7 +38,7 @@ export const EvaluatorProfileCreateRequest = z
   })
   .refine(({ evaluator_family, evaluator_id }) => (evaluator_family ?? evaluator_id ?? null) !== null, {
     path: ["evaluator_family"],
-    // Also beside other faults: a caller hears of all of them at once.
+    // Checked even if other fields have issues, so that the caller gets all issues at once.
     when: ({ value }) => typeof value === "object" && value !== null,
   })
   .meta({ id: "EvaluatorProfileCreateRequest" });
@@ -47,18 +47,24 @@ export type EvaluatorProfileCreateRequest = z.infer<typeof EvaluatorProfileCreat
 /** Body of `POST /v1/evaluator-profiles/{public_id}/revision`: the whole new config. */
 export const EvaluatorProfileRevisionRequest = z
   .object({
-    evaluator_family: shortText(200).nullish().meta({ description: "The profile's own, if given." }),
+    evaluator_family: shortText(200)
+      .nullish()
+      .meta({ description: "If given, it must be the profile's family." }),
     evaluator_id: deprecated(shortText(200).nullish(), "evaluator_family"),
     config: newConfig,
-    description: boundedText(maxDescriptionCharacters).nullish().meta({ description: "Absent: as it was." }),
+    description: boundedText(maxDescriptionCharacters)
+      .nullish()
+      .meta({ description: "Unchanged if omitted." }),
   })
   .meta({ id: "EvaluatorProfileRevisionRequest" });
 export type EvaluatorProfileRevisionRequest = z.infer<typeof EvaluatorProfileRevisionRequest>;
 
-/** Body of `PATCH /v1/evaluator-profiles/{public_id}/archive`, if there is one. */
+/** Body of `PATCH /v1/evaluator-profiles/{public_id}/archive`, which is optional. */
 export const EvaluatorProfileArchiveRequest = z
   .object({
-    evaluator_family: shortText(200).nullish().meta({ description: "The profile's own, if given." }),
+    evaluator_family: shortText(200)
+      .nullish()
+      .meta({ description: "If given, it must be the profile's family." }),
     evaluator_id: deprecated(shortText(200).nullish(), "evaluator_family"),
   })
   .meta({ id: "EvaluatorProfileArchiveRequest" });
@@ -71,7 +77,7 @@ export const EvaluatorProfileResponse = z
   .meta({ id: "EvaluatorProfileResponse" });
 export type EvaluatorProfileResponse = z.infer<typeof EvaluatorProfileResponse>;
 
-/** Query of `GET /v1/evaluator-profiles`. A revision is listed if everything that is given fits it. */
+/** Query of `GET /v1/evaluator-profiles`. All given filters must match. */
 export const EvaluatorProfileListQuery = z.object({
   public_id: uuid.optional(),
   evaluator_family: storableText().optional(),
@@ -80,7 +86,7 @@ export const EvaluatorProfileListQuery = z.object({
   revision: queryInteger({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }).optional(),
   get_last_revision: queryBoolean()
     .optional()
-    .meta({ default: false, description: "Of each profile only its last revision." }),
+    .meta({ default: false, description: "Only the latest revision of each profile." }),
   is_managed: queryBoolean().optional(),
   is_patronus_managed: deprecated(queryBoolean().optional(), "is_managed"),
   include_archived: queryBoolean().optional().meta({ default: false }),
@@ -96,28 +102,28 @@ export type EvaluatorProfileListResponse = z.infer<typeof EvaluatorProfileListRe
 
 const share = z.number().min(0).max(1);
 
-/** How far people agreed with what one revision of a profile said. */
+/** How far people agreed with the verdicts of one revision of a profile. */
 export const RevisionAgreement = z
   .object({
     revision: z.int(),
     corrected: z.int().meta({ description: "Verdicts that people have corrected or confirmed." }),
-    agreed: z.int().meta({ description: "Of these, where the person said the same as the evaluator." }),
-    should_fail: z.int().meta({ description: "The evaluator passed what the person did not." }),
-    should_pass: z.int().meta({ description: "The person passed what the evaluator did not." }),
-    agreement: share.nullable().meta({ description: "The share that agreed; null where nothing was said." }),
+    agreed: z.int().meta({ description: "Of these, those in which the person agreed with the evaluator." }),
+    should_fail: z.int().meta({ description: "The evaluator said pass, the person fail." }),
+    should_pass: z.int().meta({ description: "The evaluator said fail, the person pass." }),
+    agreement: share.nullable().meta({ description: "agreed / corrected; null if nothing was corrected." }),
     agreement_interval: z
       .object({ level: z.number(), lower: share, upper: share })
       .nullable()
-      .meta({ description: "Wilson's, at 95 %." }),
+      .meta({ description: "Wilson score interval, 95 %." }),
   })
   .meta({ id: "RevisionAgreement" });
 export type RevisionAgreement = z.infer<typeof RevisionAgreement>;
 
-/** Answer of `GET /v1/evaluator-profiles/{public_id}/agreement`. Of several corrections of a result the latest counts. */
+/** Response of `GET /v1/evaluator-profiles/{public_id}/agreement`. If a result has several corrections, the latest counts. */
 export const AgreementResponse = z
   .object({
     public_id: z.uuid(),
-    revisions: z.array(RevisionAgreement).meta({ description: "Every revision, the newest first." }),
+    revisions: z.array(RevisionAgreement).meta({ description: "Every revision, newest first." }),
   })
   .meta({ id: "AgreementResponse" });
 export type AgreementResponse = z.infer<typeof AgreementResponse>;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** One version of a family of evaluators. */
+/** One version of an evaluator family. */
 export const Evaluator = z
   .object({
     id: z
@@ -10,11 +10,11 @@ export const Evaluator = z
     evaluator_family: z.string(),
     aliases: z
       .array(z.string())
-      .meta({ description: "Other names; the family's points at its newest version." }),
+      .meta({ description: "Other names. The family's name refers to its newest version." }),
     description: z.string(),
     profile_required: z
       .boolean()
-      .meta({ description: "Whether a profile must be named: the family has no default." }),
+      .meta({ description: "Whether a profile must be named, because the family has no default." }),
     evaluation_enabled: z.boolean(),
     evaluation_run_enabled: z.boolean(),
   })
@@ -26,7 +26,7 @@ export const EvaluatorListResponse = z
   .meta({ id: "EvaluatorListResponse" });
 export type EvaluatorListResponse = z.infer<typeof EvaluatorListResponse>;
 
-/** A kind of evaluator: what it looks at and how it can be set up. */
+/** A kind of evaluator: the fields it reads and how it can be configured. */
 export const EvaluatorFamily = z
   .object({
     family_name: z.string(),
@@ -34,7 +34,7 @@ export const EvaluatorFamily = z
     required_input_fields: z.array(z.string()),
     optional_input_fields: z.array(z.string()),
     uses_model: z.boolean().meta({
-      description: "Whether an evaluation asks a model: it costs a call, and may come to no verdict.",
+      description: "Whether an evaluation calls a model. That costs tokens and may fail.",
     }),
     profile_config_schema: z
       .record(z.string(), z.unknown())

@@ -7,7 +7,7 @@ export * from "./evaluation-result.ts";
 export * from "./evaluation-search.ts";
 export * from "./evaluator.ts";
 export * from "./evaluator-profile.ts";
-export { maxFaults } from "./list.ts";
+export { maxIssues } from "./list.ts";
 export * from "./me.ts";
 export * from "./model.ts";
 export * from "./prediction.ts";

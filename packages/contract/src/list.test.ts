@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
-import { list, maxFaults } from "./list.ts";
+import { list, maxIssues } from "./list.ts";
 import { smallRecord } from "./small-record.ts";
 
 const items = z.object({
@@ -9,7 +9,7 @@ const items = z.object({
     .nullish(),
 });
 
-test("A list takes what zod's takes, and gives it back", () => {
+test("a list accepts what zod's array accepts, and returns it unchanged", () => {
   for (const length of [0, 1, 100, 101, 1_000]) {
     const value = { items: Array.from({ length }, (_, index) => ({ name: String(index) })) };
     expect(items.parse(value)).toEqual(value);
@@ -17,17 +17,17 @@ test("A list takes what zod's takes, and gives it back", () => {
   expect(items.parse({ items: null })).toEqual({ items: null });
 });
 
-test("A list says where its faults are, and stops looking after the first hundred", () => {
+test("a list reports where its issues are, and stops after the first hundred", () => {
   const value = {
     items: Array.from({ length: 1_000 }, (_, index) => (index % 2 === 0 ? { name: "x" } : {})),
   };
   const issues = items.safeParse(value).error?.issues ?? [];
-  expect(issues).toHaveLength(maxFaults);
+  expect(issues).toHaveLength(maxIssues);
   expect(issues[0]).toMatchObject({ code: "invalid_type", path: ["items", 1, "name"] });
   expect(issues.at(-1)).toMatchObject({ path: ["items", 199, "name"] });
 });
 
-test("A list that is too long is refused without a look at its items", () => {
+test("a list that is too long is refused without checking its items", () => {
   let looked = 0;
   const counting = z.unknown().check(() => {
     looked += 1;
@@ -37,13 +37,13 @@ test("A list that is too long is refused without a look at its items", () => {
   expect(looked).toBe(0);
 });
 
-test("What is no list is refused as one", () => {
+test("a value that is not a list is refused", () => {
   expect(list(z.string()).safeParse({}).error?.issues).toMatchObject([
     { code: "invalid_type", expected: "array" },
   ]);
 });
 
-test("A record with too many entries is refused without a look at them", () => {
+test("a record with too many entries is refused without checking them", () => {
   const tags = smallRecord(z.string(), z.string(), { maxEntries: 2, message: "Two at most" }).nullish();
   expect(tags.parse({ a: "1", b: "2" })).toEqual({ a: "1", b: "2" });
   expect(tags.parse(null)).toBeNull();
@@ -53,7 +53,7 @@ test("A record with too many entries is refused without a look at them", () => {
   expect(tags.safeParse(many).error?.issues).toMatchObject([{ code: "custom", message: "Two at most" }]);
 });
 
-test("Both are described as zod's own are", () => {
+test("both have the same JSON Schema as zod's own", () => {
   const described = z.toJSONSchema(z.object({ a: list(z.string()).max(3), b: z.array(z.string()).max(3) }));
   expect(described.properties?.a).toEqual(described.properties?.b);
   const record = smallRecord(z.string(), z.int(), { maxEntries: 2, message: "" });

@@ -1,13 +1,13 @@
 import { z } from "zod";
 
-/** Answer of `GET /v1/me`: the user that the caller's credential belongs to. */
+/** Response of `GET /v1/me`: the user that the caller's credential belongs to. */
 export const MeResponse = z
   .object({
     id: z.uuid(),
     email: z.string().nullable().optional(),
     name: z.string().nullable().optional(),
     oidc_issuer: z.string().meta({ description: "The identity provider; urn:presage:local in local mode." }),
-    oidc_subject: z.string().meta({ description: "The user's name at the identity provider." }),
+    oidc_subject: z.string().meta({ description: "The user's subject (sub) at the identity provider." }),
   })
   .meta({ id: "MeResponse" });
 export type MeResponse = z.infer<typeof MeResponse>;

@@ -1,47 +1,47 @@
 import { z } from "zod";
 import { samplingDefaults } from "./sampling-defaults.ts";
 
-/** What the world model is told about the environment before the interaction. Empty sections are left out of the prompt. */
+/** Background for the world model. Empty sections are left out of the prompt. */
 export const Context = z
   .strictObject({
     environment_state: z.string().nullish().meta({ description: "Layout and contents of the environment." }),
     task_context: z.string().nullish().meta({ description: "What the agent is trying to do." }),
     tool_schemas: z.string().nullish().meta({ description: "The tools that actions may call." }),
     domain_knowledge: z.string().nullish().meta({ description: "Rules that the environment follows." }),
-    steering_directives: z.string().nullish().meta({ description: "How the answer should be written." }),
+    steering_directives: z.string().nullish().meta({ description: "How the response should be written." }),
   })
   .meta({ id: "Context" });
 export type Context = z.infer<typeof Context>;
 
-/** One step: the state the environment is in, and what the agent does. */
+/** One step: the environment's state and the agent's action. */
 export const Interaction = z
   .strictObject({
     state: z
       .string()
       .min(1)
-      .meta({ description: "The state before the action, in the environment's own words." }),
+      .meta({ description: "The state before the action, as the environment describes it." }),
     action: z.string().min(1).meta({ description: "What the agent does." }),
   })
   .meta({ id: "Interaction" });
 export type Interaction = z.infer<typeof Interaction>;
 
-/** The four sampling fields that a chat request may also carry at its top level. */
+/** The four sampling fields that a chat request may also have at its top level. */
 export const samplingFields = {
   max_tokens: z.int().gt(0).optional().meta({
     default: samplingDefaults.max_tokens,
-    description: "Most tokens that the answer may have.",
+    description: "Maximum number of tokens in the completion.",
   }),
   temperature: z.number().gte(0).optional().meta({
     default: samplingDefaults.temperature,
-    description: "Sampling temperature; 0 takes the likeliest token.",
+    description: "Sampling temperature; 0 picks the most likely token.",
   }),
   top_p: z.number().gt(0).lte(1).optional().meta({
     default: samplingDefaults.top_p,
-    description: "Nucleus sampling: the share of probability that is kept.",
+    description: "Nucleus sampling: the cumulative probability to sample from.",
   }),
   top_k: z.int().gte(0).optional().meta({
     default: samplingDefaults.top_k,
-    description: "Number of likeliest tokens that are kept; 0 is off and is not sent to the upstream.",
+    description: "Number of most likely tokens to sample from; 0 disables the limit.",
   }),
 };
 
@@ -81,13 +81,13 @@ export type PromptMessage = z.infer<typeof PromptMessage>;
 
 export const Usage = z
   .object({
-    prompt_tokens: z.int().meta({ description: "Tokens of the prompt, as the upstream counts them." }),
-    completion_tokens: z.int().meta({ description: "Tokens of the answer, as the upstream counts them." }),
+    prompt_tokens: z.int().meta({ description: "Prompt tokens, as counted by the upstream." }),
+    completion_tokens: z.int().meta({ description: "Completion tokens, as counted by the upstream." }),
   })
-  .meta({ id: "Usage", description: "Zeros where the upstream reports no usage." });
+  .meta({ id: "Usage", description: "Zeros if the upstream reports no usage." });
 export type Usage = z.infer<typeof Usage>;
 
-/** Answer of `POST /v1/predict`. */
+/** Response of `POST /v1/predict`. */
 export const WorldModelPrediction = z
   .object({
     response: AssistantMessage,
@@ -95,17 +95,17 @@ export const WorldModelPrediction = z
       .string()
       .nullable()
       .optional()
-      .meta({ description: "What the model thought before it answered." }),
+      .meta({ description: "The model's reasoning before its response." }),
     finish_reason: z.string().nullable().optional(),
     usage: Usage,
     matched_stop: z.union([z.int(), z.string()]).nullable().meta({
-      description: "The stop token or string that ended the answer.",
+      description: "The stop token or string that ended the completion.",
     }),
   })
   .meta({ id: "WorldModelPrediction" });
 export type WorldModelPrediction = z.infer<typeof WorldModelPrediction>;
 
-/** Answer of `POST /v1/predict` where the deployment enables debug fields. */
+/** Response of `POST /v1/predict` if debug fields are enabled. */
 export const WorldModelResponse = WorldModelPrediction.extend({
   messages: z.array(PromptMessage).meta({ description: "The prompt as it was sent." }),
 }).meta({ id: "WorldModelResponse" });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Answer of `GET /health` and `GET /ready`. */
+/** Response of `GET /health` and `GET /ready`. */
 export const HealthResponse = z
   .object({ status: z.string().meta({ description: "ok, ready, starting or stopping." }) })
   .meta({ id: "HealthResponse" });

@@ -1,11 +1,11 @@
 import { z } from "zod";
 
 const trueWord = /^(1|true|t|yes|y|on)$/i;
-/** A time in microseconds and an id. */
+/** A time in microseconds, a dot and an id. */
 const cursor = /^\d{1,16}\.[\w-]{1,64}$/;
 const falseWord = /^(0|false|f|no|n|off)$/i;
 
-/** A whole number in a query string. `Number` reads what passes. */
+/** A whole number in a query string. Convert a valid one with `Number`. */
 export function queryInteger(bounds: { minimum: number; maximum?: number }) {
   const { minimum, maximum = Number.POSITIVE_INFINITY } = bounds;
   return z
@@ -19,7 +19,7 @@ export function queryInteger(bounds: { minimum: number; maximum?: number }) {
     .meta({ type: "integer", ...bounds });
 }
 
-/** A truth value in a query string, in the words that pydantic takes. `isTrueWord` reads what passes. */
+/** A boolean in a query string, in any form that pydantic accepts. Convert a valid one with `isTrueWord`. */
 export function queryBoolean() {
   return z
     .string()
@@ -30,12 +30,12 @@ export function queryBoolean() {
     .meta({ type: "boolean" });
 }
 
-/** Whether a word that `queryBoolean` let pass means true. */
+/** Whether a word that `queryBoolean` accepted means true. */
 export function isTrueWord(word: string): boolean {
   return trueWord.test(word);
 }
 
-/** A number in a query string. `Number` reads what passes. */
+/** A number in a query string. Convert a valid one with `Number`. */
 export function queryNumber() {
   return z
     .string()
@@ -46,7 +46,7 @@ export function queryNumber() {
     .meta({ type: "number" });
 }
 
-/** Which part of a list is wanted that goes on with `next`. */
+/** The paging parameters of a list whose response has `next`. */
 export function pageQuery({ maximum, default: usual }: { maximum: number; default: number }) {
   return {
     limit: queryInteger({ minimum: 1, maximum }).optional().meta({ default: usual }),
@@ -56,17 +56,17 @@ export function pageQuery({ maximum, default: usual }: { maximum: number; defaul
         if (cursor.test(value)) return;
         issues.push({
           code: "custom",
-          message: "Input should be the next of an earlier answer",
+          message: "Input should be the `next` of an earlier response",
           input: value,
         });
       })
       .optional()
-      .meta({ description: "What an earlier answer has as `next`: what follows it is listed." }),
+      .meta({ description: "The `next` of an earlier response, to get the following page." }),
   };
 }
 
-/** Of a list's answer. */
+/** The paging field of a list's response. */
 export const nextCursor = z
   .string()
   .nullable()
-  .meta({ description: "What asks for the rest, as `after`; null where this is the end." });
+  .meta({ description: "Send it as `after` to get the next page; null on the last page." });

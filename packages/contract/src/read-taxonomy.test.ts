@@ -11,7 +11,7 @@ function depthOf(nodes: readonly TaxonomyNode[]): number {
   return nodes.reduce((depth, { children }) => Math.max(depth, 1 + depthOf(children)), 0);
 }
 
-test("the same tree is read from every form that authors write", () => {
+test("every form that authors use gives the same tree", () => {
   const forms = [
     {
       categories: [
@@ -34,7 +34,7 @@ test("the same tree is read from every form that authors write", () => {
   for (const form of forms) expect(readTaxonomy(form)).toEqual(tree);
 });
 
-test("what the tree does not hold is named, once", () => {
+test("fields that are not part of the tree are named once", () => {
   const body = {
     version: 2,
     categories: [
@@ -52,7 +52,7 @@ test("what the tree does not hold is named, once", () => {
   expect(otherFields({ tone: { rude: "Hurts." } })).toEqual([]);
 });
 
-test("what says something of a tree is no category of it", () => {
+test("fields that describe the tree are not categories", () => {
   const body = { description: "All", version: 3, plan: { order: "Wrong\n order.", gap: null } };
   expect(readTaxonomy(body)).toEqual([node("plan", [node("order", [], "Wrong order."), node("gap")])]);
 });
@@ -65,13 +65,13 @@ test("a list may hold names, nodes and lists", () => {
   ]);
 });
 
-test("what is no tree has no nodes", () => {
+test("a value that is not a tree has no nodes", () => {
   for (const body of [{}, [], [[]], { name: "" }, { categories: 7 }, { count: 7 }, null, "text"]) {
     expect(readTaxonomy(body)).toEqual([]);
   }
 });
 
-test("a tree of ten thousand levels ends at the depth that is looked at", () => {
+test("a tree of ten thousand levels is read to the depth limit", () => {
   let named: unknown = "leaf";
   let bare: unknown = "leaf";
   for (let level = 0; level < 10_000; level += 1) {

@@ -1,8 +1,8 @@
-// Pages bundle this file too, so that it imports nothing.
-/** A category of a taxonomy, or, without children, a kind of error. */
+// The dashboard bundles this file too, so it imports nothing.
+/** A category of a taxonomy, or, if it has no children, a kind of error. */
 export interface TaxonomyNode {
   name: string;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   description: string;
   children: TaxonomyNode[];
 }
@@ -10,7 +10,7 @@ export interface TaxonomyNode {
 type JsonObject = Record<string, unknown>;
 type NamedValue = [name: string, value: unknown];
 
-/** An evaluation takes as many: so many fit in one enumeration of the usual servers. */
+/** The most that an evaluation accepts: this many fit in one enum on the usual servers. */
 export const maxKindsOfError = 500;
 
 const childKeys = new Set([
@@ -24,20 +24,20 @@ const childKeys = new Set([
 ]);
 const nameKeys = ["name", "title", "label"];
 const ownKeys = new Set([...nameKeys, "description", "id", "version", "metadata"]);
-/** Of JSON. What lies deeper is left out; its branch counts as a kind of error then. */
+/** Levels of JSON. Anything deeper is left out, and its branch counts as a kind of error. */
 export const maxTaxonomyLevels = 20;
 const maxNameCharacters = 200;
 const maxDescriptionCharacters = 1_000;
 
 /**
- * The tree of a taxonomy's body, in whatever form its author wrote it: nodes with a name and children under a usual key,
+ * Reads the tree of a taxonomy's body in any form that authors use: nodes with a name and children under a common key,
  * lists, bare names, or categories as keys.
  */
 export function readTaxonomy(body: unknown): TaxonomyNode[] {
   return nodesIn(body, maxTaxonomyLevels);
 }
 
-/** The names of the fields of a body that its tree leaves out, each once. */
+/** The distinct names of the body's fields that are not part of its tree. */
 export function otherFields(body: unknown): string[] {
   return [...new Set(fieldsIn(body, true, maxTaxonomyLevels))];
 }
@@ -67,7 +67,7 @@ function itemsIn(item: unknown, depthLeft: number): NamedValue[] {
   return name === "" ? childrenOf(item, depthLeft - 1) : [[name, item]];
 }
 
-/** In an object without a name every key names a category, unless it says something of the object itself. */
+/** In an object without a name, every key names a category unless it describes the object itself. */
 function isCategoryKey(key: string, value: unknown): boolean {
   return !ownKeys.has(key) && typeof value !== "number" && typeof value !== "boolean";
 }
@@ -94,7 +94,7 @@ function nameOf(value: JsonObject): string {
   return oneLine(name, maxNameCharacters);
 }
 
-/** As a list of kinds shows it. */
+/** Fits a text on one line of a list. */
 function oneLine(text: unknown, maxCharacters: number): string {
   if (typeof text !== "string") return "";
   return text.replace(/\s+/g, " ").trim().slice(0, maxCharacters).toWellFormed();

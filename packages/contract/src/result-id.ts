@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 /**
- * The id of a result as clients send it: an integer or its digits. Ids that are too long for any result are well formed
- * too; the longest numbers are read as infinite.
+ * A result's id as clients send it: an integer or its digits. Ids too large for any result are valid too; the largest
+ * numbers are parsed as infinite.
  */
 export function resultId() {
   return z
@@ -24,7 +24,7 @@ export function resultId() {
     });
 }
 
-/** The number of an id that was found well formed. What is beyond all ids becomes the last number that is exact. */
+/** Converts a valid id to a number. Ids beyond all results become the largest safe integer. */
 export function readResultId(id: unknown): number {
   return Math.min(Number(id), Number.MAX_SAFE_INTEGER);
 }

@@ -1,6 +1,6 @@
-// Pages bundle this file too, so that it imports nothing.
+// The dashboard bundles this file too, so it imports nothing.
 /**
- * The values used where the caller sets none. They are stated in the schemas and filled in by the server, which must
- * know what the caller set: a `top_k` that nobody set is not sent at all.
+ * Values used if the caller sets none. The schemas only document them; the server fills them in, because it must know
+ * what the caller set: an unset `top_k` is not sent to the upstream.
  */
 export const samplingDefaults = { max_tokens: 512, temperature: 0.2, top_p: 1, top_k: 0 } as const;

@@ -8,12 +8,12 @@ export const SessionResponse = z
   .object({
     id: z.uuid(),
     user_agent: z.string().nullable().meta({
-      description: "What the browser called itself at sign-in, at most 200 characters of it.",
+      description: "The browser's User-Agent at sign-in, up to 200 characters.",
     }),
     created_at: instant,
-    last_seen_at: instant.meta({ description: "Right to about a minute." }),
-    expires_at: instant.meta({ description: "When it ends, however much it is used." }),
-    is_current: z.boolean().meta({ description: "Whether it is the session that asks." }),
+    last_seen_at: instant.meta({ description: "Accurate to about a minute." }),
+    expires_at: instant.meta({ description: "Absolute end of the session, even if it is used." }),
+    is_current: z.boolean().meta({ description: "Whether the request was made with this session." }),
   })
   .meta({ id: "SessionResponse" });
 export type SessionResponse = z.infer<typeof SessionResponse>;
@@ -21,21 +21,21 @@ export type SessionResponse = z.infer<typeof SessionResponse>;
 /** Query of `GET /v1/sessions`. */
 export const SessionListQuery = z.object(pageQuery({ maximum: 1000, default: 1000 }));
 
-/** Answer of `GET /v1/sessions`. */
+/** Response of `GET /v1/sessions`. */
 export const SessionListResponse = z
   .object({ data: z.array(SessionResponse).meta({ description: "Newest first." }), next: nextCursor })
   .meta({ id: "SessionListResponse" });
 export type SessionListResponse = z.infer<typeof SessionListResponse>;
 
-/** Path of one session. */
+/** Path parameters of one session. */
 export const SessionPath = z.object({ session_id: z.guid().meta({ format: "uuid" }) });
 
-/** Answer of `POST /auth/sign-out`. */
+/** Response of `POST /auth/sign-out`. */
 export const SignOutResponse = z
   .object({
     redirect_to: z.string().meta({
       description:
-        "Where the browser goes next: to the identity provider, to sign out there too, or to the sign-in page.",
+        "Where to send the browser next: to the identity provider, to sign out there too, or to the sign-in page.",
     }),
   })
   .meta({ id: "SignOutResponse" });

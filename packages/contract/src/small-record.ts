@@ -5,7 +5,7 @@ interface SmallRecordDefinition extends z.core.$ZodRecordDef {
   message: string;
 }
 
-/** zod's record, but one with too many entries is refused before any of them is looked at. */
+/** zod's record, but one with too many entries is refused before any entry is checked. */
 const SmallRecord = z.core.$constructor<z.ZodRecord, SmallRecordDefinition>(
   "SmallRecord",
   (schema, definition) => {
@@ -22,7 +22,7 @@ const SmallRecord = z.core.$constructor<z.ZodRecord, SmallRecordDefinition>(
   },
 );
 
-/** An object of at most `maxEntries` values under names of the caller's choice; `message` refuses one with more. */
+/** An object of at most `maxEntries` values with any names. One with more is refused with `message`. */
 export function smallRecord<Key extends z.core.$ZodRecordKey, Value extends z.core.SomeType>(
   keyType: Key,
   valueType: Value,

@@ -1,12 +1,12 @@
 import { z } from "zod";
 
-/** Text that every database can hold: it has no NUL character and no half of a surrogate pair. */
+/** Text that both databases can store: without NUL characters and lone surrogates. */
 export function storableText() {
   return z.string().check(({ value, issues }) => {
     if (value.isWellFormed() && !value.includes("\0")) return;
     issues.push({
       code: "custom",
-      message: "Text cannot hold NUL characters or halves of surrogate pairs",
+      message: "Text must not contain NUL characters or lone surrogates",
       input: value,
     });
   });
@@ -20,10 +20,10 @@ export function shortText(maxCharacters: number) {
   return boundedText(maxCharacters).min(1).meta({ maxLength: maxCharacters });
 }
 
-/** Descriptions are listed with everything that they describe. */
+/** Lists include descriptions, so they are short. */
 export const maxDescriptionCharacters = 10_000;
 
-/** Text of at most `maxCharacters` characters, for what people write: descriptions, comments. */
+/** Text of at most `maxCharacters` characters, for descriptions and comments. */
 export function boundedText(maxCharacters: number) {
   return storableText()
     .check(({ value, issues }) => {
@@ -39,15 +39,15 @@ export function boundedText(maxCharacters: number) {
     .meta({ maxLength: maxCharacters });
 }
 
-/** A character has one unit or two, so that only texts in between must be counted. */
+/** A character is one or two UTF-16 units, so only texts in between need counting. */
 function isWithin(text: string, maxCharacters: number): boolean {
   if (text.length <= maxCharacters) return true;
   return text.length <= 2 * maxCharacters && [...text].length <= maxCharacters;
 }
 
-/** An object that is kept as JSON of at most `maxCharacters` characters. */
+/** An object that is stored as JSON of at most `maxCharacters` characters. */
 export function boundedObject(maxCharacters: number, name: string) {
-  const error = `${name} has at most ${maxCharacters} characters of JSON`;
+  const error = `${name} may have at most ${maxCharacters} characters of JSON`;
   return z
     .record(z.string(), z.unknown())
     .refine((value) => JSON.stringify(value).length <= maxCharacters, { error })

@@ -9,7 +9,7 @@ export type UsageOperation = z.infer<typeof UsageOperation>;
 
 const outcomes = [...ErrorCategory.options, "invalid", "other"] as const;
 
-/** Why a request failed: an error's category, `invalid` for one that was refused as it stood, `other` for the rest. */
+/** Why a request failed: an error's category, `invalid` for an invalid request, or `other`. */
 export const UsageFailure = z.enum(outcomes);
 export type UsageFailure = z.infer<typeof UsageFailure>;
 
@@ -18,37 +18,37 @@ const period = {
   since: asked.optional().meta({
     format: "date-time",
     description:
-      "Counted from the step that this falls in. Without an offset it is read as UTC. Absent: 7 days before until.",
+      "Counts from the start of the step that contains this time. UTC if no offset is given. Defaults to 7 days before until.",
   }),
   until: asked.optional().meta({
     format: "date-time",
-    description: "Hours that begin before this are counted, as a whole. Absent: now.",
+    description: "Counts every hour that starts before this time, in full. Defaults to now.",
   }),
   step: z.enum(["hour", "day"]).optional().meta({ default: "day", description: "Days are UTC days." }),
 };
 
-/** Query of `GET /v1/usage`. At most 400 days, or 31 days by the hour, and no more than 100,000 rows, or it is refused at `since`. */
+/** Query of `GET /v1/usage`. At most 400 days (31 days by the hour) and 100,000 rows; beyond that it is refused, with `since` as the location. */
 export const UsageQuery = z.object({
   ...period,
   api_key_id: z.guid().optional().meta({ format: "uuid" }),
 });
 export type UsageQuery = z.infer<typeof UsageQuery>;
 
-/** What one key asked for in one step of time. */
+/** The requests of one key in one step. */
 export const UsageRow = z
   .object({
-    start: instant.meta({ description: "Where the step begins." }),
-    api_key_id: z.uuid().nullable().meta({ description: "Null: asked by people in the dashboard." }),
+    start: instant.meta({ description: "Start of the step." }),
+    api_key_id: z.uuid().nullable().meta({ description: "Null for requests from the dashboard." }),
     operation: UsageOperation,
     requests: z.int(),
-    failures: z.partialRecord(UsageFailure, z.int()).meta({ description: "Of these requests, by reason." }),
+    failures: z.partialRecord(UsageFailure, z.int()).meta({ description: "Failed requests by cause." }),
     prompt_tokens: z.int(),
     completion_tokens: z.int(),
   })
   .meta({ id: "UsageRow" });
 export type UsageRow = z.infer<typeof UsageRow>;
 
-/** A key that a row names, of whichever user of the account. */
+/** A key in one of the rows. It may belong to any user of the account. */
 export const UsageKey = z
   .object({
     id: z.uuid(),
@@ -60,14 +60,14 @@ export const UsageKey = z
   .meta({ id: "UsageKey" });
 export type UsageKey = z.infer<typeof UsageKey>;
 
-/** Answer of `GET /v1/usage`: the account's requests and tokens, right to about 10 s. Steps without a request have no row. */
+/** Response of `GET /v1/usage`: the account's requests and tokens, accurate to about 10 s. Steps without requests have no row. */
 export const UsageResponse = z
   .object({
     since: instant,
     until: instant,
     step: z.enum(["hour", "day"]),
     data: z.array(UsageRow).meta({ description: "Oldest first." }),
-    api_keys: z.array(UsageKey).meta({ description: "The keys that the rows name." }),
+    api_keys: z.array(UsageKey).meta({ description: "The keys in the rows." }),
   })
   .meta({ id: "UsageResponse" });
 export type UsageResponse = z.infer<typeof UsageResponse>;
@@ -79,15 +79,15 @@ export type LatencyQuery = z.infer<typeof LatencyQuery>;
 const quantiles = z
   .object({ p50: z.number(), p95: z.number() })
   .nullable()
-  .meta({ description: "Milliseconds, right to about 5 %; null where nothing was measured." });
+  .meta({ description: "Milliseconds, accurate to about 5 %; null if nothing was measured." });
 
-/** How long predictions took: as a whole, and without what the upstream took. */
+/** Latency of predictions: in total, and without the upstream's part. */
 export const Latency = z
   .object({ count: z.int(), total_ms: quantiles, overhead_ms: quantiles })
   .meta({ id: "Latency" });
 export type Latency = z.infer<typeof Latency>;
 
-/** Answer of `GET /v1/usage/latency`: the account's predictions that reached the upstream. */
+/** Response of `GET /v1/usage/latency`: the account's predictions that reached the upstream. */
 export const LatencyResponse = z
   .object({
     since: instant,

@@ -7,12 +7,12 @@ const credential = z.object({
   account: z.object({ id: z.uuid(), name: z.string() }),
 });
 
-/** Answer of `GET /v1/whoami`: the key or the session that asks, and the account that it belongs to. */
+/** Response of `GET /v1/whoami`: the calling key or session, and its account. */
 export const WhoAmIResponse = z
   .object({
     caller: z.object({
-      api_key: credential.optional().meta({ description: "There if a key asks." }),
-      session: credential.optional().meta({ description: "There if a browser's session asks." }),
+      api_key: credential.optional().meta({ description: "Present if the request was made with a key." }),
+      session: credential.optional().meta({ description: "Present if the request was made with a session." }),
     }),
   })
   .meta({ id: "WhoAmIResponse" });
@@ -21,10 +21,10 @@ export type WhoAmIResponse = z.infer<typeof WhoAmIResponse>;
 /** Query of `GET /v1/apps`. */
 export const AppListQuery = z.object({
   limit: queryInteger({ minimum: 1, maximum: 1000 }).optional().meta({ default: 1000 }),
-  after: storableText().optional().meta({ description: "A name: those that follow it are listed." }),
+  after: storableText().optional().meta({ description: "The last name of the previous page." }),
 });
 
-/** Answer of `GET /v1/apps`: the apps that have results, in the order of their names' characters. */
+/** Response of `GET /v1/apps`: the apps that have results, sorted by code point. */
 export const AppListResponse = z
   .object({ apps: z.array(z.object({ name: z.string() })), next: nextCursor })
   .meta({ id: "AppListResponse" });

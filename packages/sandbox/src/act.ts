@@ -1,5 +1,5 @@
 import { askWhich, readChoice } from "./ambiguity.ts";
-import { answerByRule, refusal } from "./domain-rules.ts";
+import { applyDomainRule, refusal } from "./domain-rules.ts";
 import { refer } from "./refer.ts";
 import type { Scene } from "./scene.ts";
 import { connectVerbs } from "./verbs/connect.ts";
@@ -12,7 +12,7 @@ import { selfVerbs } from "./verbs/self.ts";
 import { travelVerbs } from "./verbs/travel.ts";
 import type { ThingVerb, Verb } from "./verbs/verb.ts";
 
-/** The first pattern that fits wins: "move cup to table" must be tried before "move to hallway". */
+/** The first matching pattern wins: "move cup to table" must be tried before "move to hallway". */
 const VERBS: readonly Verb[] = [
   ...lookVerbs,
   ...selfVerbs,
@@ -24,7 +24,7 @@ const VERBS: readonly Verb[] = [
   ...travelVerbs,
 ];
 
-/** No real command is longer, and no pattern is ever tried on anything longer. */
+/** Real commands are shorter. Patterns are not tried on longer input. */
 const MAX_COMMAND_CHARACTERS = 500;
 
 /** The observation that follows an action. */
@@ -37,10 +37,10 @@ export function act(scene: Scene, action: string, knowledge: string): string {
     const words = verb.pattern.exec(command)?.slice(1);
     if (words === undefined) continue;
     const isChosen = chosen !== undefined;
-    const answer = "form" in verb ? handle(scene, verb, words, isChosen) : verb.observe(scene, words);
-    return answer ?? refusal(knowledge);
+    const observation = "form" in verb ? handle(scene, verb, words, isChosen) : verb.observe(scene, words);
+    return observation ?? refusal(knowledge);
   }
-  return answerByRule(knowledge, command) ?? refusal(knowledge);
+  return applyDomainRule(knowledge, command) ?? refusal(knowledge);
 }
 
 function handle(

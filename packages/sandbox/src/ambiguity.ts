@@ -4,10 +4,10 @@ import type { ThingVerb } from "./verbs/verb.ts";
 const QUESTION =
   "Ambiguous request: Please enter the number for the action you intended (or blank to cancel):";
 
-/** A question with more choices helps nobody, and every choice of one thing multiplies those of the other. */
+/** More choices would not help, and the choices of two things multiply. */
 const MAX_CHOICES = 12;
 
-/** Asks which of several actions is meant; the answer is the number of one of them. */
+/** Asks which of several actions is meant. The next action is expected to be the number of one of them. */
 export function askWhich(verb: ThingVerb, choices: readonly Referent[][]): string {
   const actions = combine(choices).map(
     (things, index) =>
@@ -20,7 +20,7 @@ function writeOut({ fullName, place }: Referent): string {
   return `${fullName} (${place})`;
 }
 
-/** Every way to take one of each. */
+/** All combinations with one of each. */
 function combine(choices: readonly Referent[][]): Referent[][] {
   return choices.reduce<Referent[][]>(
     (chosen, next) =>

@@ -4,7 +4,7 @@ import type { Scene } from "./scene.ts";
 import { placeInOrder } from "./world/room.ts";
 import type { Thing } from "./world/thing.ts";
 
-/** Brings the scene up to date with something that the state tells. */
+/** Updates the scene with an event from the state. */
 export function applyEvent(scene: Scene, event: Event): void {
   switch (event.kind) {
     case "described":
@@ -27,7 +27,7 @@ export function applyEvent(scene: Scene, event: Event): void {
     case "switched":
       for (const { thing } of find(scene, event.thing).slice(0, 1)) {
         turn(thing, event.to);
-        scene.told.add(thing);
+        scene.upToDate.add(thing);
       }
   }
 }
@@ -60,7 +60,7 @@ function turn(thing: Thing, to: Switch): void {
   if (to === "open" || to === "closed") {
     if (thing.door === undefined) return;
     thing.door = to;
-    // What was behind the door nobody has told, so nothing is shown there.
+    // The state does not say what was behind the door, so nothing is shown there.
     if (to === "open") thing.contents ??= { manner: "In", things: [] };
     return;
   }

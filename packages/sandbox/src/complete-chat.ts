@@ -11,10 +11,10 @@ export const SANDBOX_MODEL = {
     "A rule-based simulator of a text world. It is no language model: it is built in for trying Presage out.",
 };
 
-/** One `chat.completion`, as the protocol has it. */
+/** Responds with a `chat.completion` object. */
 export function completeChat({ systemPrompt, userTurn, maxTokens }: ChatRequest): object {
-  const answer = simulateTurn(systemPrompt, userTurn);
-  const content = cutTokens(answer, maxTokens);
+  const observation = simulateTurn(systemPrompt, userTurn);
+  const content = cutTokens(observation, maxTokens);
   const promptTokens = countTokens(systemPrompt) + countTokens(userTurn);
   const completionTokens = countTokens(content);
   return {
@@ -26,7 +26,7 @@ export function completeChat({ systemPrompt, userTurn, maxTokens }: ChatRequest)
       {
         index: 0,
         message: { role: "assistant", content },
-        finish_reason: content === answer ? "stop" : "length",
+        finish_reason: content === observation ? "stop" : "length",
       },
     ],
     usage: {

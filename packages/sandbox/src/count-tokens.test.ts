@@ -6,7 +6,7 @@ test("words and punctuation marks count, white space does not", () => {
   expect(countTokens("")).toBe(0);
 });
 
-test("a text is cut behind its last token that is allowed", () => {
+test("a text is cut after the last allowed token", () => {
   expect(cutTokens("You open the fridge.", 3)).toBe("You open the");
   expect(cutTokens("You open the fridge.", 5)).toBe("You open the fridge.");
 });

@@ -1,6 +1,6 @@
 /**
- * The sandbox has no tokenizer. It counts each word and each punctuation mark as one token, which for English prose
- * comes within some ten per cent of what the tokenizers of language models count.
+ * The sandbox has no tokenizer. It counts each word and each punctuation mark as one token, which for English prose is
+ * within about ten per cent of the counts of language models' tokenizers.
  */
 const TOKEN = /\w+|[^\w\s]/gu;
 
@@ -10,7 +10,7 @@ export function countTokens(text: string): number {
   return count;
 }
 
-/** The text up to the end of its token number `maxTokens`. */
+/** The text up to the end of token number `maxTokens`. */
 export function cutTokens(text: string, maxTokens: number): string {
   let count = 0;
   for (const token of text.matchAll(TOKEN)) {

@@ -1,14 +1,14 @@
-/** `When the agent does "sharpen X": … respond "The X is sharp now."` — what the system turn itself rules. */
+/** `When the agent does "sharpen X": … respond "The X is sharp now."` — a rule in the system turn. */
 const RULE = /^When the agent does "([^"\n]{1,100})":[^"\n]{0,200}respond "([^"\n]{1,300})"/gm;
 const REFUSAL_RULE = /^When action is invalid[^"\n]{0,200}respond "([^"\n]{1,300})"/m;
 const DEFAULT_REFUSAL = "No known action matches that input.";
 
-/** The answer to an action that only the domain knowledge knows. */
-export function answerByRule(knowledge: string, command: string): string | undefined {
-  for (const [, pattern = "", answer = ""] of knowledge.matchAll(RULE)) {
+/** The observation for an action that only the domain knowledge defines. */
+export function applyDomainRule(knowledge: string, command: string): string | undefined {
+  for (const [, pattern = "", response = ""] of knowledge.matchAll(RULE)) {
     const names = pattern.split(" ");
     const filled = fill(names, command.split(" "));
-    if (filled !== undefined) return answer.replace(/\b[XYZ]\b/g, (name) => filled.get(name) ?? name);
+    if (filled !== undefined) return response.replace(/\b[XYZ]\b/g, (name) => filled.get(name) ?? name);
   }
   return undefined;
 }
@@ -17,7 +17,7 @@ export function refusal(knowledge: string): string {
   return REFUSAL_RULE.exec(knowledge)?.[1] ?? DEFAULT_REFUSAL;
 }
 
-/** Matches "sharpen X with Y" to "sharpen old knife with stone"; a name takes all words up to the next fixed one. */
+/** Matches "sharpen X with Y" to "sharpen old knife with stone"; a variable matches all words up to the next fixed one. */
 function fill(pattern: readonly string[], words: readonly string[]): Map<string, string> | undefined {
   const values = new Map<string, string>();
   let at = 0;

@@ -4,29 +4,29 @@ import type { Thing } from "./world/thing.ts";
 
 export interface Found {
   thing: Thing;
-  /** The list that it stands in, from which it can be taken. */
+  /** The list that contains it, from which it can be removed. */
   siblings: Thing[];
   /** What it is in, from the inside out: ["bowl", "counter"]. */
   within: string[];
 }
 
-/** Everything that `words` can mean, in a list and in what its things hold: by its whole name, else by the end of it. */
+/** Everything that `words` can mean, in a list and inside its things: by full name, otherwise by the end of the name. */
 export function findThings(things: Thing[], words: string): Found[] {
   const exact = findNamed(things, words);
   return exact.length > 0 ? exact : find(things, words, mayAnswerTo);
 }
 
-/** Everything of which `words` are the whole name. */
+/** Everything whose full name is `words`. */
 export function findNamed(things: Thing[], words: string): Found[] {
   return find(things, words, answersTo);
 }
 
-function find(things: Thing[], words: string, fits: (thing: Thing, name: string) => boolean): Found[] {
+function find(things: Thing[], words: string, matches: (thing: Thing, name: string) => boolean): Found[] {
   const name = withoutArticle(words).toLowerCase();
   const found: Found[] = [];
   const visit = (siblings: Thing[], within: string[]): void => {
     for (const thing of siblings) {
-      if (fits(thing, name)) found.push({ thing, siblings, within });
+      if (matches(thing, name)) found.push({ thing, siblings, within });
       const { contents, door, phrase } = thing;
       if (contents !== undefined && door !== "closed") visit(contents.things, [shortName(phrase), ...within]);
     }

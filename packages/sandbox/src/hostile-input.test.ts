@@ -5,7 +5,7 @@ import { HOUSE } from "./test-world.ts";
 const BYTES = 1_000_000;
 const MAX_MS = 5_000;
 
-/** Pieces of everything that the sandbox looks for, begun and never ended. */
+/** Unterminated fragments of everything that the sandbox looks for. */
 const PIECES = [
   "a ",
   "(",
@@ -48,7 +48,7 @@ test.each(PIECES)("a megabyte of %j is answered in time wherever it stands", (pi
   }
 });
 
-test("a long story in a large world is answered in time", () => {
+test("a long story in a large world gets a response in time", () => {
   const world = `This room is called the a. In it, you see:${"\n\ta b".repeat(BYTES / 10)}`;
   const story = "You move the b to the b.\n".repeat(BYTES / 50);
   const startedAt = performance.now();

@@ -1,14 +1,14 @@
-/** What the sandbox needs of a chat-completions request; everything else about sampling means nothing to rules. */
+/** The parts of a chat-completions request that the sandbox uses. Other sampling parameters do not apply to rules. */
 export interface ChatRequest {
   systemPrompt: string;
   userTurn: string;
   maxTokens: number;
 }
 
-/** The sandbox runs in the server's own thread, where a turn over that many characters takes a tenth of a second. */
+/** The sandbox runs in the server's main thread, where a turn of this many characters takes 0.1 s. */
 const maxPromptCharacters = 500_000;
 
-/** Reads the body leniently, as upstreams do; a text says what is wrong with it. */
+/** Reads the body leniently, as upstreams do. Returns a message if the body is invalid. */
 export function readChatRequest(body: unknown): ChatRequest | string {
   if (typeof body !== "object" || body === null || !("messages" in body))
     return "'messages' is a required property";
@@ -36,7 +36,7 @@ function readMessage(message: unknown): { role: unknown; text: string } {
   return { role, text: "content" in message ? readContent(message.content) : "" };
 }
 
-/** Content is a text or a list of parts, of which only texts can be read. */
+/** Content is a text or a list of parts, of which only text parts are read. */
 function readContent(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

@@ -2,7 +2,7 @@ import { parseThing } from "./world/parse-thing.ts";
 import { parseRooms, type Room } from "./world/room.ts";
 import type { Thing } from "./world/thing.ts";
 
-/** What the state tells has happened. The sandbox remembers nothing between turns: this is all it has to go on. */
+/** Events described in the state. The sandbox keeps nothing between turns, so they are all it knows. */
 export type Event =
   | { kind: "described"; room: Room }
   | { kind: "listed"; carried: Thing[] }
@@ -13,11 +13,11 @@ export type Event =
 
 export type Switch = "open" | "closed" | "activated" | "deactivated";
 
-/** Sentences of observations are short; the patterns below are never tried on anything longer. */
+/** Sentences in observations are short. The patterns below are not tried on longer ones. */
 const MAX_SENTENCE_CHARACTERS = 300;
 const INVENTORY_OPENING = "In your inventory, you see:";
 
-/** Reads a state, which may be one observation or a whole transcript, from top to bottom. */
+/** Reads a state, which may be a single observation or a whole transcript, from top to bottom. */
 export function readEvents(state: string): Event[] {
   const rooms = parseRooms(state);
   const lines = state.split("\n");
@@ -29,7 +29,7 @@ export function readEvents(state: string): Event[] {
     }
     if (described.length > 0) return described;
     if (line === INVENTORY_OPENING) return [{ kind: "listed", carried: readList(lines, index + 1) }];
-    // What is listed belongs to the line above the list.
+    // List items belong to the line above the list.
     return line.startsWith("\t") ? [] : line.split(/(?<=[.!?]) /).flatMap(readSentence);
   });
 }
@@ -66,7 +66,7 @@ function readSentence(sentence: string): Event[] {
   if (turnedThing !== undefined)
     return [{ kind: "switched", thing: turnedThing, to: turned === "open" ? "open" : "closed" }];
 
-  // A question ends each of its options with the room that the agent is in.
-  const [, asked] = /^\d+:\t.{1,200}in ([^,()]{1,80})\)$/.exec(sentence) ?? [];
-  return asked === undefined ? [] : [{ kind: "entered", room: asked }];
+  // Each option of a question ends with the room that the agent is in.
+  const [, current] = /^\d+:\t.{1,200}in ([^,()]{1,80})\)$/.exec(sentence) ?? [];
+  return current === undefined ? [] : [{ kind: "entered", room: current }];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readPrompt } from "./read-prompt.ts";
 
-test("each section is read to the next header, with the empty lines inside it", () => {
+test("a section extends to the next header, including empty lines", () => {
   const prompt = readPrompt(
     "## ENVIRONMENT STATE\none\n\ntwo\n\n## TASK CONTEXT\nthree\n\n## DOMAIN KNOWLEDGE\nfour",
     "State: here\n\nAction: wait",
@@ -16,7 +16,7 @@ test("each section is read to the next header, with the empty lines inside it", 
   });
 });
 
-test("the last action is the one to perform, because a state may quote others", () => {
+test("the last action is performed, because a state may quote others", () => {
   const { state, action } = readPrompt("", "State: State: x\n\nAction: old\n\nThen\n\nAction: new");
   expect(state).toBe("State: x\n\nAction: old\n\nThen");
   expect(action).toBe("new");

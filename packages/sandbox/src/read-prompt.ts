@@ -1,4 +1,4 @@
-/** What a request says, taken apart again the way the server put it together. */
+/** The parts of a request's prompt, the reverse of `composePrompt`. */
 export interface Prompt {
   environment: string;
   task: string;
@@ -34,7 +34,7 @@ function readSections(systemPrompt: string): Map<string, string> {
   );
 }
 
-/** The state may quote an action of its own, so the last label is the one that counts. */
+/** The state may quote actions, so only the last label counts. */
 function readUserTurn(userTurn: string): { state: string; action: string } {
   const split = userTurn.lastIndexOf(ACTION_LABEL);
   if (split < 0) return { state: "", action: userTurn.replace(/^Action: /, "").trim() };

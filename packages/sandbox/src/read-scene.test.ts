@@ -4,21 +4,21 @@ import { ask } from "./test-world.ts";
 const lookAfter = (state: string) => ask({ state, action: "look around" });
 
 describe("where the agent is", () => {
-  test("is the last room that the state tells of", () => {
+  test("is the last room in the state", () => {
     expect(lookAfter("You teleport to the loft.\nYou move to the pantry.")).toStartWith(
       "This room is called the pantry.",
     );
   });
 
-  test("follows from the only room that holds what was handled", () => {
+  test("is the only room that contains what was handled", () => {
     expect(lookAfter("You move the rope to the inventory.")).toStartWith("This room is called the loft.");
   });
 
-  test("is in doubt the room where the agent began, as it was first seen", () => {
+  test("is, if unclear, the room where the agent began, as first seen", () => {
     expect(lookAfter("You decide to wait for 1 iterations.")).toContain("\ta rake\n");
   });
 
-  test("can be a room that no map knows", () => {
+  test("can be a room that is not on the map", () => {
     const attic = "This room is called the attic. In it, you see: \n\tthe agent\n\ta trunk";
     expect(lookAfter(`Task: Find it.\n\nYou are in: ${attic}`)).toBe(attic);
     expect(lookAfter(attic.replace(": \n", ":\n"))).toBe(attic);
@@ -26,13 +26,13 @@ describe("where the agent is", () => {
 });
 
 describe("what is out of reach", () => {
-  test("is furniture of other rooms", () => {
+  test("includes the furniture of other rooms", () => {
     expect(ask({ state: "You teleport to the loft.", action: "focus on bench" })).toBe(
       "No known action matches that input.",
     );
   });
 
-  test("is what only the task has named", () => {
+  test("includes things that only the task names", () => {
     const state = "Task: Find a pearl.\n\nYou are in the pantry.";
     expect(ask({ state, action: "focus on pearl", task: "Find a pearl." })).toBe(
       "No known action matches that input.",
@@ -78,7 +78,7 @@ describe("what has happened", () => {
     expect(ask({ state, action: "mix mug" })).toBe("You mix fig and plum.");
   });
 
-  test("closes again what it hid", () => {
+  test("hides the contents again when closed", () => {
     const state =
       "You teleport to the pantry.\nThe chest is now open.\nYou move the mug to the chest.\nThe chest is now closed.";
     expect(lookAfter(state)).toContain("\ta chest. The chest door is closed. \n");

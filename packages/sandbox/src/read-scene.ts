@@ -9,7 +9,7 @@ import { parseWorldMap, type WorldMap } from "./world/world-map.ts";
 const MAX_CHARACTERS = 200_000;
 const MAX_EVENTS = 100;
 
-/** Draws the world from the map, and lets happen in it what the state tells. */
+/** Builds the world from the map and applies the events in the state. */
 export function readScene(environment: string, task: string, state: string): Scene {
   const scene: Scene = {
     map: parseWorldMap(environment.slice(0, MAX_CHARACTERS)),
@@ -18,7 +18,7 @@ export function readScene(environment: string, task: string, state: string): Sce
     task,
     isPlaced: false,
     isSeen: false,
-    told: new Set(),
+    upToDate: new Set(),
   };
   const events = readEvents(state.slice(-MAX_CHARACTERS)).slice(-MAX_EVENTS);
   const guess = guessRoom(scene.map, events);
@@ -27,7 +27,7 @@ export function readScene(environment: string, task: string, state: string): Sce
   return scene;
 }
 
-/** The only room that holds something the events speak of, else the room where the agent began. */
+/** The only room with a thing that the events mention, otherwise the room where the agent began. */
 function guessRoom({ rooms, start }: WorldMap, events: readonly Event[]): Room | undefined {
   for (const name of events.flatMap(thingsOf)) {
     const holders = [...rooms.values()].filter(({ things }) => findNamed(things, name).length > 0);

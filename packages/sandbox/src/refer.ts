@@ -4,33 +4,33 @@ import { isFixture } from "./world/match-thing.ts";
 import { fullName, listNames, shortName } from "./world/name-thing.ts";
 import type { Thing } from "./world/thing.ts";
 
-/** A thing that an action speaks of. */
+/** A thing that an action refers to. */
 export interface Referent {
   thing: Thing;
-  /** What the world calls it when somebody looks at it, and when somebody handles it. */
+  /** Its name when the agent looks at it, and when the agent handles it. */
   fullName: string;
   name: string;
   /** "in bowl, in kitchen" */
   place: string;
-  /** Whether the world describes it at all; if not, only its name is known. */
+  /** Whether the world describes it; otherwise only its name is known. */
   isDescribed: boolean;
-  /** Whether the state itself tells how it is now, and not only the map how it was in the beginning. */
+  /** Whether its condition is known from the state, and not only from the map, which shows the beginning. */
   isUpToDate: boolean;
 }
 
 /**
- * Everything that the words can mean: none if the world rules it out, several if they are ambiguous.
- * The state is often no more than the last observation, so what was picked up earlier may be told nowhere.
+ * Everything that the words can mean: nothing if the world rules it out, several things if they are ambiguous.
+ * The state is often just the last observation, so it may not mention things that were picked up earlier.
  */
 export function refer(scene: Scene, words: string, canBeCarried = true): Referent[] {
-  const { room, carried, map, isPlaced, isSeen, told } = scene;
+  const { room, carried, map, isPlaced, isSeen, upToDate } = scene;
   const roomName = room?.name ?? "";
   const here = [
     ...findThings(carried, words).map((found) =>
       describe(found, `inventory, in agent, in ${roomName}`, true),
     ),
     ...findThings(room?.things ?? [], words).map((found) =>
-      describe(found, roomName, isSeen || told.has(found.thing)),
+      describe(found, roomName, isSeen || upToDate.has(found.thing)),
     ),
   ];
   if (isPlaced && here.length > 0) return here;
@@ -57,19 +57,19 @@ function describe({ thing, within }: Found, place: string, isUpToDate: boolean):
   };
 }
 
-/** A thing of which only the name is known, and what the state says in passing of its door. */
+/** A thing known only by name, and perhaps by a mention of its door in the state. */
 function imagine(state: string, words: string, place: string): Referent {
   const thing: Thing = { phrase: words, names: listNames(words), remark: "" };
   const name = fullName(words).toLowerCase();
-  const told = state.toLowerCase();
-  const openAt = told.lastIndexOf(`${name} is open`);
-  const closedAt = told.lastIndexOf(`${name} is closed`);
+  const text = state.toLowerCase();
+  const openAt = text.lastIndexOf(`${name} is open`);
+  const closedAt = text.lastIndexOf(`${name} is closed`);
   if (openAt !== closedAt) thing.door = openAt > closedAt ? "open" : "closed";
   return { ...describe({ thing, siblings: [], within: [] }, place, true), isDescribed: false };
 }
 
-/** The task may name what is yet to be found, so it does not count. */
+/** The task may name things that have not been found yet, so it does not count. */
 function isMentioned({ state, task }: Scene, words: string): boolean {
-  const told = task === "" ? state : state.replace(task, "");
-  return told.toLowerCase().includes(fullName(words).toLowerCase());
+  const text = task === "" ? state : state.replace(task, "");
+  return text.toLowerCase().includes(fullName(words).toLowerCase());
 }

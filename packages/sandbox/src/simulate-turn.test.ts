@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { ask, IN_PANTRY } from "./test-world.ts";
 
-/** The answer to an action of somebody who has just come into the pantry. */
+/** The observation for an agent that has just entered the pantry. */
 const inPantry = (action: string) => ask({ state: IN_PANTRY, action });
 
 const REFUSED = "No known action matches that input.";
 
 describe("looking", () => {
-  test("a room of the map, which is one line there, is shown as a list with the agent in it", () => {
+  test("a room, which is a single line on the map, is shown as a list that includes the agent", () => {
     expect(inPantry("look around")).toBe(
       [
         "This room is called the pantry. In it, you see: ",
@@ -35,43 +35,43 @@ describe("looking", () => {
 });
 
 describe("going", () => {
-  test("one can teleport to any room that there is", () => {
+  test("the agent can teleport to any existing room", () => {
     expect(inPantry("teleport to loft")).toBe("You teleport to the loft.");
     expect(inPantry("teleport to moon")).toBe(REFUSED);
   });
 
-  test("one can walk to the next room, but through no shut door", () => {
+  test("the agent can walk to an adjacent room, but not through a closed door", () => {
     expect(inPantry("go to cellar")).toBe("You move to the cellar.");
     expect(inPantry("go to loft")).toBe(REFUSED);
   });
 
-  test("no room but the next can be walked to", () => {
+  test("the agent cannot walk to a room that is not adjacent", () => {
     expect(ask({ state: "You teleport to the cellar.", action: "go to loft" })).toBe(REFUSED);
   });
 });
 
 describe("handling", () => {
-  test("what stands in the room can be picked up, what stands elsewhere or stands firm cannot", () => {
+  test("things in the room can be picked up, but not fixtures or things elsewhere", () => {
     expect(inPantry("pick up mug")).toBe("You move the mug to the inventory.");
     expect(inPantry("take kite")).toBe(REFUSED);
     expect(inPantry("take bench")).toBe("The bench is not moveable.");
   });
 
-  test("a thing from another room may be in the hand by now, a thing from nowhere may not", () => {
+  test("the agent may be holding a thing from another room, but not a thing from nowhere", () => {
     expect(inPantry("put kite in mug")).toBe("You move the kite to the mug.");
     expect(inPantry("put sword in mug")).toBe(REFUSED);
   });
 
-  test("nothing goes into itself or into what is shut", () => {
+  test("nothing can be put into itself or into a closed thing", () => {
     expect(inPantry("put mug in mug")).toBe("You can't move something into itself.");
     expect(inPantry("put mug in chest")).toBe("That can't be moved there, because the chest isn't open.");
   });
 
-  test("a cup is told from another by what is in it", () => {
+  test("cups are distinguished by their contents", () => {
     expect(inPantry("take tin cup containing white paint")).toBe("You move the tin cup to the inventory.");
   });
 
-  test("two things that one name fits raise a question, and a number answers it", () => {
+  test("an ambiguous name raises a question, which a number answers", () => {
     const question = inPantry("pour tin cup in mug");
     expect(question).toBe(
       [
@@ -96,7 +96,7 @@ describe("doors and devices", () => {
     expect(inPantry("open kettle")).toBe("The kettle is not openable.");
   });
 
-  test("devices go on and off by either word", () => {
+  test("devices can be turned on and off with either word", () => {
     expect(inPantry("turn on kettle")).toBe("The kettle is now activated.");
     expect(inPantry("deactivate lantern")).toBe("The lantern is now deactivated.");
     expect(ask({ state: "The lantern is now activated.", action: "activate lantern" })).toBe(
@@ -104,14 +104,14 @@ describe("doors and devices", () => {
     );
   });
 
-  test("a thermometer shows what it shows in the room", () => {
+  test("a thermometer shows the reading from the room", () => {
     expect(inPantry("use thermometer on mug")).toBe(
       "the thermometer measures a temperature of 14 degrees celsius",
     );
     expect(inPantry("use mug on jar")).toBe("I'm not sure how to use the mug.");
   });
 
-  test("ends are connected by the name of the end and of the thing", () => {
+  test("terminals are connected by the names of the terminal and the thing", () => {
     const state = "In your inventory, you see:\n\ta battery\n\ta red wire";
     expect(ask({ state, action: "connect battery anode to red wire terminal 2" })).toBe(
       "anode on battery is now connected to terminal 2 on red wire",
@@ -127,13 +127,13 @@ describe("the rest", () => {
     expect(inPantry("focus on plum")).toBe("You focus on the plum.");
   });
 
-  test("what the world does not know it refuses, in its own words where it has them", () => {
+  test("unknown actions are refused, in the world's own words if it has any", () => {
     const knowledge = 'When action is invalid or object not present: respond "You cannot."';
     expect(inPantry("dance")).toBe(REFUSED);
     expect(ask({ state: IN_PANTRY, action: "dance", knowledge })).toBe("You cannot.");
   });
 
-  test("an action that only the domain knowledge rules is answered by its rule", () => {
+  test("an action that only the domain knowledge defines follows its rule", () => {
     const knowledge = 'When the agent does "sharpen X with Y": respond "The X is as sharp as the Y allows."';
     expect(ask({ state: IN_PANTRY, action: "sharpen old rake with stone", knowledge })).toBe(
       "The old rake is as sharp as the stone allows.",
@@ -141,11 +141,11 @@ describe("the rest", () => {
   });
 });
 
-describe("a state in free words, with no world around it", () => {
+describe("a free-text state without a world", () => {
   const state = "You are in a kitchen. The fridge is closed.";
   const free = (action: string) => ask({ environment: "", state, action });
 
-  test("is acted on as far as it goes", () => {
+  test("is used as far as possible", () => {
     expect(free("open fridge")).toBe("You open the fridge.");
     expect(free("Close the fridge.")).toBe("The fridge is already closed.");
     expect(free("put apple in fridge")).toBe("That can't be moved there, because the fridge isn't open.");
@@ -153,7 +153,7 @@ describe("a state in free words, with no world around it", () => {
     expect(free("go to garden")).toBe("You move to the garden.");
   });
 
-  test("is all that there is to see", () => {
+  test("is all there is to see", () => {
     expect(free("look around")).toBe(state);
   });
 });

@@ -37,7 +37,7 @@ describe("the sandbox over HTTP", () => {
     });
   });
 
-  test("answers a turn with a whole completion", async () => {
+  test("responds to a turn with a complete completion", async () => {
     const { status, answer } = await post({ model: "presage-sandbox", messages: TURN, max_tokens: 100 });
     expect(status).toBe(200);
     expect(answer).toEqual({
@@ -56,7 +56,7 @@ describe("the sandbox over HTTP", () => {
     });
   });
 
-  test("cuts an answer at max_tokens", async () => {
+  test("truncates a completion at max_tokens", async () => {
     const { answer } = await post({ messages: TURN, max_tokens: 2 });
     expect(answer).toMatchObject({
       choices: [{ message: { content: "The fridge" }, finish_reason: "length" }],
@@ -64,7 +64,7 @@ describe("the sandbox over HTTP", () => {
     });
   });
 
-  test("reads content that comes in parts", async () => {
+  test("reads content in parts", async () => {
     const { answer } = await post({
       messages: [{ role: "user", content: [{ type: "text", text: "wait1" }] }],
     });
@@ -87,13 +87,13 @@ describe("the sandbox over HTTP", () => {
     });
   });
 
-  test("knows no other path", async () => {
+  test("refuses other paths", async () => {
     const response = await fetch(`${sandbox.url}/embeddings`, { method: "POST", body: "{}" });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { message: "Unknown path: POST /v1/embeddings" } });
   });
 
-  test("answers many at once, and is gone when it has been stopped", async () => {
+  test("serves many requests at once, and none after it has been stopped", async () => {
     const own = startSandbox();
     const requests = Array.from({ length: 200 }, (_, n) =>
       fetch(`${own.url}/chat/completions`, {

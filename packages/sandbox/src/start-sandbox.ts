@@ -7,10 +7,10 @@ export interface Sandbox {
   stop(): Promise<void>;
 }
 
-/** The longest that Bun allows. Answers take milliseconds; this is for connections that a client keeps for later. */
+/** The maximum that Bun allows. Responses take milliseconds; this is for connections that a client keeps open. */
 const IDLE_TIMEOUT_SECONDS = 255;
 
-/** Starts the upstream that is used when none is configured, on a free port of the loopback interface. */
+/** Starts the upstream that is used if none is configured, on a free port of the loopback interface. */
 export function startSandbox(): Sandbox {
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -18,7 +18,7 @@ export function startSandbox(): Sandbox {
     idleTimeout: IDLE_TIMEOUT_SECONDS,
     routes: {
       "/v1/models": { GET: () => Response.json({ object: "list", data: [SANDBOX_MODEL] }) },
-      "/v1/chat/completions": { POST: answerChat },
+      "/v1/chat/completions": { POST: handleChat },
     },
     fetch: (request) => fail(404, `Unknown path: ${request.method} ${new URL(request.url).pathname}`),
   });
@@ -28,7 +28,7 @@ export function startSandbox(): Sandbox {
   };
 }
 
-async function answerChat(request: Request): Promise<Response> {
+async function handleChat(request: Request): Promise<Response> {
   const body: unknown = await request.json().catch(() => undefined);
   if (body === undefined) return fail(400, "The body is not valid JSON");
   const chat = readChatRequest(body);

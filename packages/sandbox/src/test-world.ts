@@ -1,6 +1,6 @@
 import { simulateTurn } from "./simulate-turn.ts";
 
-/** A small house for the tests of this folder. */
+/** A small house for the tests in this folder. */
 export const HOUSE = `[STARTING STATE]
 This room is called the cellar. In it, you see: 
 	the agent
@@ -33,7 +33,7 @@ export interface Question {
   knowledge?: string;
 }
 
-/** Asks the sandbox as the server asks its upstream. */
+/** Calls the sandbox as the server calls its upstream. */
 export function ask({ state, action, environment = HOUSE, task, tools, knowledge }: Question): string {
   const sections = [
     ["ENVIRONMENT STATE", environment],

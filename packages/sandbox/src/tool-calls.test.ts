@@ -16,7 +16,7 @@ function call(parameters: unknown, name = "mail__search"): unknown {
   return JSON.parse(json);
 }
 
-test("a right call gets an error that says there is nothing behind it", () => {
+test("a valid call gets an error that says there is no data", () => {
   expect(call({ query: "tea" })).toEqual({
     error: "This is a rule-based simulator of a text world and holds no data for the tool mail__search.",
   });
@@ -26,7 +26,7 @@ test("pages after the first are empty", () => {
   expect(call({ query: "tea", page_index: 3 })).toEqual([]);
 });
 
-test("a wrong call gets an error that says what is wrong with it", () => {
+test("an invalid call gets an error that says what is wrong", () => {
   expect(call({}, "mail__burn")).toEqual({ error: "There is no tool mail__burn." });
   expect(call({ to: "me" })).toEqual({ error: "The tool mail__search takes no parameter to." });
   expect(call({ page_index: "3" })).toEqual({
@@ -37,7 +37,7 @@ test("a wrong call gets an error that says what is wrong with it", () => {
   });
 });
 
-test("several calls get a list of answers", () => {
+test("several calls get a list of responses", () => {
   const action = JSON.stringify([
     { name: "a", arguments: {} },
     { name: "b", arguments: { page_index: 1 } },
@@ -46,6 +46,6 @@ test("several calls get a list of answers", () => {
   expect(JSON.parse(answer.replace(/<.*>/g, ""))).toEqual([expect.objectContaining({}), []]);
 });
 
-test("JSON that calls no tool is an action like any other", () => {
+test("JSON without a tool call is an ordinary action", () => {
   expect(ask({ state: "", action: "[1, 2]" })).toBe("No known action matches that input.");
 });

@@ -1,11 +1,11 @@
-import { findFault, parseToolSchemas } from "./tool-schemas.ts";
+import { findCallError, parseToolSchemas } from "./tool-schemas.ts";
 
 export interface ToolCall {
   name: string;
   parameters: Map<string, unknown>;
 }
 
-/** Reads an action that calls tools, as JSON: one `{"name", "parameters"}` or a list of them. */
+/** Reads an action that calls tools: JSON with one `{"name", "parameters"}` or a list of them. */
 export function readToolCalls(action: string): ToolCall[] | undefined {
   if (!/^[[{]/.test(action)) return undefined;
   try {
@@ -25,17 +25,17 @@ function readToolCall(value: unknown): ToolCall | undefined {
   return { name, parameters: new Map(Object.entries(parameters)) };
 }
 
-/** Answers in the form that tools answer in. The sandbox knows what a call must look like, and nothing behind it. */
-export function answerToolCalls(calls: readonly ToolCall[], toolSchemas: string): string {
+/** Responds in the form of a tool response. The sandbox can check a call against its schema, but has no data for it. */
+export function respondToToolCalls(calls: readonly ToolCall[], toolSchemas: string): string {
   const schemas = parseToolSchemas(toolSchemas);
-  const answers = calls.map((call) => answer(call, findFault(schemas, call.name, call.parameters)));
-  return `<tool_response>\n${JSON.stringify(answers.length === 1 ? answers[0] : answers)}\n</tool_response>`;
+  const responses = calls.map((call) => respond(call, findCallError(schemas, call.name, call.parameters)));
+  return `<tool_response>\n${JSON.stringify(responses.length === 1 ? responses[0] : responses)}\n</tool_response>`;
 }
 
-function answer({ name, parameters }: ToolCall, fault: string | undefined): unknown {
-  if (fault !== undefined) return { error: fault };
+function respond({ name, parameters }: ToolCall, error: string | undefined): unknown {
+  if (error !== undefined) return { error };
   const page = parameters.get("page_index");
-  // Nothing lies behind the first page of nothing, so an agent that turns pages comes to an end.
+  // Later pages are empty, so an agent that pages through results stops.
   if (typeof page === "number" && page > 0) return [];
   return { error: `This is a rule-based simulator of a text world and holds no data for the tool ${name}.` };
 }

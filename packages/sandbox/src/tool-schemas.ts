@@ -1,7 +1,7 @@
 /** From each tool's name to its parameters, and from each parameter's name to its JSON type. */
 export type ToolSchemas = Map<string, Map<string, string>>;
 
-/** Reads a list of `{"name", "parameters": {NAME: {"type"}}}`; undefined when the text is none. */
+/** Reads a list of `{"name", "parameters": {NAME: {"type"}}}`; undefined if the text is not such a list. */
 export function parseToolSchemas(text: string): ToolSchemas | undefined {
   try {
     const tools: unknown = JSON.parse(text);
@@ -22,8 +22,8 @@ export function parseToolSchemas(text: string): ToolSchemas | undefined {
   }
 }
 
-/** What is wrong with a call, in words; undefined when nothing is, or when no schema tells. */
-export function findFault(
+/** Describes what is wrong with a call; undefined if nothing is or if there is no schema. */
+export function findCallError(
   schemas: ToolSchemas | undefined,
   tool: string,
   parameters: ReadonlyMap<string, unknown>,

@@ -83,18 +83,19 @@ export function createPresage(options: PresageOptions = {}): Presage {
 function readBaseUrl(given: string | undefined): string {
   const { location } = globalThis as { location?: { origin: string } };
   const text = given ?? location?.origin;
-  if (text === undefined) throw new TypeError("baseUrl is needed outside of a page.");
+  if (text === undefined) throw new TypeError("baseUrl is required outside of a page.");
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    throw new TypeError("baseUrl is not an http or https address.");
+    throw new TypeError("baseUrl must be an http or https URL.");
   }
   // fetch refuses such an address, and its error repeats it.
-  if (url.username !== "" || url.password !== "") throw new TypeError("baseUrl must not hold credentials.");
+  if (url.username !== "" || url.password !== "")
+    throw new TypeError("baseUrl must not contain credentials.");
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
 /** A key that no header can carry would be repeated by the error of fetch. */
 function readApiKey(given: string | undefined): string | undefined {
   if (given === undefined || /^[!-~]+$/.test(given)) return given;
-  throw new TypeError("apiKey is empty or holds characters that no key has.");
+  throw new TypeError("apiKey must consist of visible ASCII characters.");
 }

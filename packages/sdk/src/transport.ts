@@ -1,9 +1,9 @@
 import { type Call, type CallOptions, targetOf } from "./call.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";
-import { mayRetry } from "./may-retry.ts";
 import { PresageError } from "./presage-error.ts";
-import { readFailure } from "./read-failure.ts";
+import { readFailure } from "./read-error.ts";
 import { readLines } from "./read-lines.ts";
+import { mayRetry } from "./retry.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { inspect } from "node:util";
-import { startRawUpstream } from "../../server/test/support/raw-upstream.ts";
+import { startRawUpstream } from "../../server/test/support/upstream/raw-upstream.ts";
 import { createPresage } from "../src/create-presage.ts";
 import { caught } from "./support/caught.ts";
 import { json, startScriptedServer } from "./support/scripted-server.ts";

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { startRawUpstream } from "../../server/test/support/raw-upstream.ts";
+import { startRawUpstream } from "../../server/test/support/upstream/raw-upstream.ts";
 import { createPresage } from "../src/create-presage.ts";
 import { caught, reasonOf } from "./support/caught.ts";
 import { json, startScriptedServer } from "./support/scripted-server.ts";

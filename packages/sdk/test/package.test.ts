@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { startPresage, type TestPresage, testKey } from "../../server/test/support/presage.ts";
-import { startRawUpstream } from "../../server/test/support/raw-upstream.ts";
-import { startUpstream } from "../../server/test/support/upstream.ts";
+import { startPresage, type TestPresage, testKey } from "../../server/test/support/presage/presage.ts";
+import { startRawUpstream } from "../../server/test/support/upstream/raw-upstream.ts";
+import { startUpstream } from "../../server/test/support/upstream/upstream.ts";
 import { type Consumer, installPackage } from "./support/installed-package.ts";
 
 const readme = await readFile(resolve(import.meta.dir, "../README.md"), "utf8");
@@ -73,7 +73,9 @@ describe("the package", () => {
 
   test("says in its declarations what fields mean and which are old", async () => {
     const contract = (await filesOf("contract.d.ts"))[0]?.text;
-    expect(contract).toContain("/** The evaluator's verdict; null without one. */\n  pass: boolean | null;");
+    expect(contract).toContain(
+      "/** The evaluator's verdict; null if there is none. */\n  pass: boolean | null;",
+    );
     expect(contract).toContain("/** @deprecated Replaced by `evaluator`. */");
     expect(contract).toContain("  evaluation_result: EvaluationResult | null;");
   });

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { onEachDatabase } from "../../server/test/support/databases.ts";
 import { freePort } from "../../server/test/support/free-port.ts";
-import { openStore } from "../../server/test/support/open-store.ts";
-import { testKey } from "../../server/test/support/presage.ts";
-import { type SpawnedPresage, spawnPresage } from "../../server/test/support/spawn-presage.ts";
+import { testKey } from "../../server/test/support/presage/presage.ts";
+import { type SpawnedPresage, spawnPresage } from "../../server/test/support/presage/spawn-presage.ts";
+import { onEachDatabase } from "../../server/test/support/store/databases.ts";
+import { openStore } from "../../server/test/support/store/open-store.ts";
 import { createPresage, type Presage } from "../src/create-presage.ts";
 import { caught } from "./support/caught.ts";
 import { type FaultyProxy, type Loss, startFaultyProxy } from "./support/faulty-proxy.ts";

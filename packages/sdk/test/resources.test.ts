@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { startPresage, type TestPresage, testKey } from "../../server/test/support/presage.ts";
-import { startUpstream } from "../../server/test/support/upstream.ts";
+import { startPresage, type TestPresage, testKey } from "../../server/test/support/presage/presage.ts";
+import { startUpstream } from "../../server/test/support/upstream/upstream.ts";
 import { createPresage, type Presage } from "../src/create-presage.ts";
 import { caught } from "./support/caught.ts";
 

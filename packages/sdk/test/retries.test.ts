@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { httpAnswer, startRawUpstream } from "../../server/test/support/raw-upstream.ts";
+import { httpResponse, startRawUpstream } from "../../server/test/support/upstream/raw-upstream.ts";
 import { createPresage } from "../src/create-presage.ts";
 import { caught } from "./support/caught.ts";
 import { type Answer, json, startScriptedServer } from "./support/scripted-server.ts";
@@ -97,7 +97,7 @@ describe("a call is made again", () => {
 });
 
 describe("after a connection that failed", () => {
-  const ok = httpAnswer(200, { evaluator_profile: {}, apps: [] });
+  const ok = httpResponse(200, { evaluator_profile: {}, apps: [] });
   const cutOff = "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{";
 
   async function callsUntilAnswered(

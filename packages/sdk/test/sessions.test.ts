@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPresage, type TestPresage, testKey } from "../../server/test/support/presage.ts";
-import { sessionOf, signInLocally } from "../../server/test/support/session.ts";
+import { startPresage, type TestPresage, testKey } from "../../server/test/support/presage/presage.ts";
+import { sessionOf, signInLocally } from "../../server/test/support/sign-in/session.ts";
 import { createPresage, type Presage } from "../src/create-presage.ts";
 import { caught } from "./support/caught.ts";
 

@@ -9,7 +9,7 @@ const oidc = {
 const everybody = { PRESAGE_OIDC_ALLOWED_DOMAINS: "*" };
 
 /** The lines with which the environment is refused. */
-function faultsOf(environment: RawEnvironment): string[] {
+function linesOf(environment: RawEnvironment): string[] {
   try {
     readConfig(environment);
     return [];
@@ -20,7 +20,7 @@ function faultsOf(environment: RawEnvironment): string[] {
 }
 
 describe("An empty environment", () => {
-  test("is the defaults of the documentation", () => {
+  test("has the documented defaults", () => {
     expect(readConfig({})).toStrictEqual({
       listen: { host: "127.0.0.1", port: 8080, publicUrl: undefined, maxBodyBytes: 16_777_216 },
       databaseUrl: "sqlite:data/presage.db",
@@ -54,7 +54,7 @@ describe("An empty environment", () => {
     });
   });
 
-  test("is what an environment of empty variables is, and what others there are does not count", () => {
+  test("ignores empty variables and those of other programs", () => {
     const names = describeConfig({}).map(({ name }) => name);
     const empty = Object.fromEntries(names.map((name) => [name, ""]));
     expect(readConfig({ ...empty, HOME: "/home/somebody", PORT: "1" })).toEqual(readConfig({}));
@@ -137,23 +137,23 @@ describe("Each variable", () => {
     });
   });
 
-  test("that limits keys limits users to ten times and accounts to fifty times as much", () => {
+  test("that limits keys limits users to 10 times and accounts to 50 times as much", () => {
     const { prediction } = readConfig({ PRESAGE_RATE_LIMIT_RPM: "5" });
     expect([prediction.userRatePerMinute, prediction.accountRatePerMinute]).toEqual([50, 250]);
   });
 
-  test("that lets few predictions in lets no more calls of judges out", () => {
+  test("with few concurrent predictions allows at most as many calls to the judge's model", () => {
     expect(readConfig({ PRESAGE_MAX_IN_FLIGHT: "5" }).judge.maxInFlight).toBe(5);
   });
 
-  test("that names an issuer keeps the slash at its end, as issuers are compared letter by letter", () => {
+  test("that names an issuer keeps its trailing slash, as issuers are compared character by character", () => {
     for (const PRESAGE_OIDC_ISSUER of ["https://login.example/realm/", "https://login.example/realm"]) {
       const { identity } = readConfig({ ...oidc, ...everybody, PRESAGE_OIDC_ISSUER });
       expect(identity.oidc?.issuer).toBe(PRESAGE_OIDC_ISSUER);
     }
   });
 
-  test("is fixed once it was read, however deep it lies", () => {
+  test("is frozen at every depth", () => {
     const unfrozen = (value: unknown): boolean =>
       typeof value === "object" &&
       value !== null &&
@@ -162,7 +162,7 @@ describe("Each variable", () => {
     expect(unfrozen({ a: Object.freeze({}) })).toBe(true);
   });
 
-  test("that is no variable of ours but looks like one is named", () => {
+  test("with an unknown PRESAGE_ variable is reported", () => {
     expect(unknownVariables({ PRESAGE_PROT: "1", PRESAGE_PORT: "1", HOME: "/" })).toEqual(["PRESAGE_PROT"]);
   });
 });
@@ -178,7 +178,7 @@ describe("A wrong value", () => {
     [
       "PRESAGE_UPSTREAM_URL",
       ["gpu", "gpu:8000", "ftp://gpu/v1", "http://", "/v1"],
-      "an http or https address without a user or a password in it",
+      "an http or https URL without user name and password",
     ],
     [
       "PRESAGE_UPSTREAM_TIMEOUT_MS",
@@ -199,42 +199,38 @@ describe("A wrong value", () => {
     [
       "PRESAGE_PUBLIC_URL",
       ["presage.example", "https://example.org/presage", "https://example.org?a", "https://example.org/#a"],
-      "an http or https address without a user or a password in it, and without a path",
+      "an http or https URL without user name and password and without a path",
     ],
     [
       "PRESAGE_OIDC_ALLOWED_DOMAINS",
       ["example", "a.example,", "a.example,b", "*.example.org", "a.example b.example", "*,a.example", "**"],
-      "domains with commas between them, for example example.org,example.com, or *",
+      "domains separated by commas, for example example.org,example.com, or *",
     ],
     ["PRESAGE_SESSION_IDLE_MINUTES", ["0", "1.5", "525601"], "a whole number of minutes from 1 to 525600"],
     ["PRESAGE_SESSION_MAX_HOURS", ["0", "1d", "8761"], "a whole number of hours from 1 to 8760"],
-    ["PRESAGE_JUDGE_URL", ["judge"], "an http or https address without a user or a password in it"],
+    ["PRESAGE_JUDGE_URL", ["judge"], "an http or https URL without user name and password"],
     ["PRESAGE_LOG_LEVEL", ["loud", "INFO"], "trace, debug, info, warn, error, fatal, silent"],
-    [
-      "OTEL_EXPORTER_OTLP_ENDPOINT",
-      ["collector"],
-      "an http or https address without a user or a password in it",
-    ],
+    ["OTEL_EXPORTER_OTLP_ENDPOINT", ["collector"], "an http or https URL without user name and password"],
   ];
-  for (const [name, values, takes] of wrong) {
-    test(`of ${name} is refused by one line: its name, what it got, what it takes`, () => {
+  for (const [name, values, expected] of wrong) {
+    test(`of ${name} is refused with one line: its name, the value and what was expected`, () => {
       const isSecret = ["PRESAGE_DATABASE_URL", "PRESAGE_BOOTSTRAP_KEY"].includes(name);
       for (const value of values) {
         const got = isSecret ? "a value that is not shown" : JSON.stringify(value);
-        expect(faultsOf({ [name]: value })).toEqual([`${name}: got ${got}; takes ${takes}`]);
+        expect(linesOf({ [name]: value })).toEqual([`${name}: got ${got}; expected ${expected}`]);
       }
     });
   }
 
-  test("does not hide another: there is one line for each of all the wrong ones", () => {
+  test("does not hide another: each has a line", () => {
     const all = Object.fromEntries(wrong.map(([name, values]) => [name, values[0]]));
-    const lines = faultsOf({ ...all, PRESAGE_OIDC_ISSUER: "login", PRESAGE_OIDC_CLIENT_ID: "presage" });
+    const lines = linesOf({ ...all, PRESAGE_OIDC_ISSUER: "login", PRESAGE_OIDC_CLIENT_ID: "presage" });
     expect(lines.map((line) => line.split(":")[0]).sort()).toEqual(
       [...wrong.map(([name]) => name), "PRESAGE_OIDC_CLIENT_SECRET", "PRESAGE_OIDC_ISSUER"].sort(),
     );
   });
 
-  test("of an address is shown without the password that it carries", () => {
+  test("of a URL is shown without its password", () => {
     for (const address of [
       "http://me:hunter2@gpu/v1",
       "http://me:hun/ter2@gpu/v1",
@@ -251,7 +247,7 @@ describe("A wrong value", () => {
         "PRESAGE_PUBLIC_URL",
         "OTEL_EXPORTER_OTLP_ENDPOINT",
       ]) {
-        const [line = "", ...others] = faultsOf({ [name]: address });
+        const [line = "", ...others] = linesOf({ [name]: address });
         expect(line).toStartWith(`${name}: got "`);
         expect(line).toContain("gpu");
         expect(line).not.toMatch(/hun|ter2/);
@@ -262,26 +258,26 @@ describe("A wrong value", () => {
 });
 
 describe("The three variables of sign-in", () => {
-  test("go together: each one that is missing has its line", () => {
+  test("are set together: each missing one has a line", () => {
     const names = Object.keys(oidc) as (keyof typeof oidc)[];
     for (const set of names) {
       const others = names.filter((name) => name !== set);
-      const line = (name: string) => `${name}: not set; ${names.join(", ")} go together`;
-      expect(faultsOf({ ...everybody, [set]: oidc[set] })).toEqual(others.map(line));
-      expect(faultsOf({ ...oidc, ...everybody, [set]: "" })).toEqual([line(set)]);
+      const line = (name: string) => `${name}: not set; set all of ${names.join(", ")} or none`;
+      expect(linesOf({ ...everybody, [set]: oidc[set] })).toEqual(others.map(line));
+      expect(linesOf({ ...oidc, ...everybody, [set]: "" })).toEqual([line(set)]);
     }
-    expect(faultsOf({ ...oidc, ...everybody })).toEqual([]);
+    expect(linesOf({ ...oidc, ...everybody })).toEqual([]);
   });
 
-  test("do not let everybody in unless that is said: without a bound one line says what to set", () => {
+  test("do not let everybody in unless configured so: without a restriction one line says what to set", () => {
     const line =
-      "PRESAGE_OIDC_ALLOWED_DOMAINS: not set; set it to the e-mail domains whose people may sign in, or to * for everybody whom the provider knows, or set PRESAGE_OIDC_ACCOUNT_CLAIM to the claim that names a user's account";
-    expect(faultsOf(oidc)).toEqual([line]);
-    expect(faultsOf({ ...oidc, PRESAGE_OIDC_ALLOWED_DOMAINS: "", PRESAGE_OIDC_ACCOUNT_CLAIM: "" })).toEqual([
+      "PRESAGE_OIDC_ALLOWED_DOMAINS: not set; set it to the e-mail domains whose users may sign in, or to * to allow every user of the provider, or set PRESAGE_OIDC_ACCOUNT_CLAIM to the claim that names a user's account";
+    expect(linesOf(oidc)).toEqual([line]);
+    expect(linesOf({ ...oidc, PRESAGE_OIDC_ALLOWED_DOMAINS: "", PRESAGE_OIDC_ACCOUNT_CLAIM: "" })).toEqual([
       line,
     ]);
-    expect(faultsOf({ ...oidc, PRESAGE_OIDC_ACCOUNT_CLAIM: "team" })).toEqual([]);
-    expect(faultsOf({ ...oidc, PRESAGE_OIDC_ALLOWED_DOMAINS: "example.org" })).toEqual([]);
+    expect(linesOf({ ...oidc, PRESAGE_OIDC_ACCOUNT_CLAIM: "team" })).toEqual([]);
+    expect(linesOf({ ...oidc, PRESAGE_OIDC_ALLOWED_DOMAINS: "example.org" })).toEqual([]);
     expect(readConfig({ ...oidc, ...everybody }).identity.oidc?.allowedDomains).toBeUndefined();
   });
 });
@@ -301,7 +297,7 @@ describe("What is shown of the configuration", () => {
     });
   });
 
-  test("hides the secrets, and of the database the password only", () => {
+  test("hides secrets, and the password of the database URL", () => {
     const secrets = {
       PRESAGE_UPSTREAM_API_KEY: "secret-of-the-upstream",
       PRESAGE_BOOTSTRAP_KEY: "secret-that-is-a-bootstrap-key-0123",

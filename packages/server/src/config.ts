@@ -10,16 +10,16 @@ import {
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
-/** So many keys of a user, and of an account, reach their rates at the same time, unless it is set otherwise. */
-const keysOfUser = 10;
-const keysOfAccount = 50;
-/** As many as a server of models usually works on at once. */
+/** Unless configured, the limits of a user and an account are these multiples of an API key's limit. */
+const keysPerUser = 10;
+const keysPerAccount = 50;
+/** A usual batch size of model servers. */
 const defaultJudgeCalls = 256;
 
 export type Config = Readonly<{
   listen: Readonly<{ host: string; port: number; publicUrl: string | undefined; maxBodyBytes: number }>;
   databaseUrl: string;
-  /** Absent: a quarter of what there is. */
+  /** Absent: a quarter of the memory of the machine or container. */
   memoryBudgetBytes: number | undefined;
   upstream: Readonly<{
     /** Absent: the sandbox. */
@@ -54,7 +54,7 @@ export type Config = Readonly<{
   metricsToken: string | undefined;
   logLevel: Environment["PRESAGE_LOG_LEVEL"];
   otlpEndpoint: string | undefined;
-  /** The key with which the command line calls another server. */
+  /** The API key for calls of the command line to another server. */
   clientApiKey: string | undefined;
 }>;
 
@@ -62,13 +62,13 @@ export type OidcConfig = Readonly<{
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** In small letters. Absent: people of every domain may sign in, and without an e-mail address too. */
+  /** In lower case. Absent: users of every domain may sign in, also without an e-mail address. */
   allowedDomains: readonly string[] | undefined;
   /** Absent: all users are in one account. */
   accountClaim: string | undefined;
 }>;
 
-/** The environment is wrong; the message has one line for each wrong variable. */
+/** The environment is invalid; the message has one line for each invalid variable. */
 export class ConfigError extends Error {
   constructor(lines: string[]) {
     super(lines.join("\n"));
@@ -78,7 +78,7 @@ export class ConfigError extends Error {
 
 export type RawEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Reads every variable, or throws a `ConfigError` that names all the wrong ones. */
+/** Reads every variable, or throws a `ConfigError` that names all invalid ones. */
 export function readConfig(raw: RawEnvironment): Config {
   const values = readEnvironment(raw);
   return Object.freeze({
@@ -101,9 +101,9 @@ export function readConfig(raw: RawEnvironment): Config {
     prediction: Object.freeze({
       debugFields: values.PRESAGE_DEBUG_FIELDS,
       ratePerMinute: values.PRESAGE_RATE_LIMIT_RPM,
-      userRatePerMinute: values.PRESAGE_RATE_LIMIT_USER_RPM ?? keysOfUser * values.PRESAGE_RATE_LIMIT_RPM,
+      userRatePerMinute: values.PRESAGE_RATE_LIMIT_USER_RPM ?? keysPerUser * values.PRESAGE_RATE_LIMIT_RPM,
       accountRatePerMinute:
-        values.PRESAGE_RATE_LIMIT_ACCOUNT_RPM ?? keysOfAccount * values.PRESAGE_RATE_LIMIT_RPM,
+        values.PRESAGE_RATE_LIMIT_ACCOUNT_RPM ?? keysPerAccount * values.PRESAGE_RATE_LIMIT_RPM,
       maxInFlight: values.PRESAGE_MAX_IN_FLIGHT,
     }),
     evaluation: Object.freeze({ maxInFlight: values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT }),
@@ -129,14 +129,14 @@ export function readConfig(raw: RawEnvironment): Config {
   });
 }
 
-/** Names that look like ours and are not: most likely misspelt. */
+/** Variables with our prefix that Presage does not know: most likely misspelt. */
 export function unknownVariables(raw: RawEnvironment): string[] {
   return Object.keys(raw).filter(
     (name) => name.startsWith("PRESAGE_") && !Object.hasOwn(environment.shape, name),
   );
 }
 
-/** One line for each variable: its name, its value (secrets hidden) and where the value is from. */
+/** The name, value (secrets hidden) and origin of every variable. */
 export function describeConfig(
   raw: RawEnvironment,
 ): { name: string; value: string; from: "environment" | "default" }[] {
@@ -151,33 +151,33 @@ export function describeConfig(
 const environmentNames = Object.keys(environment.shape) as EnvironmentName[];
 
 function readEnvironment(raw: RawEnvironment): Environment {
-  // An empty variable is how many tools spell «not set».
+  // Many tools write an empty variable for one that is not set.
   const set: RawEnvironment = Object.fromEntries(
     environmentNames.filter((name) => isSet(raw[name])).map((name) => [name, raw[name]]),
   );
   const parsed = environment.safeParse(set);
-  const faults = [
-    ...(parsed.error?.issues ?? []).map((issue) => faultLine(issue, set)),
+  const lines = [
+    ...(parsed.error?.issues ?? []).map((issue) => issueLine(issue, set)),
     ...missingForSignIn(set),
-    ...missingBounds(set),
+    ...missingRestriction(set),
   ];
-  if (!parsed.success || faults.length > 0) throw new ConfigError(faults);
+  if (!parsed.success || lines.length > 0) throw new ConfigError(lines);
   return parsed.data;
 }
 
 function missingForSignIn(set: RawEnvironment): string[] {
   const missing = oidcNames.filter((name) => set[name] === undefined);
   if (missing.length === oidcNames.length) return [];
-  return missing.map((name) => `${name}: not set; ${oidcNames.join(", ")} go together`);
+  return missing.map((name) => `${name}: not set; set all of ${oidcNames.join(", ")} or none`);
 }
 
-/** Without a bound, everybody with an address at a public provider would be in the owner's account. */
-function missingBounds(set: RawEnvironment): string[] {
+/** Without a restriction, everyone with an account at a public provider would join the owner's account. */
+function missingRestriction(set: RawEnvironment): string[] {
   const { PRESAGE_OIDC_ISSUER, PRESAGE_OIDC_ALLOWED_DOMAINS, PRESAGE_OIDC_ACCOUNT_CLAIM } = set;
   if (PRESAGE_OIDC_ISSUER === undefined) return [];
   if ((PRESAGE_OIDC_ALLOWED_DOMAINS ?? PRESAGE_OIDC_ACCOUNT_CLAIM) !== undefined) return [];
   return [
-    `PRESAGE_OIDC_ALLOWED_DOMAINS: not set; set it to the e-mail domains whose people may sign in, or to ${everybody} for everybody whom the provider knows, or set PRESAGE_OIDC_ACCOUNT_CLAIM to the claim that names a user's account`,
+    `PRESAGE_OIDC_ALLOWED_DOMAINS: not set; set it to the e-mail domains whose users may sign in, or to ${everybody} to allow every user of the provider, or set PRESAGE_OIDC_ACCOUNT_CLAIM to the claim that names a user's account`,
   ];
 }
 
@@ -185,12 +185,12 @@ function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== "";
 }
 
-function faultLine(issue: z.core.$ZodIssue, set: RawEnvironment): string {
+function issueLine(issue: z.core.$ZodIssue, set: RawEnvironment): string {
   const name = String(issue.path[0]) as EnvironmentName;
   const got = secretNames.has(name)
     ? "a value that is not shown"
     : JSON.stringify(withoutCredentials(set[name]));
-  return `${name}: got ${got}; takes ${z.globalRegistry.get(environment.shape[name])?.takes}`;
+  return `${name}: got ${got}; expected ${z.globalRegistry.get(environment.shape[name])?.expected}`;
 }
 
 function shown(name: EnvironmentName, value: unknown): string {
@@ -199,7 +199,7 @@ function shown(name: EnvironmentName, value: unknown): string {
   return secretNames.has(name) ? "***" : String(value);
 }
 
-/** A URL may carry a password before its `@`, or in its query, even where none is taken and the rest is no URL. */
+/** A URL may contain a password before its `@` or in its query, even where none is allowed or the rest is not a URL. */
 function withoutCredentials(text = ""): string {
   return text
     .replace(/^([a-z0-9+.-]*:\/*)?.*@/is, "$1***@")

@@ -5,13 +5,13 @@ import type { Transition } from "./read-transitions.ts";
 export interface EvaluationRun {
   runId: string;
   app: string;
-  /** The name under which the predictions' model is filed. */
+  /** Recorded as the evaluated model's name. */
   model: string;
 }
 
 const concurrency = 8;
 
-/** Predicts what follows on each transition, and holds it against what really followed. */
+/** Predicts the next state of each transition, and evaluates it against the real one. */
 export async function evaluateTransitions(
   presage: Presage,
   transitions: readonly Transition[],
@@ -56,7 +56,7 @@ async function evaluateOne(
   });
 }
 
-/** Tool answers are JSON between tags; prose cannot be matched as JSON. */
+/** Tool responses are JSON between tags; prose cannot be matched as JSON. */
 function isJson(text: string): boolean {
   return /^\s*(<tool_response>)?\s*[[{]/.test(text);
 }

@@ -5,28 +5,28 @@ import { type SetUp, setUp } from "./set-up.ts";
 import { startServer } from "./start-server.ts";
 
 const dayMs = 86_400_000;
-/** So many days have something in them, today among them. */
+/** How many days to fill, including today. */
 const days = 28;
-/** On this day before today the team asked more of its profile. */
+/** When the profile's threshold was raised. */
 const revisedDaysAgo = 9;
 const nightlyEvery = 3;
 
-/** Fills a database as two weeks of use would: each day a server whose clock is set to it predicts and evaluates. */
+/** Fills a database with four weeks of usage: for each day, a server whose clock is set to that day predicts and evaluates. */
 export async function fill(
   environment: Record<string, string>,
   apiKey: string,
   transitions: readonly Transition[],
 ): Promise<void> {
-  let made: SetUp | undefined;
+  let fixtures: SetUp | undefined;
   for (let daysAgo = days - 1; daysAgo >= 0; daysAgo -= 1) {
     const server = await startServer(environment, -daysAgo * dayMs);
     const as = (key: string) => createPresage({ baseUrl: server.url, apiKey: key, retries: 0 });
-    made ??= await setUp(as(apiKey));
+    fixtures ??= await setUp(as(apiKey));
     if (daysAgo === revisedDaysAgo)
-      await as(apiKey).profiles.revise(made.profileId, { config: { threshold: 0.9 } });
+      await as(apiKey).profiles.revise(fixtures.profileId, { config: { threshold: 0.9 } });
     const day = String(days - daysAgo).padStart(2, "0");
     await evaluateTransitions(
-      as(made.trainingKey),
+      as(fixtures.trainingKey),
       sampleOf(transitions, daysAgo, 25 + ((daysAgo * 7) % 18)),
       {
         runId: `training-${day}`,
@@ -35,29 +35,29 @@ export async function fill(
       },
     );
     if (daysAgo % nightlyEvery === 0) {
-      await evaluateTransitions(as(made.nightlyKey), sampleOf(transitions, daysAgo + 100, 30), {
+      await evaluateTransitions(as(fixtures.nightlyKey), sampleOf(transitions, daysAgo + 100, 30), {
         runId: `nightly-${day}`,
         app: "nightly",
         model: "presage-sandbox",
       });
     }
-    await askAmiss(as(made.nightlyKey), 1 + (daysAgo % 4));
+    await sendInvalidRequests(as(fixtures.nightlyKey), 1 + (daysAgo % 4));
     if (daysAgo === 0) await correctAndFail(as(apiKey));
     await server.stop();
   }
 }
 
-/** Others for each day, the same each time that this runs. */
+/** A different sample for each day, but the same on every run. */
 function sampleOf(transitions: readonly Transition[], seed: number, count: number): Transition[] {
-  const places = Array.from(
+  const indexes = Array.from(
     { length: Math.min(count, transitions.length) },
     (_, index) => seed * 37 + index * 11,
   );
-  return places.flatMap((place) => transitions[place % transitions.length] ?? []);
+  return indexes.flatMap((index) => transitions[index % transitions.length] ?? []);
 }
 
-/** Predictions that are refused, as they happen to everybody. */
-async function askAmiss(presage: Presage, times: number): Promise<void> {
+/** Predictions that are rejected, so that the charts have failures. */
+async function sendInvalidRequests(presage: Presage, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1) {
     const refusal = await presage
       .predict({ interaction: { state: "", action: "look" } })
@@ -66,7 +66,7 @@ async function askAmiss(presage: Presage, times: number): Promise<void> {
   }
 }
 
-/** An evaluation without a verdict, and people who say otherwise. */
+/** A failed evaluation, and corrections by people. */
 async function correctAndFail(presage: Presage): Promise<void> {
   await presage.evaluate({
     evaluators: [

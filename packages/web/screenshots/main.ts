@@ -1,8 +1,8 @@
-// `npm run screenshots [-- folder of transitions]`: fills a database of its own, and takes every page into
-// packages/web/screenshots/out. The folder has JSONL files of transitions; without it the few of examples/ are taken.
+// `npm run screenshots [-- folder]`: fills a new database and saves a screenshot of every page in
+// packages/web/screenshots/out. The folder contains JSONL files of transitions; the default is examples/transitions.jsonl.
 import { join } from "node:path";
 import { createPresage } from "@presage/sdk";
-import { startPostgres } from "../../server/test/support/postgres.ts";
+import { startPostgres } from "../../server/test/support/store/postgres.ts";
 import { openBrowser } from "../test/support/browser.ts";
 import { fill } from "./fill.ts";
 import { readTransitions } from "./read-transitions.ts";
@@ -15,7 +15,7 @@ const apiKey = "key-of-the-screenshots-0123456789abcdef";
 const source = process.argv[2] ?? join(import.meta.dir, "../../../examples/transitions.jsonl");
 
 const transitions = await readTransitions(source);
-// PostgreSQL, because there all that reads the clock is in the process whose clock is set.
+// PostgreSQL, because then only the process with the shifted clock reads the time.
 const postgres = await startPostgres();
 try {
   const environment = {

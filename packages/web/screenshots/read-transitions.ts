@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { WorldModelRequest } from "@presage/sdk";
 
-/** What an environment really did. */
+/** A recorded step of an environment. */
 export interface Transition extends Pick<WorldModelRequest, "context" | "interaction"> {
   /** The environment's name. */
   environment: string;
@@ -11,7 +11,7 @@ export interface Transition extends Pick<WorldModelRequest, "context" | "interac
   nextState: string;
 }
 
-/** The transitions of a JSONL file, or of every one in a folder: lines with `interaction`, `next_state` and perhaps `context`. */
+/** Reads a JSONL file, or all in a folder: lines with `interaction`, `next_state` and optionally `context`. */
 export async function readTransitions(path: string): Promise<Transition[]> {
   const files = path.endsWith(".jsonl")
     ? [path]

@@ -2,14 +2,13 @@ import type { Presage } from "@presage/sdk";
 
 const dayMs = 86_400_000;
 
-/** What a team made before its first run. */
 export interface SetUp {
   profileId: string;
   trainingKey: string;
   nightlyKey: string;
 }
 
-/** Makes profiles, a taxonomy in two revisions, and keys. */
+/** Creates profiles, a taxonomy with two revisions, and API keys. */
 export async function setUp(presage: Presage): Promise<SetUp> {
   const profile = await presage.profiles.create({
     evaluator_family: "rouge-l",

@@ -4,20 +4,22 @@ import type { Page } from "playwright-core";
 export interface Shot {
   name: string;
   path: string;
-  /** What is done on the page before it is taken. */
+  /** Runs before the screenshot is taken. */
   prepare?(page: Page): Promise<void>;
 }
 
-/** Every page of the dashboard, with something on it. */
+/** Every page of the dashboard, with data on it. */
 export async function shotsOf(presage: Presage): Promise<Shot[]> {
-  const [fail] = await presage.results.search({ evaluator_family: "rouge-l", pass: false, limit: 1 });
+  const fails = await presage.results.search({ evaluator_family: "rouge-l", pass: false, limit: 1 });
+  const results = await presage.results.search({ evaluator_family: "rouge-l", limit: 1 });
+  const [shown] = [...fails, ...results];
   const profiles = await presage.profiles.list({ name: "close enough" });
   const taxonomies = await presage.errorTaxonomies.list({ name: "world-model slips" });
   return [
     { name: "overview", path: "/?period=30d" },
     { name: "playground", path: "/playground", prepare: predict },
     { name: "evaluations", path: "/evaluations" },
-    { name: "evaluation", path: `/evaluations?result=${fail?.id}` },
+    { name: "evaluation", path: `/evaluations?result=${shown?.id}` },
     { name: "evaluators", path: "/evaluators" },
     { name: "profile", path: `/evaluators/profiles/${profiles[0]?.public_id}` },
     { name: "error-taxonomies", path: "/error-taxonomies" },
@@ -28,7 +30,6 @@ export async function shotsOf(presage: Presage): Promise<Shot[]> {
   ];
 }
 
-/** Takes the first example, predicts, and shows the answer. */
 async function predict(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Examples" }).click();
   await page.getByRole("menuitem").first().click();

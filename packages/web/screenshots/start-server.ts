@@ -7,12 +7,12 @@ const startTimeoutMs = 30_000;
 
 export interface RunningServer {
   url: string;
-  /** Signs a browser in, once. */
+  /** Signs in one browser, once. */
   signInAddress: string;
   stop(): Promise<void>;
 }
 
-/** A server of its own process, whose clock may go before or behind. */
+/** Starts a server in a process of its own, with a shifted clock. */
 export async function startServer(
   environment: Record<string, string>,
   clockShiftMs: number,

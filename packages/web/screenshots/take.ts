@@ -7,7 +7,7 @@ const themes = ["light", "dark"] as const;
 const sizes = { wide: { width: 1440, height: 900 }, narrow: { width: 390, height: 844 } } as const;
 const settleMs = 400;
 
-/** Takes every page, light and dark, wide and narrow, as `<page>-<theme>-<size>.png`. */
+/** Saves every page, light and dark, wide and narrow, as `<page>-<theme>-<size>.png`. */
 export async function takeScreenshots(
   browser: Browser,
   signedIn: Awaited<ReturnType<typeof storageState>>,
@@ -35,7 +35,7 @@ export async function takeScreenshots(
   return files;
 }
 
-/** Signs in by the address that the server printed, and returns what a browser remembers of it. */
+/** Signs in with the address that the server printed, and returns the resulting cookies and storage. */
 export async function storageState(browser: Browser, signInAddress: string) {
   const context = await browser.newContext();
   const page = await context.newPage();

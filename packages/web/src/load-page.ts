@@ -1,10 +1,10 @@
 import { PresageError } from "@presage/sdk";
 
-/** Loads a page's code. It does not come if the server cannot be reached, or has another version of the dashboard by now. */
+/** Loads a page's code. This fails if the server is unreachable or has another version of the dashboard by now. */
 export async function loadPage<Module>(load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();
   } catch (cause) {
-    throw new PresageError("A part of the dashboard did not come.", { category: "connection", cause });
+    throw new PresageError("Part of the dashboard could not be loaded.", { category: "connection", cause });
   }
 }

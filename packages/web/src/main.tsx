@@ -7,18 +7,17 @@ import { createRoot } from "react-dom/client";
 import { createDataClients } from "./data/create-data-clients.ts";
 import { PresageContext } from "./data/use-presage.ts";
 import { createAppRouter } from "./router.tsx";
-import { leaveWhenRestored } from "./session/leave-when-restored.ts";
-import { leaveWhenSignedOutElsewhere } from "./session/sign-out-elsewhere.ts";
+import { leaveWhenRestored, leaveWhenSignedOutElsewhere } from "./session/sign-out.ts";
 
-const place = document.getElementById("root");
-if (place === null) throw new Error("The page has no place for the dashboard.");
+const container = document.getElementById("root");
+if (container === null) throw new Error("The page has no #root element.");
 
 leaveWhenRestored();
 leaveWhenSignedOutElsewhere();
 const { presage, queryClient } = createDataClients();
 const router = createAppRouter();
 
-createRoot(place).render(
+createRoot(container).render(
   <StrictMode>
     <PresageContext value={presage}>
       <QueryClientProvider client={queryClient}>

@@ -1,20 +1,20 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
+import { readPeriodSearch } from "./data/period.ts";
 import { loadPage } from "./load-page.ts";
 import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
 import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
 import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
-import { readProfileSearch } from "./pages/evaluators/profile-search.ts";
+import { readProfileSearch } from "./pages/evaluators/profile/profile-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { PageFailed } from "./shell/page-failed.tsx";
 import { PagePending } from "./shell/page-pending.tsx";
 import { Shell } from "./shell/shell.tsx";
-import { readPeriodSearch } from "./text/period.ts";
 
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 const getParentRoute = () => rootRoute;
 
-/** Each page's code is loaded when it is first visited. */
+// Each page's code is loaded on its first visit.
 const overview = createRoute({ getParentRoute, path: "/", validateSearch: readPeriodSearch }).lazy(
   async () => (await loadPage(() => import("./pages/overview/overview-page.tsx"))).overviewRoute,
 );
@@ -37,7 +37,9 @@ const profile = createRoute({
   getParentRoute,
   path: "/evaluators/profiles/$publicId",
   validateSearch: readProfileSearch,
-}).lazy(async () => (await loadPage(() => import("./pages/evaluators/profile-page.tsx"))).profileRoute);
+}).lazy(
+  async () => (await loadPage(() => import("./pages/evaluators/profile/profile-page.tsx"))).profileRoute,
+);
 const errorTaxonomies = createRoute({ getParentRoute, path: "/error-taxonomies" }).lazy(
   async () =>
     (await loadPage(() => import("./pages/error-taxonomies/error-taxonomies-page.tsx"))).errorTaxonomiesRoute,
@@ -78,7 +80,7 @@ export function createAppRouter() {
     routeTree,
     parseSearch,
     stringifySearch,
-    // Without this, what a page's reader passes over reaches the page all the same.
+    // Otherwise parameters that a page's `validateSearch` drops would reach the page anyway.
     search: { strict: true },
     defaultPreload: "intent",
     defaultPendingComponent: PagePending,

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 
-test("numbers, truth values and texts stand in the address as they are", () => {
+test("numbers, booleans and texts are written into the URL as they are", () => {
   const search = {
     revision: 3,
     min_score: 0.5,
@@ -15,17 +15,17 @@ test("numbers, truth values and texts stand in the address as they are", () => {
   expect(parseSearch(stringifySearch(search))).toEqual(search);
 });
 
-test("a text that looks like a number can be had back as it stood", () => {
+test("a text that looks like a number can be restored", () => {
   for (const text of ["404", "007", "1e5", "12345678901234567890", "true", "", "Infinity", "0x1f"]) {
     expect(String(parseSearch(stringifySearch({ q: text })).q)).toBe(text);
   }
 });
 
-test("a list is its name once for each text", () => {
+test("a list repeats its name", () => {
   expect(stringifySearch({ tag: ["a=b", "c=d&e"] })).toBe("?tag=a%3Db&tag=c%3Dd%26e");
   expect(parseSearch("?tag=a%3Db&tag=c%3Dd%26e")).toEqual({ tag: ["a=b", "c=d&e"] });
 });
 
-test("what is absent is not in the address", () => {
+test("absent values are not in the URL", () => {
   expect(stringifySearch({ app: undefined, run: null })).toBe("");
 });

@@ -1,8 +1,8 @@
 type Param = string | number | boolean;
 
 /**
- * The address bar in plain words: `?tag=a%3Db&tag=c%3Dd` instead of JSON. What looks like a number or a truth value comes
- * back as one, and `String` makes of it what stood there.
+ * Plain search parameters, `?tag=a%3Db&tag=c%3Dd`, instead of the router's JSON. Texts that look like a number or a
+ * boolean are parsed as one; `String` restores them.
  */
 export function parseSearch(text: string): Record<string, Param | Param[]> {
   const params = new URLSearchParams(text);
@@ -27,4 +27,9 @@ function readParam(text: string): Param {
   if (text === "true" || text === "false") return text === "true";
   const number = Number(text);
   return String(number) === text && Number.isFinite(number) ? number : text;
+}
+
+/** Whether a parameter can be the number of a revision. */
+export function isRevision(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 1;
 }

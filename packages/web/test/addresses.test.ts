@@ -11,12 +11,12 @@ const addresses = [
   ["/evaluations?tag=nonsense&order=up&result=x&after=y", "Evaluations"],
 ] as const;
 
-dashboardTest("What an address says amiss is passed over", async ({ visit }) => {
+dashboardTest("Invalid search parameters are ignored", async ({ visit }) => {
   for (const [address, title] of addresses) {
     const page = await visit(address);
     await page.getByRole("heading", { name: title, level: 1 }).waitFor();
     await page.waitForLoadState("networkidle");
-    // No page that broke, and no request that the server refused.
+    // Neither a crashed page nor a rejected request.
     await page.getByRole("alert").waitFor({ state: "detached" });
     await page.close();
   }

@@ -4,17 +4,17 @@ import { dashboardTests } from "./support/dashboard-tests.ts";
 
 const dashboardTest = dashboardTests();
 
-dashboardTest("A key is made, used, and refused once it is revoked", async ({ visit, presage }) => {
+dashboardTest("A key is created, used, and rejected once it is revoked", async ({ visit, presage }) => {
   const page = await visit("/api-keys");
   await page.getByRole("button", { name: "Create key" }).click();
   const form = page.getByRole("dialog", { name: "Create key" });
   await form.getByRole("textbox", { name: "Name" }).fill("training cluster");
   await form.getByRole("button", { name: "Create key" }).click();
 
-  const shown = page.getByRole("alertdialog", { name: "The key “training cluster”" });
+  const shown = page.getByRole("alertdialog", { name: "New key “training cluster”" });
   const apiKey = await shown.getByRole("textbox", { name: "Key" }).inputValue();
   expect(apiKey).toMatch(/^psg_\w{38,}$/);
-  // A slip of the hand does not close it.
+  // Escape does not close it.
   await page.keyboard.press("Escape");
   await shown.getByRole("button", { name: "I have stored it" }).click();
   await shown.waitFor({ state: "hidden" });
@@ -51,7 +51,7 @@ dashboardTest("A key is made, used, and refused once it is revoked", async ({ vi
   expect(await row.getByRole("button").count()).toBe(0);
 });
 
-dashboardTest("A key without a name is not made, and what was typed stays", async ({ visit, client }) => {
+dashboardTest("A key without a name is not created, and the input stays", async ({ visit, client }) => {
   const before = await client.apiKeys.list();
   const page = await visit("/api-keys");
   await page.getByRole("button", { name: "Create key" }).click();
@@ -64,7 +64,7 @@ dashboardTest("A key without a name is not made, and what was typed stays", asyn
 });
 
 dashboardTest(
-  "Cancelling a revocation leaves the key in use and the focus where it was",
+  "Cancelling a revocation keeps the key active and the focus in place",
   async ({ visit, client }) => {
     const { id } = await client.apiKeys.create({ name: "notebook" });
     const page = await visit("/api-keys");

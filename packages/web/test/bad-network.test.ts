@@ -5,7 +5,7 @@ import { dashboardTests } from "./support/dashboard-tests.ts";
 const dashboardTest = dashboardTests();
 const slowMs = 500;
 
-dashboardTest("Without a network a page says so, and comes when it is asked again", async (visitor) => {
+dashboardTest("Without a network a page says so, and loads on retry", async (visitor) => {
   visitor.expectErrors(/ERR_INTERNET_DISCONNECTED/);
   const page = await visitor.visit("/api-keys");
   await page.getByRole("link", { name: "Usage" }).hover();
@@ -16,31 +16,31 @@ dashboardTest("Without a network a page says so, and comes when it is asked agai
   await page.context().setOffline(false);
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("alert").waitFor({ state: "detached" });
-  // The button is gone, and the keyboard goes on in the page.
+  // The button is gone, and the focus has moved to the page.
   expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
 });
 
-dashboardTest("A page whose code does not come can be asked for again", async (visitor) => {
-  visitor.expectErrors(/ERR_FAILED|did not come/);
+dashboardTest("A page whose code could not be loaded can be retried", async (visitor) => {
+  visitor.expectErrors(/ERR_FAILED|could not be loaded/);
   const page = await visitor.visit("/api-keys");
   await page.waitForLoadState("networkidle");
   let loads = 0;
   page.on("load", () => {
     loads += 1;
   });
-  // Neither the code comes, nor the page if it is loaded anew.
+  // Blocks the code, and the page if it is reloaded.
   await page.route(/\/assets\/|\/usage$/, (route) => route.abort());
   await page.getByRole("link", { name: "Usage" }).hover();
   await sleep(slowMs);
   await page.getByRole("link", { name: "Usage" }).click();
-  await page.getByRole("alert").getByText("A part of the dashboard did not come.").waitFor();
+  await page.getByRole("alert").getByText("Part of the dashboard could not be loaded.").waitFor();
   expect(loads).toBe(0);
   await page.unroute(/\/assets\/|\/usage$/);
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
 });
 
-dashboardTest("A hasty second Enter makes no second key", async ({ visit, client }) => {
+dashboardTest("Pressing Enter several times creates one key", async ({ visit, client }) => {
   const page = await visit("/api-keys");
   await page.route("**/v1/api-keys", async (route) => {
     if (route.request().method() === "POST") await sleep(slowMs);
@@ -55,7 +55,7 @@ dashboardTest("A hasty second Enter makes no second key", async ({ visit, client
   expect(made).toHaveLength(1);
 });
 
-dashboardTest("Who could not be signed out is told so", async (visitor) => {
+dashboardTest("A failed sign-out is reported", async (visitor) => {
   visitor.expectErrors(/status of 500/);
   const page = await visitor.visit("/api-keys");
   await page.route("**/auth/sign-out", (route) => route.fulfill({ status: 500, json: {} }));

@@ -3,7 +3,7 @@ import { dashboardTests } from "./support/dashboard-tests.ts";
 
 const dashboardTest = dashboardTests();
 
-dashboardTest("A taxonomy is made, its label set, moved and removed", async ({ visit, client }) => {
+dashboardTest("A taxonomy is created, its label set, moved and removed", async ({ visit, client }) => {
   const labelsOf = async () => {
     const revisions = await client.errorTaxonomies.list({ name: "slips" });
     return Object.fromEntries(revisions.map(({ revision, labels }) => [revision, labels]));
@@ -42,7 +42,7 @@ dashboardTest("A taxonomy is made, its label set, moved and removed", async ({ v
 
   await page.getByRole("button", { name: "Set label" }).click();
   await label.fill("production");
-  await page.getByText("Revision 1 bears “production” now.").waitFor();
+  await page.getByText("Revision 1 has “production” now.").waitFor();
   await page.getByRole("button", { name: "Move label" }).click();
   await remove.waitFor();
   expect(await labelsOf()).toEqual({ 1: [], 2: ["production"] });
@@ -53,7 +53,7 @@ dashboardTest("A taxonomy is made, its label set, moved and removed", async ({ v
   expect(await labelsOf()).toEqual({ 1: [], 2: [] });
 });
 
-dashboardTest("A built-in taxonomy is fixed, and can be copied", async ({ visit, client }) => {
+dashboardTest("A built-in taxonomy cannot be changed, but can be copied", async ({ visit, client }) => {
   const page = await visit("/error-taxonomies");
   await page.getByRole("link", { name: "system:agent-errors" }).click();
   await page.getByRole("heading", { name: "system:agent-errors", level: 1 }).waitFor();
@@ -61,10 +61,10 @@ dashboardTest("A built-in taxonomy is fixed, and can be copied", async ({ visit,
   expect(await page.getByRole("button", { name: "Set label" }).count()).toBe(0);
   await page.getByRole("button", { name: "Copy", exact: true }).click();
   const form = page.getByRole("dialog", { name: "Copy system:agent-errors" });
-  await form.getByRole("textbox", { name: "Name" }).fill("agent errors of ours");
+  await form.getByRole("textbox", { name: "Name" }).fill("our agent errors");
   await form.getByRole("button", { name: "Create taxonomy" }).click();
-  await page.getByRole("heading", { name: "agent errors of ours", level: 1 }).waitFor();
-  const [copy] = await client.errorTaxonomies.list({ name: "agent errors of ours" });
+  await page.getByRole("heading", { name: "our agent errors", level: 1 }).waitFor();
+  const [copy] = await client.errorTaxonomies.list({ name: "our agent errors" });
   const [original] = await client.errorTaxonomies.list({ name: "system:agent-errors" });
   expect(copy?.revision).toBe(1);
   expect<unknown>(copy?.body).toEqual(original?.body);

@@ -6,7 +6,7 @@ import { resultTexts, showsResults } from "./support/result-rows.ts";
 
 const dashboardTest = dashboardTests();
 
-/** Outputs that pass if they say «yes»; each test has an app of its own. */
+/** Evaluates outputs that pass if they are “yes”. Each test uses its own app. */
 async function evaluate(client: Presage, app: string, outputs: readonly string[]): Promise<string[]> {
   const ids: string[] = [];
   for (const output of outputs) {
@@ -42,7 +42,7 @@ dashboardTest("A filtered view is shared by its address", async ({ visit, client
   await showsResults(elsewhere, 2);
 });
 
-dashboardTest("Results are gone through by keyboard, and corrected", async ({ visit, client }) => {
+dashboardTest("Results are browsed by keyboard and corrected", async ({ visit, client }) => {
   const [first = "", second = "", third = ""] = await evaluate(client, "keys", ["one", "two", "three"]);
   const page = await visit("/evaluations?app=keys");
   const drawer = (id: string) => page.getByRole("dialog", { name: `Result ${id}` });
@@ -55,11 +55,11 @@ dashboardTest("Results are gone through by keyboard, and corrected", async ({ vi
   await page.keyboard.press("k");
   await drawer(second).waitFor();
 
-  await drawer(second).getByRole("button", { name: "It is a pass" }).click();
-  // Letters that are typed go nowhere else.
+  await drawer(second).getByRole("button", { name: "Mark as pass" }).click();
+  // Typed letters are not taken as shortcuts.
   await drawer(second).getByRole("textbox", { name: "Comment" }).pressSequentially("just so");
   await drawer(second).getByRole("button", { name: "Save correction" }).click();
-  await drawer(second).getByText("A person says it is a pass").waitFor();
+  await drawer(second).getByText("A person marked this as a pass").waitFor();
   const corrected = await client.results.get(second);
   expect(corrected).toMatchObject({ pass: false, correction: { pass: true, comment: "just so" } });
 
@@ -70,7 +70,7 @@ dashboardTest("Results are gone through by keyboard, and corrected", async ({ vi
   expect(new URL(page.url()).search).toBe("?app=keys");
 });
 
-dashboardTest("What came to no verdict stands apart from the fails", async ({ visit, client }) => {
+dashboardTest("Evaluations without a verdict are separate from fails", async ({ visit, client }) => {
   await evaluate(client, "apart", ["no"]);
   await client.evaluate({
     evaluators: [{ evaluator: "judge", profile_name: "system:is-concise" }],
@@ -107,7 +107,7 @@ dashboardTest("An export has the results of the view", async ({ visit, client })
   expect(csv).toContain('"no, not that"');
 });
 
-dashboardTest("Of 1,000 results at most 200 rows are in the page", async ({ visit, client }) => {
+dashboardTest("Of 1,000 results at most 200 rows are rendered", async ({ visit, client }) => {
   await client.results.importBatch(
     Array.from({ length: 1000 }, (_, index) => ({
       evaluator_id: "elsewhere",
@@ -118,7 +118,7 @@ dashboardTest("Of 1,000 results at most 200 rows are in the page", async ({ visi
   );
   const page = await visit("/evaluations?app=many");
   await page.getByText("output 999", { exact: true }).waitFor();
-  const end = page.getByText("All 1,000 are here.");
+  const end = page.getByText("All 1,000 results loaded.");
   let most = 0;
   while (!(await end.isVisible())) {
     await page.getByRole("table").hover();

@@ -2,12 +2,12 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 
-const mostBytes = 200_000;
+const maxBytes = 200_000;
 
 interface Script {
-  /** As it was sent. */
+  /** As transferred. */
   bytes: number;
-  /** The addresses of those without which it does not run. */
+  /** The URLs of its static imports. */
   imports: string[];
 }
 
@@ -34,10 +34,10 @@ dashboardTest(
       `Scripts of the first page: ${sizeOf(needed)} bytes before it is usable, ${sizeOf(scripts.keys())} in all.\n`,
     );
     expect(roots).toHaveLength(2);
-    // The charts come afterwards.
+    // The charts are loaded afterwards.
     expect(needed.size).toBeLessThan(scripts.size);
     expect(sizeOf(needed)).toBeGreaterThan(50_000);
-    expect(sizeOf(needed)).toBeLessThan(mostBytes);
+    expect(sizeOf(needed)).toBeLessThan(maxBytes);
   },
 );
 
@@ -60,10 +60,10 @@ async function loadedScripts(page: Page): Promise<Map<string, Script>> {
   return new Map(await Promise.all(scripts));
 }
 
-/** The scripts at `addresses` and all that they import. */
+/** The scripts at `addresses` and everything that they import. */
 function closure(scripts: ReadonlyMap<string, Script>, addresses: readonly string[]): Set<string> {
   const reached = new Set(addresses);
-  // A set can be added to while it is gone through.
+  // A set can grow while it is iterated.
   for (const address of reached) {
     for (const imported of scripts.get(address)?.imports ?? []) reached.add(imported);
   }

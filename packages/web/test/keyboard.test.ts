@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { Page } from "playwright-core";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 
-const mostTabs = 20;
+const maxTabs = 20;
 const mainControls = [
   ["/", "radio", "7 days"],
   ["/playground", "textbox", "State"],
@@ -16,11 +16,11 @@ const mainControls = [
 
 const dashboardTest = dashboardTests();
 
-dashboardTest("The first Tab leads past the navigation, the next ones through it", async ({ visit }) => {
+dashboardTest("The first Tab skips the navigation, the next ones go through it", async ({ visit }) => {
   const page = await visit("/api-keys");
   await page.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
   await page.keyboard.press("Tab");
-  expect(await focused(page)).toBe("Skip to the page");
+  expect(await focused(page)).toBe("Skip to content");
   const seen: string[] = [];
   for (let count = 0; count < 7; count++) {
     await page.keyboard.press("Tab");
@@ -36,12 +36,12 @@ dashboardTest("The first Tab leads past the navigation, the next ones through it
     "API keys",
   ]);
 
-  await page.getByRole("link", { name: "Skip to the page" }).press("Enter");
+  await page.getByRole("link", { name: "Skip to content" }).press("Enter");
   await page.keyboard.press("Tab");
   expect(await focused(page)).toBe("Create key");
 });
 
-dashboardTest("A dialog takes the focus and gives it back", async ({ visit }) => {
+dashboardTest("A dialog takes the focus and returns it", async ({ visit }) => {
   const page = await visit("/api-keys");
   const create = page.getByRole("button", { name: "Create key" });
   await create.press("Enter");
@@ -57,7 +57,7 @@ dashboardTest("A dialog takes the focus and gives it back", async ({ visit }) =>
   await page.locator("button:focus", { hasText: "Create key" }).waitFor();
 });
 
-dashboardTest("On a narrow screen the menu leads on and closes", async ({ visit }) => {
+dashboardTest("On a narrow screen the menu navigates and closes", async ({ visit }) => {
   const page = await visit("/api-keys", { viewport: { width: 390, height: 844 } });
   await page.getByRole("button", { name: "Menu" }).press("Enter");
   const menu = page.getByRole("dialog", { name: "Menu" });
@@ -66,16 +66,16 @@ dashboardTest("On a narrow screen the menu leads on and closes", async ({ visit 
   await menu.waitFor({ state: "hidden" });
 });
 
-dashboardTest("Every page's main control is some Tabs away", async ({ visit }) => {
+dashboardTest("Every page's main control is a few Tabs away", async ({ visit }) => {
   const page = await visit("/account");
   for (const [path, role, name] of mainControls) {
     await page.goto(new URL(path, page.url()).href);
     const control = page.getByRole("main").getByRole(role, { name, exact: true }).first();
     await control.waitFor();
-    await page.getByRole("link", { name: "Skip to the page" }).press("Enter");
+    await page.getByRole("link", { name: "Skip to content" }).press("Enter");
     const isFocused = () => control.evaluate((element) => element === document.activeElement);
     let tabs = 0;
-    for (; tabs < mostTabs && !(await isFocused()); tabs++) await page.keyboard.press("Tab");
+    for (; tabs < maxTabs && !(await isFocused()); tabs++) await page.keyboard.press("Tab");
     expect([path, await isFocused()]).toEqual([path, true]);
   }
 });

@@ -13,9 +13,9 @@ type Filled = Awaited<ReturnType<typeof fillDashboard>>;
 interface PageUnderTest {
   path(filled: Filled): string;
   title: string;
-  /** Is in the page once it has what it asked the server for. */
+  /** A text that is visible once the page is loaded. */
   shows: string;
-  /** What is pressed then. */
+  /** A button to press then. */
   press?: string;
 }
 
@@ -40,12 +40,12 @@ const pages: PageUnderTest[] = [
   { path: () => "/account", title: "Account", shows: "This browser" },
 ];
 
-/** Colours change at once where the reader wants no motion. */
+/** Without motion, colours change immediately. */
 const reducedMotion = "reduce";
 const wide = { width: 1440, height: 900 };
 const narrow = { width: 390, height: 844 };
 const axe = readFileSync(createRequire(import.meta.path).resolve("axe-core/axe.min.js"), "utf8");
-/** The dark page differs from the light one by its colours only. */
+/** The dark page differs only by its colours. */
 const rules: Record<"light" | "dark", RunOptions> = {
   light: { resultTypes: ["violations"] },
   dark: { resultTypes: ["violations"], runOnly: ["color-contrast"] },
@@ -57,7 +57,7 @@ let filling: Promise<Filled> | undefined;
 for (const { path, title, shows, press } of pages) {
   const name = press === undefined ? title : `${title}, “${press}”`;
   dashboardTest(
-    `${name} has its title and no serious fault, wide and narrow, light and dark`,
+    `${name} has its title and is accessible, wide and narrow, light and dark`,
     async (visitor) => {
       filling ??= fillDashboard(visitor.client);
       const page = await visitor.visit(path(await filling), { viewport: wide, reducedMotion });
@@ -66,18 +66,18 @@ for (const { path, title, shows, press } of pages) {
       expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
       expect(await page.title()).toBe(`${title} · Presage`);
       if (press !== undefined) await page.getByRole("button", { name: press }).click();
-      await expectNoFaults(page);
+      await expectAccessible(page);
     },
   );
 }
 
-dashboardTest("The sign-in page has no serious fault, wide and narrow, light and dark", async ({ visit }) => {
+dashboardTest("The sign-in page is accessible, wide and narrow, light and dark", async ({ visit }) => {
   const page = await visit("/sign-in", { isSignedIn: false, viewport: wide, reducedMotion });
   await page.getByRole("heading", { level: 1, name: "Sign in" }).waitFor();
-  await expectNoFaults(page);
+  await expectAccessible(page);
 });
 
-async function expectNoFaults(page: Page): Promise<void> {
+async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(axe);
   for (const viewport of [wide, narrow]) {
     await page.setViewportSize(viewport);
@@ -87,13 +87,13 @@ async function expectNoFaults(page: Page): Promise<void> {
       await page.emulateMedia({ colorScheme });
       // The sign-in page follows the device without a script.
       await page.locator(`html[data-theme=${colorScheme}], html:not([data-theme])`).waitFor();
-      const faults = await seriousFaults(page, rules[colorScheme]);
-      expect({ viewport, colorScheme, faults }).toEqual({ viewport, colorScheme, faults: [] });
+      const problems = await seriousViolations(page, rules[colorScheme]);
+      expect({ viewport, colorScheme, problems }).toEqual({ viewport, colorScheme, problems: [] });
     }
   }
 }
 
-async function seriousFaults(page: Page, runOptions: RunOptions): Promise<string[]> {
+async function seriousViolations(page: Page, runOptions: RunOptions): Promise<string[]> {
   const { violations }: AxeResults = await page.evaluate(`axe.run(${JSON.stringify(runOptions)})`);
   return violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from "bun:test";
 import type { Page } from "playwright-core";
-import { completion, startUpstream, type TestUpstream } from "../../server/test/support/upstream.ts";
+import { completion, startUpstream, type TestUpstream } from "../../server/test/support/upstream/upstream.ts";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 import { signOut } from "./support/sign-out.ts";
 
@@ -16,7 +16,7 @@ const knowledge = "Doors of oak are heavy.\n\nA “key” is not a 'latch'; \\n 
 const state = "You are in the hall.\n\tThe door is closed.";
 const action = "open door";
 
-dashboardTest("The prompt that is shown is the one that is sent", async ({ visit }) => {
+dashboardTest("The displayed prompt is the one that is sent", async ({ visit }) => {
   const page = await visit("/playground");
   await fillIn(page);
   const prompt = page.getByRole("tabpanel", { name: "Prompt" });
@@ -30,7 +30,7 @@ dashboardTest("The prompt that is shown is the one that is sent", async ({ visit
   expect(upstream.received.at(-1)?.body.messages.map(({ content }) => content)).toEqual(shown);
 });
 
-dashboardTest("A failure is told in words, and what was typed outlives it and a reload", async (visitor) => {
+dashboardTest("A failure is explained, and the input survives it and a reload", async (visitor) => {
   const { visit, expectErrors } = visitor;
   const page = await visit("/playground");
   await fillIn(page);
@@ -53,7 +53,7 @@ dashboardTest("A failure is told in words, and what was typed outlives it and a 
   await page.getByRole("region", { name: "Answer 1" }).getByText("The door creaks.").waitFor();
 });
 
-dashboardTest("What is not filled in is named, and nothing is sent", async ({ visit }) => {
+dashboardTest("Missing input is reported, and nothing is sent", async ({ visit }) => {
   const before = upstream.received.length;
   const page = await visit("/playground");
   await page.getByRole("textbox", { name: "State", exact: true }).fill(state);
@@ -65,7 +65,7 @@ dashboardTest("What is not filled in is named, and nothing is sent", async ({ vi
   expect(upstream.received).toHaveLength(before);
 });
 
-dashboardTest("An answer is evaluated, and its result opened", async ({ visit }) => {
+dashboardTest("An answer is evaluated and its result opened", async ({ visit }) => {
   upstream.answer = () => Response.json(completion("The door is open."));
   const page = await visit("/playground");
   await fillIn(page);
@@ -86,7 +86,7 @@ dashboardTest("An answer is evaluated, and its result opened", async ({ visit })
   await expectTyped(page);
 });
 
-dashboardTest("What was typed is gone once its user signs out", async ({ visit, newSignInAddress }) => {
+dashboardTest("The input is gone once its user signs out", async ({ visit, newSignInAddress }) => {
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
   await page.getByRole("link", { name: "Playground" }).click();
   await fillIn(page);

@@ -3,7 +3,7 @@ import { dashboardTests } from "./support/dashboard-tests.ts";
 
 const dashboardTest = dashboardTests();
 
-dashboardTest("A profile is made, revised, compared, tried and archived", async ({ visit, client }) => {
+dashboardTest("A profile is created, revised, compared, tried and archived", async ({ visit, client }) => {
   const page = await visit("/evaluators");
   await page.getByRole("button", { name: "New profile of rouge-l" }).click();
   const form = page.getByRole("dialog", { name: "New profile of rouge-l" });
@@ -14,7 +14,7 @@ dashboardTest("A profile is made, revised, compared, tried and archived", async 
   await page.getByRole("heading", { name: "near enough", level: 1 }).waitFor();
   await page.getByRole("button", { name: "Revise" }).click();
   const revising = page.getByRole("dialog");
-  await revising.getByText("Nothing is changed yet.").waitFor();
+  await revising.getByText("No changes yet.").waitFor();
   expect(await revising.getByRole("button", { name: "Save as revision 2" }).isDisabled()).toBe(true);
   await revising.getByRole("textbox", { name: "Threshold" }).fill("0.5");
   await revising.getByRole("button", { name: "Save as revision 2" }).click();
@@ -46,7 +46,7 @@ dashboardTest("A profile is made, revised, compared, tried and archived", async 
   await page.getByRole("link", { name: "near enough" }).waitFor();
 });
 
-dashboardTest("A config that is refused is told at its field, and what was typed stays", async (visitor) => {
+dashboardTest("A rejected config is reported at its field, and the input stays", async (visitor) => {
   const { visit, client, expectErrors } = visitor;
   await client.profiles.create({ evaluator_family: "rouge-l", name: "taken", config: {} });
   const page = await visit("/evaluators");
@@ -66,7 +66,7 @@ dashboardTest("A config that is refused is told at its field, and what was typed
   await form.getByRole("alert").filter({ hasText: "name" }).waitFor();
   expect([await name.inputValue(), await threshold.inputValue()]).toEqual(["taken", "0.7"]);
 
-  // Closing the form, even the page, loses nothing.
+  // Closing the form or reloading the page loses nothing.
   await page.reload();
   await page.getByRole("button", { name: "New profile of rouge-l" }).click();
   expect([await name.inputValue(), await threshold.inputValue()]).toEqual(["taken", "0.7"]);

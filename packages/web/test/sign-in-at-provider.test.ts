@@ -4,7 +4,7 @@ import { dashboardTests } from "./support/dashboard-tests.ts";
 const dashboardTest = dashboardTests(() => ({ hasProvider: true }));
 
 dashboardTest(
-  "Signing in at the provider leads to the page that was wanted, and signing out ends it there too",
+  "Signing in at the provider leads to the requested page, and signing out ends the session there too",
   async (visitor) => {
     const { visit, presage } = visitor;
     const page = await visit("/usage?period=90d", { isSignedIn: false });

@@ -4,7 +4,7 @@ import { signOut } from "./support/sign-out.ts";
 
 const dashboardTest = dashboardTests();
 
-dashboardTest("The printed address signs in, once", async ({ visit, newSignInAddress, expectErrors }) => {
+dashboardTest("The printed address signs in once", async ({ visit, newSignInAddress, expectErrors }) => {
   const address = await newSignInAddress();
   const page = await visit(address, { isSignedIn: false });
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
@@ -17,21 +17,18 @@ dashboardTest("The printed address signs in, once", async ({ visit, newSignInAdd
   await elsewhere.getByText("npx presage sign-in").waitFor();
 });
 
-dashboardTest(
-  "Signing in leads to the page that was wanted",
-  async ({ visit, newSignInAddress, presage }) => {
-    const page = await visit("/usage?period=30d", { isSignedIn: false });
-    await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
-    const { search } = new URL(page.url());
-    expect(search).toBe("?return_to=%2Fusage%3Fperiod%3D30d");
+dashboardTest("Signing in leads to the requested page", async ({ visit, newSignInAddress, presage }) => {
+  const page = await visit("/usage?period=30d", { isSignedIn: false });
+  await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
+  const { search } = new URL(page.url());
+  expect(search).toBe("?return_to=%2Fusage%3Fperiod%3D30d");
 
-    // In the tab that shows the sign-in page already.
-    const { hash } = new URL(await newSignInAddress());
-    await page.goto(`${presage.url}/sign-in${search}${hash}`);
-    await page.waitForURL(`${presage.url}/usage?period=30d`);
-    await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
-  },
-);
+  // In the tab that already shows the sign-in page.
+  const { hash } = new URL(await newSignInAddress());
+  await page.goto(`${presage.url}/sign-in${search}${hash}`);
+  await page.waitForURL(`${presage.url}/usage?period=30d`);
+  await page.getByRole("heading", { name: "Usage", level: 1 }).waitFor();
+});
 
 dashboardTest("A second tab is signed in as well", async ({ visit, newSignInAddress, presage }) => {
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
@@ -41,7 +38,7 @@ dashboardTest("A second tab is signed in as well", async ({ visit, newSignInAddr
   await second.getByRole("heading", { name: "API keys", level: 1 }).waitFor();
 });
 
-dashboardTest("After signing out the back button shows nothing of before", async (visitor) => {
+dashboardTest("After signing out, the back button shows nothing from before", async (visitor) => {
   const { visit, newSignInAddress, presage, client } = visitor;
   await client.apiKeys.create({ name: "secret project" });
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
@@ -60,7 +57,7 @@ dashboardTest("After signing out the back button shows nothing of before", async
   expect(await page.getByText("secret project").count()).toBe(0);
 });
 
-dashboardTest("Signed out in one tab, the others leave by themselves", async (visitor) => {
+dashboardTest("After signing out in one tab, the others leave by themselves", async (visitor) => {
   const { visit, newSignInAddress, presage } = visitor;
   const page = await visit(await newSignInAddress(), { isSignedIn: false });
   await page.getByRole("link", { name: "Usage" }).click();
@@ -73,23 +70,20 @@ dashboardTest("Signed out in one tab, the others leave by themselves", async (vi
   expect(new URL(page.url()).search).toBe("?return_to=%2Fusage");
 });
 
-dashboardTest(
-  "A session that was ended elsewhere leads to sign-in and back at the next click",
-  async (visitor) => {
-    const { visit, newSignInAddress, presage, client, expectErrors } = visitor;
-    const page = await visit(await newSignInAddress(), { isSignedIn: false });
-    await page.getByRole("link", { name: "API keys" }).click();
-    // Nothing is asked for any more.
-    await page.getByRole("rowheader", { name: "bootstrap" }).waitFor();
-    for (const { id } of await client.sessions.list()) await client.sessions.end(id);
+dashboardTest("A session ended elsewhere leads to sign-in and back at the next click", async (visitor) => {
+  const { visit, newSignInAddress, presage, client, expectErrors } = visitor;
+  const page = await visit(await newSignInAddress(), { isSignedIn: false });
+  await page.getByRole("link", { name: "API keys" }).click();
+  // No requests are pending any more.
+  await page.getByRole("rowheader", { name: "bootstrap" }).waitFor();
+  for (const { id } of await client.sessions.list()) await client.sessions.end(id);
 
-    expectErrors(/status of 401/);
-    await page.getByRole("link", { name: "Evaluators" }).click();
-    await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
-    const { pathname, search } = new URL(page.url());
-    expect(pathname + search).toBe("/sign-in?return_to=%2Fevaluators");
-    const { hash } = new URL(await newSignInAddress());
-    await page.goto(`${presage.url}/sign-in${search}${hash}`);
-    await page.getByRole("heading", { name: "Evaluators", level: 1 }).waitFor();
-  },
-);
+  expectErrors(/status of 401/);
+  await page.getByRole("link", { name: "Evaluators" }).click();
+  await page.getByRole("heading", { name: "Sign in", level: 1 }).waitFor();
+  const { pathname, search } = new URL(page.url());
+  expect(pathname + search).toBe("/sign-in?return_to=%2Fevaluators");
+  const { hash } = new URL(await newSignInAddress());
+  await page.goto(`${presage.url}/sign-in${search}${hash}`);
+  await page.getByRole("heading", { name: "Evaluators", level: 1 }).waitFor();
+});

@@ -2,9 +2,9 @@ import { refer } from "../refer.ts";
 import type { Scene } from "../scene.ts";
 import type { Verb } from "./verb.ts";
 
-/** Things that are not made for a current have a free end of their own. */
+/** Things that are not electrical have a free terminal. */
 const FREE_TERMINAL = "terminal 1";
-/** Things that are, and so must be taken at a certain end. */
+/** Electrical things, for which the terminal must be named. */
 const ELECTRICAL = /(?:battery|wire|light bulb|switch|motor|buzzer|solar panel|generator|turbine)$/;
 
 export const connectVerbs: readonly Verb[] = [
@@ -27,13 +27,13 @@ export const connectVerbs: readonly Verb[] = [
   },
 ];
 
-/** "battery anode", "anode on battery" or "fork", once the world knows such a thing. */
+/** "battery anode", "anode on battery" or "fork", if the world has such a thing. */
 function readEnd(scene: Scene, words: string): { name: string; terminal: string | undefined } | undefined {
-  const behind = /^(.+) (anode|cathode|terminal \d)$/i.exec(words);
+  const after = /^(.+) (anode|cathode|terminal \d)$/i.exec(words);
   const before = /^(anode|cathode|terminal \d) (?:on|of|in) (.+)$/i.exec(words);
-  const [holder] = refer(scene, behind?.[1] ?? before?.[2] ?? words);
+  const [holder] = refer(scene, after?.[1] ?? before?.[2] ?? words);
   if (holder === undefined) return undefined;
-  const terminal = behind?.[2] ?? before?.[1];
+  const terminal = after?.[2] ?? before?.[1];
   const isElectrical = ELECTRICAL.test(holder.name);
   return { name: holder.name, terminal: terminal ?? (isElectrical ? undefined : FREE_TERMINAL) };
 }

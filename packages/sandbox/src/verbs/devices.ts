@@ -2,7 +2,7 @@ import type { Referent } from "../refer.ts";
 import { measure } from "./measure.ts";
 import type { Verb } from "./verb.ts";
 
-/** Things that are made to be used on other things. */
+/** Things meant to be used on other things. */
 const TOOLS = new Set(["axe", "lighter", "shovel"]);
 
 export const deviceVerbs: readonly Verb[] = [

@@ -5,7 +5,7 @@ import type { Verb } from "./verb.ts";
 export const lookVerbs: readonly Verb[] = [
   {
     pattern: /^(?:look around|look|l|observe)$/i,
-    // Where nothing is known of the room, the state itself is all there is to see.
+    // If nothing is known about the room, the state is all there is to see.
     observe: ({ room, state }) => (room === undefined ? state.trim() : renderRoom(room)),
   },
   {

@@ -1,6 +1,6 @@
 import type { Verb } from "./verb.ts";
 
-/** What the world does when it is told to wait and not how long. */
+/** How long to wait if the action does not say. */
 const DEFAULT_ITERATIONS = "10";
 
 export const selfVerbs: readonly Verb[] = [

@@ -13,7 +13,7 @@ export const travelVerbs: readonly Verb[] = [
   },
 ];
 
-/** Where no way out of the room is known, the world does not say what is next to it, and any way may be there. */
+/** If no exit of the room is known, the world does not say which rooms are adjacent, so any may be. */
 function canWalkTo({ map, room, isPlaced }: Scene, to: string): boolean {
   const neighbours = map.neighbours.get(room?.name ?? "");
   if (neighbours === undefined) return map.rooms.size === 0 || map.rooms.has(to);

@@ -3,7 +3,7 @@ import type { Thing } from "./thing.ts";
 
 const CONTAINING = " containing ";
 
-/** Whether a name in small letters is a name of this thing: "cup", or "cup containing red paint". */
+/** Whether a lower-case name is a name of this thing: "cup", or "cup containing red paint". */
 export function answersTo({ names, contents }: Thing, name: string): boolean {
   if (names.includes(name)) return true;
   const split = name.indexOf(CONTAINING);
@@ -11,15 +11,15 @@ export function answersTo({ names, contents }: Thing, name: string): boolean {
   return listThings(contents.things).toLowerCase() === name.slice(split + CONTAINING.length);
 }
 
-/** Whether a name in small letters is at least the end of its full name: "bee" for "adult bee". */
+/** Whether a lower-case name is at least the end of its full name: "bee" for "adult bee". */
 export function mayAnswerTo({ names }: Thing, name: string): boolean {
   return names[0]?.endsWith(` ${name}`) ?? false;
 }
 
-/** Furniture and machines stay where they are; everything else may be in somebody's pocket. */
+/** Furniture and machines stay where they are; the agent may carry everything else. */
 export function isFixture({ door, status, contents }: Thing): boolean {
-  const standsFirm = contents?.manner === "In" || contents?.manner === "On";
-  return door !== undefined || standsFirm || (status?.startsWith("turned ") ?? false);
+  const isFurniture = contents?.manner === "In" || contents?.manner === "On";
+  return door !== undefined || isFurniture || (status?.startsWith("turned ") ?? false);
 }
 
 export function isSubstance({ phrase }: Thing): boolean {

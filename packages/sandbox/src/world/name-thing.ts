@@ -3,14 +3,14 @@ export function withoutArticle(phrase: string): string {
   return phrase.trim().replace(/^(?:an?|the) (?:substance called )?/i, "");
 }
 
-/** The name that looking closely gives: "inclined plane B", "turtle egg". */
+/** The name shown when the agent looks closely: "inclined plane B", "turtle egg". */
 export function fullName(phrase: string): string {
   return withoutArticle(phrase).replace(/ (?:containing|titled) .*$| in the \w+ stage.*$/s, "");
 }
 
 /**
- * The name that handling gives. A creature keeps its kind's name through every stage of life, a substance through
- * every state of matter, and a plane has one name whatever covers it.
+ * The name shown when the agent handles the thing. A creature has its species' name in every stage of life, a substance
+ * one name in every state of matter, and an inclined plane one name whatever covers it.
  */
 export function shortName(phrase: string): string {
   return fullName(phrase)
@@ -19,7 +19,7 @@ export function shortName(phrase: string): string {
     .replace(/ egg$/, "");
 }
 
-/** Everything that a thing can be called, in small letters, its full name first. */
+/** All names of a thing, in lower case, its full name first. */
 export function listNames(phrase: string): string[] {
   const words = withoutArticle(phrase);
   const names = [fullName(phrase), shortName(phrase), words];

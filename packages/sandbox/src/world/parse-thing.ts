@@ -1,10 +1,10 @@
 import { listNames } from "./name-thing.ts";
 import type { Contents, Thing } from "./thing.ts";
 
-/** Deeper nesting than any real world has is kept as plain words, so that no input can exhaust the stack. */
+/** Deeper nesting, which real worlds do not have, is kept as plain text, so that no input can exhaust the stack. */
 const MAX_DEPTH = 8;
 
-/** What can follow the words that name a thing. */
+/** Text that can follow a thing's name. */
 const NAME_ENDS = [
   ", which is ",
   ", currently ",

@@ -1,7 +1,7 @@
 import { withoutArticle } from "./name-thing.ts";
 import type { Thing } from "./thing.ts";
 
-/** Writes a thing the way the world does; the reverse of `parseThing`. */
+/** Describes a thing as the world does; the reverse of `parseThing`. */
 export function renderThing(thing: Thing): string {
   const { phrase, status, door, contents, remark } = thing;
   const name = withoutArticle(phrase);
@@ -25,7 +25,7 @@ export function listThings(things: readonly Thing[]): string {
   return things.length === 0 ? "nothing" : things.map(renderThing).join(", ");
 }
 
-/** A line of a list. The world leaves a space behind a sentence on a door or a switch that ends the line. */
+/** A line of a list. The world adds a space if the line ends with a sentence about a door or a switch. */
 export function renderLine(thing: Thing): string {
   const text = renderThing(thing);
   return `\t${/(?:closed|activated)\.$/.test(text) ? `${text} ` : text}`;

@@ -13,18 +13,18 @@ const SHED = [
   "\tA door to the yard (that is open)",
 ].join("\n");
 
-test("a list that is read and written again is the same list", () => {
+test("parsing and rendering a list gives the same list", () => {
   const [room] = parseRooms(SHED);
   expect(room && renderRoom(room)).toBe(SHED);
 });
 
-test("the same list in one line is the same room", () => {
+test("the same list on one line gives the same room", () => {
   const oneLine = SHED.replace("\tthe agent\n", "").replace(/\s+/g, " ");
   const [room] = parseRooms(oneLine);
   expect(room && renderRoom(room)).toBe(SHED);
 });
 
-test("things are told apart inside what holds them", () => {
+test("things inside a container are told apart", () => {
   const [room] = parseRooms(SHED);
   const box = room?.things.find(({ phrase }) => phrase === "a box");
   expect(box?.contents?.things.map(({ phrase, status }) => [phrase, status])).toEqual([
@@ -33,13 +33,13 @@ test("things are told apart inside what holds them", () => {
   ]);
 });
 
-test("things and rooms may have the names of an object's own properties", () => {
+test("things and rooms may have the names of built-in object properties", () => {
   const [room] = parseRooms("This room is called the __proto__. In it, you see: a constructor a __proto__");
   expect(room?.name).toBe("__proto__");
   expect(room?.things.map(({ names }) => names[0])).toEqual(["constructor", "__proto__"]);
 });
 
-test("nesting without end does not exhaust the stack", () => {
+test("endless nesting does not exhaust the stack", () => {
   const [room] = parseRooms(
     `This room is called the pit. In it, you see: ${"a box (containing ".repeat(50_000)}`,
   );

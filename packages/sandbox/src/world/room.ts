@@ -6,7 +6,7 @@ import type { Thing } from "./thing.ts";
 
 export interface Room {
   name: string;
-  /** The sentence in front of the list: "This room is called the attic. In it, you see:" */
+  /** The sentence before the list: "This room is called the attic. In it, you see:" */
   opening: string;
   things: Thing[];
   doors: Doorway[];
@@ -22,7 +22,7 @@ const DOORWAY = /A door to (?:the )?([^()\n]{1,80}) \(that is (open|closed)\)/g;
 const DOORS_OPENING = "You also see:";
 const AGENT = "the agent";
 
-/** Finds every room that a text describes, whether in one line or as a list with a tab before each thing. */
+/** Finds every room that a text describes, in one line or as a list with a tab before each thing. */
 export function parseRooms(text: string): Room[] {
   const openings = [...text.matchAll(OPENING)];
   return openings.map((opening, index) => {
@@ -52,7 +52,7 @@ function parseDoorways(text: string): Doorway[] {
   return [...text.matchAll(DOORWAY)].map((door) => ({ to: door[1] ?? "", isOpen: door[2] === "open" }));
 }
 
-/** What looking around shows to somebody who stands in the room. */
+/** The observation of an agent that looks around in the room. */
 export function renderRoom({ opening, things, doors }: Room): string {
   const lines = things.map(renderLine);
   lines.splice(placeInOrder(things, AGENT), 0, `\t${AGENT}`);
@@ -63,7 +63,7 @@ export function renderRoom({ opening, things, doors }: Room): string {
   return [`${opening} `, ...lines, ...doorLines].join("\n");
 }
 
-/** The world lists things by name; a newcomer goes before the first that comes after it. */
+/** The index at which to insert a thing: the world lists things by name. */
 export function placeInOrder(things: readonly Thing[], phrase: string): number {
   const name = withoutArticle(phrase);
   const place = things.findIndex((thing) => withoutArticle(thing.phrase) > name);

@@ -1,4 +1,4 @@
-/** After these words an article goes on with the same thing: "with a paper surface", "reading a temperature". */
+/** After these words, an article continues the same thing: "with a paper surface", "reading a temperature". */
 const LINKING_WORDS = new Set([
   "In",
   "On",
@@ -18,8 +18,8 @@ const LINKING_WORDS = new Set([
 ]);
 
 /**
- * Cuts "a lamp a table. On the table is: a cup, a fork. the ground" into its things. Nothing but an article marks
- * where one begins, so an article counts unless it stands in brackets, behind a comma, or behind a linking word.
+ * Splits "a lamp a table. On the table is: a cup, a fork. the ground" into its things. Only an article marks the start
+ * of a thing, so every article counts except in brackets, after a comma or after a linking word.
  */
 export function splitOneLine(line: string): string[] {
   const things: string[] = [];

@@ -1,15 +1,15 @@
-/** One object of the world, in the parts that an action can change. */
+/** One object of the world, divided into the parts that actions can change. */
 export interface Thing {
-  /** As the world writes it: "a fridge", "a substance called soap", "soil". */
+  /** As the world calls it: "a fridge", "a substance called soap", "soil". */
   phrase: string;
-  /** What an action may call it, in small letters, the fullest proper name first. */
+  /** Names that an action may use, in lower case, the full name first. */
   names: readonly string[];
-  /** What follows ", which is": "turned off", "deactivated". */
+  /** The text after ", which is": "turned off", "deactivated". */
   status?: string;
   door?: Door;
-  /** Absent when it holds nothing by nature, or when a closed door hides what is inside. */
+  /** Absent if the thing is not a container, or if a closed door hides its contents. */
   contents?: Contents;
-  /** Whatever else the world says of it, word for word. */
+  /** Everything else in its description, verbatim. */
   remark: string;
 }
 

@@ -1,12 +1,12 @@
 import { parseRooms, type Room } from "./room.ts";
 
-/** Everything that the system turn tells about the world before anybody acts. */
+/** The system turn's description of the world before the first action. */
 export interface WorldMap {
   rooms: Map<string, Room>;
-  /** From each room to those next to it. Rooms that are in neither list nor doorway have no entry. */
+  /** Adjacent rooms by room. Rooms without a list or a doorway have no entry. */
   neighbours: Map<string, Set<string>>;
   /** Where the agent begins. */
-  start?: string;
+  start: string | undefined;
 }
 
 const CONNECTION = /^- ([^\n:]{1,80}) connects to: ([^\n]+)$/gm;
@@ -16,7 +16,7 @@ export function parseWorldMap(environment: string): WorldMap {
   const mapAt = Math.max(0, environment.indexOf(MAP_HEADING));
   const rooms = new Map(parseRooms(environment.slice(mapAt)).map((room) => [room.name, room]));
 
-  // What stands before the map is the room that the agent sees first, seen later than the map was drawn.
+  // The text before the map describes the agent's first room, more recently than the map.
   const start = parseRooms(environment.slice(0, mapAt))[0];
   if (start !== undefined) rooms.set(start.name, start);
 
@@ -27,6 +27,5 @@ export function parseWorldMap(environment: string): WorldMap {
   for (const [, name = "", list = ""] of environment.matchAll(CONNECTION)) {
     neighbours.set(name, new Set(list.split(", ")));
   }
-  const startName = start?.name ?? (rooms.size === 1 ? [...rooms.keys()][0] : undefined);
-  return startName === undefined ? { rooms, neighbours } : { rooms, neighbours, start: startName };
+  return { rooms, neighbours, start: start?.name ?? (rooms.size === 1 ? [...rooms.keys()][0] : undefined) };
 }

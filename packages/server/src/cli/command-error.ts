@@ -1,4 +1,4 @@
-/** A command that cannot do what it was asked; the message is all that its user needs. */
+/** A command that cannot do what it was told to; its message is all that the user needs. */
 export class CommandError extends Error {
   constructor(message: string) {
     super(message);

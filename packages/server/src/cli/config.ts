@@ -1,6 +1,6 @@
 import { describeConfig, type RawEnvironment, unknownVariables } from "../config.ts";
 
-/** Prints every variable's effective value; those that were set are marked. */
+/** Prints every variable's effective value and whether it is set. */
 export function showConfig(environment: RawEnvironment): void {
   for (const { name, value, from } of describeConfig(environment)) {
     process.stdout.write(
@@ -8,5 +8,5 @@ export function showConfig(environment: RawEnvironment): void {
     );
   }
   for (const name of unknownVariables(environment))
-    process.stderr.write(`${name} is not known and has no effect\n`);
+    process.stderr.write(`${name} is unknown and has no effect\n`);
 }

@@ -1,12 +1,18 @@
+import { Help } from "commander";
 import { z } from "zod";
 import { environment } from "../environment.ts";
 
-/** The environment variables, what each means and its default: for `--help`. */
-export function environmentHelp(): string {
+/** The environment variables with descriptions and defaults, for `--help`. */
+export function environmentHelp(width: number): string {
+  const help = new Help();
+  help.helpWidth = width;
+  const names = Object.keys(environment.shape);
+  const nameWidth = Math.max(...names.map((name) => name.length));
   const rows = Object.entries(environment.shape).map(([name, schema]) => {
-    const meta = z.globalRegistry.get(schema);
+    const description = z.globalRegistry.get(schema)?.description;
     const fallback = defaultOf(schema);
-    return `  ${name.padEnd(30)} ${meta?.description}${fallback === undefined ? "" : ` (default: ${fallback})`}`;
+    const text = fallback === undefined ? `${description}` : `${description} (default: ${fallback})`;
+    return help.formatItem(name, nameWidth, text, help);
   });
   return ["Environment variables:", ...rows, ""].join("\n");
 }

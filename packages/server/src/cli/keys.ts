@@ -11,7 +11,7 @@ import { nowMicros, toIsoInstant } from "../storage/micros.ts";
 import { CommandError } from "./command-error.ts";
 import { withStore } from "./with-store.ts";
 
-const keysAtOnce = 1_000;
+const pageSize = 1_000;
 
 export async function createKey(
   config: Config,
@@ -28,7 +28,7 @@ export async function createKey(
       return await createApiKey(transaction, keyDigest, newKey);
     });
     process.stdout.write(`${key}\n`);
-    process.stderr.write(`Its id is ${id}. The key is not shown again.\n`);
+    process.stderr.write(`The id of the key is ${id}. The key is not shown again.\n`);
   });
 }
 
@@ -44,7 +44,7 @@ export async function listKeys(config: Config): Promise<void> {
   await withStore(config, async ({ database, owner }) => {
     let after: Keyset | undefined;
     do {
-      const { rows, next } = await selectApiKeys(database, owner.id, { limit: keysAtOnce, after });
+      const { rows, next } = await selectApiKeys(database, owner.id, { limit: pageSize, after });
       for (const apiKey of rows) process.stdout.write(`${describeKey(apiKey)}\n`);
       after = next;
     } while (after !== undefined);

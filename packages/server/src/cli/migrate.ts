@@ -5,6 +5,6 @@ export async function migrateDatabase(config: Config): Promise<void> {
   const { database, migrated } = await openDatabase(config.databaseUrl, () => {});
   await database.destroy();
   process.stdout.write(
-    migrated.length === 0 ? "The schema is up to date.\n" : `Done: ${migrated.join(", ")}\n`,
+    migrated.length === 0 ? "The schema is up to date.\n" : `Applied ${migrated.join(", ")}.\n`,
   );
 }

@@ -5,6 +5,7 @@ import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
 import { readDatabaseClock } from "../storage/database-clock.ts";
 import { toIsoInstant } from "../storage/micros.ts";
 import { CommandError } from "./command-error.ts";
+import { counted } from "./counted.ts";
 import { withStore } from "./with-store.ts";
 
 /** Gives results that a wrong clock dated in the future the times of their neighbours. */
@@ -17,12 +18,12 @@ export async function mendResultTimes(config: Config, { dryRun }: { dryRun?: boo
     const found =
       count === 0
         ? "No result is dated in the future"
-        : `${counted(count, "result")} dated in the future, from ${toIsoInstant(earliest)} to ${toIsoInstant(latest)}, with numbers from ${firstId} to ${lastId}`;
+        : `${counted(count, "result")} dated in the future, from ${toIsoInstant(earliest)} to ${toIsoInstant(latest)}, with ids from ${firstId} to ${lastId}`;
     process.stdout.write(`It is ${toIsoInstant(now)}. ${found}.\n`);
     if (dryRun) {
       if (count > 0)
         process.stdout.write(
-          "Nothing was changed. Without --dry-run, each gets the time of the result before it.\n",
+          "Nothing was changed. Without --dry-run, each would get the time of the result before it.\n",
         );
       return;
     }
@@ -36,8 +37,4 @@ export async function mendResultTimes(config: Config, { dryRun }: { dryRun?: boo
       throw error instanceof NoSoundTimeError ? new CommandError(error.message) : error;
     }
   });
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
 }

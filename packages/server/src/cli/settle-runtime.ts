@@ -1,30 +1,31 @@
 const loopback = ["127.0.0.1", "localhost", "[::1]"];
 
-/** What Bun reads from the environment at its start only. Each is left alone where somebody has set it. */
+/** Keeps requests to this machine away from a configured proxy. Bun reads these variables at every request. */
+export function bypassProxyForLoopback(): void {
+  const excluded = (process.env.NO_PROXY ?? process.env.no_proxy ?? "").split(",").filter(Boolean);
+  const noProxy = [...new Set([...excluded, ...loopback])].join(",");
+  process.env.NO_PROXY = noProxy;
+  process.env.no_proxy = noProxy;
+}
+
+/** What Bun reads from the environment only when it starts. A value that is already set is left alone. */
 const settings = {
-  /** Requests to the upstream at once; Bun's own limit is 256. */
+  /** Maximum concurrent outgoing requests; Bun's default is 256. */
   BUN_CONFIG_MAX_HTTP_REQUESTS: "65335",
   /**
-   * In bytes. JavaScriptCore lets garbage grow with the machine's memory. Told of 192 MiB, it collects earlier: 5,000
-   * waiting predictions take a third less memory, for 4 % more instructions. It is no limit (docs/decisions/0004-speed.md).
+   * In bytes. JavaScriptCore lets garbage grow with the machine's memory. With 192 MiB it collects earlier: 5,000
+   * waiting predictions take a third less memory, for 4 % more instructions. It is not a limit (docs/decisions/0004-speed.md).
    */
   BUN_JSC_forceRAMSize: "201326592",
 };
 
-/**
- * Settles what must be settled before Bun starts: the process replaces itself, once, by one that was started with the
- * right environment. Loopback is kept out of a configured proxy on the way. Where the system cannot do that, Bun's
- * own settings stay.
- */
+/** Replaces this process, once, by one that starts with `settings`. Where the system has no `execve`, Bun's defaults apply. */
 export function settleRuntime(): void {
   if (process.env.BUN_CONFIG_MAX_HTTP_REQUESTS !== undefined || typeof process.execve !== "function") return;
-  const noProxy = [process.env.NO_PROXY ?? process.env.no_proxy, ...loopback].filter(Boolean).join(",");
-  const environment = { ...settings, ...process.env, NO_PROXY: noProxy, no_proxy: noProxy };
   const isCompiled = Bun.main.startsWith("/$bunfs/");
   const programAndArguments = isCompiled ? process.argv.slice(2) : process.argv.slice(1);
-  process.execve(
-    process.execPath,
-    [process.execPath, ...process.execArgv, ...programAndArguments],
-    environment,
-  );
+  process.execve(process.execPath, [process.execPath, ...process.execArgv, ...programAndArguments], {
+    ...settings,
+    ...process.env,
+  });
 }

@@ -5,22 +5,20 @@ import { listenAddress } from "../http/listen.ts";
 import { CommandError } from "./command-error.ts";
 import { withStore } from "./with-store.ts";
 
-/** Prints a new address that signs a browser in as the owner. */
+/** Prints a new one-time URL that signs a browser in as the owner. */
 export async function printSignInAddress(config: Config): Promise<void> {
   const { listen, identity } = config;
   if (identity.oidc !== undefined) {
     throw new CommandError(
-      `People sign in at ${identity.oidc.issuer} (PRESAGE_OIDC_ISSUER), not by an address.`,
+      `Users sign in at ${identity.oidc.issuer} (PRESAGE_OIDC_ISSUER); sign-in URLs are for local mode only.`,
     );
   }
   if (listen.publicUrl === undefined && listen.port === 0) {
-    throw new CommandError(
-      "PRESAGE_PORT is 0, so the server's address is not known; set PRESAGE_PUBLIC_URL.",
-    );
+    throw new CommandError("PRESAGE_PORT is 0, so the server's URL is unknown; set PRESAGE_PUBLIC_URL.");
   }
   await withStore(config, async (store) => {
     const publicUrl = listen.publicUrl ?? browserAddress(listenAddress(listen.host, listen.port));
     process.stdout.write(`${publicUrl}${await createSignInPath(store)}\n`);
-    process.stderr.write("The address works once, within 12 hours.\n");
+    process.stderr.write("The URL works once, within 12 hours.\n");
   });
 }

@@ -5,6 +5,7 @@ import { findUserId } from "../identity/users/find-user-id.ts";
 import { listUsers } from "../identity/users/list-users.ts";
 import type { UserAccess } from "../identity/users/users-access-store.ts";
 import { toIsoInstant } from "../storage/micros.ts";
+import { counted } from "./counted.ts";
 import { withStore } from "./with-store.ts";
 
 export async function showUsers(config: Config): Promise<void> {
@@ -20,7 +21,7 @@ export async function endUserAccess(config: Config, idOrEmail: string): Promise<
     const { sessions, keys } = await endUser(database, userId);
     process.stdout.write(`Ended ${counted(sessions, "session")} and revoked ${counted(keys, "key")}.\n`);
     process.stderr.write(
-      "Running servers refuse the keys within 5 s. Whoever can still sign in gets in again: end that first.\n",
+      "Running servers reject the keys within 5 s. A user who can still sign in regains access: prevent that first.\n",
     );
   });
 }
@@ -38,11 +39,7 @@ function describeUser(user: UserAccess): string {
   ].join("  ");
 }
 
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
-}
-
-/** What people and providers call themselves must not steer the terminal. */
+/** Escapes control characters: names of users and providers must not control the terminal. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(
     /[\p{Cc}\p{Cf}]/gu,

@@ -4,12 +4,10 @@ import { createLog } from "../observability/logger.ts";
 import { isInMemory } from "../storage/open-database.ts";
 import { CommandError } from "./command-error.ts";
 
-/** Works on the configured database, beside a running server. */
+/** Opens the configured database for one command. Servers may run at the same time. */
 export async function withStore(config: Config, work: (store: OpenedStore) => Promise<void>): Promise<void> {
   if (isInMemory(config.databaseUrl)) {
-    throw new CommandError(
-      "PRESAGE_DATABASE_URL is sqlite::memory:, a database of each process's own that no other command sees.",
-    );
+    throw new CommandError("PRESAGE_DATABASE_URL is sqlite::memory:, a database that no other process sees.");
   }
   const store = await composeStore(config, createLog("silent"));
   try {

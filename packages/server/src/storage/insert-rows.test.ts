@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { onEachDatabase } from "../../test/support/databases.ts";
+import { onEachDatabase } from "../../test/support/store/databases.ts";
 import { insertRows } from "./insert-rows.ts";
 import { openDatabase } from "./open-database.ts";
 import type { EvaluationResultsTable, EvaluationTagsTable } from "./schema/tables.ts";

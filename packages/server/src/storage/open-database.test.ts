@@ -1,10 +1,9 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { sql } from "kysely";
-import pg from "pg";
 import { patientAsker } from "../../test/support/asker.ts";
-import { onEachDatabase } from "../../test/support/databases.ts";
-import { createDatabaseAt, startPostgres } from "../../test/support/postgres.ts";
+import { createPostgresDatabase, onEachDatabase } from "../../test/support/store/databases.ts";
+import { connectTo } from "../../test/support/store/postgres.ts";
 import { openDatabase } from "./open-database.ts";
 import { claimOnce } from "./settings-store.ts";
 
@@ -94,11 +93,8 @@ test("a database in memory is read on its one connection, and has no path", asyn
 });
 
 test("a migration that waits for a table lets others on in between, and is made once it gets the table", async () => {
-  const { PRESAGE_TEST_POSTGRES: shared } = process.env;
-  const server = shared === undefined ? await startPostgres() : undefined;
-  const url = await createDatabaseAt(server?.url ?? shared ?? "");
-  const [holder, watcher] = [new pg.Client(url), new pg.Client(url)];
-  await Promise.all([holder.connect(), watcher.connect()]);
+  const url = await createPostgresDatabase();
+  const [holder, watcher] = await Promise.all([connectTo(url), connectTo(url)]);
   await holder.query(
     "create table kysely_migration (name varchar(255) primary key, timestamp varchar(255) not null)",
   );
@@ -122,13 +118,9 @@ test("a migration that waits for a table lets others on in between, and is made 
   expect(Math.max(...waits)).toBeGreaterThan(2);
   expect(Math.max(...waits)).toBeLessThan(4);
   await destroy();
-  await server?.remove();
 });
 
 test("A PostgreSQL database that measures texts by their bytes is refused", async () => {
-  const { PRESAGE_TEST_POSTGRES: shared } = process.env;
-  const server = shared === undefined ? await startPostgres() : undefined;
-  const url = await createDatabaseAt(server?.url ?? shared ?? "", "encoding 'SQL_ASCII' template template0");
+  const url = await createPostgresDatabase("encoding 'SQL_ASCII' template template0");
   await expect(openDatabase(url, onConnectionLost)).rejects.toThrow("its encoding is SQL_ASCII");
-  await server?.remove();
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
 import { patientAsker } from "../../test/support/asker.ts";
-import { onEachDatabase } from "../../test/support/databases.ts";
+import { onEachDatabase } from "../../test/support/store/databases.ts";
 import { openDatabase } from "./open-database.ts";
 import type { Database } from "./schema/tables.ts";
 

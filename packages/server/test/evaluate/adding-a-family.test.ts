@@ -28,7 +28,7 @@ async function familyOfThePage(): Promise<RuleFamily> {
   return (await import(path)).maxLength;
 }
 
-test("the family of the page runs beside the others, by the words of the page alone", async () => {
+test("the family from the documentation page runs beside the others, exactly as the page describes it", async () => {
   const family = await familyOfThePage();
   const registry = createRegistry([...ruleFamilies, family]);
   const rules = createRuleRunner({ ...ruleRunnerDefaults, families: [...ruleFamilies, family] });

@@ -5,9 +5,10 @@ import { findRevision } from "../../src/evaluation/taxonomies/find-revision.ts";
 import { listRevisions } from "../../src/evaluation/taxonomies/list-revisions.ts";
 import { removeLabels } from "../../src/evaluation/taxonomies/remove-labels.ts";
 import { setLabels } from "../../src/evaluation/taxonomies/set-labels.ts";
+
 import { patientAsker } from "../support/asker.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { openStore } from "../support/open-store.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 const builtInNames = ["system:agent-errors", "system:world-model-errors"];
 
@@ -47,7 +48,7 @@ onEachDatabase((testDatabase) => {
   afterAll(() => store[Symbol.asyncDispose]());
 
   describe("Built-in taxonomies", () => {
-    test("are listed behind the account's own, on whatever page that is", async () => {
+    test("are listed after the account's own, on every page", async () => {
       const all = [...own, ...builtInNames];
       expect(await names({})).toEqual(all);
       for (const limit of [1, 2, 3, 4, 5, 6]) {
@@ -57,7 +58,7 @@ onEachDatabase((testDatabase) => {
       }
     });
 
-    test("pass the filters as others do", async () => {
+    test("are filtered like any other", async () => {
       const [agents] = await list({ taxonomyName: "system:agent-errors" });
       expect(await names({ label: "production" })).toEqual(["two", ...builtInNames]);
       expect(await names({ label: "production", offset: 1 })).toEqual(builtInNames);
@@ -67,7 +68,7 @@ onEachDatabase((testDatabase) => {
       expect(await names({ taxonomyName: "one" })).toEqual(["one"]);
     });
 
-    test("are the same for every account, and bear its id", async () => {
+    test("are the same for every account and have its account id", async () => {
       const stranger = Bun.randomUUIDv7();
       const theirs = await list({}, stranger);
       const ours = await list({ offset: 3 });
@@ -98,7 +99,7 @@ onEachDatabase((testDatabase) => {
     });
   });
 
-  test("A labelled revision is found by its taxonomy's name, with the built-in ones", async () => {
+  test("A labelled revision is found by its taxonomy's name, among the built-in ones", async () => {
     const find = (name: string, label: string) =>
       findLabelledRevision(store.database, accountId, name, label);
     expect(await find("two", "production")).toMatchObject({ error_taxonomy_name: "two" });

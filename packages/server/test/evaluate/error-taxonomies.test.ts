@@ -1,38 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import {
   type ErrorTaxonomyRevision,
   ErrorTaxonomyRevisionCreateResponse,
   ErrorTaxonomyRevisionListResponse,
 } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { errorTaxonomyClient, nowhere, path, tree } from "../support/error-taxonomies.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { errorTaxonomyClient, nowhere, path, tree } from "../support/resources/error-taxonomies.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let presage: TestPresage;
+  const upstream = useUpstream();
+  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
   /** Headers of a caller of another account. */
   let stranger: Record<string, string>;
   const { post, create, find, list } = errorTaxonomyClient(() => presage);
 
   beforeAll(async () => {
-    const databaseUrl = await database.create();
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: databaseUrl,
-      PRESAGE_UPSTREAM_URL: upstream.url,
-    });
-    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
+    stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
   });
 
   describe("Creating a revision", () => {
-    test("by a new name makes the taxonomy and its first revision", async () => {
+    test("with a new name creates the taxonomy and its first revision", async () => {
       const metadata = { author: "me", ticket: 7 };
       const made = await create({
         error_taxonomy_name: "agents",
@@ -55,7 +45,7 @@ onEachDatabase((database) => {
       expect(await find(made.id)).toEqual(made);
     });
 
-    test("by a known name or id counts up, and moves the labels that it is given", async () => {
+    test("with a known name or id gets the next number and takes over the given labels", async () => {
       const first = await create({ error_taxonomy_name: "growing", labels: ["production", "old"] });
       const second = await create({ error_taxonomy_name: "growing", labels: ["production"] });
       const third = await create({ error_taxonomy_id: first.error_taxonomy_id.toUpperCase() });
@@ -66,7 +56,7 @@ onEachDatabase((database) => {
       expect((await find(second.id)).labels).toEqual(["production"]);
     });
 
-    test("goes by the id where a name is given too", async () => {
+    test("uses the id if both id and name are given", async () => {
       const first = await create({ error_taxonomy_name: "by id" });
       const second = await create({
         error_taxonomy_id: first.error_taxonomy_id,
@@ -76,7 +66,7 @@ onEachDatabase((database) => {
       expect(second.revision).toBe(2);
     });
 
-    test("replaces the description only if it brings one", async () => {
+    test("replaces the description only if one is given", async () => {
       const first = await create({ error_taxonomy_name: "described", error_taxonomy_description: "old" });
       const second = await create({ error_taxonomy_name: "described", error_taxonomy_description: null });
       expect(second.error_taxonomy_description).toBe("old");
@@ -84,14 +74,14 @@ onEachDatabase((database) => {
       expect((await find(first.id)).error_taxonomy_description).toBe("new");
     });
 
-    test("keeps the tree as it came, long integers and all", async () => {
+    test("stores the tree unchanged, including long integers", async () => {
       const body = '{"b":[1.5,{"__proto__":"é\\u0000"}],"a":12345678901234567890}';
       const response = await post("", `{"error_taxonomy_name":"exact","body":${body}}`);
       expect(response.status).toBe(201);
       expect(await response.text()).toContain(`"body":${body}`);
     });
 
-    test("with create_only_if_not_exists refuses a name that is taken", async () => {
+    test("with create_only_if_not_exists rejects a taken name", async () => {
       const only = { error_taxonomy_name: "only once", create_only_if_not_exists: true };
       const { error_taxonomy_id } = await create(only);
       const again = await post("", { body: tree, ...only });
@@ -99,13 +89,13 @@ onEachDatabase((database) => {
       expect(await list({ error_taxonomy_id })).toHaveLength(1);
     });
 
-    test("of an unknown taxonomy is 404", async () => {
+    test("for an unknown taxonomy is 404", async () => {
       const response = await post("", { body: tree, error_taxonomy_id: nowhere });
       expect(response.status).toBe(404);
     });
 
-    test("names every fault of the request", async () => {
-      const faults = await faultsOf(
+    test("reports every issue of the request", async () => {
+      const faults = await issuesOf(
         await post("", {
           error_taxonomy_id: "x",
           error_taxonomy_name: "",
@@ -114,7 +104,7 @@ onEachDatabase((database) => {
           labels: ["", "é".repeat(121), 1, "a\0b"],
         }),
       );
-      expect(placesOf(faults)).toEqual([
+      expect(locationsOf(faults)).toEqual([
         { type: "uuid_parsing", loc: ["body", "error_taxonomy_id"] },
         { type: "string_too_short", loc: ["body", "error_taxonomy_name"] },
         { type: "bool_type", loc: ["body", "create_only_if_not_exists"] },
@@ -127,26 +117,26 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test("needs a taxonomy, and a tree that is an object or a list", async () => {
-      const nameless = await faultsOf(await post("", { body: [] }));
-      expect(placesOf(nameless)).toEqual([{ type: "missing", loc: ["body", "error_taxonomy_name"] }]);
-      const treeless = await faultsOf(await post("", { error_taxonomy_name: "t", body: "tree" }));
-      expect(placesOf(treeless)).toEqual([{ type: "dict_type", loc: ["body", "body"] }]);
+    test("requires a taxonomy, and a tree that is an object or a list", async () => {
+      const nameless = await issuesOf(await post("", { body: [] }));
+      expect(locationsOf(nameless)).toEqual([{ type: "missing", loc: ["body", "error_taxonomy_name"] }]);
+      const treeless = await issuesOf(await post("", { error_taxonomy_name: "t", body: "tree" }));
+      expect(locationsOf(treeless)).toEqual([{ type: "dict_type", loc: ["body", "body"] }]);
     });
 
-    test("refuses a tree that evaluations would be long to read, and takes the largest that they are not", async () => {
+    test("rejects a tree that would slow evaluations down, and accepts the largest allowed one", async () => {
       const nested = (levels: number): unknown[] => (levels === 1 ? [] : [nested(levels - 1)]);
       const long = (characters: number) => ({ a: "x".repeat(characters - '{"a":""}'.length) });
       for (const body of [long(1_000_001), nested(21), nested(200)]) {
-        const faults = await faultsOf(await post("", { error_taxonomy_name: "large", body }));
-        expect(placesOf(faults)).toEqual([{ type: "value_error", loc: ["body", "body"] }]);
+        const faults = await issuesOf(await post("", { error_taxonomy_name: "large", body }));
+        expect(locationsOf(faults)).toEqual([{ type: "value_error", loc: ["body", "body"] }]);
       }
       for (const body of [long(1_000_000), nested(20)]) {
         expect((await create({ error_taxonomy_name: "large", body })).body).toEqual(body);
       }
     });
 
-    test("counts without gaps or duplicates when many come at once", async () => {
+    test("numbers concurrent revisions without gaps or duplicates", async () => {
       const made = await Promise.all(
         Array.from({ length: 20 }, () => create({ error_taxonomy_name: "crowded", labels: ["newest"] })),
       );
@@ -158,7 +148,7 @@ onEachDatabase((database) => {
       expect(revisions.filter(({ labels }) => labels.length > 0)).toHaveLength(1);
     });
 
-    test("with create_only_if_not_exists lets one of many through", async () => {
+    test("with create_only_if_not_exists exactly one of many concurrent requests succeeds", async () => {
       const only = { body: tree, error_taxonomy_name: "contested", create_only_if_not_exists: true };
       const responses = await Promise.all(Array.from({ length: 10 }, () => post("", only)));
       expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
@@ -177,11 +167,11 @@ onEachDatabase((database) => {
 
     const idsOf = async (query: Record<string, string>) => (await list(query)).map(({ id }) => id);
 
-    test("shows the newest first, as they are now", async () => {
+    test("shows the newest first, with their current labels", async () => {
       expect((await list({})).slice(0, 3)).toEqual([late, other, early]);
     });
 
-    test("goes by taxonomy, name and label, all of which must fit", async () => {
+    test("filters by taxonomy, name and label; all must match", async () => {
       const { error_taxonomy_id } = early;
       expect(await idsOf({ error_taxonomy_id })).toEqual([late.id, early.id]);
       expect(await idsOf({ name: "listed too" })).toEqual([other.id]);
@@ -203,17 +193,17 @@ onEachDatabase((database) => {
       expect(await idsOf({ limit: "1000", offset: String(Number.MAX_SAFE_INTEGER) })).toEqual([]);
     });
 
-    test("names every fault of the query", async () => {
+    test("reports every issue of the query", async () => {
       const query = "error_taxonomy_id=x&name=%00&latest_revision_only=maybe&limit=1.5&offset=";
-      const faults = await faultsOf(await presage.call("GET", `${path}?${query}`));
-      expect(placesOf(faults)).toEqual([
+      const faults = await issuesOf(await presage.call("GET", `${path}?${query}`));
+      expect(locationsOf(faults)).toEqual([
         { type: "uuid_parsing", loc: ["query", "error_taxonomy_id"] },
         { type: "value_error", loc: ["query", "name"] },
         { type: "bool_parsing", loc: ["query", "latest_revision_only"] },
         { type: "int_parsing", loc: ["query", "limit"] },
         { type: "int_parsing", loc: ["query", "offset"] },
       ]);
-      const bounds = await faultsOf(await presage.call("GET", `${path}?limit=1001&offset=-1`));
+      const bounds = await issuesOf(await presage.call("GET", `${path}?limit=1001&offset=-1`));
       expect(bounds).toEqual([
         {
           type: "less_than_equal",
@@ -234,7 +224,7 @@ onEachDatabase((database) => {
   });
 
   describe("A caller of another account", () => {
-    test("finds, lists, extends and labels nothing of it", async () => {
+    test("cannot find, list, extend or label it", async () => {
       const revision = await create({ error_taxonomy_name: "private", labels: ["production"] });
       const { id, error_taxonomy_id } = revision;
       const answers = await Promise.all([
@@ -253,7 +243,7 @@ onEachDatabase((database) => {
       expect(await list({ error_taxonomy_id })).toEqual([revision]);
     });
 
-    test("may use the same name for a taxonomy of their own", async () => {
+    test("can use the same name for their own taxonomy", async () => {
       const { error_taxonomy_id } = await create({ error_taxonomy_name: "shared name" });
       const named = { body: tree, error_taxonomy_name: "shared name", create_only_if_not_exists: true };
       const response = await post("", named, stranger);

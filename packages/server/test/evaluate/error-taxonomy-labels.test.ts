@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { ErrorTaxonomyRevision } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { errorTaxonomyClient, nowhere, path } from "../support/error-taxonomies.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { errorTaxonomyClient, nowhere, path } from "../support/resources/error-taxonomies.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 onEachDatabase((database) => {
   const upstream = startUpstream();
@@ -23,14 +23,14 @@ onEachDatabase((database) => {
   });
 
   describe("Setting labels", () => {
-    test("adds them to those that are there, each once", async () => {
+    test("adds them to the existing ones, each once", async () => {
       const revision = await create({ error_taxonomy_name: "set", labels: ["b"] });
       const labelled = await changeLabels("set-labels", revision, ["c", "b", "a", "a"]);
       expect(labelled).toEqual({ ...revision, labels: ["b", "c", "a"] });
       expect(await find(revision.id)).toEqual(labelled);
     });
 
-    test("moves them from another revision of the same taxonomy, and of no other", async () => {
+    test("moves them from other revisions of the same taxonomy only", async () => {
       const other = await create({ error_taxonomy_name: "moved, not", labels: ["production"] });
       const first = await create({ error_taxonomy_name: "moved", labels: ["production", "stays"] });
       const second = await create({ error_taxonomy_name: "moved", labels: ["mine"] });
@@ -47,7 +47,7 @@ onEachDatabase((database) => {
       expect(await changeLabels("set-labels", revision, [])).toEqual(revision);
     });
 
-    test("never leaves a label on two revisions, however many set and remove it at once", async () => {
+    test("never leaves a label on two revisions, however many requests set and remove it concurrently", async () => {
       const name = "fought over";
       const rivals = [
         await create({ error_taxonomy_name: name }),
@@ -66,16 +66,16 @@ onEachDatabase((database) => {
       expect(labels).toContain("c");
     });
 
-    test("takes 100 at once, and none that is empty", async () => {
+    test("accepts 100 at once, and no empty one", async () => {
       const revision = await create({ error_taxonomy_name: "set many" });
       const many = Array.from({ length: 101 }, (_, index) => `label ${index}`);
       const labelled = await changeLabels("set-labels", revision, many.slice(1));
       expect(labelled.labels).toEqual(many.slice(1));
       const faults = [
-        ...(await faultsOf(await post(`/${revision.id}/set-labels`, { labels: many }))),
-        ...(await faultsOf(await post(`/${revision.id}/set-labels`, { labels: [""] }))),
+        ...(await issuesOf(await post(`/${revision.id}/set-labels`, { labels: many }))),
+        ...(await issuesOf(await post(`/${revision.id}/set-labels`, { labels: [""] }))),
       ];
-      expect(placesOf(faults)).toEqual([
+      expect(locationsOf(faults)).toEqual([
         { type: "too_long", loc: ["body", "labels"] },
         { type: "string_too_short", loc: ["body", "labels", 0] },
       ]);
@@ -83,7 +83,7 @@ onEachDatabase((database) => {
   });
 
   describe("Removing labels", () => {
-    test("answers with the revision as it now is, and passes over labels that it does not bear", async () => {
+    test("responds with the updated revision, and ignores labels that it does not have", async () => {
       const revision = await create({ error_taxonomy_name: "removed", labels: ["c", "b", "a"] });
       const labels = ["b", "unknown", "b", "", "\0", "x".repeat(10_000)];
       const rest = await changeLabels("remove-labels", revision, labels);
@@ -96,14 +96,14 @@ onEachDatabase((database) => {
       expect(await changeLabels("remove-labels", revision, [])).toEqual(revision);
     });
 
-    test("leaves alone what another revision bears", async () => {
+    test("does not touch labels of other revisions", async () => {
       const first = await create({ error_taxonomy_name: "removed elsewhere", labels: ["a"] });
       const second = await create({ error_taxonomy_name: "removed elsewhere" });
       await changeLabels("remove-labels", second, ["a"]);
       expect((await find(first.id)).labels).toEqual(["a"]);
     });
 
-    test("twice is as good as once, and a removed label can be set again", async () => {
+    test("is idempotent, and a removed label can be set again", async () => {
       const revision = await create({ error_taxonomy_name: "removed twice", labels: ["a", "b"] });
       await changeLabels("remove-labels", revision, ["a"]);
       expect((await changeLabels("remove-labels", revision, ["a"])).labels).toEqual(["b"]);
@@ -126,31 +126,31 @@ onEachDatabase((database) => {
     });
     const ask = (body: unknown, id = revision.id) => post(`/${id}/${verb}`, body);
 
-    test("without labels is refused", async () => {
-      expect(await faultsOf(await ask({}))).toEqual([
+    test("without labels is rejected", async () => {
+      expect(await issuesOf(await ask({}))).toEqual([
         { type: "missing", loc: ["body", "labels"], msg: "Field required", input: {} },
       ]);
     });
 
-    test("with labels that are no list, or no strings, is refused with every fault", async () => {
-      expect(await faultsOf(await ask({ labels: "x" }))).toEqual([
+    test("with labels that are not a list of strings is rejected with every issue", async () => {
+      expect(await issuesOf(await ask({ labels: "x" }))).toEqual([
         { type: "list_type", loc: ["body", "labels"], msg: "Input should be a valid list", input: "x" },
       ]);
       const msg = "Input should be a valid string";
-      expect(await faultsOf(await ask({ labels: [1, "a", null] }))).toEqual([
+      expect(await issuesOf(await ask({ labels: [1, "a", null] }))).toEqual([
         { type: "string_type", loc: ["body", "labels", 0], msg, input: 1 },
         { type: "string_type", loc: ["body", "labels", 2], msg, input: null },
       ]);
     });
 
-    test("with an account or a revision that is no UUID is refused", async () => {
-      const account = await faultsOf(await ask({ account_id: "x", labels: [] }));
-      expect(placesOf(account)).toEqual([{ type: "uuid_parsing", loc: ["body", "account_id"] }]);
-      const id = await faultsOf(await ask({ labels: [] }, "x"));
-      expect(placesOf(id)).toEqual([{ type: "uuid_parsing", loc: ["path", "revision_id"] }]);
+    test("with an account or a revision that is not a UUID is rejected", async () => {
+      const account = await issuesOf(await ask({ account_id: "x", labels: [] }));
+      expect(locationsOf(account)).toEqual([{ type: "uuid_parsing", loc: ["body", "account_id"] }]);
+      const id = await issuesOf(await ask({ labels: [] }, "x"));
+      expect(locationsOf(id)).toEqual([{ type: "uuid_parsing", loc: ["path", "revision_id"] }]);
     });
 
-    test("may carry the caller's account and no other", async () => {
+    test("may contain the caller's account and no other", async () => {
       const own = await ask({ account_id: revision.account_id.toUpperCase(), labels: [] });
       expect(await own.json()).toEqual(revision);
       expect((await ask({ account_id: null, labels: [] })).status).toBe(200);
@@ -158,11 +158,11 @@ onEachDatabase((database) => {
       expect((await find(revision.id)).labels).toEqual(["kept"]);
     });
 
-    test("is 404 for a revision that is not there", async () => {
+    test("is 404 for an unknown revision", async () => {
       expect((await ask({ labels: ["kept"] }, nowhere)).status).toBe(404);
     });
 
-    test("takes the revision's id in capitals", async () => {
+    test("accepts the revision's id in upper case", async () => {
       expect((await ask({ labels: [] }, revision.id.toUpperCase())).status).toBe(200);
     });
 

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { evaluationClient } from "../support/evaluations.ts";
-import { startPresage, type TestPresage, testKey } from "../support/presage.ts";
-import { type Ran, runPresage } from "../support/run-presage.ts";
-import { completion, startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
+import { type Ran, runPresage } from "../support/presage/run-presage.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
+import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 let directory: string;
 let upstream: TestUpstream;
@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Writes lines into a file of a new name and returns its path. */
+/** Writes lines to a new file and returns its path. */
 async function fileOf(lines: unknown[]): Promise<string> {
   const path = join(directory, `${crypto.randomUUID()}.jsonl`);
   await Bun.write(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
@@ -52,7 +52,7 @@ const sample = (output: string, gold: string) => ({
   evaluated_model_gold_answer: gold,
 });
 
-test("evaluates every line, keeps the results, and ends with a table", async () => {
+test("evaluates every line, stores the results and prints a table at the end", async () => {
   const file = await fileOf([sample("a", "a"), sample("a", "b"), sample("b", "b"), sample("c", "c")]);
   const out = `${file}.out`;
   const ran = await evaluate(
@@ -75,7 +75,7 @@ test("evaluates every line, keeps the results, and ends with a table", async () 
   expect(results[0]?.tags).toEqual({ model: "m 1" });
 });
 
-test("reads what presage predict wrote", async () => {
+test("reads the output of presage predict", async () => {
   const line = {
     interaction: { state: "closed", action: "open" },
     next_state: "open",
@@ -89,7 +89,7 @@ test("reads what presage predict wrote", async () => {
   });
 });
 
-test("goes on where it ended: what failed is tried again, nothing is kept twice", async () => {
+test("resumes where it stopped: retries what failed and stores nothing twice", async () => {
   const file = await fileOf([sample("a", "a"), sample("b", "b")]);
   const out = `${file}.out`;
   const judged = [
@@ -121,31 +121,31 @@ test("goes on where it ended: what failed is tried again, nothing is kept twice"
   expect(new Set(kept.map(({ evaluation_run_id }) => evaluation_run_id)).size).toBe(1);
 });
 
-test("with --min-pass-rate exits with 2 where the verdicts are not good enough", async () => {
+test("with --min-pass-rate exits with 2 if the pass rate is too low", async () => {
   const file = await fileOf([sample("a", "a"), sample("a", "b")]);
   const evaluator = ["--evaluator", "exact-match"];
   expect((await evaluate(file, ...evaluator, "--min-pass-rate", "0.5")).code).toBe(0);
   expect((await evaluate(file, ...evaluator, "--min-pass-rate", "0.51")).code).toBe(2);
 });
 
-test("an evaluation without a verdict is no pass: exit 1", async () => {
+test("a failed evaluation does not count as a pass: exit 1", async () => {
   const file = await fileOf([sample("a", "a"), { evaluated_model_output: "a" }]);
   const ran = await evaluate(file, "--evaluator", "exact-match", "--min-pass-rate", "0.5");
   expect(ran.code).toBe(1);
 });
 
 test.each([
-  [[], "--evaluator names what is to evaluate; --help shows how"],
-  [["--evaluator", "judge"], "--evaluator judge: a profile must be named, as FAMILY=PROFILE"],
+  [[], "error: required option '--evaluator <name[=profile]>' not specified"],
+  [["--evaluator", "judge"], "--evaluator judge: name a profile, as FAMILY=PROFILE"],
   [["--evaluator", "exact-match", "--min-pass-rate", "2"], "--min-pass-rate takes a number from 0 to 1"],
   [["--evaluator", "exact-match", "--tag", "x"], "--tag takes NAME=VALUE"],
-  [["--evaluator", "exact-match", "--server", "http://x"], "--server needs a key in PRESAGE_API_KEY"],
+  [["--evaluator", "exact-match", "--server", "http://x"], "--server needs an API key in PRESAGE_API_KEY"],
 ])("refuses %j in one line", async (options, line) => {
   const ran = await evaluate(await fileOf([sample("a", "a"), sample("b", "b")]), ...options);
   expect([ran.code, ran.stderr]).toEqual([1, `${line}\n`]);
 });
 
-test("an unknown evaluator ends the command with the names of those that there are", async () => {
+test("an unknown evaluator ends the command with a list of the known ones", async () => {
   const ran = await evaluate(await fileOf([sample("a", "a"), sample("b", "b")]), "--evaluator", "exact-mach");
   expect(ran.code).toBe(1);
   expect(ran.stderr).toStartWith(
@@ -153,7 +153,7 @@ test("an unknown evaluator ends the command with the names of those that there a
   );
 });
 
-test("outcomes of other evaluators are left as they are", async () => {
+test("an output file with outcomes of other evaluators is left unchanged", async () => {
   const file = await fileOf([sample("a", "a")]);
   const out = `${file}.out`;
   await evaluate(file, "--evaluator", "exact-match", "--out", out);
@@ -161,12 +161,12 @@ test("outcomes of other evaluators are left as they are", async () => {
   const ran = await evaluate(file, "--evaluator", "contains", "--out", out);
   expect([ran.code, ran.stderr]).toEqual([
     1,
-    `${out} holds evaluations by exact-match; name another file. Nothing was changed.\n`,
+    `${out} contains evaluations by exact-match; name another file. Nothing was changed.\n`,
   ]);
   expect(await Bun.file(out).text()).toBe(before);
 });
 
-test("a file with nothing in it is not good enough", async () => {
+test("an empty file does not reach the minimum pass rate", async () => {
   const ran = await evaluate(await fileOf([]), "--evaluator", "exact-match", "--min-pass-rate", "0.5");
   expect(ran.code).toBe(1);
 });
@@ -191,7 +191,7 @@ test("a judge sees the context that predict --keep-context wrote", async () => {
   });
 });
 
-test("another Presage evaluates with --server, and its refusals end the command", async () => {
+test("with --server another Presage evaluates, and its rejections end the command", async () => {
   const file = await fileOf([sample("a", "a"), sample("a", "b")]);
   const remotely = (key: string, ...more: string[]) =>
     runPresage(["evaluate", "--file", file, "--server", `${presage.url}/v1`, ...more], {
@@ -202,8 +202,33 @@ test("another Presage evaluates with --server, and its refusals end the command"
   expect((await search({ app: "remote" })).map(({ pass }) => pass).toSorted()).toEqual([false, true]);
   expect(await remotely("wrong", "--evaluator", "exact-match")).toMatchObject({
     code: 1,
-    stderr: `${presage.url}/v1 refuses the key in PRESAGE_API_KEY\n`,
+    stderr: `${presage.url}/v1 rejects the API key in PRESAGE_API_KEY\n`,
   });
   const unknown = await remotely(testKey, "--evaluator", "nothing");
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("There is no such evaluator")]);
+});
+
+test("a line that a server answers with 503 is sent again, and evaluated once", async () => {
+  let requests = 0;
+  const relay = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      requests += 1;
+      const { pathname } = new URL(request.url);
+      const { method, headers } = request;
+      const response = await fetch(presage.url + pathname, { method, headers, body: await request.text() });
+      if (requests > 1) return response;
+      return new Response("{}", { status: 503, headers: { "retry-after": "0" } });
+    },
+  });
+  const ran = await runPresage(
+    [
+      ...["evaluate", "--file", await fileOf([sample("a", "a")]), "--evaluator", "exact-match"],
+      ...["--app", "retried", "--server", relay.url.href],
+    ],
+    { PRESAGE_API_KEY: testKey },
+  );
+  expect([ran.code, requests]).toEqual([0, 2]);
+  expect(await search({ app: "retried" })).toHaveLength(1);
+  await relay.stop(true);
 });

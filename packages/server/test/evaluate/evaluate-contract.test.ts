@@ -1,9 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type EvaluationResult, EvaluationResultResponse } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationClient } from "../support/evaluations.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
@@ -72,26 +71,15 @@ const yesterday = {
 };
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let presage: TestPresage;
+  const upstream = useUpstream();
+  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
   const { post, evaluate, resultOf, find, search } = evaluationClient(() => presage);
-
-  beforeAll(async () => {
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: await database.create(),
-      PRESAGE_UPSTREAM_URL: upstream.url,
-    });
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
-  });
 
   describe.each([
     ["today's", today],
     ["old", yesterday],
   ])("A request in %s names", (_, request) => {
-    test("gets an item with every field of the contract, in new names and old", async () => {
+    test("gets an item with every field of the contract, under new and old names", async () => {
       const [item] = await evaluate(request);
       expect(item as unknown).toEqual({
         evaluator_id: expect.stringMatching(exactMatchId),
@@ -105,11 +93,11 @@ onEachDatabase((database) => {
       });
     });
 
-    test.each(resultFields)("gets a result whose %s is as the contract has it", async (name, value) => {
+    test.each(resultFields)("gets a result whose %s is as in the contract", async (name, value) => {
       expect((await resultOf(request))[name] as unknown).toEqual(value);
     });
 
-    test.each(replacedFields)("gets %s with what %s holds", async (oldName, name) => {
+    test.each(replacedFields)("gets %s with the value of %s", async (oldName, name) => {
       const result = await resultOf(request);
       expect(result[oldName]).toEqual(result[name]);
     });
@@ -125,7 +113,7 @@ onEachDatabase((database) => {
       });
     });
 
-    test("finds the same result again, alone, in a list, and by a search", async () => {
+    test("finds the same result by id, in a list and by a search", async () => {
       const result = await resultOf(request);
       expect(await find(result.id)).toEqual(result);
       expect((await search({ limit: 1 }))[0]).toEqual(result);
@@ -136,7 +124,7 @@ onEachDatabase((database) => {
   });
 
   describe("The Deprecation header", () => {
-    test("comes with old names, and the metrics count them by key", async () => {
+    test("is sent for old names, and the metrics count them by key", async () => {
       const counted = async () => {
         const text = await (await presage.call("GET", "/metrics")).text();
         return Number(/^presage_deprecated_requests_total\{key_id="[^"]+"\} (\d+)$/m.exec(text)?.[1]);
@@ -162,7 +150,7 @@ onEachDatabase((database) => {
       expect(response.headers.has("deprecation")).toBe(true);
     });
 
-    test("does not come without them, nor for old names that are null", async () => {
+    test("is not sent without old names, nor for old names that are null", async () => {
       expect((await post(today)).headers.has("deprecation")).toBe(false);
       const nulls = Object.fromEntries(requestFields.map(([, oldName]) => [oldName, null]));
       expect(
@@ -172,12 +160,12 @@ onEachDatabase((database) => {
   });
 
   describe("Of an old name and a new one", () => {
-    test.each(requestFields)("%s counts, and %s does not", async (name, oldName, value) => {
+    test.each(requestFields)("%s is used, and %s is ignored", async (name, oldName, value) => {
       const other = typeof value === "string" ? "something else" : ["something else"];
       expect((await resultOf({ ...today, [oldName]: other }))[name] as unknown).toEqual(value);
     });
 
-    test("the new evaluators, evaluator and explain_strategy count", async () => {
+    test("the new evaluators, evaluator and explain_strategy are used", async () => {
       const evaluators = [
         { evaluator: "exact-match", evaluator_id: "nothing", explain_strategy: "never", explain: true },
       ];

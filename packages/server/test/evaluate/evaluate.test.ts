@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationClient } from "../support/evaluations.ts";
-import { faultsOf } from "../support/faults.ts";
-import { say } from "../support/judge.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+import { describe, expect, test } from "bun:test";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
+import { issuesOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { say } from "../support/upstream/judge.ts";
+import { completion } from "../support/upstream/upstream.ts";
 
 const same = {
   evaluated_model_output: "The door is open.",
@@ -14,24 +14,15 @@ const other = { ...same, evaluated_model_output: "The door is closed." };
 const exactMatch = [{ evaluator: "exact-match" }];
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let presage: TestPresage;
+  const upstream = useUpstream();
+  const presage = usePresage(database, {
+    PRESAGE_UPSTREAM_URL: upstream.url,
+    PRESAGE_UPSTREAM_TIMEOUT_MS: "1500",
+  });
   const { post, evaluate, resultOf, find, search } = evaluationClient(() => presage);
 
-  beforeAll(async () => {
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: await database.create(),
-      PRESAGE_UPSTREAM_URL: upstream.url,
-      PRESAGE_UPSTREAM_TIMEOUT_MS: "1500",
-    });
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
-  });
-
   describe("A verdict", () => {
-    test("that is a fail says where and why", async () => {
+    test("of fail says where and why", async () => {
       const result = await resultOf({ ...other, evaluators: exactMatch });
       expect(result).toMatchObject({ pass: false, score_raw: 0, status: "success" });
       expect(result.explanation).toContain("closed");
@@ -58,7 +49,7 @@ onEachDatabase((database) => {
       },
     );
 
-    test("is explained in whatever a model writes, and found again in the same words", async () => {
+    test("is explained in any script, and read back in the same words", async () => {
       upstream.answer = () => say({ reasoning: "no \0 and \ud83d half", verdict: "pass", score: null });
       const evaluators = [{ evaluator: "judge", profile_name: "system:is-concise" }];
       const result = await resultOf({ ...same, evaluators });
@@ -66,7 +57,7 @@ onEachDatabase((database) => {
       expect(await find(result.id)).toEqual(result);
     });
 
-    test("keeps a tag of as many bytes as a tag may have, and finds it", async () => {
+    test("with a tag of the maximum size is stored and found by it", async () => {
       // Nothing that a database could make smaller before it indexes it.
       const characters = Array.from({ length: 799 }, (_, index) => 0x4e00 + ((index * 7919) % 20_000));
       const tags = { tag: String.fromCodePoint(...characters) };
@@ -74,7 +65,7 @@ onEachDatabase((database) => {
       expect(await search({ tags })).toMatchObject([{ id, tags }]);
     });
 
-    test("is filed under what the caller says", async () => {
+    test("is stored with the caller's metadata", async () => {
       const filing = {
         app: "night runs",
         tags: { model: "qwen", größe: "7B" },
@@ -96,7 +87,7 @@ onEachDatabase((database) => {
       });
     });
 
-    test("keeps its texts as they came: unicode, empty, one megabyte", async () => {
+    test("keeps its texts unchanged: Unicode, empty, one megabyte", async () => {
       for (const text of ["", "ein Tür-Öffner 🚪 ‮abc", "x".repeat(1_000_000)]) {
         const sample = { evaluated_model_output: text, evaluated_model_gold_answer: text };
         const result = await resultOf({ ...sample, evaluators: exactMatch });
@@ -105,7 +96,7 @@ onEachDatabase((database) => {
       }
     });
 
-    test("takes retrieved context as a list or as one text", async () => {
+    test("accepts retrieved context as a list or as one string", async () => {
       for (const given of ["a hall", ["a hall"]]) {
         const result = await resultOf({
           ...same,
@@ -118,7 +109,7 @@ onEachDatabase((database) => {
   });
 
   describe("Several evaluators", () => {
-    test("are answered in their order, by id and by alias", async () => {
+    test("respond in request order, by id and by alias", async () => {
       const [first] = await evaluate({ ...same, evaluators: exactMatch });
       const id = first?.evaluator_id;
       const items = await evaluate({
@@ -135,7 +126,7 @@ onEachDatabase((database) => {
       expect(new Set(ids).size).toBe(3);
     });
 
-    test("do not harm each other: one lacks its input, one fails, one is right", async () => {
+    test("are independent: one lacks its input, one fails, one succeeds", async () => {
       upstream.answer = () => Response.json(completion("I would rather not say."));
       const items = await evaluate({
         evaluated_model_output: "yes",
@@ -152,7 +143,7 @@ onEachDatabase((database) => {
       expect(items.slice(0, 2).map(({ evaluation_result }) => evaluation_result)).toEqual([null, null]);
     });
 
-    test("need what the criteria of their profile speak of", async () => {
+    test("require the inputs that their profile's criteria mention", async () => {
       const judge = { evaluator: "judge", profile_name: "system:grounded-in-context" };
       const [item] = await evaluate({ ...same, evaluated_model_retrieved_context: [], evaluators: [judge] });
       expect([item?.status, item?.error_message]).toEqual([
@@ -161,7 +152,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test("run at the same time, and each has a deadline", async () => {
+    test("run concurrently, each with its own deadline", async () => {
       upstream.answer = () => new Promise(() => {});
       const judge = { evaluator: "judge", profile_name: "system:is-concise" };
       const startedAtMs = performance.now();
@@ -192,7 +183,7 @@ onEachDatabase((database) => {
       expect(failed?.evaluation_result?.id === null).toBe(capture === "none");
     });
 
-    test("has the evaluations without a verdict too, under their status", async () => {
+    test("includes failed evaluations, under their status", async () => {
       const app = "no verdict";
       await evaluate({ evaluated_model_output: "x", app, evaluators: exactMatch });
       expect(await search({ app })).toEqual([]);
@@ -203,7 +194,7 @@ onEachDatabase((database) => {
   });
 
   describe("The confidence interval", () => {
-    test("is that of all earlier scores, in its five keys", async () => {
+    test("covers all earlier scores, with its five keys", async () => {
       const evaluators = [{ evaluator: "edit-distance" }];
       const ask = (evaluated_model_output: string) =>
         resultOf({
@@ -304,16 +295,16 @@ onEachDatabase((database) => {
     ])("because it %s gets 422 at its place", async (_, body, loc, type) => {
       const response = await post(body);
       expect(response.status).toBe(422);
-      const [fault] = await faultsOf(response);
+      const [fault] = await issuesOf(response);
       expect(fault?.loc).toEqual(loc);
       expect(fault?.type).toBe(type);
     });
 
-    test("hears of what is missing and of what is unknown in one answer, with the object around each", async () => {
+    test("gets every missing and unknown field in one response, with the object around each", async () => {
       const judge = { evaluator: "judge" };
       const evaluators = [{ evaluator: "nope" }, { explain_strategy: "never" }, judge];
       const body = { app: "all at once", evaluators };
-      const faults = await faultsOf(await post(body));
+      const faults = await issuesOf(await post(body));
       expect(faults.map(({ type, loc, input }) => ({ type, loc, input }))).toEqual([
         { type: "missing", loc: ["body", "evaluated_model_output"], input: body },
         { type: "value_error", loc: ["body", "evaluators", 0, "evaluator"], input: "nope" },
@@ -323,20 +314,20 @@ onEachDatabase((database) => {
       expect(await search({ app: "all at once" })).toEqual([]);
     });
 
-    test("has no evaluators if its only list is an empty one under the old name", async () => {
-      const faults = await faultsOf(await post({ ...same, criteria: [] }));
+    test("has no evaluators if its only list is empty and under the old name", async () => {
+      const faults = await issuesOf(await post({ ...same, criteria: [] }));
       expect(faults).toMatchObject([{ type: "missing", loc: ["body", "evaluators"] }]);
       expect(await resultOf({ ...same, criteria: [], evaluators: exactMatch })).toMatchObject({ pass: true });
     });
 
-    test("runs nothing, and hears of everything that is wrong", async () => {
+    test("runs nothing and reports every issue", async () => {
       const app = "nothing runs";
       const evaluators = [
         { evaluator: "exact-match" },
         { evaluator: "a" },
         { evaluator: "judge", profile_name: "b" },
       ];
-      const faults = await faultsOf(await post({ ...same, app, evaluators }));
+      const faults = await issuesOf(await post({ ...same, app, evaluators }));
       expect(faults.map(({ loc }) => loc)).toEqual([
         ["body", "evaluators", 1, "evaluator"],
         ["body", "evaluators", 2, "profile_name"],
@@ -345,7 +336,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("Explicit nulls for everything that is unset are as good as absent", async () => {
+  test("Explicit nulls are treated as omitted", async () => {
     const nulls = Object.fromEntries(
       [
         "evaluated_model_system_prompt",

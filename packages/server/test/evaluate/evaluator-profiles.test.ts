@@ -1,39 +1,28 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { exactMatch } from "../../src/evaluation/evaluators/exact-match.ts";
 import { checkConfig } from "../../src/evaluation/profiles/check-config.ts";
 import { createProfile } from "../../src/evaluation/profiles/create-profile.ts";
 import { patientAsker } from "../support/asker.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluatorProfileClient, nowhere, path } from "../support/evaluator-profiles.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { openStore } from "../support/open-store.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { evaluatorProfileClient, nowhere, path } from "../support/resources/evaluator-profiles.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let databaseUrl: string;
-  let presage: TestPresage;
+  const upstream = useUpstream();
+  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
   /** Headers of a caller of another account. */
   let stranger: Record<string, string>;
   const { post, create, revise, archive, list } = evaluatorProfileClient(() => presage);
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: databaseUrl,
-      PRESAGE_UPSTREAM_URL: upstream.url,
-    });
-    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
+    stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
   });
 
   describe("Creating a profile", () => {
-    test("makes its first revision, with the config as it came and without the family's defaults", async () => {
+    test("creates its first revision, with the config as given and without the family's defaults", async () => {
       const config = { strip_tags: true };
       const made = await create({ name: "as it came", config, description: "what it is for" });
       expect(made).toEqual({
@@ -60,12 +49,12 @@ onEachDatabase((database) => {
       expect(await response.text()).toContain(`"config":${config}`);
     });
 
-    test("takes nulls for what is not set", async () => {
+    test("treats nulls as omitted", async () => {
       const made = await create({ name: "nulls", evaluator_id: null, description: null });
       expect(made.description).toBeNull();
     });
 
-    test("takes the family by its old name, also as one of its evaluators, and says that the name is old", async () => {
+    test("accepts the family under its old name, also as one of its evaluators, and reports the name as deprecated", async () => {
       const ways = {
         "by family": { evaluator_family: null, evaluator_id: "exact-match" },
         "by evaluator": { evaluator_id: "exact-match-2026-11-21" },
@@ -80,7 +69,7 @@ onEachDatabase((database) => {
       }
     });
 
-    test("goes by the new name where both are given, and by it alone without a word", async () => {
+    test("uses the new name if both are given, and reports no deprecation for the new name alone", async () => {
       const both = { evaluator_family: "exact-match", evaluator_id: "no-such-family" };
       const response = await post("", { ...both, name: "both names", config: {} });
       expect(response.status).toBe(201);
@@ -89,7 +78,7 @@ onEachDatabase((database) => {
       expect(current.headers.has("deprecation")).toBe(false);
     });
 
-    test("refuses a name that the family has, also an archived one, and takes the next", async () => {
+    test("rejects a name taken in the family, also by an archived profile, and accepts the next", async () => {
       const first = await create({ name: "taken" });
       const again = { evaluator_family: "exact-match", name: "taken", config: { trim: false } };
       expect((await post("", again)).status).toBe(409);
@@ -99,16 +88,16 @@ onEachDatabase((database) => {
       await create({ name: "Taken" });
     });
 
-    test("lets one of many of the same name through", async () => {
+    test("lets exactly one of many concurrent requests with the same name succeed", async () => {
       const body = { evaluator_family: "exact-match", name: "contested", config: {} };
       const responses = await Promise.all(Array.from({ length: 10 }, () => post("", body)));
       expect(responses.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
     });
 
-    test("hears of a missing family together with other faults", async () => {
+    test("reports a missing family together with other issues", async () => {
       for (const family of [{}, { evaluator_family: null, evaluator_id: null }]) {
         const body = { ...family, name: "no family", config: [] };
-        const faults = await faultsOf(await post("", body));
+        const faults = await issuesOf(await post("", body));
         expect(faults).toHaveLength(2);
         expect(faults).toContainEqual(
           expect.objectContaining({ type: "missing", loc: ["body", "evaluator_family"], input: body }),
@@ -119,9 +108,9 @@ onEachDatabase((database) => {
       }
     });
 
-    test("names every fault of the shape", async () => {
+    test("reports every issue of the shape", async () => {
       const body = { evaluator_family: 1, name: "é".repeat(201), config: [], description: "\0" };
-      expect(placesOf(await faultsOf(await post("", body)))).toEqual([
+      expect(locationsOf(await issuesOf(await post("", body)))).toEqual([
         { type: "string_type", loc: ["body", "evaluator_family"] },
         { type: "string_too_long", loc: ["body", "name"] },
         { type: "dict_type", loc: ["body", "config"] },
@@ -129,10 +118,10 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test("names every place where the family does not take the config, in pydantic's words", async () => {
+    test("reports every issue of the config by the family's schema, in pydantic's words", async () => {
       const config = '{"trim":"yes","ignore_case":null,"typo":[]}';
       const body = `{"evaluator_family":"exact-match","name":"wrong","config":${config}}`;
-      expect(await faultsOf(await post("", body))).toEqual([
+      expect(await issuesOf(await post("", body))).toEqual([
         {
           type: "bool_type",
           loc: ["body", "config", "trim"],
@@ -155,24 +144,26 @@ onEachDatabase((database) => {
       expect(await list({ name: "wrong" })).toEqual([]);
     });
 
-    test("names the family's fault, the name's and the config's together", async () => {
+    test("reports the issues of family, name and config together", async () => {
       const unknown = { evaluator_family: "no-such-family", name: "system:mine", config: {} };
-      expect(placesOf(await faultsOf(await post("", unknown)))).toEqual([
+      expect(locationsOf(await issuesOf(await post("", unknown)))).toEqual([
         { type: "value_error", loc: ["body", "evaluator_family"] },
         { type: "value_error", loc: ["body", "name"] },
       ]);
       const reserved = { evaluator_family: "exact-match", name: "system:mine", config: { trim: 1 } };
-      expect(placesOf(await faultsOf(await post("", reserved)))).toEqual([
+      expect(locationsOf(await issuesOf(await post("", reserved)))).toEqual([
         { type: "value_error", loc: ["body", "name"] },
         { type: "bool_type", loc: ["body", "config", "trim"] },
       ]);
     });
 
-    test("names an unknown family at the name that was used, and a missing one at the new", async () => {
+    test("reports an unknown family at the field that was used, and a missing one at the new field", async () => {
       const old = await post("", { evaluator_id: "no-such-family", name: "x", config: {} });
-      expect(placesOf(await faultsOf(old))).toEqual([{ type: "value_error", loc: ["body", "evaluator_id"] }]);
+      expect(locationsOf(await issuesOf(old))).toEqual([
+        { type: "value_error", loc: ["body", "evaluator_id"] },
+      ]);
       const nulls = await post("", { evaluator_id: null, evaluator_family: null, name: "x", config: {} });
-      expect(placesOf(await faultsOf(nulls))).toEqual([
+      expect(locationsOf(await issuesOf(nulls))).toEqual([
         { type: "missing", loc: ["body", "evaluator_family"] },
       ]);
     });
@@ -193,32 +184,32 @@ onEachDatabase((database) => {
       expect(await list({ public_id: first.public_id })).toEqual([third, second, first]);
     });
 
-    test("keeps the description where it is null, whichever revision brought it", async () => {
+    test("keeps the latest description if it is null", async () => {
       const first = await create({ name: "described", description: "kept" });
       await revise(first, { config: {}, description: null });
       const third = await revise(first, { config: {}, evaluator_family: null, evaluator_id: null });
       expect(third.description).toBe("kept");
     });
 
-    test("may say the profile's family, by old name or new, but no other", async () => {
+    test("accepts the profile's own family, under the old or new name, and no other", async () => {
       const first = await create({ name: "of a family" });
       const second = await revise(first, { config: {}, evaluator_family: "exact-match" });
       const old = await post(`/${first.public_id}/revision`, { config: {}, evaluator_id: "exact-match" });
       expect([second.revision, old.status, old.headers.has("deprecation")]).toEqual([2, 201, true]);
       const other = { config: { trim: 0 }, evaluator_family: "contains" };
-      expect(placesOf(await faultsOf(await post(`/${first.public_id}/revision`, other)))).toEqual([
+      expect(locationsOf(await issuesOf(await post(`/${first.public_id}/revision`, other)))).toEqual([
         { type: "value_error", loc: ["body", "evaluator_family"] },
         { type: "bool_type", loc: ["body", "config", "trim"] },
       ]);
       expect(await list({ public_id: first.public_id })).toHaveLength(3);
     });
 
-    test("needs a config, and one that the family takes", async () => {
+    test("requires a config that is valid for the family", async () => {
       const first = await create({ name: "strict" });
-      const faults = await faultsOf(await post(`/${first.public_id}/revision`, { description: "no config" }));
-      expect(placesOf(faults)).toEqual([{ type: "missing", loc: ["body", "config"] }]);
+      const faults = await issuesOf(await post(`/${first.public_id}/revision`, { description: "no config" }));
+      expect(locationsOf(faults)).toEqual([{ type: "missing", loc: ["body", "config"] }]);
       const wrong = await post(`/${first.public_id}/revision`, { config: { trims: true } });
-      expect(placesOf(await faultsOf(wrong))).toEqual([
+      expect(locationsOf(await issuesOf(wrong))).toEqual([
         { type: "extra_forbidden", loc: ["body", "config", "trims"] },
       ]);
     });
@@ -234,18 +225,18 @@ onEachDatabase((database) => {
       expect(last.map(({ revision }) => revision)).toEqual([16]);
     });
 
-    test("of an archived profile is 409, of an unknown one 404, and of no id 422", async () => {
+    test("is 409 for an archived profile, 404 for an unknown one and 422 for an invalid id", async () => {
       const archived = await create({ name: "past revising" });
       await archive(archived);
       expect((await post(`/${archived.public_id}/revision`, { config: {} })).status).toBe(409);
       expect((await post(`/${nowhere}/revision`, { config: {} })).status).toBe(404);
-      const faults = await faultsOf(await post("/no-id/revision", { config: {} }));
-      expect(placesOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "public_id"] }]);
+      const faults = await issuesOf(await post("/no-id/revision", { config: {} }));
+      expect(locationsOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "public_id"] }]);
     });
   });
 
   describe("Archiving a profile", () => {
-    test("answers every revision, and once more changes nothing", async () => {
+    test("responds with every revision, and changes nothing if repeated", async () => {
       const first = await create({ name: "archived" });
       const second = await revise(first, { config: { trim: false } });
       const answered = await archive(first);
@@ -258,7 +249,7 @@ onEachDatabase((database) => {
       expect(await archive(first)).toEqual(answered);
     });
 
-    test("takes it off the lists unless they ask for archived ones", async () => {
+    test("hides it from lists unless archived ones are included", async () => {
       const archived = await create({ name: "off the lists" });
       await archive(archived);
       expect(await list({ name: "off the lists" })).toEqual([]);
@@ -266,14 +257,14 @@ onEachDatabase((database) => {
       expect(await list({ name: "off the lists", include_archived: "True" })).toHaveLength(1);
     });
 
-    test("takes the profile's own family, and no other", async () => {
+    test("accepts the profile's own family, and no other", async () => {
       const profile = await create({ name: "of its family" });
       const ask = (body: unknown) => presage.call("PATCH", `${path}/${profile.public_id}/archive`, body);
       for (const field of ["evaluator_family", "evaluator_id"]) {
-        const faults = await faultsOf(await ask({ [field]: "contains" }));
-        expect(placesOf(faults)).toEqual([{ type: "value_error", loc: ["body", field] }]);
+        const faults = await issuesOf(await ask({ [field]: "contains" }));
+        expect(locationsOf(faults)).toEqual([{ type: "value_error", loc: ["body", field] }]);
       }
-      expect(placesOf(await faultsOf(await ask({ evaluator_id: 1 })))).toEqual([
+      expect(locationsOf(await issuesOf(await ask({ evaluator_id: 1 })))).toEqual([
         { type: "string_type", loc: ["body", "evaluator_id"] },
       ]);
       expect(await list({ name: "of its family" })).toEqual([profile]);
@@ -285,7 +276,7 @@ onEachDatabase((database) => {
       }
     });
 
-    test("of an unknown profile is 404", async () => {
+    test("is 404 for an unknown profile", async () => {
       expect((await presage.call("PATCH", `${path}/${nowhere}/archive`)).status).toBe(404);
     });
   });
@@ -294,7 +285,7 @@ onEachDatabase((database) => {
     const ofFamily = { evaluator_family: "exact-match", limit: "1000", offset: "0" };
     const mine = { ...ofFamily, is_managed: "false" };
 
-    test("gives exactly one row for a family, a name and the last revision", async () => {
+    test("gives exactly one row for a family, a name and the latest revision", async () => {
       const first = await create({ name: "looked up" });
       const last = await revise(first, { config: { trim: false } });
       const query = { ...ofFamily, name: "looked up", get_last_revision: "true" };
@@ -305,7 +296,7 @@ onEachDatabase((database) => {
       expect(await list({ ...query, something_else: "1" })).toEqual([last]);
     });
 
-    test("gives exactly one row for a profile that comes with Presage too", async () => {
+    test("gives exactly one row for a built-in profile too", async () => {
       const rows = await list({ ...ofFamily, name: "system:default", get_last_revision: "true" });
       expect(rows).toEqual([
         {
@@ -327,7 +318,7 @@ onEachDatabase((database) => {
       expect(await list({ public_id: publicId, revision: "2" })).toEqual([]);
     });
 
-    test("takes the old names, and says that they are old", async () => {
+    test("accepts the old names, and reports them as deprecated", async () => {
       const query = "evaluator_id=exact-match-2026-11-21&is_patronus_managed=true&get_last_revision=true";
       const response = await presage.call("GET", `${path}?${query}&limit=1000&offset=0`);
       expect(response.headers.get("deprecation")).toMatch(/^@\d+$/);
@@ -340,7 +331,7 @@ onEachDatabase((database) => {
       expect(await list({ ...ofFamily, ...both })).toEqual(await list({ ...ofFamily, is_managed: "true" }));
     });
 
-    test("shows the account's, newest first, and then those that come with Presage", async () => {
+    test("shows the account's, newest first, then the built-in ones", async () => {
       const newest = await create({ name: "newest" });
       const all = await list(ofFamily);
       const own = await list(mine);
@@ -352,7 +343,7 @@ onEachDatabase((database) => {
       expect(all).toEqual([...own, ...managed]);
     });
 
-    test("pages over the border between the two without a gap or a repetition", async () => {
+    test("pages across the border between the two without gaps or repetitions", async () => {
       const all = await list({ limit: "1000" });
       const ownCount = all.filter(({ is_managed }) => !is_managed).length;
       expect(ownCount).toBeLessThan(all.length);
@@ -363,7 +354,7 @@ onEachDatabase((database) => {
       expect(await list({})).toEqual(all.slice(0, 50));
     });
 
-    test("finds nothing by what nothing has", async () => {
+    test("finds nothing for values that no profile has", async () => {
       expect(await list({ evaluator_family: "no-such-family" })).toEqual([]);
       expect(await list({ name: "" })).toEqual([]);
       expect(await list({ public_id: nowhere })).toEqual([]);
@@ -373,7 +364,7 @@ onEachDatabase((database) => {
     test("names every fault of the query", async () => {
       const query =
         "public_id=x&evaluator_family=%00&revision=0&get_last_revision=maybe&is_patronus_managed=&limit=1001&offset=-1";
-      expect(placesOf(await faultsOf(await presage.call("GET", `${path}?${query}`)))).toEqual([
+      expect(locationsOf(await issuesOf(await presage.call("GET", `${path}?${query}`)))).toEqual([
         { type: "uuid_parsing", loc: ["query", "public_id"] },
         { type: "value_error", loc: ["query", "evaluator_family"] },
         { type: "greater_than_equal", loc: ["query", "revision"] },
@@ -385,7 +376,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("What comes with Presage can be neither revised nor archived", async () => {
+  test("Built-in profiles can be neither revised nor archived", async () => {
     const [managed] = await list({ evaluator_family: "exact-match", name: "system:default" });
     const where = `${path}/${managed?.public_id.toUpperCase()}`;
     const answers = await Promise.all([
@@ -401,8 +392,8 @@ onEachDatabase((database) => {
     );
   });
 
-  test("A profile of a family that there is no more is listed and archived, but not revised", async () => {
-    await using store = await openStore(databaseUrl);
+  test("A profile of a removed family can be listed and archived, but not revised", async () => {
+    await using store = await openStore(presage.databaseUrl);
     const config = await checkConfig(
       { ...exactMatch, name: "gone" },
       {},
@@ -418,7 +409,7 @@ onEachDatabase((database) => {
     expect(await archive(orphan)).toEqual([{ ...orphan, archived_at: expect.any(String) }]);
   });
 
-  test("An evaluation uses the last revision of a profile, until the profile is archived", async () => {
+  test("An evaluation uses the latest revision of a profile, until the profile is archived", async () => {
     const first = await create({ name: "used", config: { ignore_case: false } });
     await revise(first, { config: { ignore_case: true } });
     const evaluate = (headers?: Record<string, string>) => {
@@ -438,13 +429,13 @@ onEachDatabase((database) => {
       ],
     });
     const place = { type: "value_error", loc: ["body", "evaluators", 0, "profile_name"] };
-    expect(placesOf(await faultsOf(await evaluate(stranger)))).toEqual([place]);
+    expect(locationsOf(await issuesOf(await evaluate(stranger)))).toEqual([place]);
     await archive(first);
-    expect(placesOf(await faultsOf(await evaluate()))).toEqual([place]);
+    expect(locationsOf(await issuesOf(await evaluate()))).toEqual([place]);
   });
 
   describe("A caller of another account", () => {
-    test("finds, revises and archives nothing of it", async () => {
+    test("cannot find, revise or archive it", async () => {
       const profile = await create({ name: "private" });
       const where = `${path}/${profile.public_id}`;
       const answers = await Promise.all([
@@ -459,7 +450,7 @@ onEachDatabase((database) => {
       expect(await list({ public_id: profile.public_id })).toEqual([profile]);
     });
 
-    test("may use the same name, and has the same profiles from Presage", async () => {
+    test("can use the same name, and has the same built-in profiles", async () => {
       const profile = await create({ name: "shared name" });
       const body = { evaluator_family: "exact-match", name: "shared name", config: {} };
       const response = await post("", body, stranger);

@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { EvaluatorFamilyListResponse, EvaluatorListResponse } from "@presage/contract";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { startPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
 const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
@@ -21,7 +21,7 @@ async function listFamilies() {
   return EvaluatorFamilyListResponse.parse(await response.json()).evaluator_families;
 }
 
-test("Every evaluator is listed by its id, with what it is called besides", async () => {
+test("Every evaluator is listed by its id, with its aliases", async () => {
   const evaluators = await listEvaluators();
   const ids = evaluators.map(({ id }) => id);
   expect(ids).toEqual([...new Set(ids)].sort());
@@ -37,7 +37,7 @@ test("Every evaluator is listed by its id, with what it is called besides", asyn
   });
 });
 
-test("Each family's name is the alias of exactly one evaluator, which is its newest", async () => {
+test("Each family's name is the alias of exactly one evaluator, its newest", async () => {
   const evaluators = await listEvaluators();
   for (const { family_name } of await listFamilies()) {
     const ofFamily = evaluators.filter(({ evaluator_family }) => evaluator_family === family_name);
@@ -46,7 +46,7 @@ test("Each family's name is the alias of exactly one evaluator, which is its new
   }
 });
 
-test("A profile is required where the family has no system:default among its profiles", async () => {
+test("A profile is required if the family has no system:default profile", async () => {
   const list = await presage.call(
     "GET",
     "/v1/evaluator-profiles?name=system:default&is_managed=true&limit=1000",
@@ -63,7 +63,7 @@ test("A profile is required where the family has no system:default among its pro
   }
 });
 
-test("A family says which texts it looks at", async () => {
+test("A family says which texts it reads", async () => {
   const families = await listFamilies();
   expect(families.find(({ family_name }) => family_name === "exact-match")).toMatchObject({
     description: "The output equals the gold answer.",
@@ -72,13 +72,13 @@ test("A family says which texts it looks at", async () => {
   });
 });
 
-test("A family says whether it asks a model", async () => {
+test("A family says whether it calls a model", async () => {
   const families = await listFamilies();
   const names = families.filter(({ uses_model }) => uses_model).map(({ family_name }) => family_name);
   expect(names.sort()).toEqual(["error-taxonomy", "judge"]);
 });
 
-test("A family's schema is JSON Schema, takes what is left to its defaults, and refuses what it does not know", async () => {
+test("A family's schema is JSON Schema, accepts omitted fields and rejects unknown ones", async () => {
   const families = await listFamilies();
   const schema = families.find(({ family_name }) => family_name === "exact-match")?.profile_config_schema;
   const accepts = new Ajv2020().compile(schema ?? {});
@@ -90,7 +90,7 @@ test("A family's schema is JSON Schema, takes what is left to its defaults, and 
   ]);
 });
 
-test("Every profile that comes with Presage is valid by the schema of its family, and may be had as one's own", async () => {
+test("Every built-in profile is valid by the schema of its family, and can be created as one's own", async () => {
   const families = new Map((await listFamilies()).map((family) => [family.family_name, family]));
   const list = await presage.call("GET", "/v1/evaluator-profiles?is_managed=true&limit=1000");
   const { evaluator_profiles } = (await list.json()) as {

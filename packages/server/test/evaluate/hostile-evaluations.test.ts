@@ -1,18 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { evaluationClient } from "../support/evaluations.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { expect, test } from "bun:test";
+import { startPresage } from "../support/presage/presage.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
 
-let upstream: TestUpstream;
-let presage: TestPresage;
-beforeAll(async () => {
-  upstream = startUpstream();
-  presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
-});
-afterAll(async () => {
-  await presage.stop();
-  await upstream.stop();
-});
+const upstream = useUpstream();
+const presage = usePresage(undefined, { PRESAGE_UPSTREAM_URL: upstream.url });
 const { evaluate, post } = evaluationClient(() => presage);
 
 let profiles = 0;
@@ -54,7 +46,7 @@ async function outcomeOf(
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
 
 test.each(["(a+)+$", "(a|a)*b", "(.*)*x", "(?:a{0,500}){0,2}c", "^(([a-z])+.)+[A-Z]([a-z])+$"])(
-  "The pattern %s, which explodes in a backtracking engine, comes to a verdict",
+  "The pattern %s, which explodes in a backtracking engine, gets a verdict",
   async (pattern) => {
     const regex = await profile("regex", { pattern });
     expect(["pass", "fail"]).toContain(await outcomeOf(regex, "a".repeat(50_000)));
@@ -62,7 +54,7 @@ test.each(["(a+)+$", "(a|a)*b", "(.*)*x", "(?:a{0,500}){0,2}c", "^(([a-z])+.)+[A
   60_000,
 );
 
-test("A pattern that no linear engine can match is refused at its place", async () => {
+test("A pattern that no linear-time engine can match is rejected at its field", async () => {
   const config = { pattern: "(a)\\1" };
   const response = await presage.call("POST", "/v1/evaluator-profiles", {
     evaluator_family: "regex",
@@ -73,7 +65,7 @@ test("A pattern that no linear engine can match is refused at its place", async 
   expect(await response.json()).toMatchObject({ detail: [{ loc: ["body", "config", "pattern"] }] });
 });
 
-test("A schema with a hostile pattern comes to a verdict", async () => {
+test("A schema with a hostile pattern gets a verdict", async () => {
   const schema = { type: "string", pattern: "^(a+)+$" };
   expect(
     await outcomeOf(await profile("json-schema", { schema }), JSON.stringify(`${"a".repeat(10_000)}!`)),
@@ -101,7 +93,7 @@ test("A schema whose references multiply ends in time", async () => {
 }, 60_000);
 
 test.each(["json-match", "json-schema", "state-change", "exact-match"])(
-  "%s of JSON that is nested 10,000 deep comes to an outcome",
+  "%s of JSON nested 10,000 deep gets an outcome",
   async (evaluator) => {
     const [item] = await evaluate({
       evaluators: [{ evaluator }],
@@ -115,12 +107,12 @@ test.each(["json-match", "json-schema", "state-change", "exact-match"])(
   60_000,
 );
 
-test("A body that is itself nested 10,000 deep is refused", async () => {
+test("A body nested 10,000 deep is rejected", async () => {
   const response = await post(`{"evaluators":${nested(10_000)}}`);
   expect(response.status).toBe(422);
 });
 
-test("Long texts are refused for so many evaluators that the answer would fill the memory", async () => {
+test("Long texts for many evaluators are rejected if the response would fill the memory", async () => {
   const small = await startPresage({ PRESAGE_MAX_BODY_BYTES: "100000" });
   const evaluateWith = (evaluators: number) =>
     small.call("POST", "/v1/evaluate", {
@@ -137,7 +129,7 @@ test("Long texts are refused for so many evaluators that the answer would fill t
 });
 
 test.each(["bleu", "json-match", "state-change"])(
-  "%s rejects texts that would take gigabytes of memory",
+  "%s fails for texts that it would expand to gigabytes",
   async (evaluator) => {
     const list = `[${"1,".repeat(1_500_000)}1]`;
     const [item] = await evaluate({
@@ -155,7 +147,7 @@ test.each(["bleu", "json-match", "state-change"])(
 const megabyte = "The door is open. ".repeat(58_000);
 
 test.each(["exact-match", "contains", "regex", "token-f1", "bleu", "numeric", "pii"])(
-  "%s of texts of a megabyte comes to a verdict",
+  "%s of texts of one megabyte gets a verdict",
   async (evaluator) => {
     const outcome = await outcomeOf({ evaluator }, `${megabyte}1`, `${megabyte}2`);
     expect(["pass", "fail"]).toContain(outcome);
@@ -164,7 +156,7 @@ test.each(["exact-match", "contains", "regex", "token-f1", "bleu", "numeric", "p
 );
 
 test.each(["edit-distance", "rouge-l"])(
-  "%s of texts of a megabyte ends in time, with a verdict or with the reason why there is none",
+  "%s of texts of one megabyte ends in time, with a verdict or an error",
   async (evaluator) => {
     const outcome = await outcomeOf({ evaluator }, `${megabyte}1`, `2${megabyte}`);
     expect(["pass", "fail", "timeout", "unusable_input"]).toContain(outcome);
@@ -172,7 +164,7 @@ test.each(["edit-distance", "rouge-l"])(
   60_000,
 );
 
-test("Predictions are answered while twenty heavy evaluations run", async () => {
+test("Predictions are served while twenty expensive evaluations run", async () => {
   const heavy = { evaluator: "edit-distance" };
   const running = evaluate({
     evaluators: Array(20).fill(heavy),

@@ -4,8 +4,15 @@ import { agentErrors } from "../../src/evaluation/taxonomies/built-in/agent-erro
 import { worldModelErrors } from "../../src/evaluation/taxonomies/built-in/world-model-errors.ts";
 import type { TaxonomyRevision } from "../../src/evaluation/taxonomies/error-taxonomies-store.ts";
 import { flattenTaxonomy } from "../../src/evaluation/taxonomies/flatten-taxonomy.ts";
-import { callTool, createTestAskForVerdict, promptOf, refuse, rungOf, say } from "../support/judge.ts";
-import { startUpstream } from "../support/upstream.ts";
+import {
+  callTool,
+  createTestAskForVerdict,
+  promptOf,
+  refuse,
+  responseFormatOf,
+  say,
+} from "../support/upstream/judge.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
 beforeEach(() => {
@@ -54,7 +61,7 @@ async function examine(found: TaxonomyRevision | null = revision) {
   return verdict;
 }
 
-test("An output is put into the kinds that it has, whatever their order, each once", async () => {
+test("An output gets each error kind that applies once, in any order", async () => {
   upstream.answer = () =>
     say({
       reasoning: "The door is gone and another came.",
@@ -83,7 +90,7 @@ test("An output is put into the kinds that it has, whatever their order, each on
   );
 });
 
-test("The kinds stand outside of the fences, and are the schema's menu", async () => {
+test("The kinds are listed outside the fences, and are the schema's options", async () => {
   upstream.answer = () => say({ reasoning: "Right.", categories: [] });
   expect(await examine()).toMatchObject({ pass: true, score: 1, extra: { categories: [] } });
   const [received] = upstream.received;
@@ -94,20 +101,22 @@ test("The kinds stand outside of the fences, and are the schema's menu", async (
   expect(JSON.stringify(received?.body.response_format)).toContain('"enum":["E1","E2"]');
 });
 
-test("It steps down as any judge does", async () => {
+test("It falls back to other response formats like any judge", async () => {
   const none = { reasoning: "Right.", categories: [] };
   upstream.answer = (received) =>
-    rungOf(received) === "tool_call" ? callTool("give_categories", none) : refuse(400, "unsupported");
+    responseFormatOf(received) === "tool_call"
+      ? callTool("give_categories", none)
+      : refuse(400, "unsupported");
   expect(await examine()).toMatchObject({ pass: true, extra: { rung: "tool_call", attempts: 2 } });
 });
 
-test("A kind that is not there is off the menu", async () => {
+test("An unknown kind is not an option", async () => {
   upstream.answer = () => say({ reasoning: "Hm.", categories: [{ id: "E3", reason: "?" }] });
   await expect(examine()).rejects.toMatchObject({ code: "judge_invalid_verdict" });
   expect(upstream.received).toHaveLength(2);
 });
 
-describe("There is no taxonomy", () => {
+describe("An evaluation has no taxonomy", () => {
   const withBody = (body: unknown) => ({ ...revision, body: JSON.stringify(body) });
   const many = Array.from({ length: 501 }, (_, index) => `error ${index}`);
 
@@ -121,7 +130,7 @@ describe("There is no taxonomy", () => {
   });
 });
 
-test("A profile's label is production unless it says otherwise", () => {
+test("A profile's label is production by default", () => {
   const family = createErrorTaxonomyFamily({
     askForVerdict: undefined,
     findLabelledRevision: async () => undefined,
@@ -133,7 +142,7 @@ test("A profile's label is production unless it says otherwise", () => {
 });
 
 describe.each([agentErrors, worldModelErrors])("The built-in $name", ({ body }) => {
-  test("has kinds that each have a name of their own and a description", () => {
+  test("has kinds that each have a unique name and a description", () => {
     const leaves = flattenTaxonomy(body, 1_000);
     expect(leaves.length).toBeGreaterThan(20);
     expect(new Set(leaves.map(({ path }) => path.join("/"))).size).toBe(leaves.length);

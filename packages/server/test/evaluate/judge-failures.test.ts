@@ -11,8 +11,8 @@ import {
   refuse,
   say,
   type TestJudge,
-} from "../support/judge.ts";
-import { type Answer, startUpstream } from "../support/upstream.ts";
+} from "../support/upstream/judge.ts";
+import { type Answer, startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
 let judge: TestJudge["judge"];
@@ -33,7 +33,7 @@ function inTurn(...answers: (() => Response | Promise<Response>)[]): Answer {
   };
 }
 
-describe("A verdict that is off the menu", () => {
+describe("A verdict that is not among the options", () => {
   for (const [name, answer] of [
     ["another word", { reasoning: "Hm.", verdict: "maybe" }],
     ["a word with more around it", { reasoning: "Hm.", verdict: "Pass!" }],
@@ -44,7 +44,7 @@ describe("A verdict that is off the menu", () => {
     ["a score that is a text", { ...passing, score: "1" }],
     ["a blank reasoning", { reasoning: " \n", verdict: "pass" }],
   ] as const) {
-    test(`(${name}) is asked about once more`, async () => {
+    test(`(${name}) is asked for once more`, async () => {
       upstream.answer = inTurn(
         () => say(answer),
         () => say(failing),
@@ -58,21 +58,21 @@ describe("A verdict that is off the menu", () => {
     });
   }
 
-  test("twice is no verdict", async () => {
+  test("twice is an error", async () => {
     upstream.answer = () => say({ reasoning: "Hm.", verdict: "maybe" });
     expect((await failure()).code).toBe("judge_invalid_verdict");
     expect(upstream.received).toHaveLength(2);
   });
 
-  test("on every rung unreadable is no verdict, after one more question", async () => {
+  test("that is unreadable in every response format is an error, after one more try", async () => {
     upstream.answer = () => say("The door, the door.");
     expect((await failure()).code).toBe("judge_invalid_verdict");
     expect(upstream.received).toHaveLength(4);
   });
 });
 
-describe("An answer that the token limit cut off", () => {
-  test("is asked for once more with a larger limit", async () => {
+describe("A response cut off by the token limit", () => {
+  test("is requested once more with a larger limit", async () => {
     upstream.answer = inTurn(
       () => answerWith({ content: '{"reasoning":"No.","verdict":"pass' }, "length"),
       () => say(failing),
@@ -82,7 +82,7 @@ describe("An answer that the token limit cut off", () => {
     expect(second).toBeGreaterThan(first ?? 0);
   });
 
-  test("again is no verdict, even if it could be read", async () => {
+  test("twice is an error, even if it could be read", async () => {
     upstream.answer = () => answerWith({ content: JSON.stringify(passing) }, "length");
     expect((await failure()).code).toBe("judge_truncated");
     expect(upstream.received).toHaveLength(2);
@@ -92,14 +92,14 @@ describe("An answer that the token limit cut off", () => {
     ["takes no larger limit", () => refuse(400, "max_tokens is too large: 16384.")],
     ["has no room for a larger limit", () => refuse(400, "maximum context length is 8192 tokens")],
   ] as const) {
-    test(`by a model that ${name} is truncated all the same`, async () => {
+    test(`by a model that ${name} still counts as truncated`, async () => {
       upstream.answer = inTurn(() => answerWith({ content: "" }, "length"), refusal);
       expect((await failure()).code).toBe("judge_truncated");
     });
   }
 });
 
-describe("A model that will not judge", () => {
+describe("A model that refuses to judge", () => {
   for (const [name, answer] of [
     ["says so in `refusal`", () => answerWith({ content: null, refusal: "I cannot." })],
     ["is stopped by a filter", () => answerWith({ content: JSON.stringify(passing) }, "content_filter")],
@@ -108,7 +108,7 @@ describe("A model that will not judge", () => {
       () => Response.json({ error: { code: "content_filter", message: "no" } }, { status: 400 }),
     ],
   ] as const) {
-    test(`and ${name} has refused`, async () => {
+    test(`and ${name} is reported as a refusal`, async () => {
       upstream.answer = answer;
       expect((await failure()).code).toBe("judge_refused");
       expect(upstream.received).toHaveLength(1);
@@ -116,7 +116,7 @@ describe("A model that will not judge", () => {
   }
 });
 
-describe("A limit of the rate", () => {
+describe("A rate limit", () => {
   const limited = (retryAfter?: string) =>
     refuse(429, "slow down", retryAfter === undefined ? {} : { "retry-after": retryAfter });
 
@@ -130,7 +130,7 @@ describe("A limit of the rate", () => {
     expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(1_000);
   });
 
-  test("that names no time is waited for as well", async () => {
+  test("without a time is waited for as well", async () => {
     upstream.answer = inTurn(
       () => limited(),
       () => limited(),
@@ -147,7 +147,7 @@ describe("A limit of the rate", () => {
     expect(upstream.received).toHaveLength(1);
   });
 
-  test("of an hour is not waited for", async () => {
+  test("of one hour is not waited for", async () => {
     upstream.answer = () => limited("3600");
     expect((await failure()).code).toBe("judge_rate_limited");
   });
@@ -156,12 +156,12 @@ describe("A limit of the rate", () => {
 describe("An upstream", () => {
   const hang: Answer = () => new Promise(() => {});
 
-  test("that does not answer until the deadline has timed out", async () => {
+  test("that does not respond before the deadline is a timeout", async () => {
     upstream.answer = hang;
     expect((await failure(undefined, AbortSignal.timeout(200))).code).toBe("timeout");
   });
 
-  test("is let go of when the caller hangs up", async () => {
+  test("is disconnected when the client disconnects", async () => {
     const aborted = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
     upstream.answer = (_, request) => {
@@ -177,7 +177,7 @@ describe("An upstream", () => {
     await aborted.promise;
   });
 
-  test("that is not there cannot be reached", async () => {
+  test("that does not exist cannot be reached", async () => {
     const gone = startUpstream();
     const lost = createTestJudge(gone);
     gone.answer = () => say(passing);
@@ -195,7 +195,7 @@ describe("An upstream", () => {
     ["sends no choice", () => Response.json({ choices: [] }), "judge_error"],
     ["says that the texts are too long", () => refuse(400, "prompt is too long"), "judge_context_exceeded"],
   ] as const) {
-    test(`that ${name} gives ${code}, and its words are not repeated`, async () => {
+    test(`that ${name} gives ${code}, without its error text`, async () => {
       upstream.answer = answer;
       const failed = await failure();
       expect(failed.code).toBe(code);
@@ -222,7 +222,7 @@ describe("An upstream", () => {
   }
 });
 
-test("without a model there is nobody to ask", async () => {
+test("without a model there is nothing to call", async () => {
   const family = createJudgeFamily({ askForVerdict: undefined, findCorrections: async () => [] });
   const { signal } = new AbortController();
   const call = { config, accountId: "account", profilePublicId: "profile", signal, mayRetry: () => false };
@@ -232,7 +232,7 @@ test("without a model there is nobody to ask", async () => {
   });
 });
 
-test("criteria that speak of more than the output need it", () => {
+test("criteria that mention more than the output require it", () => {
   const { needsWith } = createJudgeFamily({ askForVerdict: undefined, findCorrections: async () => [] });
   const config = {
     pass_criteria: "x",
@@ -248,7 +248,7 @@ describe("A profile's config", () => {
     findCorrections: async () => [],
   });
 
-  test("has criteria of 1 to 20,000 characters with words in them", () => {
+  test("has criteria of 1 to 20,000 characters that are not blank", () => {
     expect(schema.parse({ pass_criteria: "x".repeat(20_000) })).toMatchObject({
       active_learning_enabled: false,
       required_fields: [],
@@ -260,7 +260,7 @@ describe("A profile's config", () => {
     expect(schema.safeParse({ pass_criteria: "x", required_fields: ["output"] }).success).toBe(false);
   });
 
-  test("of the judge's own fits the schema; none is the default", () => {
+  test("that is built in fits the schema; none is the default", () => {
     for (const { config: own } of builtInProfiles) expect(schema.parse(own)).toEqual(own);
     expect(builtInProfiles.map(({ name }) => name)).toEqual([
       "system:is-concise",

@@ -7,11 +7,11 @@ import {
   passing,
   promptOf,
   refuse,
-  rungOf,
+  responseFormatOf,
   say,
   type TestJudge,
-} from "../support/judge.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+} from "../support/upstream/judge.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
 let judge: TestJudge["judge"];
@@ -22,10 +22,10 @@ beforeEach(() => {
 });
 afterAll(() => upstream.stop());
 
-const rungsAsked = () => upstream.received.map(rungOf);
+const rungsAsked = () => upstream.received.map(responseFormatOf);
 
-describe("A model that keeps to a JSON schema", () => {
-  test("is asked once, deterministically, and its verdict is the judge's", async () => {
+describe("A model that supports JSON schemas", () => {
+  test("is called once, deterministically, and its verdict is the judge's", async () => {
     upstream.answer = () => say({ ...failing, score: null });
     const verdict = await judge();
     expect(verdict).toMatchObject({ pass: false, score: 0 });
@@ -48,7 +48,7 @@ describe("A model that keeps to a JSON schema", () => {
     expect(await judge()).toMatchObject({ pass: true, score: 1 });
   });
 
-  test("may think before it answers", async () => {
+  test("may think before it responds", async () => {
     upstream.answer = () => say(`<think>Fail? {"verdict":"pass"}</think>\n${JSON.stringify(failing)}`);
     expect((await judge()).pass).toBe(false);
     upstream.answer = () => answerWith({ content: null, reasoning_content: JSON.stringify(passing) });
@@ -56,7 +56,7 @@ describe("A model that keeps to a JSON schema", () => {
     expect(new Set(rungsAsked())).toEqual(new Set(["json_schema"]));
   });
 
-  test("is asked again on the same rung if it errs once later", async () => {
+  test("is called again with the same format if it fails once later", async () => {
     upstream.answer = () => say(passing);
     await judge();
     let isFirst = true;
@@ -70,9 +70,9 @@ describe("A model that keeps to a JSON schema", () => {
   });
 });
 
-describe("A step down to a tool call", () => {
-  const onlyTools = (below: () => Response) => (received: Parameters<typeof rungOf>[0]) =>
-    rungOf(received) === "tool_call" ? callTool("give_verdict", failing) : below();
+describe("A fallback to a tool call", () => {
+  const onlyTools = (below: () => Response) => (received: Parameters<typeof responseFormatOf>[0]) =>
+    responseFormatOf(received) === "tool_call" ? callTool("give_verdict", failing) : below();
 
   for (const [why, answer] of [
     ["400", () => refuse(400, "This response_format type is unavailable now")],
@@ -107,7 +107,7 @@ describe("A step down to a tool call", () => {
     });
   }
 
-  test("asks for the one tool, and takes arguments that are an object already", async () => {
+  test("requires the one tool, and accepts arguments that are already an object", async () => {
     upstream.answer = onlyTools(() => refuse(400, "no"));
     await judge();
     expect(upstream.received[1]?.body).toMatchObject({
@@ -122,9 +122,9 @@ describe("A step down to a tool call", () => {
   });
 });
 
-describe("A step down to text", () => {
-  const onlyText = (text: string) => (received: Parameters<typeof rungOf>[0]) =>
-    rungOf(received) === "text" ? say(text) : refuse(400, "unknown field");
+describe("A fallback to text", () => {
+  const onlyText = (text: string) => (received: Parameters<typeof responseFormatOf>[0]) =>
+    responseFormatOf(received) === "text" ? say(text) : refuse(400, "unknown field");
 
   test("is remembered", async () => {
     upstream.answer = onlyText(JSON.stringify(failing));
@@ -151,8 +151,8 @@ describe("A step down to text", () => {
   }
 });
 
-describe("What is not remembered", () => {
-  test("is a step down whose lower rungs fail too", async () => {
+describe("Not remembered", () => {
+  test("is a fallback whose further formats fail too", async () => {
     upstream.answer = () => refuse(400, "The model is not loaded.");
     expect((await failure()).code).toBe("judge_error");
     upstream.answer = () => say(passing);
@@ -165,7 +165,7 @@ describe("What is not remembered", () => {
     ["a truncated answer", () => answerWith({ content: "Well" }, "length"), "judge_truncated"],
     ["an overflow", () => refuse(400, "maximum context length is 8 tokens"), "judge_context_exceeded"],
   ] as const) {
-    test(`is ${name}, which steps nowhere`, async () => {
+    test(`is ${name}, which has no fallback`, async () => {
       upstream.answer = answer;
       expect((await failure()).code).toBe(code);
       upstream.answer = () => say(passing);
@@ -174,10 +174,10 @@ describe("What is not remembered", () => {
     });
   }
 
-  test("is a rung that stopped working: the next evaluation looks for another", async () => {
+  test("is a format that stopped working: the next evaluation looks for another", async () => {
     upstream.answer = () => say(passing);
     await judge();
-    upstream.answer = (received) => (rungOf(received) === "text" ? say(failing) : say("ignored"));
+    upstream.answer = (received) => (responseFormatOf(received) === "text" ? say(failing) : say("ignored"));
     expect((await failure()).code).toBe("judge_invalid_verdict");
     expect(await judge()).toMatchObject({ pass: false, extra: { rung: "text" } });
   });
@@ -186,7 +186,7 @@ describe("What is not remembered", () => {
     const from = (model: string, content: unknown) =>
       Response.json(completion(JSON.stringify(content), { model }));
     upstream.answer = (received) =>
-      rungOf(received) === "text" ? from("one", failing) : refuse(400, "unsupported");
+      responseFormatOf(received) === "text" ? from("one", failing) : refuse(400, "unsupported");
     await judge();
     // The deployment now serves another model, and tells so in its answer.
     upstream.answer = () => from("two", passing);
@@ -198,14 +198,14 @@ describe("What is not remembered", () => {
   });
 });
 
-test("what one profile of one account has found out is nothing to the others", async () => {
+test("what one account's profile has learned does not affect the others", async () => {
   const one = { accountId: "one", profilePublicId: "profile" };
   const rungOfNext = async (asker: typeof one) => {
     const { extra } = await judge(undefined, {}, undefined, asker);
     return extra?.rung;
   };
   // An output that talks the model out of every other rung.
-  upstream.answer = (received) => (rungOf(received) === "text" ? say(passing) : say("ignored"));
+  upstream.answer = (received) => (responseFormatOf(received) === "text" ? say(passing) : say("ignored"));
   expect(await rungOfNext(one)).toBe("text");
   upstream.answer = () => say(passing);
   expect(await rungOfNext({ ...one, accountId: "other" })).toBe("json_schema");
@@ -213,7 +213,7 @@ test("what one profile of one account has found out is nothing to the others", a
   expect(await rungOfNext(one)).toBe("text");
 });
 
-describe("A model that takes no", () => {
+describe("A model that does not support", () => {
   for (const [what, message, field, instead] of [
     [
       "temperature",
@@ -223,7 +223,7 @@ describe("A model that takes no", () => {
     ],
     ["max_tokens", "Use 'max_completion_tokens' instead.", "max_tokens", "max_completion_tokens"],
   ] as const) {
-    test(`${what} is asked without it from then on`, async () => {
+    test(`${what} is called without it from then on`, async () => {
       upstream.answer = ({ body }) => (body[field] === undefined ? say(passing) : refuse(400, message));
       expect(await judge()).toMatchObject({ extra: { rung: "json_schema", attempts: 2 } });
       expect(await judge()).toMatchObject({ extra: { rung: "json_schema", attempts: 1 } });
@@ -231,10 +231,10 @@ describe("A model that takes no", () => {
     });
   }
 
-  test("temperature, as far as an echoed prompt tells, is asked with it", async () => {
+  test("temperature, by an echoed prompt only, is called with it", async () => {
     const echo = { error: { message: "unknown field" }, prompt: "temperature" };
     upstream.answer = (received) =>
-      rungOf(received) === "tool_call"
+      responseFormatOf(received) === "tool_call"
         ? callTool("give_verdict", passing)
         : Response.json(echo, { status: 400 });
     expect(await judge()).toMatchObject({ extra: { rung: "tool_call", attempts: 2 } });
@@ -242,8 +242,8 @@ describe("A model that takes no", () => {
   });
 });
 
-test("each rung words its own way to answer", async () => {
-  upstream.answer = (received) => (rungOf(received) === "text" ? say(failing) : refuse(400, "no"));
+test("each response format has its own instructions", async () => {
+  upstream.answer = (received) => (responseFormatOf(received) === "text" ? say(failing) : refuse(400, "no"));
   await judge();
   const [schema, tool, text] = upstream.received.map(promptOf);
   expect(schema).toContain("one JSON object");

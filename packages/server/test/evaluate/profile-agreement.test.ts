@@ -1,28 +1,25 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { AgreementResponse } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient, resultsPath } from "../support/evaluation-results.ts";
-import { evaluationClient } from "../support/evaluations.ts";
-import { evaluatorProfileClient, nowhere, path } from "../support/evaluator-profiles.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
+import { evaluatorProfileClient, nowhere, path } from "../support/resources/evaluator-profiles.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 const nothingSaid = { corrected: 0, agreed: 0, should_fail: 0, should_pass: 0 };
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
+  const presage = usePresage(database);
   let stranger: Record<string, string>;
   const { correct } = evaluationResultsClient(() => presage);
   const { resultOf } = evaluationClient(() => presage);
   const { create, revise, archive } = evaluatorProfileClient(() => presage);
 
   beforeAll(async () => {
-    const databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+    stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
   });
-  afterAll(() => presage.stop());
 
   async function agreement(publicId: string, headers?: Record<string, string>): Promise<AgreementResponse> {
     const response = await presage.call("GET", `${path}/${publicId}/agreement`, undefined, headers);
@@ -37,7 +34,7 @@ onEachDatabase((database) => {
       evaluated_model_output: output,
     });
 
-  test("Every revision has its own figures, the newest first, and of each result the last word counts", async () => {
+  test("Every revision has its own figures, newest first, and each result counts with its latest correction", async () => {
     const config = { substrings: ["door"] };
     const profile = await create({ evaluator_family: "contains", name: "doors", config });
     const [passed, alsoPassed, failed, confirmed] = [
@@ -75,7 +72,7 @@ onEachDatabase((database) => {
     expect((await agreement(profile.public_id)).revisions).toEqual(revisions);
   });
 
-  test("A profile that comes with Presage is measured by the caller's own corrections alone", async () => {
+  test("A built-in profile is measured by the caller's own corrections only", async () => {
     const body = {
       evaluators: [{ evaluator: "exact-match" }],
       evaluated_model_output: "a",
@@ -98,12 +95,12 @@ onEachDatabase((database) => {
     ]);
   });
 
-  test("A profile that is not there is 404, and what is no id is refused", async () => {
+  test("An unknown profile is 404, and an invalid id is rejected", async () => {
     expect((await presage.call("GET", `${path}/${nowhere}/agreement`)).status).toBe(404);
     const own = await create({ name: "mine alone" });
     const theirs = await presage.call("GET", `${path}/${own.public_id}/agreement`, undefined, stranger);
     expect(theirs.status).toBe(404);
-    const faults = await faultsOf(await presage.call("GET", `${path}/doors/agreement`));
-    expect(placesOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "public_id"] }]);
+    const faults = await issuesOf(await presage.call("GET", `${path}/doors/agreement`));
+    expect(locationsOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "public_id"] }]);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, expect, test } from "bun:test";
-import { startPresage } from "../support/presage.ts";
+import { startPresage } from "../support/presage/presage.ts";
 
 const presage = await startPresage({});
 const nowhere = "00000000-0000-4000-8000-000000000000";

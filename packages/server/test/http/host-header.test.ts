@@ -3,9 +3,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ErrorResponse } from "@presage/contract";
-import { testKey } from "../support/presage.ts";
-import { openRawClient } from "../support/raw-client.ts";
-import { spawnPresage } from "../support/spawn-presage.ts";
+import { testKey } from "../support/presage/presage.ts";
+import { openRawClient } from "../support/presage/raw-client.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "presage-host-"));
 afterAll(() => rm(directory, { recursive: true }));
@@ -22,7 +22,7 @@ const requests = [
   ["an address without a page", `GET /nowhere HTTP/1.1\r\n${browser}`],
 ] as const;
 
-test("a Host that is none is refused with 400 where the address is read, and is no fault of ours", async () => {
+test("an invalid Host is 400 where the address is read, and not an unexpected error", async () => {
   await using presage = await spawnPresage({
     PRESAGE_DATABASE_URL: `sqlite:${join(directory, "presage.db")}`,
   });

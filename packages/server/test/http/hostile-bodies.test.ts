@@ -1,22 +1,14 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
-import { startPresage, type TestPresage, testKey } from "../support/presage.ts";
-import { prediction } from "../support/presage-before.ts";
-import { openRawClient } from "../support/raw-client.ts";
-import { startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { beforeEach, expect, test } from "bun:test";
+import { testKey } from "../support/presage/presage.ts";
+import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
+import { openRawClient } from "../support/presage/raw-client.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
 
 const paths = ["/v1/predict", "/v1/chat/completions", "/v1/api-keys"];
 const mebibyte = 1024 * 1024;
 
-let upstream: TestUpstream;
-let presage: TestPresage;
-beforeAll(async () => {
-  upstream = startUpstream();
-  presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
-});
-afterAll(async () => {
-  await presage.stop();
-  await upstream.stop();
-});
+const upstream = useUpstream();
+const presage = usePresage(undefined, { PRESAGE_UPSTREAM_URL: upstream.url });
 beforeEach(() => {
   upstream.received.length = 0;
 });
@@ -43,7 +35,7 @@ function inChunks(bytes: number): ReadableStream<Uint8Array> {
 }
 
 for (const path of paths) {
-  test(`${path} refuses a body of 0 bytes`, async () => {
+  test(`${path} rejects a body of 0 bytes`, async () => {
     for (const body of ["", undefined]) {
       const response = await presage.call("POST", path, body);
       expect(response.status).toBe(422);
@@ -52,7 +44,7 @@ for (const path of paths) {
     await expectAlive();
   });
 
-  test(`${path} refuses a body of 17 MB, declared or in chunks, in its own words`, async () => {
+  test(`${path} rejects a body of 17 MB, declared or chunked, with its own error`, async () => {
     for (const body of [new Uint8Array(17 * mebibyte).fill(32), inChunks(17 * mebibyte)]) {
       const response = await presage.call("POST", path, body);
       expect(response.status).toBe(413);
@@ -61,7 +53,7 @@ for (const path of paths) {
     await expectAlive();
   });
 
-  test(`${path} refuses a body that is not UTF-8`, async () => {
+  test(`${path} rejects a body that is not UTF-8`, async () => {
     const response = await presage.call("POST", path, Buffer.from('{"name":"caf\xe9"}', "latin1"));
     expect(response.status).toBe(422);
     expect(await response.json()).toMatchObject({ detail: [{ type: "json_invalid", loc: ["body", 0] }] });
@@ -74,7 +66,7 @@ for (const path of paths) {
     ["lists in an unknown field", `{"name":"x","deep":${"[".repeat(10_000)}${"]".repeat(10_000)}}`],
     ["lists without an end", "[".repeat(1_000_000)],
   ] as const) {
-    test(`${path} refuses ${what} nested 10,000 deep and more`, async () => {
+    test(`${path} rejects ${what} nested 10,000 deep and more`, async () => {
       const response = await presage.call("POST", path, body);
       expect(response.status).toBe(422);
       expect(await response.json()).toMatchObject({ detail: [{ type: "json_invalid" }] });
@@ -83,7 +75,7 @@ for (const path of paths) {
   }
 }
 
-test("a body that says it is 17 MB is refused before it is there", async () => {
+test("a body declared as 17 MB is rejected before it arrives", async () => {
   const client = await openRawClient(presage.url);
   client.socket.write(
     `POST /v1/predict HTTP/1.1\r\nhost: presage\r\nx-api-key: ${testKey}\r\ncontent-length: ${17 * mebibyte}\r\n\r\n{`,
@@ -95,7 +87,7 @@ test("a body that says it is 17 MB is refused before it is there", async () => {
   await expectAlive();
 });
 
-test("a chunked body without end is refused at 16 MB", async () => {
+test("an endless chunked body is rejected at 16 MB", async () => {
   let sent = 0;
   const endless = new ReadableStream<Uint8Array>({
     pull(controller) {
@@ -110,21 +102,21 @@ test("a chunked body without end is refused at 16 MB", async () => {
   await expectAlive();
 }, 30_000);
 
-test("a body of just 16 MB is read", async () => {
+test("a body of exactly 16 MB is read", async () => {
   const text = JSON.stringify(prediction);
   const body = text.slice(0, -1) + " ".repeat(16 * mebibyte - text.length) + text.slice(-1);
   expect((await presage.call("POST", "/v1/predict", body)).status).toBe(200);
   expect((await presage.call("POST", "/v1/predict", `${body} `)).status).toBe(413);
 });
 
-test("of a key that is there twice the last one counts, and only that goes to the upstream", async () => {
+test("of a duplicate JSON key the last one counts, and only that is sent upstream", async () => {
   const body = '{"messages":[],"messages":[{"role":"user","content":"last"}],"seed":1,"seed":2}';
   expect((await presage.call("POST", "/v1/chat/completions", body)).status).toBe(200);
   expect(upstream.received[0]?.body.messages).toStrictEqual([{ role: "user", content: "last" }]);
   expect(upstream.received[0]?.body.seed).toBe(2);
 });
 
-test("keys such as __proto__ change nothing but the request that they are in", async () => {
+test("JSON keys such as __proto__ affect only their own request", async () => {
   const evil = '"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"toString":1';
   const [message, interaction] = [
     `{"role":"user","content":"hi",${evil}}`,
@@ -148,7 +140,7 @@ test("keys such as __proto__ change nothing but the request that they are in", a
   expect(last?.text).not.toContain("polluted");
 });
 
-test("what is left of a body that was refused is not taken for further requests", async () => {
+test("the rest of a rejected body is not read as further requests", async () => {
   const text = JSON.stringify(prediction);
   const request = `POST /v1/predict HTTP/1.1\r\nhost: a\r\nx-api-key: ${testKey}\r\ncontent-length: ${text.length}\r\n\r\n${text}`;
   const body = request.repeat(Math.ceil((17 * mebibyte) / request.length));
@@ -172,7 +164,7 @@ test("what is left of a body that was refused is not taken for further requests"
   await expectAlive();
 });
 
-test("what is no HTTP, or too much of it, is refused and the server goes on", async () => {
+test("invalid or oversized HTTP is rejected, and the server keeps running", async () => {
   for (const text of [
     "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
     "GET / HTTP/9.9\r\n\r\n",
@@ -187,7 +179,7 @@ test("what is no HTTP, or too much of it, is refused and the server goes on", as
         (answer) => answer.status,
         () => "closed",
       ),
-      Bun.sleep(500).then(() => "still open"),
+      Bun.sleep(200).then(() => "still open"),
     ]);
     expect(status).not.toBe(200);
     client.socket.destroy();

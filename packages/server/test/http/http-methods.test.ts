@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from "bun:test";
 import { METHODS } from "node:http";
 import { ErrorResponse } from "@presage/contract";
-import { startPresage, testKey } from "../support/presage.ts";
-import { openRawClient } from "../support/raw-client.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import { openRawClient } from "../support/presage/raw-client.ts";
 
 const presage = await startPresage({});
 afterAll(() => presage.stop());
@@ -16,7 +16,7 @@ async function ask(method: string, path: string) {
   return answer;
 }
 
-test("every method that HTTP knows gets 405 where a path does not have it, and 404 where there is no path", async () => {
+test("every HTTP method gets 405 where a path does not support it, and 404 for an unknown path", async () => {
   const others = METHODS.filter((method) => !["GET", "HEAD", "POST"].includes(method));
   expect(others.length).toBeGreaterThan(25);
   for (const method of others) {
@@ -30,7 +30,7 @@ test("every method that HTTP knows gets 405 where a path does not have it, and 4
 });
 
 // Bun closes such a connection before any code of a server sees the request (docs/operating.md).
-test("a method that HTTP does not know is refused, and others are not held up by it", async () => {
+test("an unknown HTTP method is rejected, and does not block other requests", async () => {
   for (const method of ["get", "Post", "BREW", "X"]) {
     const answer = await ask(method, "/v1/api-keys");
     expect(typeof answer === "string" ? answer : answer.status).toBeOneOf(["closed", 400, 405, 501]);

@@ -1,23 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { selectLiveSessions } from "../../src/identity/sessions/sessions-store.ts";
-import { apiKeyClient } from "../support/api-keys.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
-  let url: string;
-  let presage: TestPresage;
+  const presage = usePresage(database);
   const keys = apiKeyClient(() => presage);
 
-  beforeAll(async () => {
-    url = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: url });
-  });
-  afterAll(() => presage.stop());
-
-  test("Keys come in pages, revoked ones among them, and without parameters as a whole", async () => {
+  test("Keys are listed in pages, including revoked ones, and without parameters all at once", async () => {
     const made: string[] = [];
     for (const name of ["a", "b", "c", "d"]) made.unshift((await keys.create(name)).id);
     await keys.revoke(made[1] ?? "");
@@ -37,7 +30,7 @@ onEachDatabase((database) => {
     expect(pages).toEqual([all.slice(0, 2), all.slice(2, 4), all.slice(4)]);
   });
 
-  test("A list's limit and its cursor are checked", async () => {
+  test("A list's limit and cursor are validated", async () => {
     for (const path of ["/v1/api-keys", "/v1/sessions"]) {
       for (const [query, type] of [
         ["limit=0", "greater_than_equal"],
@@ -47,15 +40,15 @@ onEachDatabase((database) => {
         ["after=1", "value_error"],
         ["after=x.y", "value_error"],
       ] as const) {
-        const faults = placesOf(await faultsOf(await presage.call("GET", `${path}?${query}`)));
+        const faults = locationsOf(await issuesOf(await presage.call("GET", `${path}?${query}`)));
         expect(faults).toEqual([{ type, loc: ["query", query.split("=")[0] ?? ""] }]);
       }
       expect((await presage.call("GET", `${path}?after=1.nothing`)).status).toBe(200);
     }
   });
 
-  test("Sessions of one moment come in pages as well", async () => {
-    await using store = await openStore(url);
+  test("Sessions with equal times are listed in pages as well", async () => {
+    await using store = await openStore(presage.databaseUrl);
     const ids = Array.from({ length: 5 }, () => Bun.randomUUIDv7())
       .sort()
       .reverse();

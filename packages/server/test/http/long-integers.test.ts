@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeEach, expect, test } from "bun:test";
 import type { ValidationError } from "@presage/contract";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
 
 const long = "9007199254740993";
 const interaction = '"interaction":{"state":"a hall","action":"look"}';
 
-let upstream: TestUpstream;
-let presage: TestPresage;
-beforeAll(async () => {
-  upstream = startUpstream();
-  presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
-});
-afterAll(async () => {
-  await presage.stop();
-  await upstream.stop();
-});
+const upstream = useUpstream();
+const presage = usePresage(undefined, { PRESAGE_UPSTREAM_URL: upstream.url });
 beforeEach(() => {
   upstream.received.length = 0;
 });
@@ -79,7 +70,7 @@ const wanted: [path: string, body: string, loc: ValidationError["loc"], type: st
   ["/v1/api-keys", `{"name":${long}}`, ["body", "name"], "string_type"],
 ];
 
-test.each(wanted)("%s refuses %s", async (path, body, loc, type) => {
+test.each(wanted)("%s rejects %s", async (path, body, loc, type) => {
   for (const number of [long, `-${long}`, "9".repeat(400)]) {
     const answer = await presage.call("POST", path, body.replace(long, number));
     const { detail } = (await answer.json()) as { detail: ValidationError[] };
@@ -91,7 +82,7 @@ test.each(wanted)("%s refuses %s", async (path, body, loc, type) => {
   expect(upstream.received).toHaveLength(0);
 });
 
-test("A long integer in a field that nobody knows is sent on digit for digit, however deep it is", async () => {
+test("A long integer in an unknown field is forwarded digit for digit at any depth", async () => {
   for (const padding of sizes) {
     const params = `{${padding}"seed":${long},"x":{"y":[-${long},{"z":${"9".repeat(400)}}]},"huge":1e999}`;
     const sent = `"seed":${long},"x":{"y":[-${long},{"z":${"9".repeat(400)}}]},"huge":1e999`;
@@ -108,7 +99,7 @@ test("A long integer in a field that nobody knows is sent on digit for digit, ho
   }
 });
 
-test("A long number where a number is wanted is checked like any other", async () => {
+test("A long number where a number is expected is validated like any other", async () => {
   for (const [params, status] of [
     [`{"temperature":${long}}`, 200],
     [`{"top_p":${long}}`, 422],
@@ -124,7 +115,7 @@ test("A long number where a number is wanted is checked like any other", async (
   expect([found.status, await found.json()]).toEqual([200, { results: [] }]);
 });
 
-test("What is kept keeps its digits", async () => {
+test("Stored values keep their digits", async () => {
   const created = await presage.call(
     "POST",
     "/v1/error-taxonomy-revision",

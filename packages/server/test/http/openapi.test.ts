@@ -2,8 +2,8 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
 const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
@@ -41,7 +41,7 @@ async function document(): Promise<Document> {
   return (await (await fetch(`${presage.url}/openapi.json`)).json()) as Document;
 }
 
-test("the document is OpenAPI 3.1, version 0.1.0, and a public linter finds no fault in it", async () => {
+test("the document is OpenAPI 3.1, version 0.1.0, and a public linter finds no issue", async () => {
   const { openapi, info } = await document();
   expect(openapi).toStartWith("3.1.");
   expect(info.version).toBe("0.1.0");
@@ -59,7 +59,7 @@ test("the document is OpenAPI 3.1, version 0.1.0, and a public linter finds no f
   expect([await linter.exited, output]).toEqual([0, expect.not.stringMatching(/\d (warning|error)/)]);
 });
 
-test("every path of the document is there, and asks for a key unless it says that it is open", async () => {
+test("every documented path exists, and requires a key unless documented as open", async () => {
   const { paths } = await document();
   expect(Object.keys(paths).length).toBeGreaterThan(8);
   for (const [path, methods] of Object.entries(paths)) {
@@ -71,7 +71,7 @@ test("every path of the document is there, and asks for a key unless it says tha
   }
 });
 
-test("what the schemas refuse or fill in stands in the document", async () => {
+test("the document states what the schemas reject and default", async () => {
   const { schemas } = (await document()).components;
   expect(schemas.Interaction?.additionalProperties).toBe(false);
   expect(schemas.Params?.additionalProperties).not.toBe(false);
@@ -84,7 +84,7 @@ test("what the schemas refuse or fill in stands in the document", async () => {
   expect(schemas.ApiKeyCreateRequest?.properties.name).toMatchObject({ minLength: 1, maxLength: 120 });
 });
 
-test("the old names of profiles are marked as deprecated in bodies, in answers and in queries", async () => {
+test("the old names of profiles are marked as deprecated in request bodies, responses and queries", async () => {
   const { components, paths } = await document();
   const { EvaluatorProfile, EvaluatorProfileCreateRequest } = components.schemas;
   for (const properties of [EvaluatorProfile?.properties, EvaluatorProfileCreateRequest?.properties]) {
@@ -96,7 +96,7 @@ test("the old names of profiles are marked as deprecated in bodies, in answers a
   expect(old.map(({ name }) => name)).toEqual(["evaluator_id", "is_patronus_managed"]);
 });
 
-test("answers to requests that may use old names have the Deprecation header, and only they", async () => {
+test("responses to requests that may use old names document the Deprecation header, and only they", async () => {
   const { paths } = await document();
   const telling = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
@@ -121,7 +121,7 @@ test("answers to requests that may use old names have the Deprecation header, an
   expect(paths["/v1/evaluator-profiles/{public_id}/archive"]?.patch?.requestBody?.required).not.toBe(true);
 });
 
-test("what creates something takes an Idempotency-Key, by which it may be sent again", async () => {
+test("operations that create something accept an Idempotency-Key", async () => {
   const { paths } = await document();
   const taking = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods)
@@ -139,7 +139,7 @@ test("what creates something takes an Idempotency-Key, by which it may be sent a
   ]);
 });
 
-test("what comes with Presage is guarded by a 409 that the document names", async () => {
+test("operations on built-in resources document their 409", async () => {
   const { paths } = await document();
   const taxonomies = "/v1/error-taxonomy-revision";
   for (const path of [
@@ -151,7 +151,7 @@ test("what comes with Presage is guarded by a 409 that the document names", asyn
   }
 });
 
-test("the page takes nothing from elsewhere, and every part of it is served", async () => {
+test("the page loads nothing from other origins, and every part of it is served", async () => {
   const answer = await fetch(`${presage.url}/docs`);
   const html = await answer.text();
   expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
@@ -169,7 +169,7 @@ test("the page takes nothing from elsewhere, and every part of it is served", as
   }
 });
 
-test("durations with fractions of a second fit the document, as answers and as what is imported", async () => {
+test("durations with fractions of a second match the document, in responses and imports", async () => {
   const text = JSON.stringify(await document());
   expect(text.includes('"format":"duration"')).toBe(false);
   const { schemas } = (await document()).components;

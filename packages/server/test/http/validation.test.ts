@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import type { ValidationError } from "@presage/contract";
-import { startPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
 const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
@@ -202,7 +202,7 @@ describe("422 in pydantic's words for", () => {
     });
   }
 
-  test("a body that is no JSON", async () => {
+  test("a body that is not JSON", async () => {
     for (const text of ["{", '{"a":}', "nothing", "{'a':1}"]) {
       const answer = await presage.call("POST", "/v1/predict", text);
       const { detail } = (await answer.json()) as { detail: ValidationError[] };
@@ -212,7 +212,7 @@ describe("422 in pydantic's words for", () => {
     }
   });
 
-  test("a key id that is no UUID", async () => {
+  test("a key id that is not a UUID", async () => {
     const answer = await presage.call("DELETE", "/v1/api-keys/1234");
     const { detail } = (await answer.json()) as { detail: ValidationError[] };
     expect(answer.status).toBe(422);
@@ -222,7 +222,7 @@ describe("422 in pydantic's words for", () => {
   });
 });
 
-test("a body is read as JSON whatever its content type says", async () => {
+test("a body is read as JSON whatever its content type", async () => {
   const headers = {
     "x-api-key": "bootstrap-key-of-the-tests-0123456789",
     "content-type": "application/x-www-form-urlencoded",

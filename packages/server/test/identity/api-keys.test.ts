@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { ApiKeyCreateResponse } from "@presage/contract";
 import { looksLikeKey } from "../../src/identity/api-keys/key-format.ts";
-import { apiKeyClient } from "../support/api-keys.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { openStore } from "../support/open-store.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 const instant = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const uuid = expect.stringMatching(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/);
@@ -14,23 +14,17 @@ const uuid = expect.stringMatching(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 
 onEachDatabase((database) => {
-  let databaseUrl: string;
-  let presage: TestPresage;
+  const presage = usePresage(database);
   let strangersKey: string;
   const { create, list, find, revoke, use } = apiKeyClient(() => presage);
   const post = (body: unknown) => presage.call("POST", "/v1/api-keys", body);
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    strangersKey = await keyOfAnotherAccount(databaseUrl);
-  });
-  afterAll(async () => {
-    await presage.stop();
+    strangersKey = await keyOfAnotherAccount(presage.databaseUrl);
   });
 
   describe("Creating a key", () => {
-    test("answers with the key and nothing that the contract does not name", async () => {
+    test("returns the key and only the contract's fields", async () => {
       const response = await post({ name: "training" });
       expect(response.status).toBe(201);
       const body = await response.json();
@@ -50,7 +44,7 @@ onEachDatabase((database) => {
       expect(Math.abs(Date.parse(made.created_at) - Date.now())).toBeLessThan(60_000);
     });
 
-    test("makes it work at once, in either header", async () => {
+    test("makes it valid immediately, in either header", async () => {
       const { key } = await create("either header");
       const statuses = await Promise.all(
         [{ "x-api-key": key }, { authorization: `Bearer ${key}` }, { authorization: `bearer ${key}` }].map(
@@ -60,25 +54,25 @@ onEachDatabase((database) => {
       expect(statuses).toEqual([200, 200, 200]);
     });
 
-    test("never makes the same one twice, even of one name at one time", async () => {
+    test("never creates the same key twice, even for one name at the same time", async () => {
       const made = await Promise.all(Array.from({ length: 20 }, () => create("twins")));
       expect(new Set(made.map(({ key }) => key)).size).toBe(20);
       expect(new Set(made.map(({ id }) => id)).size).toBe(20);
     });
 
-    test("takes a name of 120 characters, however many bytes they have, and not of 121 or none", async () => {
+    test("accepts a name of 120 characters, of any size in bytes, and rejects 121 or none", async () => {
       expect((await create("🙂".repeat(120))).name).toBe("🙂".repeat(120));
-      const tooLong = await faultsOf(await post({ name: "🙂".repeat(121) }));
-      expect(placesOf(tooLong)).toEqual([{ type: "string_too_long", loc: ["body", "name"] }]);
-      const empty = await faultsOf(await post({ name: "" }));
-      expect(placesOf(empty)).toEqual([{ type: "string_too_short", loc: ["body", "name"] }]);
-      const missing = await faultsOf(await post({}));
-      expect(placesOf(missing)).toEqual([{ type: "missing", loc: ["body", "name"] }]);
+      const tooLong = await issuesOf(await post({ name: "🙂".repeat(121) }));
+      expect(locationsOf(tooLong)).toEqual([{ type: "string_too_long", loc: ["body", "name"] }]);
+      const empty = await issuesOf(await post({ name: "" }));
+      expect(locationsOf(empty)).toEqual([{ type: "string_too_short", loc: ["body", "name"] }]);
+      const missing = await issuesOf(await post({}));
+      expect(locationsOf(missing)).toEqual([{ type: "missing", loc: ["body", "name"] }]);
     });
 
-    test("keeps nothing of it but a digest", async () => {
+    test("stores only its digest", async () => {
       const { id, key } = await create("kept as a digest");
-      await using store = await openStore(databaseUrl);
+      await using store = await openStore(presage.databaseUrl);
       const rows = await store.database.selectFrom("api_keys").selectAll().execute();
       const row = rows.find((candidate) => candidate.id === id);
       expect(row?.digest).toBe(store.keyDigest(key));
@@ -94,7 +88,7 @@ onEachDatabase((database) => {
   });
 
   describe("Listing keys", () => {
-    test("shows the newest first, revoked ones among them, and never a key or a digest", async () => {
+    test("shows the newest first, including revoked ones, and never a key or a digest", async () => {
       const [first, second, third] = [await create("first"), await create("second"), await create("third")];
       expect(await revoke(second.id)).toBe(204);
       const text = await (await presage.call("GET", "/v1/api-keys")).text();
@@ -110,7 +104,7 @@ onEachDatabase((database) => {
       );
     });
 
-    test("shows nobody the keys of another user", async () => {
+    test("does not show the keys of other users", async () => {
       const { id } = await create("not a stranger's");
       const theirs = await list(strangersKey);
       expect(theirs.map(({ name }) => name)).toEqual(["test"]);
@@ -121,14 +115,14 @@ onEachDatabase((database) => {
   });
 
   describe("Revoking a key", () => {
-    test("stops it at once, though it is in use", async () => {
+    test("disables it immediately, even if in use", async () => {
       const { id, key } = await create("in use");
       await Promise.all(Array.from({ length: 20 }, () => use(key)));
       expect(await revoke(id)).toBe(204);
       expect(await Promise.all(Array.from({ length: 20 }, () => use(key)))).toEqual(Array(20).fill(401));
     });
 
-    test("has no body, and done twice changes nothing", async () => {
+    test("has no body, and is idempotent", async () => {
       const { id } = await create("revoked twice");
       const response = await presage.call("DELETE", `/v1/api-keys/${id}`);
       expect([response.status, await response.text()]).toEqual([204, ""]);
@@ -145,13 +139,13 @@ onEachDatabase((database) => {
       expect(await revoke(id, key)).toBe(401);
     });
 
-    test("of an unknown id is 404, of something that is no id 422", async () => {
+    test("is 404 for an unknown id and 422 for an invalid id", async () => {
       expect(await revoke(crypto.randomUUID())).toBe(404);
-      const faults = await faultsOf(await presage.call("DELETE", "/v1/api-keys/mine"));
-      expect(placesOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "key_id"] }]);
+      const faults = await issuesOf(await presage.call("DELETE", "/v1/api-keys/mine"));
+      expect(locationsOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "key_id"] }]);
     });
 
-    test("of another user's key is 404, and their key goes on working", async () => {
+    test("is 404 for another user's key, and their key keeps working", async () => {
       const [theirs] = await list(strangersKey);
       expect(await revoke(theirs?.id ?? "")).toBe(404);
       expect(await use(strangersKey)).toBe(200);
@@ -163,17 +157,17 @@ onEachDatabase((database) => {
   });
 
   describe("A key that expires", () => {
-    test("is refused where the expiry is in the past or no date-time", async () => {
+    test("is rejected if the expiry is in the past or not a date-time", async () => {
       const loc = ["body", "expires_at"];
       for (const past of [inMs(-1_000), "2020-01-01T00:00:00Z", "2020-01-01T00:00:00"])
-        expect(placesOf(await faultsOf(await post({ name: "late", expires_at: past })))).toEqual([
+        expect(locationsOf(await issuesOf(await post({ name: "late", expires_at: past })))).toEqual([
           { type: "datetime_future", loc },
         ]);
       for (const wrong of ["tomorrow", "2031-02-30T00:00:00Z", 1_900_000_000, true])
-        expect((await faultsOf(await post({ name: "wrong", expires_at: wrong })))[0]?.loc).toEqual(loc);
+        expect((await issuesOf(await post({ name: "wrong", expires_at: wrong })))[0]?.loc).toEqual(loc);
     });
 
-    test("keeps the instant that it was given, and null is none", async () => {
+    test("keeps the given instant, and null means no expiry", async () => {
       expect((await create("none", null)).expires_at).toBeNull();
       expect((await create("offset", "2031-05-01T12:00:00+02:00")).expires_at).toBe(
         "2031-05-01T10:00:00.000Z",
@@ -184,7 +178,7 @@ onEachDatabase((database) => {
       expect(await use(far.key)).toBe(200);
     });
 
-    test("is read as UTC where it names no offset, wherever the server is", async () => {
+    test("is read as UTC without an offset, whatever the server's time zone", async () => {
       process.env.TZ = "Asia/Tokyo";
       try {
         expect(new Date("2031-05-01T12:00:00").toISOString()).toBe("2031-05-01T03:00:00.000Z");

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setSystemTime, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,10 +7,10 @@ import { composeServer } from "../../src/compose/compose-server.ts";
 import { readConfig } from "../../src/config.ts";
 import { generateKey } from "../../src/identity/api-keys/key-format.ts";
 import { createLog } from "../../src/observability/logger.ts";
-import { apiKeyClient } from "../support/api-keys.ts";
-import { openStore } from "../support/open-store.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage, testKey } from "../support/presage.ts";
+import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 type Headers = Record<string, string>;
 
@@ -64,7 +64,7 @@ async function expectRefused(headers: Headers): Promise<void> {
   });
 }
 
-describe("One same answer refuses", () => {
+describe("The same response rejects", () => {
   const good = testKey;
   const presented: [string, Headers][] = [
     ["no key", {}],
@@ -84,11 +84,11 @@ describe("One same answer refuses", () => {
     ["a key under another scheme", { authorization: `Basic ${btoa(`key:${good}`)}` }],
     ["a key that a cookie carries", { cookie: `x-api-key=${good}; session=${good}` }],
     [
-      "two headers with two keys, of which one is good",
+      "two headers with two keys, the first valid",
       { "x-api-key": good, authorization: `Bearer ${generateKey()}` },
     ],
     [
-      "two headers with two keys, of which the other is good",
+      "two headers with two keys, the second valid",
       { "x-api-key": generateKey(), authorization: `Bearer ${good}` },
     ],
   ];
@@ -116,8 +116,9 @@ describe("One same answer refuses", () => {
   test("an expired key", async () => {
     const { key } = await create("expired", new Date(Date.now() + 1_000).toISOString());
     expect(await use(key)).toBe(200);
-    await Bun.sleep(1_100);
+    setSystemTime(Date.now() + 1_100);
     await expectRefused({ "x-api-key": key });
+    setSystemTime();
   });
 
   test("a key's digest, prefix or id", async () => {
@@ -132,7 +133,7 @@ function toHeaderBytes(text: string): string {
   return Buffer.from(text).toString("latin1");
 }
 
-describe("A good key is taken", () => {
+describe("A valid key is accepted", () => {
   const good = testKey;
   const presented: [string, Headers][] = [
     ["as X-API-KEY", { "X-API-KEY": good }],
@@ -145,7 +146,7 @@ describe("A good key is taken", () => {
     test(name, async () => expect((await me(headers)).status).toBe(200));
 });
 
-describe("Of all paths", () => {
+describe("Among all paths", () => {
   let paths: string[];
   const isBelowV1 = (path: string) => path.startsWith("/v1/");
   const statusOf = async (method: string, path: string) =>
@@ -158,7 +159,7 @@ describe("Of all paths", () => {
     await dispose();
   });
 
-  test("every one below /v1 is closed without a key, by whatever method it is asked", async () => {
+  test("every one below /v1 is closed without a key, for any method", async () => {
     const closed = paths.filter(isBelowV1);
     expect(closed.length).toBeGreaterThanOrEqual(9);
     expect(closed).toContain("/v1/predict");
@@ -171,7 +172,7 @@ describe("Of all paths", () => {
     }
   });
 
-  test("none that is written in another way is a way in", async () => {
+  test("no other spelling bypasses authentication", async () => {
     for (const path of [
       "/v1/me/",
       "/v1//me",
@@ -189,7 +190,7 @@ describe("Of all paths", () => {
       expect((await presage.call("GET", path)).status).toBe(404);
   });
 
-  test("only the probes, the page of the interface and the one that signs in show something to anybody", async () => {
+  test("only the probes, the API page and the sign-in page are public", async () => {
     const others = paths.filter((path) => !isBelowV1(path)).toSorted();
     const answers = await Promise.all(
       others.map(async (path) => {
@@ -217,7 +218,7 @@ describe("Of all paths", () => {
 });
 
 describe("GET /v1/me", () => {
-  test("tells in local mode of the owner", async () => {
+  test("returns the owner in local mode", async () => {
     expect(await (await me({ "x-api-key": testKey })).json()).toStrictEqual({
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       email: null,
@@ -227,7 +228,7 @@ describe("GET /v1/me", () => {
     });
   });
 
-  test("tells of the user whose key it is", async () => {
+  test("returns the user whose key it is", async () => {
     const owner = await userOf(testKey);
     const { key } = await create("another of the owner's");
     expect(await userOf(key)).toEqual(owner);

@@ -1,40 +1,37 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage, testKey } from "../support/presage.ts";
-import { sessionOf, signInLocally, type TestSession } from "../support/session.ts";
+import { testKey } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { sessionOf, signInLocally, type TestSession } from "../support/sign-in/session.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
-  let databaseUrl: string;
-  let presage: TestPresage;
+  const presage = usePresage(database);
   let session: TestSession;
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
     session = await signIn();
   });
-  afterAll(() => presage.stop());
 
   async function signIn(): Promise<TestSession> {
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     const signInAddress = presage.url + (await createSignInPath(store));
-    return await sessionOf(await signInLocally({ url: presage.url, signInAddress }), databaseUrl);
+    return await sessionOf(await signInLocally({ url: presage.url, signInAddress }), presage.databaseUrl);
   }
 
   const change = async (headers: Record<string, string>) =>
     await presage.call("POST", "/v1/api-keys", { name: "made by a page" }, headers);
 
   describe("A changing call with a session", () => {
-    test("goes through with the token of its own page", async () => {
+    test("succeeds with the token of its own page", async () => {
       expect((await change(session.headers)).status).toBe(201);
       for (const site of ["same-origin", "none"]) {
         expect((await change({ ...session.headers, "sec-fetch-site": site })).status).toBe(201);
       }
     });
 
-    test("is refused without a token, and nothing has changed", async () => {
+    test("is rejected without a token, and changes nothing", async () => {
       const listed = async () =>
         (await presage.call("GET", "/v1/api-keys", undefined, { cookie: session.cookie })).json();
       const before = await listed();
@@ -46,7 +43,7 @@ onEachDatabase((database) => {
       expect(await listed()).toEqual(before);
     });
 
-    test("is refused with any other token: of another session, cut short, longer, or the session's own", async () => {
+    test("is rejected with any other token: of another session, cut short, longer, or the session's own", async () => {
       const { csrfToken, cookie, token } = session;
       const other = await signIn();
       for (const wrong of [
@@ -63,21 +60,21 @@ onEachDatabase((database) => {
       }
     });
 
-    test("is refused where the browser says that another site makes it", async () => {
+    test("is rejected if the browser reports another site as its origin", async () => {
       for (const site of ["cross-site", "same-site", "whatever"]) {
         expect((await change({ ...session.headers, "sec-fetch-site": site })).status).toBe(403);
       }
     });
   });
 
-  test("What changes nothing needs no token", async () => {
+  test("A read needs no token", async () => {
     for (const method of ["GET", "HEAD"]) {
       const headers = { cookie: session.cookie, "sec-fetch-site": "cross-site" };
       expect((await presage.call(method, "/v1/me", undefined, headers)).status).toBe(200);
     }
   });
 
-  test("A call with a key needs no token, even from a browser that has a session too", async () => {
+  test("A call with a key needs no token, even from a browser with a session", async () => {
     const headers = { cookie: session.cookie, "x-api-key": testKey, "sec-fetch-site": "cross-site" };
     expect((await change(headers)).status).toBe(201);
   });

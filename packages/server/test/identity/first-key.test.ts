@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { apiKeyClient } from "../support/api-keys.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { startPresage, testKey } from "../support/presage.ts";
-import { spawnPresage } from "../support/spawn-presage.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 const keyInText = /psg_[0-9A-Za-z]{38}/g;
 
@@ -22,7 +22,7 @@ async function runServer(
 }
 
 onEachDatabase((database) => {
-  test("the bootstrap key exists from the first start, once, and one that was revoked stays so", async () => {
+  test("the bootstrap key exists once from the first start, and stays revoked if revoked", async () => {
     const environment = { PRESAGE_DATABASE_URL: await database.create() };
     let presage = await startPresage(environment);
     const { list, revoke, use } = apiKeyClient(() => presage);
@@ -47,7 +47,7 @@ onEachDatabase((database) => {
     await presage.stop();
   });
 
-  test("the first start in local mode shows a key once, beside the log; later starts show none", async () => {
+  test("the first start in local mode shows a key once, outside the log; later starts show none", async () => {
     const environment = { PRESAGE_DATABASE_URL: await database.create() };
     let key = "";
     const first = await runServer(environment, async ({ use, list }, stderr) => {
@@ -64,7 +64,7 @@ onEachDatabase((database) => {
     expect(second.stdout).not.toMatch(keyInText);
   });
 
-  test("no key is shown where there is a bootstrap key, nor where people sign in", async () => {
+  test("no key is shown if there is a bootstrap key or an OpenID provider", async () => {
     const oidc = {
       PRESAGE_OIDC_ISSUER: "http://127.0.0.1:1",
       PRESAGE_OIDC_CLIENT_ID: "presage",

@@ -2,16 +2,19 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SessionListResponse } from "@presage/contract";
 import { microsPerMs, nowMicros } from "../../src/storage/micros.ts";
 import type { SessionsTable } from "../../src/storage/schema/tables.ts";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { expectFailurePage } from "../support/expect-failure-page.ts";
 import { freePort } from "../support/free-port.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, testKey } from "../support/presage.ts";
-import { type PresageWithProvider, startPresageWithProvider } from "../support/presage-with-provider.ts";
-import { startRelay } from "../support/relay.ts";
-import { sessionOf, signInLocally } from "../support/session.ts";
-import { signInAtProvider } from "../support/sign-in-at-provider.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import {
+  type PresageWithProvider,
+  startPresageWithProvider,
+} from "../support/presage/presage-with-provider.ts";
+import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
+import { expectFailurePage } from "../support/sign-in/expect-failure-page.ts";
+import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
+import { signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { startRelay } from "../support/store/relay.ts";
 
 const minute = 60_000 * microsPerMs;
 const hour = 60 * minute;
@@ -69,7 +72,7 @@ onEachDatabase((database) => {
   }
 
   describe("A session", () => {
-    test("ends when it was not used for the idle limit, and not before", async () => {
+    test("ends after the idle limit without use, and not before", async () => {
       const browser = await signIn();
       const id = await idOf(browser);
       await set(id, { last_seen_at: nowMicros() - 29 * minute });
@@ -79,7 +82,7 @@ onEachDatabase((database) => {
       expect((await list(await signIn())).map((session) => session.id)).not.toContain(id);
     });
 
-    test("ends at its absolute limit, however much it is used", async () => {
+    test("ends at its absolute limit, even if in use", async () => {
       const browser = await signIn();
       const id = await idOf(browser);
       const { created_at = 0, expires_at = 0 } = (await rowOf(id)) ?? {};
@@ -88,7 +91,7 @@ onEachDatabase((database) => {
       expect(await use(browser)).toBe(401);
     });
 
-    test("writes down its use no more than once a minute", async () => {
+    test("records its use at most once a minute", async () => {
       const browser = await signIn();
       const id = await idOf(browser);
       const started = await rowOf(id);
@@ -100,7 +103,7 @@ onEachDatabase((database) => {
       expect((await rowOf(id))?.last_seen_at).toBeGreaterThan(longAgo + minute);
     });
 
-    test("that ends after a minute without use goes on while it is used every half minute", async () => {
+    test("with an idle limit of one minute stays alive if used every half minute", async () => {
       const local = await startPresage({
         PRESAGE_DATABASE_URL: databaseUrl,
         PRESAGE_PUBLIC_URL: running.presage.url,
@@ -115,7 +118,7 @@ onEachDatabase((database) => {
       await local.stop();
     });
 
-    test("is kept as a digest, and its browser's name is cut short", async () => {
+    test("is stored as a digest, and its user agent is truncated", async () => {
       const browser = openBrowser();
       const { response } = await signInAtProvider(
         {
@@ -131,7 +134,7 @@ onEachDatabase((database) => {
       for (const secret of [token, csrfToken]) expect(JSON.stringify(row)).not.toContain(secret);
     });
 
-    test("that is over is cleared away by a later sign-in", async () => {
+    test("that has ended is deleted by a later sign-in", async () => {
       const browser = await signIn();
       const id = await idOf(browser);
       await set(id, { expires_at: 1 });
@@ -140,7 +143,7 @@ onEachDatabase((database) => {
       expect(await rowOf(id)).toBeUndefined();
     });
 
-    test("makes no answer that a browser keeps", async () => {
+    test("never gets a cacheable response", async () => {
       const browser = await signIn();
       for (const path of ["/v1/me", "/v1/api-keys", "/v1/evaluators", "/v1/nothing"]) {
         const { status, headers } = await browser.fetch(running.presage.url + path);
@@ -152,7 +155,7 @@ onEachDatabase((database) => {
       expect(withKey.headers.has("cache-control")).toBe(false);
     });
 
-    test("does not count beside a key: a wrong one is refused, a right one is who calls", async () => {
+    test("is ignored if there is a key: an invalid key is rejected, a valid one is the caller", async () => {
       const browser = await signIn();
       const { cookie } = await sessionOf(browser, databaseUrl);
       const me = (headers: Record<string, string>) =>
@@ -168,7 +171,7 @@ onEachDatabase((database) => {
   });
 
   describe("GET /v1/sessions", () => {
-    test("lists the user's own, newest first, and says which one asks", async () => {
+    test("lists the user's own, newest first, and marks the current one", async () => {
       running.provider.people.set("carol", { name: "Carol" });
       const [one, two, other] = [await signIn("carol"), await signIn("carol"), await signIn()];
       const listed = await list(two);
@@ -185,14 +188,14 @@ onEachDatabase((database) => {
       expect(listed.map(({ id }) => id)).not.toContain(await idOf(other));
     });
 
-    test("with a key shows the owner's, none of which asks", async () => {
+    test("with a key shows the owner's, none of them current", async () => {
       const response = await running.presage.call("GET", "/v1/sessions");
       expect(await response.json()).toEqual({ data: [], next: null });
     });
   });
 
   describe("DELETE /v1/sessions/{session_id}", () => {
-    test("ends a session at once, in every process", async () => {
+    test("ends a session immediately, in every process", async () => {
       const other = await startPresage({
         PRESAGE_DATABASE_URL: databaseUrl,
         PRESAGE_PORT: String(await freePort()),
@@ -209,13 +212,13 @@ onEachDatabase((database) => {
       await other.stop();
     });
 
-    test("may end the session that asks", async () => {
+    test("can end the current session", async () => {
       const browser = await signIn();
       expect(await end(browser, await idOf(browser))).toBe(204);
       expect(await use(browser)).toBe(401);
     });
 
-    test("of somebody else's session, or of none, is 404; of what is no id 422", async () => {
+    test("is 404 for someone else's or an unknown session, and 422 for an invalid id", async () => {
       running.provider.people.set("dave", { name: "Dave" });
       const [mine, theirs] = [await signIn(), await signIn("dave")];
       expect(await end(mine, await idOf(theirs))).toBe(404);
@@ -226,7 +229,7 @@ onEachDatabase((database) => {
   });
 
   if (database.name === "PostgreSQL") {
-    test("while the database cannot be asked a session is 503 and never 401, for pages too", async () => {
+    test("while the database is unavailable a session is 503 and never 401, for pages too", async () => {
       const direct = new URL(await database.create());
       const relay = await startRelay(Number(direct.port));
       const url = direct.href;
@@ -243,7 +246,7 @@ onEachDatabase((database) => {
     }, 60_000);
   }
 
-  describe("A session that was started where nobody signs in now", () => {
+  describe("A session started with another way to sign in", () => {
     /** A Presage on the same database, under the same address. */
     const startBeside = (environment: Record<string, string>) =>
       startPresage({
@@ -252,7 +255,7 @@ onEachDatabase((database) => {
         ...environment,
       });
 
-    test("counts neither in local mode nor at another provider, and counts again with its own", async () => {
+    test("is invalid in local mode and at another provider, and valid again with its own", async () => {
       const browser = await signIn();
       const own = running.provider.environment;
       for (const environment of [{}, { ...own, PRESAGE_OIDC_ISSUER: `${own.PRESAGE_OIDC_ISSUER}/tenant` }]) {
@@ -276,7 +279,7 @@ onEachDatabase((database) => {
       await local.stop();
     });
 
-    test("counts whatever issuer the provider puts into its tokens", async () => {
+    test("is valid whatever issuer the provider puts into its tokens", async () => {
       const browser = await signIn();
       const id = await idOf(browser);
       await using store = await openStore(databaseUrl);

@@ -1,10 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import type { JWTPayload } from "jose";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { expectFailurePage } from "../support/expect-failure-page.ts";
-import { type PresageWithProvider, startPresageWithProvider } from "../support/presage-with-provider.ts";
-import { callbackAddress, follow, signInAtProvider } from "../support/sign-in-at-provider.ts";
+import {
+  type PresageWithProvider,
+  startPresageWithProvider,
+} from "../support/presage/presage-with-provider.ts";
+import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
+import { expectFailurePage } from "../support/sign-in/expect-failure-page.ts";
+import { callbackAddress, follow, signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 const notOurs = /does not belong to a sign-in that this browser began/;
 const notBegun = /was not begun in this browser/;
@@ -27,7 +30,7 @@ onEachDatabase((database) => {
     expect([...who.cookies.keys()].filter((name) => name.includes("presage_session"))).toEqual([]);
   }
 
-  describe("An answer of the provider is refused", () => {
+  describe("A response of the provider is rejected", () => {
     const altered: [string, (claims: JWTPayload) => JWTPayload][] = [
       ["with another nonce", (claims) => ({ ...claims, nonce: "another" })],
       ["without a nonce", ({ nonce: _nonce, ...claims }) => claims],
@@ -45,7 +48,7 @@ onEachDatabase((database) => {
       });
     }
 
-    test("whose ID token somebody else signed", async () => {
+    test("whose ID token was signed by someone else", async () => {
       running.provider.isForging = true;
       const { response } = await signInAtProvider(browser, url());
       running.provider.isForging = false;
@@ -53,7 +56,7 @@ onEachDatabase((database) => {
       await expectNotSignedIn();
     });
 
-    test("about somebody else than the ID token", async () => {
+    test("whose user info is about someone other than the ID token", async () => {
       running.provider.alterIdToken = (claims) => ({ ...claims, sub: "mallory" });
       const { response } = await signInAtProvider(browser, url());
       running.provider.alterIdToken = undefined;
@@ -61,13 +64,13 @@ onEachDatabase((database) => {
       await expectNotSignedIn();
     });
 
-    test("that was used before in this browser", async () => {
+    test("that was already used in this browser", async () => {
       const callback = await callbackAddress(browser, url());
       expect((await browser.fetch(callback)).status).toBe(303);
       await expectFailurePage(await browser.fetch(callback), 400, notBegun);
     });
 
-    test("whose code was used before, though the browser kept its cookies", async () => {
+    test("whose code was already used, even if the browser kept its cookies", async () => {
       const callback = await callbackAddress(browser, url());
       const again = openBrowser(new Map(browser.cookies));
       expect((await browser.fetch(callback)).status).toBe(303);
@@ -75,7 +78,7 @@ onEachDatabase((database) => {
       await expectNotSignedIn(again);
     });
 
-    test("in another browser than the one that set out", async () => {
+    test("in another browser than the one that started the sign-in", async () => {
       const callback = await callbackAddress(browser, url());
       const thief = openBrowser();
       await expectFailurePage(await thief.fetch(callback), 400, notBegun);
@@ -86,7 +89,7 @@ onEachDatabase((database) => {
       expect((await browser.fetch(callback)).status).toBe(303);
     });
 
-    test("whose state or code was exchanged for another sign-in's", async () => {
+    test("whose state or code was replaced by another sign-in's", async () => {
       const [mine, theirs] = [
         await callbackAddress(browser, url()),
         await callbackAddress(openBrowser(), url()),
@@ -96,7 +99,7 @@ onEachDatabase((database) => {
       await expectNotSignedIn();
     });
 
-    test("of an attempt whose cookie was altered or is from another time", async () => {
+    test("for an attempt whose cookie was altered or is from another time", async () => {
       const callback = await callbackAddress(browser, url());
       const name = [...browser.cookies.keys()].find((key) => key.startsWith("presage_sign_in")) ?? "";
       const sealed = browser.cookies.get(name) ?? "";
@@ -107,14 +110,14 @@ onEachDatabase((database) => {
       await expectNotSignedIn();
     });
 
-    test("that is no answer at all", async () => {
+    test("that is not a valid response", async () => {
       for (const query of ["", "?code=x", "?state=x&code=x", "?error=access_denied", "?state=%00"]) {
         await expectFailurePage(await browser.fetch(`${url()}/auth/callback${query}`), 400, notBegun);
       }
     });
   });
 
-  test("who gives up at the provider is told that it did not let them in", async () => {
+  test("giving up at the provider leads to a page that says so", async () => {
     running.provider.subject = undefined;
     const { response } = await signInAtProvider(browser, url());
     running.provider.subject = "ada";
@@ -122,7 +125,7 @@ onEachDatabase((database) => {
     await expectNotSignedIn();
   });
 
-  test("a wrong client secret is a fault of the set-up: 503, without a word of it", async () => {
+  test("a wrong client secret is a configuration error: 503, without the secret", async () => {
     const { environment, issuer } = running.provider;
     await using wrong = await startPresageWithProvider(await database.create(), {
       ...environment,
@@ -138,7 +141,7 @@ onEachDatabase((database) => {
   });
 
   describe("While the provider is down", () => {
-    test("whoever sets out is told so, keys go on working, and it works again once the provider is back", async () => {
+    test("signing in says so, keys keep working, and signing in works again once the provider is back", async () => {
       await using other = await startPresageWithProvider(await database.create());
       await other.provider.stop();
       const start = `${other.presage.url}/auth/sign-in?return_to=/v1/me`;
@@ -151,7 +154,7 @@ onEachDatabase((database) => {
       expect((await follow(browser, start)).response.status).toBe(200);
     });
 
-    test("whoever comes back from it is told so", async () => {
+    test("a browser that comes back from it is told so", async () => {
       const callback = await callbackAddress(browser, url());
       await running.provider.stop();
       await expectFailurePage(await browser.fetch(callback), 503, down);

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
 import { toMicros } from "../../src/storage/micros.ts";
-import { openBrowser } from "../support/browser.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { runPresage } from "../support/run-presage.ts";
-import { sessionOf, signInLocally } from "../support/session.ts";
-import { spawnPresage } from "../support/spawn-presage.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { openBrowser } from "../support/sign-in/browser.ts";
+import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 const addressInText = /http:\/\/\S+\/sign-in#[\w-]{43}/g;
 const tokenOf = (address: string | undefined) => new URL(address ?? "").hash.slice(1);
@@ -43,7 +43,7 @@ onEachDatabase((database) => {
       expect(again.headers.has("set-cookie")).toBe(false);
     });
 
-    test("opened again in a browser that is signed in just leads on", async () => {
+    test("opened again in a signed-in browser just redirects", async () => {
       const address = await newAddress();
       const browser = await signInLocally({ ...presage, signInAddress: address });
       const { cookie } = await sessionOf(browser, databaseUrl);
@@ -51,7 +51,7 @@ onEachDatabase((database) => {
       expect([again.status, again.headers.has("set-cookie")]).toEqual([200, false]);
     });
 
-    test("has exactly one winner among many, in two processes", async () => {
+    test("signs in exactly one of many concurrent browsers, in two processes", async () => {
       await using other = await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl });
       const token = tokenOf(await newAddress());
       const statuses = await Promise.all(
@@ -64,7 +64,7 @@ onEachDatabase((database) => {
       expect(statuses.toSorted()).toEqual([200, ...Array(39).fill(401)]);
     }, 60_000);
 
-    test("is refused after 12 hours", async () => {
+    test("is rejected after 12 hours", async () => {
       const token = tokenOf(await newAddress());
       await using store = await openStore(databaseUrl);
       const { expires_at, created_at } = await store.database
@@ -81,7 +81,7 @@ onEachDatabase((database) => {
       expect((await use(token)).status).toBe(401);
     });
 
-    test("is kept as a digest only", async () => {
+    test("is stored as a digest only", async () => {
       const token = tokenOf(await newAddress());
       await using store = await openStore(databaseUrl);
       const rows = await store.database.selectFrom("sign_in_tokens").selectAll().execute();
@@ -93,7 +93,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("what is no token is refused, whatever it is", async () => {
+  test("anything that is not a token is rejected", async () => {
     for (const wrong of ["", "x".repeat(43), 7, null, undefined, ["a"], { a: 1 }]) {
       expect((await use(wrong)).status).toBe(401);
     }
@@ -104,7 +104,7 @@ onEachDatabase((database) => {
     expect((await presage.call("GET", "/auth/local", undefined, {})).status).toBe(405);
   });
 
-  test("no page of another site can use a token", async () => {
+  test("pages of other sites cannot use a token", async () => {
     const token = tokenOf(await newAddress());
     for (const site of ["cross-site", "same-site"]) {
       expect((await use(token, { "sec-fetch-site": site })).status).toBe(403);
@@ -112,7 +112,7 @@ onEachDatabase((database) => {
     expect((await use(token, { "sec-fetch-site": "same-origin" })).status).toBe(200);
   });
 
-  test("afterwards the browser goes on to the page that it wanted, if that is one of this server's", async () => {
+  test("afterwards the browser continues to the requested page, if it is on this server", async () => {
     const goesOn: [returnTo: string, to: string][] = [
       ["/usage?day=1&key=a b#x", "/usage?day=1&key=a%20b#x"],
       ["https://evil.example/", "/"],
@@ -129,7 +129,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test("a sign-in in a browser that is signed in ends the session before it", async () => {
+  test("signing in again in a browser ends its previous session", async () => {
     const browser = await signInLocally({ ...presage, signInAddress: await newAddress() });
     const earlier = openBrowser(new Map(browser.cookies));
     const body = JSON.stringify({ token: tokenOf(await newAddress()) });
@@ -138,7 +138,7 @@ onEachDatabase((database) => {
     expect((await browser.fetch(`${presage.url}/v1/me`)).status).toBe(200);
   });
 
-  test("each start prints an address beside the log, and no log line has it", async () => {
+  test("each start prints an address outside the log", async () => {
     const seen: string[] = [];
     for (let start = 0; start < 2; start++) {
       await using server = await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl });
@@ -156,7 +156,7 @@ onEachDatabase((database) => {
   }, 60_000);
 
   describe("The command", () => {
-    test("says why it cannot print an address", async () => {
+    test("explains why it cannot print an address", async () => {
       const openid = await runPresage(["sign-in"], {
         PRESAGE_DATABASE_URL: databaseUrl,
         PRESAGE_OIDC_ISSUER: "https://login.example",
@@ -165,16 +165,16 @@ onEachDatabase((database) => {
         PRESAGE_OIDC_ALLOWED_DOMAINS: "*",
       });
       expect([openid.code, openid.stdout]).toEqual([1, ""]);
-      expect(openid.stderr).toStartWith("People sign in at https://login.example");
+      expect(openid.stderr).toStartWith("Users sign in at https://login.example");
       const port = await runPresage(["sign-in"], { PRESAGE_DATABASE_URL: databaseUrl, PRESAGE_PORT: "0" });
       expect([port.code, port.stdout]).toEqual([1, ""]);
       expect(port.stderr).toContain("PRESAGE_PUBLIC_URL");
     });
 
-    test("prints an address that signs in, as browsers call the server", async () => {
+    test("prints an address that signs in, under the server's public URL", async () => {
       const print = async (environment: Record<string, string>) => {
         const ran = await runPresage(["sign-in"], { PRESAGE_DATABASE_URL: databaseUrl, ...environment });
-        expect([ran.code, ran.stderr]).toEqual([0, "The address works once, within 12 hours.\n"]);
+        expect([ran.code, ran.stderr]).toEqual([0, "The URL works once, within 12 hours.\n"]);
         return ran.stdout.trim();
       };
       const address = await print({ PRESAGE_PUBLIC_URL: "https://presage.example/" });
@@ -185,7 +185,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("where browsers come by https, the cookie is for https alone", async () => {
+  test("with an https public URL, the cookie is for https only", async () => {
     const secure = await startPresage({
       PRESAGE_DATABASE_URL: databaseUrl,
       PRESAGE_PUBLIC_URL: "https://presage.example",
@@ -199,7 +199,7 @@ onEachDatabase((database) => {
   });
 });
 
-test("the page says what to do, and takes nothing from elsewhere", async () => {
+test("the page says what to do, and loads nothing from other origins", async () => {
   const presage = await startPresage({});
   const answer = await fetch(`${presage.url}/sign-in`);
   const html = await answer.text();

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { openBrowser } from "../support/browser.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { expectFailurePage } from "../support/expect-failure-page.ts";
-import type { Person } from "../support/openid-provider.ts";
-import { type PresageWithProvider, startPresageWithProvider } from "../support/presage-with-provider.ts";
-import { signInAtProvider } from "../support/sign-in-at-provider.ts";
+import {
+  type PresageWithProvider,
+  startPresageWithProvider,
+} from "../support/presage/presage-with-provider.ts";
+import { openBrowser } from "../support/sign-in/browser.ts";
+import { expectFailurePage } from "../support/sign-in/expect-failure-page.ts";
+import type { Person } from "../support/sign-in/openid-provider.ts";
+import { signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 async function signInAs({ presage, provider }: PresageWithProvider, person: Person): Promise<Response> {
   provider.people.set("ada", person);
@@ -18,8 +21,8 @@ async function accountOf(response: Response): Promise<string> {
 }
 
 onEachDatabase((database) => {
-  describe("Where only some domains are allowed", () => {
-    test("a verified address of one of them signs in, and no other one", async () => {
+  describe("If only some domains are allowed", () => {
+    test("only a verified address of one of them signs in", async () => {
       await using running = await startPresageWithProvider(await database.create(), {
         PRESAGE_OIDC_ALLOWED_DOMAINS: "example.org, Lab.Example.com",
       });
@@ -38,7 +41,7 @@ onEachDatabase((database) => {
       }
     });
 
-    test("an address that the provider does not vouch for is refused, and so is none", async () => {
+    test("an unverified address is rejected, and so is a missing one", async () => {
       await using running = await startPresageWithProvider(await database.create(), {
         PRESAGE_OIDC_ALLOWED_DOMAINS: "example.org",
       });
@@ -57,8 +60,8 @@ onEachDatabase((database) => {
     });
   });
 
-  describe("Where a claim names the account", () => {
-    test("people are in the account that it names, and move when it changes", async () => {
+  describe("If a claim names the account", () => {
+    test("users are in the account that it names, and move when it changes", async () => {
       await using running = await startPresageWithProvider(await database.create(), {
         PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
       });
@@ -67,7 +70,7 @@ onEachDatabase((database) => {
       expect(await accountOf(await signInAs(running, { team: "analysts" }))).toBe("analysts");
     });
 
-    test("whoever has no such claim is refused with a word on why", async () => {
+    test("users without the claim are rejected with the reason", async () => {
       await using running = await startPresageWithProvider(await database.create(), {
         PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
       });
@@ -78,8 +81,8 @@ onEachDatabase((database) => {
     });
   });
 
-  describe("What no database can hold", () => {
-    test("is refused as a subject or an e-mail address", async () => {
+  describe("Text that no database can store", () => {
+    test("is rejected as a subject or an e-mail address", async () => {
       await using running = await startPresageWithProvider(await database.create());
       const known = { name: "Ada", email: "ada@example.org" };
       for (const sub of ["", "a\0b", "a\ud83d", "a".repeat(256)]) {
@@ -95,7 +98,7 @@ onEachDatabase((database) => {
       expect((await signInAs(running, known)).status).toBe(200);
     });
 
-    test("is refused as the name of an account, which it would share with another", async () => {
+    test("is rejected as the name of an account", async () => {
       await using running = await startPresageWithProvider(await database.create(), {
         PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
       });
@@ -106,7 +109,7 @@ onEachDatabase((database) => {
       }
     });
 
-    test("is cut from a name", async () => {
+    test("is removed from a name", async () => {
       await using running = await startPresageWithProvider(await database.create());
       running.provider.people.set("ada", { name: `${"a".repeat(199)}🙂 and more` });
       const { response } = await signInAtProvider(openBrowser(), running.presage.url, "/v1/me");
@@ -114,7 +117,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("without a claim everybody is in one account", async () => {
+  test("without a claim all users are in one account", async () => {
     await using running = await startPresageWithProvider(await database.create());
     expect(await accountOf(await signInAs(running, { team: "analysts" }))).toBe("default");
   });

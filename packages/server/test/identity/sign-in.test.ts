@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { MeResponse } from "@presage/contract";
-import { openBrowser } from "../support/browser.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage } from "../support/presage.ts";
-import { type PresageWithProvider, startPresageWithProvider } from "../support/presage-with-provider.ts";
-import { signInLocally } from "../support/session.ts";
-import { callbackAddress, follow, signInAtProvider } from "../support/sign-in-at-provider.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import {
+  type PresageWithProvider,
+  startPresageWithProvider,
+} from "../support/presage/presage-with-provider.ts";
+import { openBrowser } from "../support/sign-in/browser.ts";
+import { signInLocally } from "../support/sign-in/session.ts";
+import { callbackAddress, follow, signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
   let databaseUrl: string;
@@ -26,7 +29,7 @@ onEachDatabase((database) => {
   }
 
   describe("Signing in at the provider", () => {
-    test("makes a user of what the provider says, and leads to the page that was wanted", async () => {
+    test("creates a user from the provider's claims, and redirects to the requested page", async () => {
       const arrival = await signInAtProvider(openBrowser(), url(), "/v1/me?from=here");
       expect(arrival.url.href).toBe(`${url()}/v1/me?from=here`);
       expect(await arrival.response.json()).toStrictEqual({
@@ -38,7 +41,7 @@ onEachDatabase((database) => {
       });
     });
 
-    test("asks the provider with PKCE, a state and a nonce, and no two times with the same", async () => {
+    test("uses PKCE, a state and a nonce, different each time", async () => {
       const isAway = (next: URL) => next.origin === running.provider.issuer;
       const asked = await Promise.all(
         [1, 2].map(() => follow(openBrowser(), `${url()}/auth/sign-in`, isAway)),
@@ -57,7 +60,7 @@ onEachDatabase((database) => {
       for (const name of ["state", "nonce", "code_challenge"]) expect(one?.[name]).not.toBe(two?.[name]);
     });
 
-    test("gives cookies that no script and no other site uses, and keeps only the session's", async () => {
+    test("sets cookies that scripts and other sites cannot use, and keeps only the session's", async () => {
       const browser = openBrowser();
       const isAway = (next: URL) => next.origin === running.provider.issuer;
       const { response } = await follow(browser, `${url()}/auth/sign-in`, isAway);
@@ -85,7 +88,7 @@ onEachDatabase((database) => {
       expect((await browser.fetch(`${url()}/v1/me`)).status).toBe(200);
     });
 
-    test("may begin in one process and end in another", async () => {
+    test("can begin in one process and end in another", async () => {
       const other = await startPresage({
         PRESAGE_DATABASE_URL: databaseUrl,
         PRESAGE_PUBLIC_URL: url(),
@@ -99,7 +102,7 @@ onEachDatabase((database) => {
       await other.stop();
     });
 
-    test("that is begun again and again leaves no heap of cookies behind, however long the addresses", async () => {
+    test("that is restarted many times does not accumulate cookies, even with long addresses", async () => {
       const browser = openBrowser();
       const isAway = (next: URL) => next.origin === running.provider.issuer;
       const start = `${url()}/auth/sign-in?return_to=/${"a".repeat(1_999)}`;
@@ -109,7 +112,7 @@ onEachDatabase((database) => {
       expect((await signIn(browser)).email).toBe("ada@example.org");
     });
 
-    test("leads to a page whose address has letters that no header takes", async () => {
+    test("can lead to a page whose address has characters that headers cannot contain", async () => {
       for (const page of ["/v1/me?from=日本", "/v1/me?from=ü z"]) {
         const arrival = await signInAtProvider(openBrowser(), url(), page);
         expect([arrival.response.status, arrival.url.href]).toEqual([200, new URL(page, url()).href]);
@@ -118,7 +121,7 @@ onEachDatabase((database) => {
   });
 
   describe("A second sign-in", () => {
-    test("finds the same user and brings name and e-mail up to date", async () => {
+    test("finds the same user and updates name and e-mail", async () => {
       const first = await signIn();
       running.provider.people.set("ada", { name: "Ada L.", email: "a.l@example.org" });
       expect(await signIn()).toEqual({ ...first, name: "Ada L.", email: "a.l@example.org" });
@@ -126,7 +129,7 @@ onEachDatabase((database) => {
       expect(await signIn()).toEqual(first);
     });
 
-    test("takes names as strange as people can have them", async () => {
+    test("accepts unusual names", async () => {
       for (const name of ["<script>alert(1)</script>", "\u202eadA", "A\u0000da", "\ud83d", "爱达 🙂"]) {
         running.provider.alterIdToken = (claims) => ({ ...claims, name });
         const kept = name.toWellFormed().replace("\0", "\ufffd");
@@ -136,7 +139,7 @@ onEachDatabase((database) => {
       expect((await signIn()).name).toBe("Ada");
     });
 
-    test("in the same browser ends the session before it", async () => {
+    test("in the same browser ends the previous session", async () => {
       const browser = openBrowser();
       await signIn(browser);
       const earlier = openBrowser(new Map(browser.cookies));
@@ -145,7 +148,7 @@ onEachDatabase((database) => {
       expect((await browser.fetch(`${url()}/v1/me`)).status).toBe(200);
     });
 
-    test("of somebody else is another user in the same account", async () => {
+    test("by someone else is another user in the same account", async () => {
       const ada = await signIn();
       running.provider.people.set("bob", { email: "ada@example.org", name: "Bob" });
       running.provider.subject = "bob";
@@ -159,13 +162,13 @@ onEachDatabase((database) => {
     });
   });
 
-  test("what the ID token says counts before what the provider tells when it is asked", async () => {
+  test("claims in the ID token take precedence over user info", async () => {
     running.provider.alterIdToken = (claims) => ({ ...claims, email: "token@example.org" });
     expect(await signIn()).toMatchObject({ email: "token@example.org", name: "Ada" });
     running.provider.alterIdToken = undefined;
   });
 
-  test("nobody is led to another place than this server's", async () => {
+  test("redirects never leave this server", async () => {
     for (const elsewhere of [
       "https://evil.example/",
       "//evil.example",
@@ -184,7 +187,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test("no printed address signs in, and one that did so before counts no more", async () => {
+  test("printed addresses do not sign in, and sessions from earlier ones are invalid", async () => {
     const url = await database.create();
     const local = await startPresage({ PRESAGE_DATABASE_URL: url });
     const browser = await signInLocally(local);
@@ -196,14 +199,14 @@ onEachDatabase((database) => {
     expect((await browser.fetch(`${openid.presage.url}/v1/me`)).status).toBe(401);
   });
 
-  test("the page that leads there says where, and hands on where to go afterwards", async () => {
+  test("the sign-in page names the provider, and passes on the return address", async () => {
     const page = await (await fetch(`${url()}/sign-in?return_to=%2Fusage%3Fa%3D%22b`)).text();
     expect(page).toContain(`<strong>${new URL(running.provider.issuer).host}</strong>`);
     expect(page).toContain(`href="${url()}/auth/sign-in?return_to=%2Fusage%3Fa%3D%22b"`);
     expect(await (await fetch(`${url()}/sign-in?signed_out`)).text()).toContain("You are signed out");
   });
 
-  test("the page leads to the address that the provider knows, whatever name of the host it was asked by", async () => {
+  test("the page redirects to the address registered at the provider, whatever the Host header", async () => {
     const { port } = new URL(url());
     const page = await (await fetch(`http://localhost:${port}/sign-in`)).text();
     expect(page).toContain(`href="${url()}/auth/sign-in?return_to=%2F"`);

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage } from "../support/presage.ts";
-import { startPresageWithProvider } from "../support/presage-with-provider.ts";
-import { sessionOf, signInLocally } from "../support/session.ts";
-import { follow, signInAtProvider } from "../support/sign-in-at-provider.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { startPresageWithProvider } from "../support/presage/presage-with-provider.ts";
+import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
+import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
+import { follow, signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 async function signOut(browser: Browser, presageUrl: string, databaseUrl: string) {
   const { csrfToken } = await sessionOf(browser, databaseUrl);
@@ -57,7 +57,7 @@ onEachDatabase((database) => {
     expect(provider.logins).toBe(2);
   });
 
-  test("Whoever has a long ID token is led to the provider all the same", async () => {
+  test("A long ID token does not prevent signing out at the provider", async () => {
     const databaseUrl = await database.create();
     await using running = await startPresageWithProvider(databaseUrl);
     running.provider.alterIdToken = (claims) => ({ ...claims, groups: Array(1_000).fill("analysts") });
@@ -68,7 +68,7 @@ onEachDatabase((database) => {
     expect((await agree(browser, redirectTo)).href).toBe(`${running.presage.url}/sign-in?signed_out`);
   });
 
-  test("An ID token is kept no longer than its session", async () => {
+  test("An ID token is stored only as long as its session", async () => {
     const databaseUrl = await database.create();
     await using running = await startPresageWithProvider(databaseUrl);
     const browser = openBrowser();
@@ -81,7 +81,7 @@ onEachDatabase((database) => {
     expect(await idTokens()).toEqual([null]);
   });
 
-  test("While the provider is down, or where it has no such place, signing out leads to the sign-in page", async () => {
+  test("If the provider is down or has no sign-out page, signing out leads to the sign-in page", async () => {
     const databaseUrl = await database.create();
     await using running = await startPresageWithProvider(databaseUrl);
     const browser = openBrowser();
@@ -98,7 +98,7 @@ onEachDatabase((database) => {
     await running.provider.start();
   });
 
-  test("In local mode signing out leads to the sign-in page, and pages lead there too", async () => {
+  test("In local mode signing out leads to the sign-in page, and so do all pages", async () => {
     const databaseUrl = await database.create();
     const presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
     const browser = await signInLocally(presage);

@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ApiKeyCreateResponse, MeResponse } from "@presage/contract";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
-import { type Browser, openBrowser } from "../support/browser.ts";
-import { onEachDatabase } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, testKey } from "../support/presage.ts";
-import { type PresageWithProvider, startPresageWithProvider } from "../support/presage-with-provider.ts";
-import { type Ran, runPresage } from "../support/run-presage.ts";
-import { sessionOf } from "../support/session.ts";
-import { signInAtProvider } from "../support/sign-in-at-provider.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import {
+  type PresageWithProvider,
+  startPresageWithProvider,
+} from "../support/presage/presage-with-provider.ts";
+import { type Ran, runPresage } from "../support/presage/run-presage.ts";
+import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
+import { sessionOf } from "../support/sign-in/session.ts";
+import { signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
   let databaseUrl: string;
@@ -51,7 +54,7 @@ onEachDatabase((database) => {
   }
 
   describe("presage users", () => {
-    test("lists who signed in, from where, with live sessions and active keys", async () => {
+    test("lists users with their provider, live sessions and active keys", async () => {
       const { browser, id } = await signIn("bob");
       await makeKey(browser);
       const line = await lineOf("Bob");
@@ -60,20 +63,20 @@ onEachDatabase((database) => {
       expect(await lineOf("Owner")).toMatch(/"urn:presage:local" .* 0 live sessions {2}1 active key$/);
     });
 
-    test("shows names that cannot steer the terminal", async () => {
+    test("escapes names that would control the terminal", async () => {
       running.provider.people.set("eve", { name: "\u001b[2J\u009b2J\u202eEve\nline" });
       await signIn("eve");
       const { stdout } = await users("list");
       expect(stdout).toContain(String.raw`"\u001b[2J\u{9b}2J\u{202e}Eve\nline"`);
     });
 
-    test("ends all sessions and keys of one user, named by e-mail, and nobody else's", async () => {
+    test("ends all sessions and keys of one user, given by e-mail, and no one else's", async () => {
       const [one, two, bob] = [await signIn("ada"), await signIn("ada"), await signIn("bob")];
       const [key, bobsKey] = [await makeKey(one.browser), await makeKey(bob.browser)];
       expect([await useKey(key), await useKey(bobsKey)]).toEqual([200, 200]);
       const { code, stdout, stderr } = await users("end", "ada@EXAMPLE.org");
       expect([code, stdout]).toEqual([0, "Ended 2 sessions and revoked 1 key.\n"]);
-      expect(stderr).toContain("Whoever can still sign in gets in again");
+      expect(stderr).toContain("A user who can still sign in regains access");
       expect([await use(one.browser), await use(two.browser), await use(bob.browser)]).toEqual([
         401, 401, 200,
       ]);
@@ -88,14 +91,14 @@ onEachDatabase((database) => {
       expect((await users("end", one.id)).stdout).toBe("Ended 0 sessions and revoked 0 keys.\n");
     });
 
-    test("lets the same user in again when the provider does", async () => {
+    test("allows the same user to sign in again", async () => {
       const { id } = await signIn("ada");
       expect((await users("end", id.toUpperCase())).code).toBe(0);
       const again = await signIn("ada");
       expect([again.id, await use(again.browser)]).toEqual([id, 200]);
     });
 
-    test("refuses a name that is nobody's or several people's, and ends nothing", async () => {
+    test("rejects an unknown or ambiguous name, and ends nothing", async () => {
       running.provider.people.set("twin", { name: "Twin", email: "bob@example.org" });
       const [bob, twin] = [await signIn("bob"), await signIn("twin")];
       expect(await users("end", "bob@example.org")).toMatchObject({
@@ -107,7 +110,7 @@ onEachDatabase((database) => {
       expect([await use(bob.browser), await use(twin.browser)]).toEqual([200, 200]);
     });
 
-    test("ends the owner's bootstrap key for good, and printed addresses that nobody used", async () => {
+    test("ends the owner's bootstrap key for good, and unused printed addresses", async () => {
       const url = await database.create();
       const local = await startPresage({ PRESAGE_DATABASE_URL: url });
       await using store = await openStore(url);

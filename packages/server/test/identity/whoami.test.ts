@@ -1,26 +1,16 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { WhoAmIResponse } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let presage: TestPresage;
+  const upstream = useUpstream();
+  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: Record<string, string>;
 
   beforeAll(async () => {
-    const databaseUrl = await database.create();
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: databaseUrl,
-      PRESAGE_UPSTREAM_URL: upstream.url,
-    });
-    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
+    stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
   });
 
   async function whoAmI(headers?: Record<string, string>) {
@@ -29,7 +19,7 @@ onEachDatabase((database) => {
     return WhoAmIResponse.parse(await response.json()).caller.api_key;
   }
 
-  test("A caller is told which key asks and which account it belongs to, and no more", async () => {
+  test("A caller gets its key and its account, and nothing else", async () => {
     const keys = await presage.call("GET", "/v1/api-keys");
     const { data } = (await keys.json()) as { data: { id: string }[] };
     expect(await whoAmI()).toStrictEqual({
@@ -38,7 +28,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("A caller of another account is told theirs", async () => {
+  test("A caller of another account gets theirs", async () => {
     const [mine, theirs] = [await whoAmI(), await whoAmI(stranger)];
     expect(theirs?.account.name).toBe("another account");
     expect(theirs?.id).not.toBe(mine?.id);

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPresage, testKey } from "../support/presage.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 const main = join(import.meta.dir, "../../src/main.ts");
 const upstream = startUpstream();
@@ -17,9 +17,9 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-async function run(args: string[], environment: Record<string, string> = {}) {
+async function run(args: string[], environment: Record<string, string> = {}, bunOptions: string[] = []) {
   const { PATH = "" } = process.env;
-  const child = Bun.spawn([process.execPath, main, ...args], {
+  const child = Bun.spawn([process.execPath, ...bunOptions, main, ...args], {
     cwd: directory,
     env: { PATH, ...environment },
     stdout: "pipe",
@@ -48,13 +48,13 @@ function transition(step: number, nextState?: string): string {
   });
 }
 
-/** Answers with the state that it was told, so that a prediction is right where nothing was to change. */
+/** Answers with the state in the prompt, so that a prediction is right if nothing was to change. */
 function echoState(): void {
   upstream.answer = ({ body }) =>
     Response.json(completion(/^State: (.*)$/m.exec(body.messages.at(-1)?.content ?? "")?.[1] ?? ""));
 }
 
-test("--help names every command and every variable", async () => {
+test("--help names every command and every variable in lines of at most 100 characters", async () => {
   const { code, out } = await run(["--help"]);
   expect(code).toBe(0);
   for (const word of [
@@ -68,13 +68,27 @@ test("--help names every command and every variable", async () => {
     "8080",
   ])
     expect(out).toContain(word);
+  expect(out.split("\n").filter((line) => line.length > 100)).toEqual([]);
 });
 
-test("a misspelt command is refused by name, and no server starts", async () => {
+test.each([
+  [["--help"], 1],
+  [["keys", "list"], 1],
+  [["predict", "--state", "calm", "--action", "wait"], 1],
+  [["serve"], 2],
+  [[], 2],
+])("%j starts the process %d time(s): only serve restarts it for Bun's settings", async (args, starts) => {
+  const count = join(directory, `${crypto.randomUUID()}.ts`);
+  await Bun.write(count, 'process.stderr.write("started\\n");');
+  const { err } = await run(args, { PRESAGE_PORT: "x" }, ["--preload", count]);
+  expect(err.match(/^started$/gm)).toHaveLength(starts);
+});
+
+test("a misspelt command is refused by its name, and no server starts", async () => {
   const { code, err } = await run(["evalute"]);
   expect([code, err]).toEqual([
     1,
-    "There is no command evalute; there are serve, config, migrate, keys, users, results, sign-in, predict, evaluate\n",
+    "Unknown command evalute; the commands are serve, config, migrate, keys, users, results, sign-in, predict, evaluate\n",
   ]);
 });
 
@@ -90,16 +104,16 @@ test("config shows the effective values and hides secrets", async () => {
   expect(out).not.toContain("pass-word");
 });
 
-test("a wrong environment stops a command with a line for each variable", async () => {
+test("an invalid environment stops a command with one line per variable", async () => {
   const { code, err } = await run(["serve"], { PRESAGE_PORT: "x", PRESAGE_DEBUG_FIELDS: "maybe" });
   expect(code).toBe(1);
   expect(err.trimEnd().split("\n")).toEqual([
-    'PRESAGE_PORT: got "x"; takes a whole number from 0 to 65535',
-    'PRESAGE_DEBUG_FIELDS: got "maybe"; takes true or false',
+    'PRESAGE_PORT: got "x"; expected a whole number from 0 to 65535',
+    'PRESAGE_DEBUG_FIELDS: got "maybe"; expected true or false',
   ]);
 });
 
-test("keys are made, listed and revoked", async () => {
+test("keys are created, listed and revoked", async () => {
   const environment = { PRESAGE_DATABASE_URL: `sqlite:${join(directory, "keys.db")}` };
   const made = await run(["keys", "create", "--name", "training"], environment);
   expect(made.out.trim()).toMatch(/^psg_[0-9A-Za-z]{38}$/);
@@ -111,7 +125,7 @@ test("keys are made, listed and revoked", async () => {
   expect(await run(["keys", "revoke", crypto.randomUUID()], environment)).toMatchObject({ code: 1 });
 });
 
-test("commands on a database that ends with them are refused, as what they print could never work", async () => {
+test("commands on an in-memory database are refused, since what they print could never work", async () => {
   for (const command of [
     ["keys", "create", "--name", "training"],
     ["sign-in"],
@@ -124,7 +138,7 @@ test("commands on a database that ends with them are refused, as what they print
 });
 
 describe("predict", () => {
-  test("one state and action give one state, by the sandbox without a configured upstream", async () => {
+  test("one state and action give one state, from the sandbox if no upstream is configured", async () => {
     const { code, out } = await run([
       "predict",
       "--state",
@@ -135,7 +149,12 @@ describe("predict", () => {
     expect([code, out]).toEqual([0, "You open the fridge.\n"]);
   });
 
-  test("a file gives a line for every line, failures among them, and a summary", async () => {
+  test("a configured proxy is not used for the sandbox on this machine", async () => {
+    const proxy = { HTTP_PROXY: "http://127.0.0.1:1" };
+    expect((await run(["predict", "--state", "calm", "--action", "wait"], proxy)).code).toBe(0);
+  });
+
+  test("a file gives one output line for each input line, failures included, and a summary", async () => {
     echoState();
     const file = join(directory, "some.jsonl");
     const out = join(directory, "some.out.jsonl");
@@ -171,7 +190,7 @@ describe("predict", () => {
     expect(result.err).toContain("exact match: 1 of 2 (50.0 %)");
   });
 
-  test("a second run asks only for what failed, was cut off or has changed", async () => {
+  test("a second run predicts only lines that failed, were cut off or have changed", async () => {
     echoState();
     const file = join(directory, "again.jsonl");
     const out = join(directory, "again.out.jsonl");
@@ -188,13 +207,13 @@ describe("predict", () => {
     upstream.received.length = 0;
     const second = await run(["predict", "--file", file, "--out", out], environment);
     expect(second.code).toBe(0);
-    expect(second.err).toContain("4 predictions, 0 failures (3 asked");
+    expect(second.err).toContain("4 predictions, 0 failures (3 requested");
     expect(second.err).toContain("exact match: 4 of 4");
     expect(upstream.received).toHaveLength(3);
     expect((await linesOf(out)).map(({ line }) => line).sort()).toEqual([1, 2, 3, 4]);
   });
 
-  test("a file that it did not write is left as it is", async () => {
+  test("a file that it did not write is left unchanged", async () => {
     const file = join(directory, "precious.jsonl");
     const notes = join(directory, "notes.txt");
     await Bun.write(file, `${transition(0)}\n`);
@@ -208,13 +227,34 @@ describe("predict", () => {
     expect(await Bun.file(notes).text()).toBe("Dear diary\nnothing happened\n");
   });
 
-  test("another Presage is asked with --server, and its refusals are failures", async () => {
+  test("--server names another Presage, whose errors are reported", async () => {
     echoState();
     const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
     const args = ["predict", "--state", "calm", "--action", "wait", "--server", presage.url];
     expect(await run(args, { PRESAGE_API_KEY: testKey })).toMatchObject({ code: 0, out: "calm\n" });
     const refused = await run(args, { PRESAGE_API_KEY: "wrong" });
-    expect([refused.code, refused.err]).toEqual([1, `${presage.url} refuses the key in PRESAGE_API_KEY\n`]);
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      `${presage.url} rejects the API key in PRESAGE_API_KEY\n`,
+    ]);
     await presage.stop();
+  });
+
+  test("a server that answers 503 is called again", async () => {
+    const answers = [
+      () => Response.json({ detail: "overloaded" }, { status: 503, headers: { "retry-after": "0" } }),
+      () => Response.json({ response: { content: "calm" } }),
+    ];
+    await using server = Bun.serve({ port: 0, fetch: () => answers.shift()?.() ?? Response.error() });
+    const args = ["predict", "--state", "calm", "--action", "wait", "--server", server.url.href];
+    expect(await run(args, { PRESAGE_API_KEY: testKey })).toMatchObject({ code: 0, out: "calm\n" });
+  });
+
+  test.each([
+    ["localhost:8080", "--server: baseUrl must be an http or https URL.\n"],
+    ["http://127.0.0.1:1", "http://127.0.0.1:1: Presage cannot be reached.\n"],
+  ])("--server %s ends the command with one line", async (server, line) => {
+    const args = ["predict", "--state", "calm", "--action", "wait", "--server", server];
+    expect(await run(args, { PRESAGE_API_KEY: testKey })).toEqual({ code: 1, out: "", err: line });
   });
 });

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { onEachDatabase } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
-import { shapesWithLongAnswers } from "../support/hostile-shapes.ts";
-import { readMetric } from "../support/metric.ts";
-import { openStore } from "../support/open-store.ts";
-import { peakMemory } from "../support/peak-memory.ts";
-import { testKey } from "../support/presage.ts";
-import { prediction } from "../support/presage-before.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
-import { storeResults } from "../support/stored-results.ts";
-import { completion } from "../support/upstream.ts";
+import { bodiesWithLongResponses } from "../support/hostile/hostile-bodies.ts";
+import { peakMemory } from "../support/presage/peak-memory.ts";
+import { testKey } from "../support/presage/presage.ts";
+import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { storeResults } from "../support/store/store-results.ts";
+import { completion } from "../support/upstream/upstream.ts";
 
 const megabyte = 1_000_000;
 const budget = 256 * 1024 * 1024;
@@ -105,7 +105,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
   const upstream = startSlowUpstream();
   afterAll(() => upstream.stop());
 
-  test("40 predictions of 16 MB stay near it, the others are asked back, and all goes on afterwards", async () => {
+  test("40 predictions of 16 MB stay near it, the rest get 503, and all works afterwards", async () => {
     await using presage = await start({ PRESAGE_UPSTREAM_URL: upstream.url });
     const body = longPrediction(16 * megabyte);
     let answered = 0;
@@ -150,7 +150,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     expect((await later).status).toBe(200);
   }, 90_000);
 
-  test("bodies in chunks count as they come, and what they held is given back if they break off", async () => {
+  test("chunked bodies count as they arrive, and their memory is released if they break off", async () => {
     await using presage = await start({ PRESAGE_UPSTREAM_URL: upstream.url });
     const { hostname, port } = new URL(presage.url);
     const part = "x".repeat(1024 * 1024);
@@ -176,7 +176,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
   }, 60_000);
 
-  test("a request that could never fit is 413, and does not come back", async () => {
+  test("a request that could never fit is 413, without Retry-After", async () => {
     await using presage = await start({
       PRESAGE_UPSTREAM_URL: upstream.url,
       PRESAGE_MEMORY_BUDGET_BYTES: String(64 * 1024 * 1024),
@@ -189,7 +189,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     await expectNothingHeld(presage);
   });
 
-  test("long answers of the upstream count while they are read and while their callers take them", async () => {
+  test("long upstream responses count while they are read and while their clients read them", async () => {
     const chatty = startSlowUpstream();
     chatty.answerAtOnce("x".repeat(20 * megabyte));
     await using presage = await start({ PRESAGE_UPSTREAM_URL: chatty.url });
@@ -203,7 +203,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
         (held) => held > 40 * megabyte,
       ),
     ).toBeGreaterThan(40 * megabyte);
-    await Bun.sleep(2_000);
+    await Bun.sleep(1_000);
     expect(await heldBytes(presage)).toBeGreaterThan(40 * megabyte);
     expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
     for (const socket of sockets) socket.destroy();
@@ -211,14 +211,14 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     await chatty.stop();
   }, 60_000);
 
-  test("long answers of short evaluations count while their callers take nothing of them", async () => {
+  test("long responses of short evaluations count while their clients do not read them", async () => {
     await using presage = await start({});
-    const [escaped] = shapesWithLongAnswers().filter(({ name }) => name.includes("escaped"));
+    const [escaped] = bodiesWithLongResponses().filter(({ name }) => name.includes("escaped"));
     const body = Buffer.from(escaped?.body() ?? []).toString();
     const sockets = Array.from({ length: 8 }, () => askAndRead(presage, "POST", "/v1/evaluate", body));
     const isHeld = (held: number) => held > 10 * megabyte;
     expect(await eventually(() => heldBytes(presage), isHeld)).toSatisfy(isHeld);
-    await Bun.sleep(2_000);
+    await Bun.sleep(1_000);
     expect(await heldBytes(presage)).toSatisfy(isHeld);
     expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
     for (const socket of sockets) socket.destroy();
@@ -242,7 +242,7 @@ onEachDatabase((database) => {
     const { searches, limit } =
       database.name === "SQLite" ? { searches: 20, limit: 24 } : { searches: 6, limit: 62 };
 
-    test(`${searches} searches of ${limit} MB stay near it, and each is whole`, async () => {
+    test(`${searches} searches of ${limit} MB stay near it, and each is complete`, async () => {
       await using presage = await start({ PRESAGE_DATABASE_URL: databaseUrl });
       const lengths = await Promise.all(
         Array.from({ length: searches }, async () => {
@@ -259,7 +259,7 @@ onEachDatabase((database) => {
       await expectNothingHeld(presage);
     }, 120_000);
 
-    test("readers who take nothing of their pages hold memory for no longer than they are there", async () => {
+    test("clients that do not read their pages hold memory only while connected", async () => {
       await using presage = await start({ PRESAGE_DATABASE_URL: databaseUrl });
       const body = JSON.stringify({ limit: 62 });
       const sockets = Array.from({ length: 60 }, () =>

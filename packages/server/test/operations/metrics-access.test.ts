@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { networkInterfaces } from "node:os";
 import { ErrorResponse } from "@presage/contract";
-import { startPresage, type TestPresage } from "../support/presage.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 
 const token = "the-token-of-the-metrics";
 /** An address of this machine that others may reach, if it has one. */
@@ -28,7 +28,7 @@ describe("Without a token, metrics", () => {
   afterAll(() => presage.stop());
   const at = (host: string) => presage.url.replace("0.0.0.0", host);
 
-  test("are for callers on the same machine", async () => {
+  test("are available on the same machine", async () => {
     for (const host of ["127.0.0.1", "127.0.0.2"]) {
       const response = await read(at(host));
       expect(response.status).toBe(200);
@@ -36,11 +36,11 @@ describe("Without a token, metrics", () => {
     }
   });
 
-  test.skipIf(outside === undefined)("are refused to who comes from elsewhere", async () => {
+  test.skipIf(outside === undefined)("are denied to other machines", async () => {
     await expectRefused(await read(at(outside ?? "")), 403);
   });
 
-  test("are refused to who comes through a proxy on the same machine", async () => {
+  test("are denied through a proxy on the same machine", async () => {
     for (const header of ["x-forwarded-for", "forwarded", "x-real-ip", "via"]) {
       await expectRefused(await read(at("127.0.0.1"), { [header]: "127.0.0.1" }), 403);
     }
@@ -54,12 +54,12 @@ describe("With a token, metrics", () => {
   });
   afterAll(() => presage.stop());
 
-  test("are for whoever has it, through whatever proxy", async () => {
+  test("are available to anyone who has it, through any proxy", async () => {
     const headers = { authorization: `Bearer ${token}`, "x-forwarded-for": "192.0.2.1" };
     expect((await read(presage.url, headers)).status).toBe(200);
   });
 
-  test("are refused to everybody else, on the same machine too", async () => {
+  test("are denied to everyone else, on the same machine too", async () => {
     for (const authorization of [undefined, "Bearer", `Bearer ${token}x`, token, `Basic ${token}`]) {
       const response = await read(presage.url, authorization === undefined ? {} : { authorization });
       expect(response.headers.get("www-authenticate")).toBe("Bearer");

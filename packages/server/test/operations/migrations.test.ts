@@ -3,10 +3,10 @@ import { Kysely, sql } from "kysely";
 import { migrations } from "../../src/storage/migrations/index.ts";
 import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
 import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
-import { onEachDatabase, type TestDatabase } from "../support/databases.ts";
-import { openStore } from "../support/open-store.ts";
-import { runPresage } from "../support/run-presage.ts";
-import { spawnPresage } from "../support/spawn-presage.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { onEachDatabase, type TestDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 const several = [1, 2, 3, 4];
 /** More processes than one expects, and again, as a race shows only now and then. */
@@ -40,7 +40,7 @@ async function newerDatabase(database: TestDatabase): Promise<string> {
 }
 
 onEachDatabase((database) => {
-  test("of several processes that migrate one empty database at once, one does it and all succeed", async () => {
+  test("if several processes migrate one empty database concurrently, one does it and all succeed", async () => {
     for (let round = 0; round < rounds; round++) {
       const url = await database.create();
       const runs = await Promise.all(
@@ -50,14 +50,14 @@ onEachDatabase((database) => {
         Array(crowd).fill({ code: 0, stderr: "" }),
       );
       expect(runs.map(({ stdout }) => stdout).sort()).toEqual([
-        `Done: ${names.join(", ")}\n`,
+        `Applied ${names.join(", ")}.\n`,
         ...Array(crowd - 1).fill("The schema is up to date.\n"),
       ]);
       expect(await ranMigrations(url)).toEqual(names);
     }
   });
 
-  test("several servers that start at once on one empty database share its schema, its owner and its keys", async () => {
+  test("several servers started concurrently on one empty database share its schema, owner and keys", async () => {
     const url = await database.create();
     const servers = await Promise.all(several.map(() => spawnPresage({ PRESAGE_DATABASE_URL: url })));
     const owners = await Promise.all(
@@ -73,7 +73,7 @@ onEachDatabase((database) => {
     expect(await ranMigrations(url)).toEqual(names);
   });
 
-  test("a migration that fails leaves nothing behind, so that the next start can do it all", async () => {
+  test("a failed migration leaves nothing behind, so the next start can do it all", async () => {
     const url = await database.create();
     const last = "error_taxonomies";
     await withRawDatabase(url, (raw) => raw.schema.createTable(last).addColumn("id", "text").execute());
@@ -87,7 +87,7 @@ onEachDatabase((database) => {
     expect((await runPresage(["migrate"], { PRESAGE_DATABASE_URL: url })).code).toBe(0);
   });
 
-  test("a database that a newer version made stops every command with one line that names what is unknown", async () => {
+  test("a database of a newer version stops every command with one line that names the unknown migrations", async () => {
     const url = await newerDatabase(database);
     for (const command of ["serve", "migrate"]) {
       const { code, stdout, stderr } = await runPresage([command], {
@@ -101,7 +101,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test("a database that is up to date is left as it is by a restart", async () => {
+  test("a restart does not change a database that is up to date", async () => {
     const url = await database.create();
     await runPresage(["migrate"], { PRESAGE_DATABASE_URL: url });
     expect(await runPresage(["migrate"], { PRESAGE_DATABASE_URL: url })).toEqual({

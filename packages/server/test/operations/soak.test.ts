@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
-import { noteChild } from "../support/children.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
-import { readMetric } from "../support/metric.ts";
-import { testKey } from "../support/presage.ts";
-import { chatRequest, prediction } from "../support/presage-before.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
+import { killAfterTests } from "../support/presage/child-processes.ts";
+import { testKey } from "../support/presage/presage.ts";
+import { chatRequest, prediction } from "../support/presage/presage-with-raw-upstream.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 
 const firstRequests = 10_000;
 const allRequests = 50_000;
@@ -19,10 +19,10 @@ beforeAll(async () => {
   const port = await freePort();
   upstream = Bun.spawn([
     process.execPath,
-    join(import.meta.dir, "../support/light-upstream.ts"),
+    join(import.meta.dir, "../support/upstream/light-upstream.ts"),
     String(port),
   ]);
-  noteChild(upstream);
+  killAfterTests(upstream);
   upstreamUrl = `http://127.0.0.1:${port}/v1`;
   const isUp = () =>
     fetch(`${upstreamUrl}/models`).then(
@@ -75,7 +75,7 @@ async function settledMemory(presage: SpawnedPresage): Promise<number> {
   return lowest;
 }
 
-test("after 200,000 requests the memory is back where it was after the first 20,000", async () => {
+test("after 50,000 requests the memory is back where it was after the first 10,000", async () => {
   await using presage = await spawnPresage({
     PRESAGE_DATABASE_URL: "sqlite:presage.db",
     PRESAGE_UPSTREAM_URL: upstreamUrl,

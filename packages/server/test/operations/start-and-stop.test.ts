@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { noteChild } from "../support/children.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
-import { callWithKey, testKey } from "../support/presage.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+import { killAfterTests } from "../support/presage/child-processes.ts";
+import { callWithKey, testKey } from "../support/presage/presage.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 const repository = join(import.meta.dir, "../../../..");
 const main = join(import.meta.dir, "../../src/main.ts");
@@ -37,7 +37,7 @@ function start(argv: string[], environment: Record<string, string> = {}, detache
     stderr: "pipe",
     detached,
   });
-  noteChild(child);
+  killAfterTests(child);
   return child;
 }
 
@@ -55,7 +55,7 @@ async function readiness(url: string): Promise<string> {
   );
 }
 
-test("Ctrl-C in npm start's terminal, which reaches every process of it, loses no prediction", async () => {
+test("Ctrl-C in npm start's terminal, which signals all its processes, loses no prediction", async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const launcher = start(
@@ -64,10 +64,8 @@ test("Ctrl-C in npm start's terminal, which reaches every process of it, loses n
     true,
   );
   expect(await eventually(() => isReady(url), Boolean)).toBeTrue();
-  upstream.answer = async () => {
-    await Bun.sleep(700);
-    return Response.json(completion("done"));
-  };
+  const held = Promise.withResolvers<Response>();
+  upstream.answer = () => held.promise;
   const call = callWithKey(url, "POST", "/v1/predict", { interaction: { state: "s", action: "a" } });
   expect(
     await eventually(
@@ -76,12 +74,19 @@ test("Ctrl-C in npm start's terminal, which reaches every process of it, loses n
     ),
   ).toBe(1);
   process.kill(-launcher.pid, "SIGINT");
+  expect(
+    await eventually(
+      () => isReady(url),
+      (ready) => !ready,
+    ),
+  ).toBeFalse();
+  held.resolve(Response.json(completion("done")));
   expect((await call).status).toBe(200);
   expect(await launcher.exited).toBe(0);
   expect(await new Response(launcher.stdout).text()).toContain('"msg":"stopped"');
 });
 
-test("an address in use is one clear line, exit code 1, and costs nobody the first key", async () => {
+test("an address in use is one clear line, exit code 1, and does not use up the first key", async () => {
   const database = { PRESAGE_DATABASE_URL: `sqlite:${join(directory, "first.db")}` };
   const blocker = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("taken") });
   const refused = start([process.execPath, main, "serve"], {
@@ -100,7 +105,7 @@ test("an address in use is one clear line, exit code 1, and costs nobody the fir
   expect(await new Response(started.stderr).text()).toMatch(/psg_[0-9A-Za-z]{38}/);
 });
 
-test("while the database is still being opened the server is up and says that it is starting", async () => {
+test("while the database is being opened the server is up and says that it is starting", async () => {
   const path = join(directory, "locked.db");
   const holder = new Database(path);
   holder.run("PRAGMA journal_mode = WAL");
@@ -127,7 +132,7 @@ test("while the database is still being opened the server is up and says that it
   expect(await server.exited).toBe(0);
 });
 
-test("a process that locks the SQLite file holds up its writers and nobody else", async () => {
+test("a process that locks the SQLite file blocks only writers", async () => {
   const path = join(directory, "shared.db");
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
@@ -152,7 +157,7 @@ test("a process that locks the SQLite file holds up its writers and nobody else"
   expect(await server.exited).toBe(0);
 });
 
-test("a trace collector that is gone does not keep the process from stopping", async () => {
+test("an unreachable trace collector does not keep the process from stopping", async () => {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const server = start([process.execPath, main, "serve"], {
@@ -166,7 +171,7 @@ test("a trace collector that is gone does not keep the process from stopping", a
   expect(await server.exited).toBe(0);
 });
 
-test("the database file is for its owner's eyes only", async () => {
+test("the database file is readable by its owner only", async () => {
   const path = join(directory, "private.db");
   const migrate = start([process.execPath, main, "migrate"], { PRESAGE_DATABASE_URL: `sqlite:${path}` });
   expect(await migrate.exited).toBe(0);

@@ -1,13 +1,18 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import pg from "pg";
-import { apiKeyClient } from "../support/api-keys.ts";
 import { eventually } from "../support/eventually.ts";
-import { createDatabaseAt, type PostgresServer, startPostgres } from "../support/postgres.ts";
-import { startPresage } from "../support/presage.ts";
-import { startRelay } from "../support/relay.ts";
-import { spawnPresage } from "../support/spawn-presage.ts";
-import { type Kind, kinds, type Ledger, makeFixtures, openLedger } from "../support/store-ledger.ts";
-import { startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { type Kind, kinds, type Ledger, makeFixtures, openLedger } from "../support/store/change-ledger.ts";
+import {
+  connectTo,
+  countLockWaits,
+  createDatabaseAt,
+  type PostgresServer,
+  startPostgres,
+} from "../support/store/postgres.ts";
+import { startRelay } from "../support/store/relay.ts";
+import { startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 // These tests wait, and so they run at the same time. What was answered 2xx must be there once; what was answered 503 must not
 // be there, unless it was said to be uncertain; counts must equal rows.
@@ -33,12 +38,6 @@ afterAll(async () => {
   await upstream.stop();
   await Promise.all([postgres.remove(), frozen.remove()]);
 }, 60_000);
-
-async function connectTo(url: string): Promise<pg.Client> {
-  const client = new pg.Client(url);
-  await client.connect();
-  return client;
-}
 
 /** Asks for a change of each kind until all of them are made, and returns how long that took. */
 async function recover({ ask }: Ledger): Promise<number> {
@@ -93,14 +92,17 @@ async function lockUnderLoad(tables: string[]): Promise<string[]> {
   return wrong.map((what) => `${tables}: ${what}`);
 }
 
-test.concurrent("a correction that was kept is not answered as if it were not, though its texts cannot be read any more", async () => {
+test.concurrent("a stored correction is not reported as failed, even if its texts cannot be read", async () => {
   const url = await createDatabaseAt(postgres.url);
   const presage = await startPresage({ PRESAGE_DATABASE_URL: url, PRESAGE_UPSTREAM_URL: upstream.url });
   const ledger = openLedger(presage, await makeFixtures(presage));
   const [ofRow, ofTexts] = await Promise.all([connectTo(url), connectTo(url)]);
   await ofRow.query("begin; select id from evaluation_results for update");
   const asked = ledger.ask("correction");
-  await Bun.sleep(1_000);
+  await eventually(
+    () => countLockWaits(ofTexts),
+    (count) => count === 1,
+  );
   await ofTexts.query("begin; lock table evaluation_payloads in access exclusive mode");
   await ofRow.query("rollback");
   expect((await asked).status).toBe(201);
@@ -110,14 +112,14 @@ test.concurrent("a correction that was kept is not answered as if it were not, t
   await presage.stop();
 });
 
-test.concurrent("a lock on any table, under load, keeps whole what is answered and nothing else", async () => {
+test.concurrent("a lock on any table, under load, keeps exactly the confirmed changes", async () => {
   const tables = await tablesOf(postgres);
   expect(tables.length).toBeGreaterThan(20);
   const alone = tables.filter((table) => !withoutChanges.has(table)).map((table) => [table]);
   expect((await Promise.all([[...withoutChanges], ...alone].map(lockUnderLoad))).flat()).toEqual([]);
 });
 
-test.concurrent("a process that freezes in a transaction holds up the others for 5 s at most", async () => {
+test.concurrent("a process that freezes in a transaction blocks the others for at most 5 s", async () => {
   const url = await createDatabaseAt(postgres.url);
   const environment = { PRESAGE_DATABASE_URL: url, PRESAGE_UPSTREAM_URL: upstream.url };
   await using peer = await spawnPresage(environment);
@@ -129,9 +131,7 @@ test.concurrent("a process that freezes in a transaction holds up the others for
   const [holder, watcher] = [await connectTo(url), await connectTo(url)];
   await holder.query("begin; lock table evaluation_count_deltas");
   const asked = ledgerOfPeer.ask("evaluation");
-  const waits = `select count(*)::int as waiting from pg_stat_activity
-    where datname = current_database() and wait_event_type = 'Lock' and query like '%into "evaluation_results"%'`;
-  const waiting = async () => (await watcher.query<{ waiting: number }>(waits)).rows[0]?.waiting;
+  const waiting = () => countLockWaits(watcher, 'into "evaluation_results"');
   expect(await eventually(waiting, (count) => count === 1)).toBe(1);
   peer.kill("SIGSTOP");
   await holder.query("rollback");
@@ -154,7 +154,7 @@ test.concurrent("a process that freezes in a transaction holds up the others for
   expect(await ledgerOfPeer.contradictions(url)).toEqual([]);
 });
 
-test.concurrent("a server that is stopped for 12 s loses nothing that is answered, also by kill -9 afterwards", async () => {
+test.concurrent("a database server frozen for 12 s loses no confirmed change, even with kill -9 afterwards", async () => {
   const url = await frozen.createDatabase();
   await using presage = await spawnPresage({
     PRESAGE_DATABASE_URL: url,
@@ -190,7 +190,7 @@ test.concurrent("a server that is stopped for 12 s loses nothing that is answere
   expect(rows).toEqual([]);
 });
 
-test.concurrent("a wire that swallows everything for 19 s makes nobody wait in turns", async () => {
+test.concurrent("a connection that is silent for 19 s does not make callers wait one after another", async () => {
   const direct = await createDatabaseAt(postgres.url);
   const relay = await startRelay(Number(new URL(direct).port));
   const wired = new URL(direct);
@@ -201,7 +201,10 @@ test.concurrent("a wire that swallows everything for 19 s makes nobody wait in t
   });
   const ledger = openLedger(presage, await makeFixtures(presage));
   const stop = ledger.askUntilStopped(20);
-  await Bun.sleep(500);
+  await eventually(
+    () => ledger.entries.length,
+    (count) => count > 2 * kinds.length,
+  );
   relay.silence();
   const silentAtMs = performance.now();
   const asked: Promise<unknown>[] = [];
@@ -220,7 +223,7 @@ test.concurrent("a wire that swallows everything for 19 s makes nobody wait in t
   await relay.stop();
 });
 
-test.concurrent("a change whose answer never comes is said to be uncertain, and is not to be sent again", async () => {
+test.concurrent("a change whose commit is never confirmed is reported as uncertain, and not to be retried", async () => {
   const direct = await createDatabaseAt(postgres.url);
   const relay = await startRelay(Number(new URL(direct).port));
   const wired = new URL(direct);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { startPresage } from "../support/presage.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 interface Attribute {
   key: string;
@@ -38,7 +38,7 @@ function spansOf(texts: string[]): Span[] {
   );
 }
 
-test("a prediction makes a request span and a GenAI span below the caller's trace, without a word of the prompt", async () => {
+test("a prediction creates a request span and a GenAI span in the caller's trace, without prompt text", async () => {
   const collector = startCollector();
   const upstream = startUpstream(() => Response.json(completion("the secret answer")));
   const presage = await startPresage({

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { apiKeyClient } from "../support/api-keys.ts";
-import { onEachDatabase } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
-import { readMetric } from "../support/metric.ts";
-import { runPresage } from "../support/run-presage.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 /** In how long every process has heard of a revocation. */
 const promisedMs = 5_000;
@@ -49,7 +49,7 @@ onEachDatabase((database) => {
       );
   }
 
-  test.concurrent("a key made in one works in the other at once, also one that was refused there before", async () => {
+  test.concurrent("a key created in one works immediately in the other, even if it was rejected there before", async () => {
     for (let round = 0; round < 10; round++) {
       const { id, key } = await inOne.create(`round ${round}`);
       expect(await inOther.use(key)).toBe(200);
@@ -66,7 +66,7 @@ onEachDatabase((database) => {
     expect(await inOther.use(later)).toBe(200);
   });
 
-  test.concurrent("a key revoked in one is refused in the other within 5 s, though it is in use there", async () => {
+  test.concurrent("a key revoked in one is rejected in the other within 5 s, even if in use there", async () => {
     const { id, key } = await inOne.create("in use in the other");
     const use = useUntilRefused(inOther, key);
     await eventually(use.uses, (uses) => uses > 20);
@@ -78,7 +78,7 @@ onEachDatabase((database) => {
     await expectRefusedEverywhere(key);
   });
 
-  test.concurrent("a key revoked in one is refused in the other after 5 s, though nobody used it meanwhile", async () => {
+  test.concurrent("a key revoked in one is rejected in the other after 5 s, even if unused meanwhile", async () => {
     const { id, key } = await inOne.create("known to the other");
     expect(await inOther.use(key)).toBe(200);
     expect(await inOne.revoke(id)).toBe(204);
@@ -86,7 +86,7 @@ onEachDatabase((database) => {
     await expectRefusedEverywhere(key);
   });
 
-  test.concurrent("a key revoked on the command line is refused in both within 5 s", async () => {
+  test.concurrent("a key revoked on the command line is rejected in both within 5 s", async () => {
     const { id, key } = await inOne.create("in use in both");
     const uses = [useUntilRefused(inOne, key), useUntilRefused(inOther, key)];
     for (const use of uses) await eventually(use.uses, (count) => count > 20);
@@ -97,7 +97,7 @@ onEachDatabase((database) => {
     await expectRefusedEverywhere(key);
   });
 
-  test.concurrent("a key made on the command line works in both at once, and one that expires there does so here", async () => {
+  test.concurrent("a key created on the command line works immediately in both, and expires as stated there", async () => {
     const made = await runPresage(["keys", "create", "--name", "from outside"], environment);
     expect(made.code).toBe(0);
     for (const client of [inOne, inOther]) expect(await client.use(made.stdout.trim())).toBe(200);
@@ -111,7 +111,7 @@ onEachDatabase((database) => {
     expect(listed?.expires_at).toBe("2031-05-01T12:00:00.000Z");
   });
 
-  test("what was known is asked for rarely: most of the uses above were answered from memory", async () => {
+  test("known keys are rarely looked up: most of the uses above came from the cache", async () => {
     const count = (outcome: string) =>
       readMetric(other, `presage_key_verifications_total{outcome="${outcome}"}`);
     expect(await count("cached")).toBeGreaterThan(5 * (await count("looked_up")));

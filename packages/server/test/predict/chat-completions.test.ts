@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { startPresage } from "../support/presage.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
 const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
@@ -36,7 +36,7 @@ test("the upstream's bytes come back unchanged", async () => {
 });
 
 describe("pass-through mode", () => {
-  test("messages and unknown properties go on unchanged, in the caller's own order", async () => {
+  test("messages and unknown properties are forwarded unchanged, in the caller's order", async () => {
     const text =
       '{"tools":[{"z":1,"a":{"__proto__":{"x":1}}}],"messages":[{"name":"n","content":"Hello.","role":"user","extra":[1,null]}],"user":"u"}';
     await presage.call("POST", path, text);
@@ -46,7 +46,7 @@ describe("pass-through mode", () => {
     expect(sent).toContain('"user":"u"');
   });
 
-  test("defaults are filled in, top-level sampling counts, nulls are not set", async () => {
+  test("defaults are filled in, top-level sampling fields are used, nulls are omitted", async () => {
     expect(
       await sentFor({ messages, model: null, context: null, interaction: null, params: null, user: null }),
     ).toEqual({
@@ -64,7 +64,7 @@ describe("pass-through mode", () => {
     });
   });
 
-  test("params win over the top-level sampling fields", async () => {
+  test("params override the top-level sampling fields", async () => {
     expect(
       await sentFor({ messages, max_tokens: 1, top_k: 3, seed: 1, params: { temperature: 1, seed: 2 } }),
     ).toEqual({
@@ -77,7 +77,7 @@ describe("pass-through mode", () => {
     });
   });
 
-  test("a bound in OpenAI's newer name is not contradicted by our default", async () => {
+  test("a token limit under OpenAI's newer name is not contradicted by the default", async () => {
     expect(await sentFor({ messages, max_completion_tokens: 9 })).not.toHaveProperty("max_tokens");
     expect(await sentFor({ messages, max_completion_tokens: 9, max_tokens: 8 })).toHaveProperty(
       "max_tokens",
@@ -119,14 +119,14 @@ describe("structured mode", () => {
   });
 });
 
-test("streaming is refused with 400 before anything is sent", async () => {
+test("streaming is rejected with 400 before anything is sent", async () => {
   const answer = await presage.call("POST", path, { messages, stream: true });
   expect([answer.status, await answer.json()]).toEqual([400, { detail: "Streaming is not supported." }]);
   expect(upstream.received).toHaveLength(0);
   expect((await presage.call("POST", path, { messages, stream: false })).status).toBe(200);
 });
 
-test("an answer that is no completion is 502", async () => {
+test("a response that is not a completion is 502", async () => {
   for (const body of ["[]", '{"choices":[]}', '{"choices":[{}]}', '{"choices":[{"message":"x"}]}', "\xff"]) {
     upstream.answer = () => new Response(body);
     const answer = await presage.call("POST", path, { messages });

@@ -2,15 +2,15 @@ import { expect, test } from "bun:test";
 import { ErrorResponse } from "@presage/contract";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
 import type { RawEnvironment } from "../../src/config.ts";
-import { apiKeyClient } from "../support/api-keys.ts";
-import { onEachDatabase } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
-import { readMetric } from "../support/metric.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage, testKey } from "../support/presage.ts";
-import { chatRequest, prediction } from "../support/presage-before.ts";
-import { sessionOf, signInLocally } from "../support/session.ts";
-import { completion, startUpstream, type TestUpstream } from "../support/upstream.ts";
+import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
+import { chatRequest, prediction } from "../support/presage/presage-with-raw-upstream.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
+import { apiKeyClient } from "../support/resources/api-keys.ts";
+import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 interface Limited extends AsyncDisposable {
   databaseUrl: string;
@@ -94,12 +94,12 @@ onEachDatabase((database) => {
   }
   const inFlight = (presage: TestPresage) => readMetric(presage, "presage_predictions_in_flight");
 
-  test("without a limit, no answer speaks of one", async () => {
+  test("without a limit, no response mentions one", async () => {
     await using server = await limited({});
     expect(rateOf(await server.predict())).toBeUndefined();
   });
 
-  test("each answer says how many requests are left, whatever became of it; past the limit it is 429", async () => {
+  test("each response says how many requests are left, even if it failed; beyond the limit it is 429", async () => {
     await using server = await limited({ PRESAGE_RATE_LIMIT_RPM: "5" });
     server.upstream.answer = () => new Response("broken", { status: 500 });
     const failed = await server.predict();
@@ -120,7 +120,7 @@ onEachDatabase((database) => {
     expect(server.upstream.received).toHaveLength(3);
   });
 
-  test("after the seconds that a refusal names the key may call again, and no more than has come in since", async () => {
+  test("after Retry-After the key may call again, as often as the rate has refilled", async () => {
     await using server = await limited({ PRESAGE_RATE_LIMIT_RPM: "45" });
     const startedAtMs = performance.now();
     let allowed = 0;
@@ -151,7 +151,7 @@ onEachDatabase((database) => {
     expect((await server.predict()).status).toBe(200);
   });
 
-  test("each key has a rate of its own, and keys are managed outside of it", async () => {
+  test("each key has its own rate, and managing keys does not count", async () => {
     await using server = await limited({ PRESAGE_RATE_LIMIT_RPM: "1" });
     const { create, list, use } = apiKeyClient(() => server.presage);
     const { key } = await create("another");
@@ -168,7 +168,7 @@ onEachDatabase((database) => {
     expect(rateOf(await server.presage.call("GET", "/v1/me"))).toBeUndefined();
   });
 
-  test("of many calls at once, to both routes together, no more than the limit go through", async () => {
+  test("of many concurrent calls to both routes at most the limit succeed", async () => {
     await using server = await limited({ PRESAGE_RATE_LIMIT_RPM: "20" });
     const startedAtMs = performance.now();
     const answers = await Promise.all(
@@ -184,7 +184,7 @@ onEachDatabase((database) => {
     expect(await inFlight(server.presage)).toBe(0);
   });
 
-  test("past the predictions that may be under way it is 503, and that costs nothing of the key's rate", async () => {
+  test("beyond the maximum concurrent predictions it is 503, without using up the key's rate", async () => {
     await using server = await limited({ PRESAGE_MAX_IN_FLIGHT: "2", PRESAGE_RATE_LIMIT_RPM: "3" });
     const { create } = apiKeyClient(() => server.presage);
     const { key } = await create("another");
@@ -211,7 +211,7 @@ onEachDatabase((database) => {
     expect(server.upstream.received).toHaveLength(4);
   });
 
-  test("a prediction that failed, was not valid, or whose caller hung up, is under way no longer", async () => {
+  test("a prediction that failed, was invalid or whose client disconnected is no longer in flight", async () => {
     await using server = await limited({ PRESAGE_MAX_IN_FLIGHT: "1", PRESAGE_UPSTREAM_TIMEOUT_MS: "300" });
     server.upstream.answer = () => new Response("broken", { status: 500 });
     for (let round = 0; round < 3; round++) {
@@ -244,7 +244,7 @@ onEachDatabase((database) => {
     expect((await server.predict()).status).toBe(200);
   });
 
-  test("a body larger than allowed is 413, whether or not its length is declared", async () => {
+  test("a body that is too large is 413, with or without a declared length", async () => {
     await using server = await limited({ PRESAGE_MAX_BODY_BYTES: "1000" });
     const text = JSON.stringify(prediction);
     const [largest, tooLarge] = [text.padEnd(1_000), text.padEnd(1_001)];

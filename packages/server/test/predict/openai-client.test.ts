@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, expect, test } from "bun:test";
 import OpenAI from "openai";
-import { startPresage, testKey } from "../support/presage.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
 const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_RETRIES: "0" });
@@ -40,7 +40,7 @@ test("it lists the models", async () => {
   expect(models.data.map(({ id }) => id)).toEqual(["test-model"]);
 });
 
-test("it sees the right error classes", async () => {
+test("it throws the right error classes", async () => {
   const create = () => client.chat.completions.create(request);
   upstreamFails(429, { "retry-after": "7" });
   const limited = await errorOf(create());
@@ -60,7 +60,7 @@ test("it sees the right error classes", async () => {
   );
 });
 
-test("its own retries get through an upstream that recovers", async () => {
+test("its retries succeed with an upstream that recovers", async () => {
   let calls = 0;
   upstream.answer = () => {
     calls += 1;

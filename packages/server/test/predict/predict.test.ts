@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import type { WorldModelPrediction, WorldModelResponse } from "@presage/contract";
-import { startPresage } from "../support/presage.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 const upstream = startUpstream();
 const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
@@ -36,7 +36,7 @@ test("a prediction has exactly the contract's fields", async () => {
   });
 });
 
-test("the composed prompt is sent, and echoed only where debug fields are on", async () => {
+test("the composed prompt is sent, and echoed only if debug fields are on", async () => {
   const debugging = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_DEBUG_FIELDS: "true" });
   const answer = await debugging.call("POST", "/v1/predict", {
     context: { task_context: "Find it." },
@@ -51,15 +51,15 @@ test("the composed prompt is sent, and echoed only where debug fields are on", a
   await debugging.stop();
 });
 
-describe("what goes to the upstream", () => {
+describe("what is sent upstream", () => {
   const defaults = { model: "test-model", max_tokens: 512, temperature: 0.2, top_p: 1 };
 
-  test("the defaults, and top_k only where the caller set it", async () => {
+  test("the defaults, and top_k only if the caller set it", async () => {
     expect(await sentFor(undefined)).toEqual(defaults);
     expect(await sentFor({ top_k: 5 })).toEqual({ ...defaults, top_k: 5 });
   });
 
-  test("every set property, unknown ones too, and nothing that is null", async () => {
+  test("every set property, including unknown ones, and no nulls", async () => {
     const params = {
       max_tokens: 9,
       stop: ["\n"],
@@ -75,7 +75,7 @@ describe("what goes to the upstream", () => {
     });
   });
 
-  test("thinking and its budget, also where SGLang and vLLM read them", async () => {
+  test("thinking and its budget, also under the names of SGLang and vLLM", async () => {
     expect(await sentFor({ enable_thinking: false, reasoning_budget: "low" })).toEqual({
       ...defaults,
       enable_thinking: false,
@@ -85,7 +85,7 @@ describe("what goes to the upstream", () => {
     });
   });
 
-  test("what the caller set there itself wins", async () => {
+  test("values set there by the caller take precedence", async () => {
     const params = {
       enable_thinking: true,
       chat_template_kwargs: { enable_thinking: false, other: 1 },
@@ -116,7 +116,7 @@ describe("what goes to the upstream", () => {
     await secured.stop();
   });
 
-  test("the configured model, where one is configured", async () => {
+  test("the configured model, if there is one", async () => {
     const named = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_MODEL: "tuned" });
     await named.call("POST", "/v1/predict", { interaction });
     expect(upstream.received.at(-1)?.body.model).toBe("tuned");
@@ -124,8 +124,8 @@ describe("what goes to the upstream", () => {
   });
 });
 
-describe("headers of the answer", () => {
-  test("the caller's request id comes back, a fresh one otherwise", async () => {
+describe("response headers", () => {
+  test("the caller's request id is returned, otherwise a new one", async () => {
     const headers = { "x-api-key": "none", "x-request-id": "run-7/step:3" };
     expect((await presage.call("GET", "/v1/me", undefined, headers)).headers.get("x-request-id")).toBe(
       "run-7/step:3",
@@ -169,14 +169,14 @@ describe("params cannot", () => {
   });
 });
 
-test("of ninety thousand faults a hundred are listed", async () => {
+test("a hundred of ninety thousand issues are listed", async () => {
   const messages = Array.from({ length: 90_000 }, () => 1);
   const answer = await presage.call("POST", "/v1/chat/completions", { messages });
   const { detail } = (await answer.json()) as { detail: unknown[] };
   expect([answer.status, detail.length]).toEqual([422, 100]);
 });
 
-test("metrics count requests, tokens, failures, key checks, the upstream's time and our own", async () => {
+test("metrics count requests, tokens, failures, key checks, upstream time and overhead", async () => {
   await presage.call("POST", "/v1/predict", { interaction });
   upstream.answer = () => new Response("busy", { status: 429 });
   await presage.call("POST", "/v1/predict", { interaction });

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { UsageResponse } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
 import { eventually } from "../support/eventually.ts";
-import { startPresage } from "../support/presage.ts";
-import { chatRequest, prediction } from "../support/presage-before.ts";
-import { completion, startUpstream } from "../support/upstream.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { chatRequest, prediction } from "../support/presage/presage-with-raw-upstream.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
 /** As JSON texts: some of them are no number that JavaScript can write. */
 const nonsense = [
@@ -28,7 +28,7 @@ function answerWith(count: string): string {
 }
 
 onEachDatabase((database) => {
-  test("counts of tokens that cannot be true are taken for none, and harm neither metrics nor usage", async () => {
+  test("impossible token counts are ignored, and break neither metrics nor usage", async () => {
     const upstream = startUpstream();
     const presage = await startPresage({
       PRESAGE_DATABASE_URL: await database.create(),

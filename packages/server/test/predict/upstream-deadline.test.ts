@@ -1,13 +1,16 @@
 import { expect, test } from "bun:test";
-import { type PresageBefore, presageBefore } from "../support/presage-before.ts";
-import { goodAnswer, httpAnswer } from "../support/raw-upstream.ts";
+import {
+  type PresageWithRawUpstream,
+  presageWithRawUpstream,
+} from "../support/presage/presage-with-raw-upstream.ts";
+import { goodResponse, httpResponse } from "../support/upstream/raw-upstream.ts";
 
 const deadlineMs = 400;
 /** How much later than its deadline a call may be answered on a busy machine. */
 const toleranceMs = 2_000;
 const environment = { PRESAGE_UPSTREAM_TIMEOUT_MS: String(deadlineMs) };
 
-async function expectTimeout(ask: PresageBefore["predict"]): Promise<void> {
+async function expectTimeout(ask: PresageWithRawUpstream["predict"]): Promise<void> {
   const startedAtMs = performance.now();
   const response = await ask();
   const tookMs = performance.now() - startedAtMs;
@@ -17,16 +20,18 @@ async function expectTimeout(ask: PresageBefore["predict"]): Promise<void> {
   expect(tookMs).toBeLessThan(deadlineMs + toleranceMs);
 }
 
-test("an upstream that takes its time before the first byte is waited for", async () => {
-  await using server = await presageBefore(({ socket }) => setTimeout(() => socket.write(goodAnswer), 1_500));
+test("an upstream that is slow to send its first byte is waited for", async () => {
+  await using server = await presageWithRawUpstream(({ socket }) =>
+    setTimeout(() => socket.write(goodResponse), 700),
+  );
   const responses = await Promise.all([server.predict(), server.chat()]);
   expect(responses.map(({ status }) => status)).toStrictEqual([200, 200]);
   expect(server.upstream.received).toHaveLength(2);
 });
 
-test("an upstream that sends its answer byte by byte is waited for", async () => {
-  await using server = await presageBefore(async ({ socket }) => {
-    for (const byte of goodAnswer) {
+test("an upstream that sends its response byte by byte is waited for", async () => {
+  await using server = await presageWithRawUpstream(async ({ socket }) => {
+    for (const byte of goodResponse) {
       socket.write(byte);
       await Bun.sleep(1);
     }
@@ -36,44 +41,47 @@ test("an upstream that sends its answer byte by byte is waited for", async () =>
   expect(await response.json()).toMatchObject({ response: { content: "The door is open." } });
 });
 
-test("an upstream that never answers is 504 timeout at the deadline, and is not asked again", async () => {
-  await using server = await presageBefore(() => {}, environment);
+test("an upstream that never responds is 504 timeout at the deadline, and is not retried", async () => {
+  await using server = await presageWithRawUpstream(() => {}, environment);
   await Promise.all([expectTimeout(server.predict), expectTimeout(server.chat)]);
   expect(server.upstream.received).toHaveLength(2);
 });
 
-test("an upstream that stalls half-way through its answer is 504 timeout at the deadline", async () => {
-  const half = goodAnswer.slice(0, -30);
-  await using server = await presageBefore(({ socket }) => socket.write(half), environment);
+test("an upstream that stalls half-way through its response is 504 timeout at the deadline", async () => {
+  const half = goodResponse.slice(0, -30);
+  await using server = await presageWithRawUpstream(({ socket }) => socket.write(half), environment);
   await Promise.all([expectTimeout(server.predict), expectTimeout(server.chat)]);
   expect(server.upstream.received).toHaveLength(2);
 });
 
-test("an upstream that stalls in the middle of the answer's head is 504 timeout at the deadline", async () => {
-  await using server = await presageBefore(
+test("an upstream that stalls in the middle of the response head is 504 timeout at the deadline", async () => {
+  await using server = await presageWithRawUpstream(
     ({ socket }) => socket.write("HTTP/1.1 200 OK\r\nconte"),
     environment,
   );
   await expectTimeout(server.predict);
 });
 
-test("an upstream that trickles its answer past the deadline is 504 timeout all the same", async () => {
-  await using server = await presageBefore(({ socket }) => {
-    socket.write(goodAnswer.slice(0, -30));
+test("an upstream that trickles its response past the deadline is 504 timeout too", async () => {
+  await using server = await presageWithRawUpstream(({ socket }) => {
+    socket.write(goodResponse.slice(0, -30));
     const trickle = setInterval(() => socket.write(" "), 50);
     socket.on("close", () => clearInterval(trickle));
   }, environment);
   await expectTimeout(server.predict);
 });
 
-test("an upstream that does not even say which models it has is 504 timeout at the deadline", async () => {
-  await using server = await presageBefore(() => {}, { ...environment, PRESAGE_UPSTREAM_MODEL: undefined });
+test("an upstream that does not list its models is 504 timeout at the deadline", async () => {
+  await using server = await presageWithRawUpstream(() => {}, {
+    ...environment,
+    PRESAGE_UPSTREAM_MODEL: undefined,
+  });
   await expectTimeout(server.predict);
 });
 
-test("at the deadline the upstream is let go of", async () => {
+test("at the deadline the upstream connection is closed", async () => {
   const closed = Promise.withResolvers<string>();
-  await using server = await presageBefore(
+  await using server = await presageWithRawUpstream(
     ({ socket }) => socket.on("close", () => closed.resolve("closed")),
     environment,
   );
@@ -82,12 +90,12 @@ test("at the deadline the upstream is let go of", async () => {
 });
 
 for (const [what, behave] of [
-  ["a 503", httpAnswer(503, { error: "busy" })],
+  ["a 503", httpResponse(503, { error: "busy" })],
   ["a reset connection", undefined],
-  ["a 503 with Retry-After", httpAnswer(503, { error: "busy" }, { "retry-after": "1" })],
+  ["a 503 with Retry-After", httpResponse(503, { error: "busy" }, { "retry-after": "1" })],
 ] as const) {
-  test(`trying again after ${what} ends at the deadline`, async () => {
-    await using server = await presageBefore(
+  test(`retries after ${what} end at the deadline`, async () => {
+    await using server = await presageWithRawUpstream(
       ({ socket }) => {
         if (behave === undefined) socket.resetAndDestroy();
         else socket.write(behave);

@@ -1,19 +1,19 @@
 import { expect, test } from "bun:test";
-import { prediction, presageBefore } from "../support/presage-before.ts";
-import { goodAnswer, httpAnswer } from "../support/raw-upstream.ts";
+import { prediction, presageWithRawUpstream } from "../support/presage/presage-with-raw-upstream.ts";
+import { goodResponse, httpResponse } from "../support/upstream/raw-upstream.ts";
 
 const busy = { error: { message: "All slots are busy." } };
 
-test("an upstream that answers 503 twice is asked a third time", async () => {
-  await using server = await presageBefore(({ socket, number }) => {
-    socket.write(number < 3 ? httpAnswer(503, busy) : goodAnswer);
+test("an upstream that returns 503 twice is called a third time", async () => {
+  await using server = await presageWithRawUpstream(({ socket, number }) => {
+    socket.write(number < 3 ? httpResponse(503, busy) : goodResponse);
   });
   expect((await server.predict()).status).toBe(200);
   expect(server.upstream.received).toHaveLength(3);
 });
 
-test("an upstream that goes on answering 503 is 503 unavailable with what it said and a Retry-After", async () => {
-  await using server = await presageBefore(({ socket }) => socket.write(httpAnswer(503, busy)));
+test("an upstream that keeps returning 503 is 503 unavailable with its body and a Retry-After", async () => {
+  await using server = await presageWithRawUpstream(({ socket }) => socket.write(httpResponse(503, busy)));
   const response = await server.chat();
   expect(response.status).toBe(503);
   expect(response.headers.get("retry-after")).toBe("1");
@@ -26,9 +26,9 @@ test("an upstream that goes on answering 503 is 503 unavailable with what it sai
   expect(server.upstream.received).toHaveLength(3);
 });
 
-test("a 503 that asks for a longer pause than ours is handed on with its Retry-After, at once", async () => {
-  await using server = await presageBefore(({ socket }) =>
-    socket.write(httpAnswer(503, busy, { "retry-after": "7" })),
+test("a 503 with a longer Retry-After than the maximum pause is forwarded immediately", async () => {
+  await using server = await presageWithRawUpstream(({ socket }) =>
+    socket.write(httpResponse(503, busy, { "retry-after": "7" })),
   );
   for (const ask of [server.predict, server.chat]) {
     server.upstream.received.length = 0;
@@ -40,11 +40,11 @@ test("a 503 that asks for a longer pause than ours is handed on with its Retry-A
   }
 });
 
-test("a 503 that asks for a short pause is not asked again before it is over", async () => {
+test("a 503 with a short Retry-After is retried only after it", async () => {
   const askedAtMs: number[] = [];
-  await using server = await presageBefore(({ socket, number }) => {
+  await using server = await presageWithRawUpstream(({ socket, number }) => {
     askedAtMs.push(performance.now());
-    socket.write(number === 1 ? httpAnswer(503, busy, { "retry-after": "1" }) : goodAnswer);
+    socket.write(number === 1 ? httpResponse(503, busy, { "retry-after": "1" }) : goodResponse);
   });
   expect((await server.predict()).status).toBe(200);
   const [first = 0, second = 0] = askedAtMs;
@@ -62,8 +62,10 @@ for (const [status, answered, category] of [
   [504, 504, "timeout"],
   [529, 503, "unavailable"],
 ] as const) {
-  test(`an upstream's ${status} is not tried again`, async () => {
-    await using server = await presageBefore(({ socket }) => socket.write(httpAnswer(status, busy)));
+  test(`an upstream's ${status} is not retried`, async () => {
+    await using server = await presageWithRawUpstream(({ socket }) =>
+      socket.write(httpResponse(status, busy)),
+    );
     const response = await server.predict();
     expect(response.status).toBe(answered);
     expect(await response.json()).toMatchObject({ category, upstream_status: status });
@@ -71,10 +73,10 @@ for (const [status, answered, category] of [
   });
 }
 
-test("without retries neither a 503 nor a reset connection is tried again", async () => {
-  await using server = await presageBefore(
+test("without retries neither a 503 nor a reset connection is retried", async () => {
+  await using server = await presageWithRawUpstream(
     ({ socket, number }) => {
-      if (number === 1) socket.write(httpAnswer(503, busy));
+      if (number === 1) socket.write(httpResponse(503, busy));
       else socket.resetAndDestroy();
     },
     { PRESAGE_UPSTREAM_RETRIES: "0" },
@@ -85,12 +87,12 @@ test("without retries neither a 503 nor a reset connection is tried again", asyn
   expect(server.upstream.received).toHaveLength(2);
 });
 
-test("asking for the model's name is tried again too, and is done once for all who wait for it", async () => {
-  await using server = await presageBefore(
+test("the look-up of the model's name is retried too, and shared by all callers", async () => {
+  await using server = await presageWithRawUpstream(
     ({ socket, head, number }) => {
       if (number === 1) socket.resetAndDestroy();
-      else if (head.startsWith("GET ")) socket.write(httpAnswer(200, { data: [{ id: "served" }] }));
-      else socket.write(goodAnswer);
+      else if (head.startsWith("GET ")) socket.write(httpResponse(200, { data: [{ id: "served" }] }));
+      else socket.write(goodResponse);
     },
     { PRESAGE_UPSTREAM_MODEL: undefined },
   );
@@ -101,9 +103,9 @@ test("asking for the model's name is tried again too, and is done once for all w
   expect(server.upstream.received.at(-1)?.body).toContain('"served"');
 });
 
-test("a caller who was refused by the upstream is not held against the next one", async () => {
-  await using server = await presageBefore(({ socket, number }) => {
-    socket.write(number === 1 ? httpAnswer(500, busy) : goodAnswer);
+test("a caller rejected by the upstream does not affect the next one", async () => {
+  await using server = await presageWithRawUpstream(({ socket, number }) => {
+    socket.write(number === 1 ? httpResponse(500, busy) : goodResponse);
   });
   expect((await server.presage.call("POST", "/v1/predict", prediction)).status).toBe(502);
   expect((await server.presage.call("POST", "/v1/predict", prediction)).status).toBe(200);

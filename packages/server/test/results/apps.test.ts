@@ -1,25 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { onEachDatabase } from "../support/databases.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { expect, test } from "bun:test";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let databaseUrl: string;
-  let presage: TestPresage;
-
-  beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: databaseUrl,
-      PRESAGE_UPSTREAM_URL: upstream.url,
-    });
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
-  });
+  const upstream = useUpstream();
+  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
 
   async function listApps(headers?: Record<string, string>): Promise<unknown> {
     const response = await presage.call("GET", "/v1/apps", undefined, headers);
@@ -33,19 +19,19 @@ onEachDatabase((database) => {
     expect((await presage.call("POST", "/v1/evaluate", body)).status).toBe(200);
   }
 
-  test("There are no apps before there are results", async () => {
+  test("There are no apps without results", async () => {
     expect(await listApps()).toEqual({ apps: [], next: null });
   });
 
-  test("Each app that has results is there once, in the order of the names, and another account sees none", async () => {
+  test("Each app with results is listed once, ordered by name, and not shown to other accounts", async () => {
     for (const app of ["öffnen", "beta", "Zeta", null, "beta", "a b"]) await evaluateFor(app);
     const names = ["Zeta", "a b", "beta", "default", "öffnen"];
     expect(await listApps()).toEqual({ apps: names.map((name) => ({ name })), next: null });
-    const stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+    const stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
     expect(await listApps(stranger)).toEqual({ apps: [], next: null });
   });
 
-  test("They come in pages, each from the last name of the one before, whatever its characters", async () => {
+  test("They are listed in pages, each continuing after the last name, whatever its characters", async () => {
     for (const app of ["🚪", "\uff5e", "a%b", "é"]) await evaluateFor(app);
     const pages: string[][] = [];
     let query = "?limit=4";

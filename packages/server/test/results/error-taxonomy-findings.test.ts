@@ -1,39 +1,28 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { ErrorTaxonomyFindingsResponse } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { errorTaxonomyClient, nowhere, path } from "../support/error-taxonomies.ts";
-import { evaluationClient } from "../support/evaluations.ts";
-import { evaluatorProfileClient } from "../support/evaluator-profiles.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { refuse, say } from "../support/judge.ts";
-import { openStore } from "../support/open-store.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { type StoredFields, storeResults } from "../support/stored-results.ts";
-import { startUpstream } from "../support/upstream.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { errorTaxonomyClient, nowhere, path } from "../support/resources/error-taxonomies.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
+import { evaluatorProfileClient } from "../support/resources/evaluator-profiles.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { type StoredFields, storeResults } from "../support/store/store-results.ts";
+import { refuse, say } from "../support/upstream/judge.ts";
 
 const today = () => new Date().toISOString().slice(0, 10);
 
 onEachDatabase((database) => {
-  const upstream = startUpstream();
-  let presage: TestPresage;
-  let databaseUrl: string;
+  const upstream = useUpstream();
+  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: Record<string, string>;
   const { create, list } = errorTaxonomyClient(() => presage);
   const profiles = evaluatorProfileClient(() => presage);
   const { evaluate, post } = evaluationClient(() => presage);
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({
-      PRESAGE_DATABASE_URL: databaseUrl,
-      PRESAGE_UPSTREAM_URL: upstream.url,
-    });
-    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
-  });
-  afterAll(async () => {
-    await presage.stop();
-    await upstream.stop();
+    stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
   });
 
   const get = (revisionId: string, query = "", headers?: Record<string, string>) =>
@@ -71,11 +60,11 @@ onEachDatabase((database) => {
   });
 
   async function store(fields: StoredFields[]): Promise<void> {
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     await storeResults(opened.database, opened.owner.account_id, fields);
   }
 
-  test("What evaluations find is counted with them, each revision by itself", async () => {
+  test("Findings are counted with their evaluations, for each revision separately", async () => {
     const name = "rooms";
     const body = { doors: ["opened by itself", "gone"], people: ["gone"] };
     const first = await create({ error_taxonomy_name: name, body, labels: ["production"] });
@@ -117,7 +106,7 @@ onEachDatabase((database) => {
     expect((await findings(first.id)).evaluated).toBe(4);
   });
 
-  test("Of a taxonomy that comes with Presage each account sees its own findings", async () => {
+  test("Each account sees its own findings of a built-in taxonomy", async () => {
     const [revision] = await list({ name: "system:world-model-errors" });
     const id = revision?.id ?? "";
     judgeFinds("E1");
@@ -165,16 +154,16 @@ onEachDatabase((database) => {
     expect(found[0]).toEqual({ path: deep, count: 2, last_found_on: "2026-04-01" });
   });
 
-  test("A revision that is not there is 404, and faults are named", async () => {
+  test("An unknown revision is 404, and issues are reported", async () => {
     expect((await get(nowhere)).status).toBe(404);
     const own = await create({ error_taxonomy_name: "mine alone" });
     expect((await get(own.id, "", stranger)).status).toBe(404);
-    const faults = await faultsOf(await get(own.id, "?since=yesterday&until="));
-    expect(placesOf(faults)).toEqual([
+    const faults = await issuesOf(await get(own.id, "?since=yesterday&until="));
+    expect(locationsOf(faults)).toEqual([
       { type: "datetime_parsing", loc: ["query", "since"] },
       { type: "datetime_parsing", loc: ["query", "until"] },
     ]);
-    const idFaults = await faultsOf(await get("rooms"));
-    expect(placesOf(idFaults)).toEqual([{ type: "uuid_parsing", loc: ["path", "revision_id"] }]);
+    const idFaults = await issuesOf(await get("rooms"));
+    expect(locationsOf(idFaults)).toEqual([{ type: "uuid_parsing", loc: ["path", "revision_id"] }]);
   });
 });

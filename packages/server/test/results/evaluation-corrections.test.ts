@@ -1,35 +1,31 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { beforeAll, beforeEach, expect, test } from "bun:test";
 import { findCorrections } from "../../src/evaluation/results/corrections/find-corrections.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient, resultsPath } from "../support/evaluation-results.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { openStore } from "../support/open-store.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { type StoredFields, storeResults } from "../support/stored-results.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
-  let databaseUrl: string;
+  const presage = usePresage(database);
   let stranger: Record<string, string>;
   let app: string;
   let tests = 0;
   const { post, search, find, correct, summary } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+    stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
   });
   beforeEach(() => {
     tests += 1;
     app = `app of test ${tests}`;
   });
-  afterAll(() => presage.stop());
 
   /** Stores one result of the test's own app and returns its id. */
   async function store(fields: StoredFields): Promise<string> {
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     const [result] = await storeResults(opened.database, opened.owner.account_id, [
       { filing: { app }, ...fields },
     ]);
@@ -39,7 +35,7 @@ onEachDatabase((database) => {
   const idsOf = async (filter: Record<string, unknown>) =>
     (await search({ app, ...filter })).map(({ id }) => id);
 
-  test("a correction counts in searches, and the evaluator's verdict stays", async () => {
+  test("a correction counts in searches, and the evaluator's verdict is kept", async () => {
     const id = await store({ outcome: { status: "success", pass: false, score: 0.25 } });
     const corrected = await correct(id, { pass: true, comment: "It is right, only longer 🙂" });
     expect(await find(id)).toEqual(corrected);
@@ -61,7 +57,7 @@ onEachDatabase((database) => {
     expect(await idsOf({ score_raw_max: 0.3 })).toEqual([]);
   });
 
-  test("of several corrections the last one counts, however many people speak at once", async () => {
+  test("of several corrections the latest counts, even if concurrent", async () => {
     const id = await store({});
     await correct(id, { pass: false });
     await correct(id, { pass: true, score_raw: 0.8, comment: null });
@@ -79,7 +75,7 @@ onEachDatabase((database) => {
     expect(groups[0]?.mean_score).toBeCloseTo(score, 9);
   });
 
-  test("a fail without a score is a zero, and a null is no score either", async () => {
+  test("a fail without a score counts as zero, and so does a null score", async () => {
     const id = await store({});
     expect((await correct(id, { pass: false })).correction?.score_raw).toBe(0);
     expect((await correct(id, { pass: true, score_raw: null })).correction?.score_raw).toBe(1);
@@ -98,7 +94,7 @@ onEachDatabase((database) => {
     expect(await find(id)).toMatchObject({ pass: null, score_raw: null });
   });
 
-  test("summaries from both sources agree after corrections, in the day of the result", async () => {
+  test("summaries from both sources agree after corrections, on the day of the result", async () => {
     const createdAt = Date.UTC(2026, 3, 5, 12) * 1000;
     const first = await store({ createdAt });
     await store({ createdAt, outcome: { status: "success", pass: false, score: 0.2504 } });
@@ -124,26 +120,26 @@ onEachDatabase((database) => {
     expect(results.groups[0]).toMatchObject(others);
   });
 
-  test("an evaluation without a verdict cannot be corrected", async () => {
+  test("a failed evaluation cannot be corrected", async () => {
     const id = await store({ outcome: { status: "failed", errorMessage: "timeout: too long" } });
     expect((await post(`/${id}/correction`, { pass: true })).status).toBe(409);
     expect((await summary({ app })).groups).toMatchObject([{ count: 1, failed: 1, passed: 0 }]);
   });
 
-  test("what is not there, or another account's, is 404; faults are named", async () => {
+  test("an unknown or another account's result is 404; issues are reported", async () => {
     const id = await store({});
     expect((await post("/999999999/correction", { pass: true })).status).toBe(404);
     expect((await post(`/${id}/correction`, { pass: false }, stranger)).status).toBe(404);
     expect((await find(id)).correction).toBeNull();
-    const faults = await faultsOf(await post(`/${id}/correction`, { score_raw: 1.5, comment: "nul \0" }));
-    expect(placesOf(faults)).toEqual([
+    const faults = await issuesOf(await post(`/${id}/correction`, { score_raw: 1.5, comment: "nul \0" }));
+    expect(locationsOf(faults)).toEqual([
       { type: "missing", loc: ["body", "pass"] },
       { type: "less_than_equal", loc: ["body", "score_raw"] },
       { type: "value_error", loc: ["body", "comment"] },
     ]);
   });
 
-  test("a result of another account is not read before it is 404, however long it is", async () => {
+  test("a result of another account is 404 without being read", async () => {
     const long = "long ".repeat(1_000_000);
     const id = await store({ sample: { input: long, output: long } });
     const find = (where: string, headers?: Record<string, string>) =>
@@ -168,8 +164,8 @@ onEachDatabase((database) => {
     }
   }, 60_000);
 
-  test("a judge finds the newest corrections of its profile, the last word on each result", async () => {
-    await using opened = await openStore(databaseUrl);
+  test("a judge finds the latest corrections of its profile, one for each result", async () => {
+    await using opened = await openStore(presage.databaseUrl);
     const { database: handle, owner } = opened;
     const publicId = crypto.randomUUID();
     const profile = { name: "mine", publicId, revision: 1 };

@@ -1,8 +1,9 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { EvaluateResponse, type EvaluationResult, EvaluationResultSearchResponse } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { seeded } from "../support/seeded.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 /** More of them prove more: PRESAGE_TEST_CRASHES=100. */
 const crashes = Number(process.env.PRESAGE_TEST_CRASHES ?? 12);
@@ -51,37 +52,41 @@ async function allResults(presage: SpawnedPresage): Promise<EvaluationResult[]> 
 }
 
 onEachDatabase((database) => {
-  test(`of ${crashes} servers killed under load, every result that was answered is there, and none is there twice`, async () => {
-    const url = await database.create();
-    const answered = new Map<string, string>();
-    // Several processes share a PostgreSQL: one more goes on while the others are killed, until it is killed as well.
-    const peer =
-      database.name === "PostgreSQL" ? await spawnPresage({ PRESAGE_DATABASE_URL: url }) : undefined;
-    const loadOfPeer = peer === undefined ? undefined : evaluateUntilGone(peer, "peer", answered);
-    for (let crash = 0; crash < crashes; crash++) {
-      await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url });
-      const before = answered.size;
-      const load = evaluateUntilGone(presage, crash, answered);
-      while (answered.size === before) await Bun.sleep(1);
-      await Bun.sleep(Math.random() * 150);
-      presage.kill("SIGKILL");
-      await load;
-      expect(await presage.exited).toBe(137);
-    }
-    peer?.kill("SIGKILL");
-    await loadOfPeer;
+  test(
+    `after ${crashes} kills under load every confirmed result is stored exactly once`,
+    seeded(async (draw) => {
+      const url = await database.create();
+      const answered = new Map<string, string>();
+      // Several processes share a PostgreSQL: one more goes on while the others are killed, until it is killed as well.
+      const peer =
+        database.name === "PostgreSQL" ? await spawnPresage({ PRESAGE_DATABASE_URL: url }) : undefined;
+      const loadOfPeer = peer === undefined ? undefined : evaluateUntilGone(peer, "peer", answered);
+      for (let crash = 0; crash < crashes; crash++) {
+        await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url });
+        const before = answered.size;
+        const load = evaluateUntilGone(presage, crash, answered);
+        while (answered.size === before) await Bun.sleep(1);
+        await Bun.sleep(draw.below(150));
+        presage.kill("SIGKILL");
+        await load;
+        expect(await presage.exited).toBe(137);
+      }
+      peer?.kill("SIGKILL");
+      await loadOfPeer;
 
-    await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url });
-    const results = await allResults(presage);
-    const kept = new Map(results.map((result) => [String(result.dataset_sample_id), result.id]));
-    expect(answered.size).toBeGreaterThanOrEqual(crashes);
-    expect([...answered].filter(([sample, id]) => kept.get(sample) !== id)).toEqual([]);
-    expect(kept.size).toBe(results.length);
-    const response = await presage.call("POST", "/v1/evaluation-results/summary", {});
-    const summary = (await response.json()) as { source: string; groups: { count: number }[] };
-    expect(summary).toMatchObject({ source: "rollups", groups: [{ count: results.length }] });
-    if (database.name === "SQLite") expect(integrityOf(url.slice("sqlite:".length))).toBe("ok");
-  }, 600_000);
+      await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: url });
+      const results = await allResults(presage);
+      const kept = new Map(results.map((result) => [String(result.dataset_sample_id), result.id]));
+      expect(answered.size).toBeGreaterThanOrEqual(crashes);
+      expect([...answered].filter(([sample, id]) => kept.get(sample) !== id)).toEqual([]);
+      expect(kept.size).toBe(results.length);
+      const response = await presage.call("POST", "/v1/evaluation-results/summary", {});
+      const summary = (await response.json()) as { source: string; groups: { count: number }[] };
+      expect(summary).toMatchObject({ source: "rollups", groups: [{ count: results.length }] });
+      if (database.name === "SQLite") expect(integrityOf(url.slice("sqlite:".length))).toBe("ok");
+    }),
+    600_000,
+  );
 });
 
 function integrityOf(path: string): unknown {

@@ -1,22 +1,20 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { EvaluationResult } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient, resultsPath } from "../support/evaluation-results.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { storeResults } from "../support/stored-results.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { storeResults } from "../support/store/store-results.ts";
 
 const formula = '=HYPERLINK("http://evil.example","click")';
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
+  const presage = usePresage(database);
   const { search } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
-    const databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     const fields = Array.from({ length: 350 }, (_, index) => ({
       sample: {
         input: `question ${index} — 好 🙂`,
@@ -36,7 +34,6 @@ onEachDatabase((database) => {
       { sample: { output: formula, goldAnswer: "+1" }, filing: { app: "formula" } },
     ]);
   });
-  afterAll(() => presage.stop());
 
   const get = (query: Record<string, string>) =>
     presage.call("GET", `${resultsPath}/export?${new URLSearchParams(query)}`);
@@ -47,7 +44,7 @@ onEachDatabase((database) => {
     return text.split("\n").slice(0, -1);
   };
 
-  test("JSON Lines are the very results of the search, all of them, in its order", async () => {
+  test("JSON Lines are exactly the results of the search, in its order", async () => {
     for (const [order, turn] of [
       ["created_at", false],
       ["-created_at", true],
@@ -64,7 +61,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test("a whole export has no gap and nothing twice", async () => {
+  test("a complete export has no gaps and no duplicates", async () => {
     const ids = (await linesOf(await get({}))).map((line) => Number(JSON.parse(line).id));
     expect(ids).toHaveLength(351);
     expect(ids).toEqual([...new Set(ids)].sort((a, b) => b - a));
@@ -81,7 +78,7 @@ onEachDatabase((database) => {
     expect(await linesOf(await get(query))).toHaveLength(count);
   });
 
-  test("a table has a head, today's names, JSON for what is nested, and no formula", async () => {
+  test("a CSV has a header, current names, JSON for nested values, and no formulas", async () => {
     const response = await get({ format: "csv", app: "formula" });
     expect(response.headers.get("content-type")).toBe("text/csv; charset=utf-8; header=present");
     expect(response.headers.get("content-disposition")).toBe('attachment; filename="evaluation-results.csv"');
@@ -98,7 +95,7 @@ onEachDatabase((database) => {
     expect(row.split(",")).toContain("true");
   });
 
-  test("lines, quotes and letters of all scripts come through a table", async () => {
+  test("line breaks, quotes and all scripts survive a CSV", async () => {
     const response = await get({ format: "csv", before_id: "3", after_id: "1" });
     const text = await response.text();
     expect(text).toContain('"two\nlines, ""quoted"""');
@@ -106,26 +103,26 @@ onEachDatabase((database) => {
     expect(text).toContain('"[""a"",""b""]"');
   });
 
-  test("a table without rows has its head", async () => {
+  test("a CSV without rows has its header", async () => {
     expect(await linesOf(await get({ format: "csv", app: "nowhere" }))).toHaveLength(1);
     expect(await linesOf(await get({ app: "nowhere" }))).toEqual([]);
   });
 
-  test("ids that are longer than any result's are beyond all of them", async () => {
+  test("ids longer than any result's are after all of them", async () => {
     for (const long of ["9007199254740993", "9".repeat(400)]) {
       expect(await linesOf(await get({ after_id: long }))).toEqual([]);
       expect(await linesOf(await get({ before_id: long }))).toEqual(await linesOf(await get({})));
     }
   });
 
-  test("old names of filters are taken, and told", async () => {
+  test("old names of filters are accepted and reported as deprecated", async () => {
     const response = await get({ evaluator_profile_name: "system:default" });
     expect(response.headers.has("deprecation")).toBe(true);
     expect(await linesOf(response)).toHaveLength(351);
   });
 
-  test("names the faults of the query", async () => {
-    const faults = await faultsOf(
+  test("reports the issues of the query", async () => {
+    const faults = await issuesOf(
       await get({
         pass: "perhaps",
         score_raw_min: "low",
@@ -136,18 +133,18 @@ onEachDatabase((database) => {
       }),
     );
     expect(
-      placesOf(faults)
+      locationsOf(faults)
         .map(({ loc }) => loc[1])
         .sort(),
     ).toEqual(["pass", "score_raw_min", "after_id", "format", "order", "status"].sort());
     for (const tags of ["env", "[1]", '{"env":1}', '{"env":"\\u0000"}']) {
-      expect(placesOf(await faultsOf(await get({ tags })))).toEqual([
+      expect(locationsOf(await issuesOf(await get({ tags })))).toEqual([
         { type: "value_error", loc: ["query", "tags"] },
       ]);
     }
   });
 
-  test("asks for a key", async () => {
+  test("requires a key", async () => {
     const response = await presage.call("GET", `${resultsPath}/export`, undefined, {});
     expect(response.status).toBe(401);
   });

@@ -1,24 +1,22 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { EvaluationSummaryResponse } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationClient } from "../support/evaluations.ts";
-import { faultsOf } from "../support/faults.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationClient } from "../support/resources/evaluations.ts";
+import { issuesOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 const results = "/v1/evaluation-results";
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
+  const presage = usePresage(database);
   const { evaluate, search } = evaluationClient(() => presage);
 
   beforeAll(async () => {
-    presage = await startPresage({ PRESAGE_DATABASE_URL: await database.create() });
     const regex = [{ evaluator: "regex" }];
     await evaluate({ evaluators: regex, evaluated_model_output: "x", tags: { side: "left" } });
     await evaluate({ evaluators: regex, evaluated_model_output: " ", tags: { side: "right" } });
     await evaluate({ evaluators: [{ evaluator: "exact-match" }], evaluated_model_output: "x" });
   });
-  afterAll(() => presage.stop());
 
   async function summarise(body: object) {
     const response = await presage.call("POST", `${results}/summary`, body);
@@ -30,7 +28,7 @@ onEachDatabase((database) => {
     "A %s refuses a filter that it does not know, unless it is null",
     async (of) => {
       const ask = (body: object) => presage.call("POST", `${results}/${of}`, body);
-      const faults = await faultsOf(await ask({ evaluator: "regex", score_min: 0.5, favorite: null }));
+      const faults = await issuesOf(await ask({ evaluator: "regex", score_min: 0.5, favorite: null }));
       expect(faults.map(({ type, loc }) => [type, loc])).toEqual([
         ["extra_forbidden", ["body", "evaluator"]],
         ["extra_forbidden", ["body", "score_min"]],
@@ -39,14 +37,14 @@ onEachDatabase((database) => {
     },
   );
 
-  test("An export refuses one too", async () => {
-    const [fault] = await faultsOf(await presage.call("GET", `${results}/export?evaluator=regex`));
+  test("An export rejects one too", async () => {
+    const [fault] = await issuesOf(await presage.call("GET", `${results}/export?evaluator=regex`));
     expect(fault?.loc).toEqual(["query", "evaluator"]);
   });
 
-  test("A search with limit 1000 and offset 0 is answered, and any other offset is refused", async () => {
+  test("A search with limit 1000 and offset 0 succeeds, and any other offset is rejected", async () => {
     expect(await search({ limit: 1000, offset: 0 })).toHaveLength(2);
-    const [fault] = await faultsOf(await presage.call("POST", `${results}/search`, { offset: 50 }));
+    const [fault] = await issuesOf(await presage.call("POST", `${results}/search`, { offset: 50 }));
     expect(fault?.loc).toEqual(["body", "offset"]);
   });
 
@@ -72,7 +70,7 @@ onEachDatabase((database) => {
     ]);
   });
 
-  test("An alias finds its newest evaluator's results, unless some were imported under that very name", async () => {
+  test("An alias finds its newest evaluator's results, unless some were imported under the alias itself", async () => {
     expect(await search({ evaluator_id: "regex" })).toHaveLength(2);
     const imported = { evaluator_id: "contains", pass: true, score_raw: 1 };
     await presage.call("POST", `${results}/batch`, { evaluation_results: [imported] });
@@ -81,9 +79,9 @@ onEachDatabase((database) => {
     expect((await search({ evaluator_family: "contains" })).map(({ external }) => external)).toEqual([false]);
   });
 
-  test("A field of an evaluator that nobody knows is refused: a profile must not be passed over", async () => {
+  test("An unknown field of an evaluator is rejected: a profile must not be ignored", async () => {
     const body = { evaluators: [{ evaluator: "contains", profile: "mine" }], evaluated_model_output: "x" };
-    const [fault] = await faultsOf(await presage.call("POST", "/v1/evaluate", body));
+    const [fault] = await issuesOf(await presage.call("POST", "/v1/evaluate", body));
     expect([fault?.type, fault?.loc]).toEqual(["extra_forbidden", ["body", "evaluators", 0, "profile"]]);
   });
 });

@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { EvaluationResultBatchResponse } from "@presage/contract";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient } from "../support/evaluation-results.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
+  const presage = usePresage(database);
   const { post, search, find, importAll, summary } = evaluationResultsClient(() => presage);
 
-  beforeAll(async () => {
-    presage = await startPresage({ PRESAGE_DATABASE_URL: await database.create() });
-  });
-  afterAll(() => presage.stop());
-
-  test("names as long as names may be are kept, found and counted, all at once", async () => {
+  test("names of the maximum length are stored, found and counted, all at once", async () => {
     // Nothing that a database could make smaller before it indexes it.
     const name = (seed: number) =>
       String.fromCodePoint(
@@ -28,7 +23,7 @@ onEachDatabase((database) => {
     expect(groups).toMatchObject([{ count: 1, key: { evaluation_run_id: name(2), evaluator_id: name(4) } }]);
   });
 
-  test("a result from elsewhere is kept whole, and marked as such", async () => {
+  test("an imported result is stored in full, and marked as imported", async () => {
     const response = await post("/batch", {
       evaluation_results: [
         {
@@ -90,7 +85,7 @@ onEachDatabase((database) => {
     expect(found?.id).toBe(id);
   });
 
-  test("verdicts and scores may be missing, and count as such", async () => {
+  test("verdicts and scores may be missing, and are counted as missing", async () => {
     const [id] = await importAll([{ evaluator_id: "e", app: "bare", pass: null, score_raw: null, tags: {} }]);
     expect(await find(id ?? "")).toMatchObject({
       pass: null,
@@ -113,7 +108,7 @@ onEachDatabase((database) => {
     ]);
   });
 
-  test("takes the old names of the sample, and says so", async () => {
+  test("accepts the old names of the sample, and reports them as deprecated", async () => {
     const response = await post("/batch", {
       evaluation_results: [
         { evaluator_id: "old", criteria: "their profile", input: "in", output: "out", label: "gold" },
@@ -129,7 +124,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("a thousand come in their order, with ids that follow each other", async () => {
+  test("a thousand are stored in order, with consecutive ids", async () => {
     const ids = await importAll(
       Array.from({ length: 1000 }, (_, index) => ({
         evaluator_id: "many",
@@ -146,8 +141,8 @@ onEachDatabase((database) => {
     expect(found?.id).toBe(ids[500] ?? "");
   });
 
-  test("one fault keeps all out, and each is named", async () => {
-    const faults = await faultsOf(
+  test("one issue rejects the whole import, and each is reported", async () => {
+    const faults = await issuesOf(
       await post("/batch", {
         evaluation_results: [
           { evaluator_id: "all or nothing" },
@@ -156,7 +151,7 @@ onEachDatabase((database) => {
         ],
       }),
     );
-    expect(placesOf(faults)).toMatchObject([
+    expect(locationsOf(faults)).toMatchObject([
       { type: "missing", loc: ["body", "evaluation_results", 1, "evaluator_id"] },
       { loc: ["body", "evaluation_results", 1, "pass"] },
       { loc: ["body", "evaluation_results", 1, "score_raw"] },
@@ -166,9 +161,9 @@ onEachDatabase((database) => {
     expect(await search({ evaluator_id: "all or nothing" })).toEqual([]);
   });
 
-  test("durations that are no lengths of time are refused", async () => {
+  test("invalid durations are rejected", async () => {
     const durations = ["P1Y", "PT1M", "P1M", `P${"9".repeat(300)}W`];
-    const faults = await faultsOf(
+    const faults = await issuesOf(
       await post("/batch", {
         evaluation_results: durations.map((evaluation_duration) => ({
           evaluator_id: "slow",
@@ -176,12 +171,12 @@ onEachDatabase((database) => {
         })),
       }),
     );
-    expect(placesOf(faults).map(({ loc }) => loc[2])).toEqual([0, 2, 3]);
+    expect(locationsOf(faults).map(({ loc }) => loc[2])).toEqual([0, 2, 3]);
   });
 
-  test("no result, or more than a thousand, is refused", async () => {
-    await faultsOf(await post("/batch", { evaluation_results: [] }));
+  test("no result, or more than a thousand, is rejected", async () => {
+    await issuesOf(await post("/batch", { evaluation_results: [] }));
     const many = Array.from({ length: 1001 }, () => ({ evaluator_id: "e" }));
-    await faultsOf(await post("/batch", { evaluation_results: many }));
+    await issuesOf(await post("/batch", { evaluation_results: many }));
   });
 });

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { KeptResult } from "../../src/evaluation/results/record/evaluation-record.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient, resultsPath } from "../support/evaluation-results.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { openStore } from "../support/open-store.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { type StoredFields, storeResults } from "../support/stored-results.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
 const firstTime = Date.UTC(2026, 5, 1) * 1000;
 const microsPerMinute = 60_000_000;
@@ -40,19 +40,15 @@ function fieldsOf(index: number): StoredFields {
 }
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
-  let databaseUrl: string;
+  const presage = usePresage(database);
   let stored: KeptResult[];
   const { post, search, searchAll } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     const fields = Array.from({ length: 300 }, (_, index) => fieldsOf(index));
     stored = await storeResults(store.database, store.owner.account_id, fields);
   });
-  afterAll(() => presage.stop());
 
   type Fits = (result: KeptResult) => boolean;
   const isSuccess: Fits = ({ outcome }) => outcome.status === "success";
@@ -158,7 +154,7 @@ onEachDatabase((database) => {
       },
     );
 
-    test("finds evaluations without a verdict by their status only", async () => {
+    test("finds failed evaluations by their status only", async () => {
       const failed = stored.filter(({ outcome }) => outcome.status === "failed").map(({ id }) => id);
       expect(await searchAll({ status: "failed", order: "created_at" }, 7)).toEqual(failed);
       const narrower = await search({ status: "validation_error", app: "default", tags: { env: "test" } });
@@ -175,7 +171,7 @@ onEachDatabase((database) => {
       expect(narrower.length).toBeGreaterThan(0);
     });
 
-    test("takes what real clients send: nulls, no tags, limits and offsets, ids as integers or texts", async () => {
+    test("accepts what real clients send: nulls, no tags, limits and offsets, ids as integers or strings", async () => {
       const nulls = {
         app: null,
         evaluator_id: null,
@@ -200,7 +196,7 @@ onEachDatabase((database) => {
       expect(await search({})).toHaveLength(50);
     });
 
-    test("takes ids that are longer than any result's", async () => {
+    test("accepts ids longer than any result's", async () => {
       const newest = await search({ limit: 3 });
       for (const long of ["9007199254740993", "9".repeat(400), "00000000000000000000000000000001"]) {
         const beyond = Number(long) > 1;
@@ -216,18 +212,21 @@ onEachDatabase((database) => {
       }
     });
 
-    test.each(["criterion_profile_name", "evaluator_profile_name"])("takes the old name %s", async (name) => {
-      const response = await post("/search", { [name]: "two", limit: 1000 });
-      expect(response.headers.get("deprecation")).toMatch(/^@\d+$/);
-      const { results } = (await response.json()) as { results: unknown[] };
-      expect(results).toHaveLength(
-        stored.filter((result) => isSuccess(result) && result.profile?.name === "two").length,
-      );
-      const today = await post("/search", { profile_name: "two" });
-      expect(today.headers.has("deprecation")).toBe(false);
-    });
+    test.each(["criterion_profile_name", "evaluator_profile_name"])(
+      "accepts the old name %s",
+      async (name) => {
+        const response = await post("/search", { [name]: "two", limit: 1000 });
+        expect(response.headers.get("deprecation")).toMatch(/^@\d+$/);
+        const { results } = (await response.json()) as { results: unknown[] };
+        expect(results).toHaveLength(
+          stored.filter((result) => isSuccess(result) && result.profile?.name === "two").length,
+        );
+        const today = await post("/search", { profile_name: "two" });
+        expect(today.headers.has("deprecation")).toBe(false);
+      },
+    );
 
-    test("shows each result as it is shown alone, in new names and old", async () => {
+    test("shows each result as its own route does, under new and old names", async () => {
       const [found] = await search({ tags: { env: "test" }, limit: 1 });
       const alone = await presage.call("GET", `${resultsPath}/${found?.id}`);
       expect(await alone.json()).toEqual({ evaluation_result: found, evaluation_results: [found] });
@@ -239,8 +238,8 @@ onEachDatabase((database) => {
       });
     });
 
-    test("names every fault of the request", async () => {
-      const faults = await faultsOf(
+    test("reports every issue of the request", async () => {
+      const faults = await issuesOf(
         await post("/search", {
           app: 1,
           status: "pending",
@@ -254,7 +253,7 @@ onEachDatabase((database) => {
           limit: 1001,
         }),
       );
-      expect(placesOf(faults).map(({ loc }) => loc.join("."))).toEqual([
+      expect(locationsOf(faults).map(({ loc }) => loc.join("."))).toEqual([
         "body.app",
         "body.explain_strategy",
         "body.status",
@@ -269,9 +268,9 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test("by more tags than a result can have is refused, and by extreme bounds finds nothing", async () => {
+    test("by more tags than a result can have is rejected, and by extreme bounds finds nothing", async () => {
       const tags = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`tag ${index}`, "value"]));
-      expect(placesOf(await faultsOf(await post("/search", { tags })))).toEqual([
+      expect(locationsOf(await issuesOf(await post("/search", { tags })))).toEqual([
         { type: "value_error", loc: ["body", "tags"] },
       ]);
       const { "tag 50": _, ...fewer } = tags;
@@ -286,7 +285,7 @@ onEachDatabase((database) => {
     });
 
     test("shows nothing to another account", async () => {
-      const stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+      const stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
       for (const filter of [
         {},
         { app: "shop" },
@@ -303,10 +302,10 @@ onEachDatabase((database) => {
   });
 
   describe("One result", () => {
-    test("that is not there is 404, and what is no id is refused", async () => {
+    test("that is unknown is 404, and an invalid id is rejected", async () => {
       expect((await presage.call("GET", `${resultsPath}/999999999`)).status).toBe(404);
-      const faults = await faultsOf(await presage.call("GET", `${resultsPath}/abc`));
-      expect(placesOf(faults)).toEqual([{ type: "int_parsing", loc: ["path", "id"] }]);
+      const faults = await issuesOf(await presage.call("GET", `${resultsPath}/abc`));
+      expect(locationsOf(faults)).toEqual([{ type: "int_parsing", loc: ["path", "id"] }]);
     });
   });
 });

@@ -1,15 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import type { EvaluationSummaryGroup } from "@presage/contract";
 import { findConfidenceInterval } from "../../src/evaluation/results/summary/find-confidence-interval.ts";
 import { patientAsker } from "../support/asker.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient } from "../support/evaluation-results.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { openStore } from "../support/open-store.ts";
-import { keyOfAnotherAccount } from "../support/other-account.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 import { storeOf } from "../support/store-of.ts";
-import { type StoredFields, storeResults } from "../support/stored-results.ts";
 
 const day = 86_400_000_000;
 const firstDay = Date.UTC(2026, 5, 1) * 1000;
@@ -39,17 +39,13 @@ const stored = Array.from({ length: 120 }, (_, index): StoredFields => {
 });
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
-  let databaseUrl: string;
+  const presage = usePresage(database);
   const { post, summary } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     await storeResults(opened.database, opened.owner.account_id, stored);
   });
-  afterAll(() => presage.stop());
 
   const countsOf = ({ count, scored, passed, not_passed, failed }: EvaluationSummaryGroup) => ({
     count,
@@ -115,7 +111,7 @@ onEachDatabase((database) => {
       expect(rollups.groups.reduce((total, { count }) => total + count, 0)).toBe(stored.length);
     });
 
-    test("by day goes from day to day, and names them", async () => {
+    test("by day has one group per day, with its date", async () => {
       const { groups } = await summary({ group_by: ["day"] });
       expect(groups.map(({ key, count }) => [key.day, count])).toEqual([
         ["2026-06-01", 40],
@@ -124,7 +120,7 @@ onEachDatabase((database) => {
       ]);
     });
 
-    test("names what groups have in common, and says null where there is nothing", async () => {
+    test("states what each group has in common, and null where there is nothing", async () => {
       const byRun = await summary({ group_by: ["run"] });
       expect(byRun.groups.map(({ key }) => key)).toEqual([
         { evaluation_run_id: null },
@@ -213,7 +209,7 @@ onEachDatabase((database) => {
       expect(countStored(fits).count).toBeGreaterThan(0);
     });
 
-    test("takes extreme bounds", async () => {
+    test("accepts extreme bounds", async () => {
       for (const filter of [
         { score_raw_min: 1e300 },
         { score_raw_max: -1e300 },
@@ -226,7 +222,7 @@ onEachDatabase((database) => {
       expect((await summary({ score_raw_min: -1e300, score_raw_max: 1e300 })).groups).toHaveLength(1);
     });
 
-    test("of nothing has no group", async () => {
+    test("of nothing has no groups", async () => {
       expect(await summary({ app: "nowhere", group_by: ["day"] })).toEqual({ source: "rollups", groups: [] });
       expect(await summary({ tags: { env: "none" } })).toEqual({ source: "results", groups: [] });
       expect((await summary({ status: "failed", pass: true, group_by: ["day"] })).groups).toEqual([]);
@@ -238,7 +234,7 @@ onEachDatabase((database) => {
       [[3, 6, 7, 8, 8, 10, 13, 15, 16, 20], { p10: 3, p50: 8, p90: 16 }],
       [[3, 6, 7, 8, 8, 9, 10, 13, 15, 16, 20], { p10: 6, p50: 9, p90: 16 }],
     ])("has the nearest ranks of %p from both sources", async (milles, ranks) => {
-      await using opened = await openStore(databaseUrl);
+      await using opened = await openStore(presage.databaseUrl);
       const app = `${milles.length} scores`;
       const fields = milles.map((mille) => ({
         createdAt: firstDay + 5 * day,
@@ -259,15 +255,15 @@ onEachDatabase((database) => {
       }
     });
 
-    test("by tag needs the tag's name, and knows its dimensions", async () => {
-      const faults = await faultsOf(await post("/summary", { group_by: ["tag"] }));
-      expect(placesOf(faults)).toEqual([{ type: "missing", loc: ["body", "tag"] }]);
-      const unknown = await faultsOf(await post("/summary", { group_by: ["week"] }));
-      expect(placesOf(unknown)).toEqual([{ type: "literal_error", loc: ["body", "group_by", 0] }]);
+    test("by tag requires the tag's name, and lists its dimensions", async () => {
+      const faults = await issuesOf(await post("/summary", { group_by: ["tag"] }));
+      expect(locationsOf(faults)).toEqual([{ type: "missing", loc: ["body", "tag"] }]);
+      const unknown = await issuesOf(await post("/summary", { group_by: ["week"] }));
+      expect(locationsOf(unknown)).toEqual([{ type: "literal_error", loc: ["body", "group_by", 0] }]);
     });
 
-    test("of more groups than one answer takes is refused, and just as many are not", async () => {
-      await using opened = await openStore(databaseUrl);
+    test("of more groups than the maximum is rejected, and of exactly the maximum is not", async () => {
+      await using opened = await openStore(presage.databaseUrl);
       const inRuns = (from: number, to: number) =>
         storeResults(
           opened.database,
@@ -282,15 +278,15 @@ onEachDatabase((database) => {
       expect((await summary(wanted)).groups).toHaveLength(10_000);
       await inRuns(10_000, 10_001);
       for (const request of [wanted, { ...wanted, after_id: 0 }]) {
-        const faults = await faultsOf(await post("/summary", request));
+        const faults = await issuesOf(await post("/summary", request));
         expect(faults).toMatchObject([
           { type: "value_error", loc: ["body", "group_by"], msg: expect.stringMatching(/10000.*filter/) },
         ]);
       }
     }, 60_000);
 
-    test("tells another account nothing", async () => {
-      const stranger = { "x-api-key": await keyOfAnotherAccount(databaseUrl) };
+    test("shows nothing to another account", async () => {
+      const stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
       for (const body of [{ group_by: ["app"] }, { group_by: ["tag"], tag: "env" }]) {
         const response = await post("/summary", body, stranger);
         expect(await response.json()).toMatchObject({ groups: [] });
@@ -298,7 +294,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("a score whose square is too small for a double is summed up from the results as from the rollup", async () => {
+  test("a score whose square is too small for a double is summed equally from results and rollup", async () => {
     await post("/batch", { evaluation_results: [{ evaluator_id: "tiny", pass: false, score_raw: 1e-200 }] });
     for (const filter of [{}, { after_id: 0 }]) {
       const { groups } = await summary({ evaluator_id: "tiny", ...filter });
@@ -307,7 +303,7 @@ onEachDatabase((database) => {
   });
 
   test("the interval of the median covers an evaluator's scores of one revision, in all apps", async () => {
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     const accountId = opened.owner.account_id;
     const publicId = crypto.randomUUID();
     const profile = { name: "interval", publicId, revision: 3, config: {} };

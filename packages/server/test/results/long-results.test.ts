@@ -1,25 +1,22 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import type { KyselyPlugin } from "kysely";
 import { exportResults } from "../../src/evaluation/results/search/export-results.ts";
 import { patientAsker } from "../support/asker.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient } from "../support/evaluation-results.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { storeResults } from "../support/store/store-results.ts";
 import { storeOf } from "../support/store-of.ts";
-import { storeResults } from "../support/stored-results.ts";
 
 const megabyte = 1_000_000;
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
-  let databaseUrl: string;
+  const presage = usePresage(database);
   const { post, search } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     const resultsOf = (app: string, megabytes: number, count: number) =>
       storeResults(
         store.database,
@@ -33,10 +30,9 @@ onEachDatabase((database) => {
     for (let part = 0; part < 5; part += 1) await resultsOf("huge", 14, 1);
     await resultsOf("short", 0, 1_000);
   }, 60_000);
-  afterAll(() => presage.stop());
 
-  test("An export reads few long texts at once, and all of them in order", async () => {
-    await using store = await openStore(databaseUrl);
+  test("An export reads few long texts at a time, and all of them in order", async () => {
+    await using store = await openStore(presage.databaseUrl);
     const characters: number[] = [];
     const watch: KyselyPlugin = {
       transformQuery: ({ node }) => node,
@@ -59,8 +55,8 @@ onEachDatabase((database) => {
     expect(Math.max(...characters)).toBeLessThan(8 * megabyte);
   });
 
-  test("An export goes on after a page of ids that is full, and ends where nothing follows", async () => {
-    await using store = await openStore(databaseUrl);
+  test("An export continues after a full page of ids, and ends where nothing follows", async () => {
+    await using store = await openStore(presage.databaseUrl);
     for (const [app, count] of [
       ["short", 1_000],
       ["nowhere", 0],
@@ -74,7 +70,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test("A page of more text than one answer takes is refused, and the answer says what helps", async () => {
+  test("A page with too much text is rejected, with a hint at what helps", async () => {
     const response = await post("/search", { app: "huge" });
     expect(response.status).toBe(413);
     expect(await response.json()).toEqual({

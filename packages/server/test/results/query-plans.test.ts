@@ -15,9 +15,10 @@ import type { Tables } from "../../src/storage/schema/tables.ts";
 import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
 import type { UsagePeriod } from "../../src/usage/usage-period.ts";
 import { selectCounts, selectLatencies } from "../../src/usage/usage-store.ts";
+
 import { patientAsker } from "../support/asker.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { openStore } from "../support/open-store.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 import { storeOf } from "../support/store-of.ts";
 
 /** So many that PostgreSQL would not read them all for want of anything dearer. */
@@ -95,7 +96,7 @@ onEachDatabase((database) => {
   const isSort = (line: string) => (isSqlite ? /TEMP B-TREE/.test(line) : /Sort/.test(line));
 
   describe.each(Object.entries(filters))("A search by %s", (_, filter) => {
-    test.each(["newest-first", "oldest-first"] as const)("walks an index, %s", async (order) => {
+    test.each(["newest-first", "oldest-first"] as const)("uses an index, %s", async (order) => {
       const page = { order, limit: 50 };
       const plans = await plansOf(async () => {
         const found = await searchResults(
@@ -114,7 +115,7 @@ onEachDatabase((database) => {
     });
   });
 
-  test("one result is found by its key", async () => {
+  test("one result is found by its primary key", async () => {
     expect((await plansOf(() => selectResult(watched, account, 77))).filter(isScan)).toEqual([]);
   });
 
@@ -128,7 +129,7 @@ onEachDatabase((database) => {
     expect(plans.filter(isScan)).toEqual([]);
   });
 
-  test("the errors of a revision are found by their key", async () => {
+  test("the errors of a revision are found by their primary key", async () => {
     const days = { fromDay: 3, untilDay: 5 };
     const plans = await plansOf(() => selectErrorFindings(watched, account, "revision1", days));
     expect(plans.filter(isScan)).toEqual([]);
@@ -144,7 +145,7 @@ onEachDatabase((database) => {
     expect(plans.join("\n")).toMatch(/account_id ?=.*hour ?>/);
   });
 
-  test("a summary from the rollup looks at no result", async () => {
+  test("a summary from the rollup reads no results", async () => {
     const wanted = { filter: { evaluatorId: "evaluator1" }, dimensions: ["day" as const] };
     const plans = await plansOf(() => summarise({ store: storeOf(watched) }, patientAsker(account), wanted));
     expect(plans.filter((line) => /evaluation_results|SCAN series/.test(line))).toEqual([]);
@@ -158,7 +159,7 @@ onEachDatabase((database) => {
     expect(plans.join("\n")).toContain("evaluation_series_of_an_evaluator");
   });
 
-  test("the apps of an account are read from an index, without its runs", async () => {
+  test("the apps of an account are read from an index, skipping its runs", async () => {
     const plans = await plansOf(() => selectApps(watched, account, { limit: 50, after: undefined }));
     // PostgreSQL reads the few series of this test whole.
     const served = isSqlite
@@ -167,7 +168,7 @@ onEachDatabase((database) => {
     expect(plans.join("\n")).toMatch(served);
   });
 
-  test("a summary of a rare tag looks at the tagged results alone", async () => {
+  test("a summary of a rare tag reads only the tagged results", async () => {
     const wanted = { filter: { tags: { name1: "nothing" } }, dimensions: ["day" as const] };
     const plans = await plansOf(() => summarise({ store: storeOf(watched) }, patientAsker(account), wanted));
     expect(plans.filter(isScan)).toEqual([]);

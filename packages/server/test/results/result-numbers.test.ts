@@ -1,18 +1,20 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EvaluateResponse } from "@presage/contract";
 import { type ControlledTransaction, sql } from "kysely";
+import type { Draw } from "../../../../fuzz/generate/draw.ts";
 import { seriesOf } from "../../src/evaluation/results/keep/count-results.ts";
 import { foldDeltas } from "../../src/evaluation/results/keep/fold-store.ts";
 import { takeNumbers } from "../../src/evaluation/results/keep/numbers-store.ts";
 import { addSeries } from "../../src/evaluation/results/keep/rollup-writes-store.ts";
 import { addResults } from "../../src/evaluation/results/keep/write-results.ts";
 import type { Database, Tables } from "../../src/storage/schema/tables.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient } from "../support/evaluation-results.ts";
 import { eventually } from "../support/eventually.ts";
-import { openStore } from "../support/open-store.ts";
-import { type SpawnedPresage, spawnPresage } from "../support/spawn-presage.ts";
-import { ordinaryResult } from "../support/stored-results.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { seeded } from "../support/seeded.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { ordinaryResult } from "../support/store/store-results.ts";
 
 const loadMs = 2_000;
 const callers = 8;
@@ -57,12 +59,12 @@ onEachDatabase((database) => {
   }
 
   /** Adds results in a transaction that stays open for a while, as a writer that is slow would. */
-  async function addSlowly(app: string, untilMs: number): Promise<number[]> {
+  async function addSlowly(draw: Draw, app: string, untilMs: number): Promise<number[]> {
     const ids: number[] = [];
     while (performance.now() < untilMs) {
       await store.database.transaction().execute(async (transaction) => {
         const added = await addOne(transaction, app);
-        if (isPostgres) await Bun.sleep(Math.random() * 50);
+        if (isPostgres) await Bun.sleep(draw.below(50));
         ids.push(added);
       });
       await Bun.sleep(10);
@@ -80,46 +82,49 @@ onEachDatabase((database) => {
     return id;
   }
 
-  test("A tail sees each result of many writers in two processes exactly once, and the counts are right all the time", async () => {
-    const app = "tail";
-    const untilMs = performance.now() + loadMs;
-    let isOver = false;
-    const seen: number[] = [];
-    const tail = (async () => {
-      for (;;) {
-        const wasOver = isOver;
-        const page = await search({
-          app,
-          order: "created_at",
-          after_id: seen.at(-1) ?? 0,
-          limit: 1000,
-          text_limit: 1,
-        });
-        seen.push(...page.map(({ id }) => Number(id)));
-        if (page.length === 0 && wasOver) return;
-      }
-    })();
-    const folds = (async () => {
-      while (isPostgres && !isOver) {
-        await Promise.all([foldDeltas(store.database), foldDeltas(store.database)]);
-        expect(await countTwice(store.database)).toMatchObject({ differ: 0 });
-      }
-    })();
-    const answered = await Promise.all([
-      evaluateIn(one, app, untilMs),
-      evaluateIn(other, app, untilMs),
-      addSlowly(app, untilMs),
-      addSlowly(app, untilMs),
-    ]);
-    isOver = true;
-    await Promise.all([tail, folds]);
-    const ids = answered.flat().sort((a, b) => a - b);
-    expect(ids.length).toBeGreaterThan(20);
-    expect(seen).toEqual(ids);
-    expect((await summary({ app })).groups).toMatchObject([{ count: ids.length, passed: ids.length }]);
-  });
+  test(
+    "A tail sees each result of concurrent writers exactly once, and the counts are always right",
+    seeded(async (draw) => {
+      const app = "tail";
+      const untilMs = performance.now() + loadMs;
+      let isOver = false;
+      const seen: number[] = [];
+      const tail = (async () => {
+        for (;;) {
+          const wasOver = isOver;
+          const page = await search({
+            app,
+            order: "created_at",
+            after_id: seen.at(-1) ?? 0,
+            limit: 1000,
+            text_limit: 1,
+          });
+          seen.push(...page.map(({ id }) => Number(id)));
+          if (page.length === 0 && wasOver) return;
+        }
+      })();
+      const folds = (async () => {
+        while (isPostgres && !isOver) {
+          await Promise.all([foldDeltas(store.database), foldDeltas(store.database)]);
+          expect(await countTwice(store.database)).toMatchObject({ differ: 0 });
+        }
+      })();
+      const answered = await Promise.all([
+        evaluateIn(one, app, untilMs),
+        evaluateIn(other, app, untilMs),
+        addSlowly(draw, app, untilMs),
+        addSlowly(draw, app, untilMs),
+      ]);
+      isOver = true;
+      await Promise.all([tail, folds]);
+      const ids = answered.flat().sort((a, b) => a - b);
+      expect(ids.length).toBeGreaterThan(20);
+      expect(seen).toEqual(ids);
+      expect((await summary({ app })).groups).toMatchObject([{ count: ids.length, passed: ids.length }]);
+    }),
+  );
 
-  test("What is appended to the counts is folded into them within some seconds", async () => {
+  test("Appended counts are folded within seconds", async () => {
     await importAll([{ evaluator_id: "theirs", app: "folded", pass: true, score_raw: 1 }]);
     const left = async () => {
       const { rows } = await sql<{ left: number }>`select (select count(*) from evaluation_count_deltas)
@@ -136,7 +141,7 @@ onEachDatabase((database) => {
     return await store.database.startTransaction().execute();
   }
 
-  test("A tail stops below a result that is not committed yet; newest first shows what is there", async () => {
+  test("A tail stops before an uncommitted result; newest first shows what is committed", async () => {
     const app = "out of order";
     await importAll([{ evaluator_id: "theirs", app, pass: true }]);
     const [first, second, third] = [await begin(), await begin(), await begin()];
@@ -161,7 +166,7 @@ onEachDatabase((database) => {
     expect(middle).toBeLessThan(late);
   });
 
-  test("Whoever holds numbers and stops holds up nobody's evaluations, corrections and summaries", async () => {
+  test("A process that stops while holding numbers blocks no evaluations, corrections or summaries", async () => {
     const app = "stopped";
     const stopped = await begin();
     try {
@@ -181,7 +186,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test("A process of the version before takes numbers of the same sequence, in a row, and its results are found by time", async () => {
+  test("A process of the previous version takes consecutive numbers of the same sequence, and its results are found by time", async () => {
     const app = "before";
     const slow = await begin();
     const id = await addOne(slow, app);
@@ -229,7 +234,7 @@ onEachDatabase((database) => {
     expect(await searchAll({ app, order: "created_at", after_datetime: hourAgo }, 50)).toEqual(ids);
   });
 
-  test("What is counted in a series that is missing stays until the series is there", async () => {
+  test("Counts of a missing series are kept until the series exists", async () => {
     await using fresh = await openStore(await database.create());
     const record = { ...ordinaryResult, accountId: fresh.owner.account_id };
     await fresh.database.transaction().execute(async (transaction) => {
@@ -246,29 +251,32 @@ onEachDatabase((database) => {
     expect(await countTwice(fresh.database)).toMatchObject({ differ: 0 });
   });
 
-  test("Processes that are stopped under load do not stop the others", async () => {
-    const app = "frozen";
-    await using frozen = await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    let caught = 0;
-    for (let round = 0; round < 40 && caught < 2; round += 1) {
-      const load = evaluateIn(frozen, app, performance.now() + 60);
-      await Bun.sleep(20 + Math.random() * 30);
-      frozen.kill("SIGSTOP");
-      if ((await transactionsLeftOpen(store.database)) > 0) {
-        caught += 1;
-        const startedAtMs = performance.now();
-        const [ids] = await Promise.all([
-          evaluateIn(one, app, startedAtMs + 200),
-          evaluateIn(other, app, startedAtMs + 200),
-        ]);
-        expect(ids.length).toBeGreaterThan(0);
-        expect(performance.now() - startedAtMs).toBeLessThan(2_500);
+  test(
+    "Processes frozen under load do not block the others",
+    seeded(async (draw) => {
+      const app = "frozen";
+      await using frozen = await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+      let caught = 0;
+      for (let round = 0; round < 40 && caught < 2; round += 1) {
+        const load = evaluateIn(frozen, app, performance.now() + 60);
+        await Bun.sleep(20 + draw.below(30));
+        frozen.kill("SIGSTOP");
+        if ((await transactionsLeftOpen(store.database)) > 0) {
+          caught += 1;
+          const startedAtMs = performance.now();
+          const [ids] = await Promise.all([
+            evaluateIn(one, app, startedAtMs + 200),
+            evaluateIn(other, app, startedAtMs + 200),
+          ]);
+          expect(ids.length).toBeGreaterThan(0);
+          expect(performance.now() - startedAtMs).toBeLessThan(2_500);
+        }
+        frozen.kill("SIGCONT");
+        await load;
       }
-      frozen.kill("SIGCONT");
-      await load;
-    }
-    expect(caught).toBeGreaterThan(0);
-  });
+      expect(caught).toBeGreaterThan(0);
+    }),
+  );
 });
 
 /** What the rollup says and what there is, in one statement: runs' series and those of all runs count each result once. */

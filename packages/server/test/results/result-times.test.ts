@@ -1,16 +1,17 @@
-import { afterAll, beforeAll, expect, setSystemTime, test } from "bun:test";
+import { expect, setSystemTime, test } from "bun:test";
 import { selectErrorFindings } from "../../src/evaluation/results/error-findings/error-findings-store.ts";
 import { countFutureResults } from "../../src/evaluation/results/times/future-results-store.ts";
 import { watchClocks } from "../../src/evaluation/results/times/watch-clocks.ts";
 import { numbersPerStretch } from "../../src/storage/result-numbers.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient } from "../support/evaluation-results.ts";
 import { eventually } from "../support/eventually.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { runPresage } from "../support/run-presage.ts";
-import { spawnPresage } from "../support/spawn-presage.ts";
-import { type StoredFields, storeResults } from "../support/stored-results.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
+import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
 const microsPerHour = 3_600_000_000;
 const yearMs = 365 * 24 * 3_600_000;
@@ -18,18 +19,11 @@ const now = Date.now() * 1000;
 const future = now + 10 * yearMs * 1000;
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
-  let databaseUrl: string;
+  const presage = usePresage(database);
   const { search, searchAll, summary, importAll, correct, find } = evaluationResultsClient(() => presage);
 
-  beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-  });
-  afterAll(() => presage.stop());
-
   async function store(fields: readonly StoredFields[]): Promise<number[]> {
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     const results = await storeResults(opened.database, opened.owner.account_id, fields);
     return results.map(({ id }) => id);
   }
@@ -44,14 +38,14 @@ onEachDatabase((database) => {
     return rollups.groups.map(({ key, count }) => [key.day, count]);
   }
 
-  test("After a result of a wrong clock, the next ones have their real times", async () => {
+  test("After a result of a wrong clock, the next ones have correct times", async () => {
     await store([{ filing: { app: "once" }, createdAt: future }]);
     const [id = ""] = await importAll([{ evaluator_id: "theirs", app: "once", pass: true }]);
     const { created_at } = await find(id);
     expect(Math.abs(Date.parse(created_at) - Date.now())).toBeLessThan(60_000);
   });
 
-  test("Searches by time find exactly what they should, whatever order times are in, a page at a time", async () => {
+  test("Searches by time find exactly the right results page by page, in any order of times", async () => {
     const app = "disorder";
     // Some stretches of ids, in most of which all is well, one an hour behind the other; clocks jump both ways in others.
     const count = 2 * numbersPerStretch + 500;
@@ -76,9 +70,9 @@ onEachDatabase((database) => {
     }
   }, 60_000);
 
-  test("A server warns of results that are dated in the future, once, and names the command", async () => {
+  test("A server warns once about results dated in the future, and names the command", async () => {
     await store([{ filing: { app: "warned" }, createdAt: future }]);
-    await using other = await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+    await using other = await spawnPresage({ PRESAGE_DATABASE_URL: presage.databaseUrl });
     const log = await eventually(
       () => other.stdout(),
       (text) => text.includes("mend-times"),
@@ -86,7 +80,7 @@ onEachDatabase((database) => {
     expect(log.match(/results are dated in the future.*presage results mend-times/g)).toHaveLength(1);
   });
 
-  test("The command that mends gives them the times of their neighbours, with all that was counted and corrected", async () => {
+  test("The repair command gives them the times of their neighbours, with their counts and corrections", async () => {
     const app = "mended";
     const day = Math.floor(now / 86_400_000_000) * 86_400_000_000 - 48 * microsPerHour;
     const taxonomy = { evaluatorFamily: "error-taxonomy", evaluatorId: "error-taxonomy-2026-11-21" };
@@ -105,7 +99,7 @@ onEachDatabase((database) => {
       ...Array.from({ length: 450 }, (_, index) => ({ filing: { app }, createdAt: future + index * 1000 })),
     ]);
     const dryRun = await runPresage(["results", "mend-times", "--dry-run"], {
-      PRESAGE_DATABASE_URL: databaseUrl,
+      PRESAGE_DATABASE_URL: presage.databaseUrl,
     });
     expect(dryRun).toMatchObject({ code: 0, stderr: "" });
     expect(dryRun.stdout).toMatch(/It is .*Z\. \d+ results dated in the future, from .*Nothing was changed/s);
@@ -113,7 +107,7 @@ onEachDatabase((database) => {
     expect((await find(ids[1] ?? 0)).created_at).toBe(at(future));
 
     const { code, stdout, stderr } = await runPresage(["results", "mend-times"], {
-      PRESAGE_DATABASE_URL: databaseUrl,
+      PRESAGE_DATABASE_URL: presage.databaseUrl,
     });
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/Mended the times of \d+ results and 0 corrections\.\n$/);
@@ -127,7 +121,7 @@ onEachDatabase((database) => {
     expect(await searchAll({ app, before_datetime: at(day + 1000), order: "created_at" }, 2)).toEqual(
       ids.slice(0, 3),
     );
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     expect(await countFutureResults(opened.database, 10)).toBe(0);
     const allDays = { fromDay: undefined, untilDay: undefined };
     const found = await selectErrorFindings(opened.database, opened.owner.account_id, "one", allDays);
@@ -138,9 +132,9 @@ onEachDatabase((database) => {
     ]);
   });
 
-  test("A correction that is dated in the future is mended too, and the last word stays the last", async () => {
+  test("A correction dated in the future is repaired too, and the latest stays the latest", async () => {
     const [id = 0] = await store([{ filing: { app: "corrected" } }]);
-    await using opened = await openStore(databaseUrl);
+    await using opened = await openStore(presage.databaseUrl);
     await correct(id, { pass: false, comment: "first" });
     await opened.database
       .updateTable("evaluation_corrections")
@@ -149,14 +143,16 @@ onEachDatabase((database) => {
       .execute();
     const last = await correct(id, { pass: true, comment: "last" });
     expect(Date.parse(last.correction?.created_at ?? "")).toBeGreaterThan(Date.now() + yearMs);
-    const { stdout } = await runPresage(["results", "mend-times"], { PRESAGE_DATABASE_URL: databaseUrl });
+    const { stdout } = await runPresage(["results", "mend-times"], {
+      PRESAGE_DATABASE_URL: presage.databaseUrl,
+    });
     expect(stdout).toContain("and 2 corrections.");
     const { correction } = await find(id);
     expect(correction).toMatchObject({ pass: true, comment: "last" });
     expect(Math.abs(Date.parse(correction?.created_at ?? "") - Date.now())).toBeLessThan(60_000);
   });
 
-  test("Where every result is dated in the future, nothing is mended by a clock that is more likely wrong itself", async () => {
+  test("If every result is dated in the future, nothing is repaired, as the current clock is more likely wrong", async () => {
     const url = await database.create();
     await using opened = await openStore(url);
     await storeResults(opened.database, opened.owner.account_id, [{ createdAt: future }]);
@@ -167,10 +163,10 @@ onEachDatabase((database) => {
 
   if (database.name === "SQLite") return;
 
-  test("A clock that differs from the database's by more than a minute stops the start with both times", async () => {
+  test("A clock that differs from the database's by more than a minute prevents the start and shows both times", async () => {
     try {
       setSystemTime(new Date(Date.now() + 10 * yearMs));
-      const failure = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl }).then(
+      const failure = await startPresage({ PRESAGE_DATABASE_URL: presage.databaseUrl }).then(
         async (started) => started.stop().then(() => "it started"),
         (error: unknown) => String(error),
       );
@@ -184,7 +180,7 @@ onEachDatabase((database) => {
     }
   });
 
-  test("A clock that goes wrong while the server runs is said once, and once that it is right again", async () => {
+  test("A clock that goes wrong while the server runs is reported once, and so is its recovery", async () => {
     await using opened = await openStore(await database.create());
     const said: string[] = [];
     const say = (_: unknown, text?: string) => void said.push(String(text ?? _));
@@ -211,7 +207,7 @@ onEachDatabase((database) => {
     ]);
   });
 
-  test("A result is dated by the database, whatever the clock of the process says", async () => {
+  test("A result is dated by the database, whatever the process's clock", async () => {
     try {
       setSystemTime(new Date(Date.now() - yearMs));
       const [id = ""] = await importAll([{ evaluator_id: "theirs", app: "slow clock", pass: true }]);

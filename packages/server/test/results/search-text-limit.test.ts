@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import type { KyselyPlugin } from "kysely";
 import { selectResults } from "../../src/evaluation/results/keep/kept-results-store.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient } from "../support/evaluation-results.ts";
-import { faultsOf, placesOf } from "../support/faults.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage, type TestPresage } from "../support/presage.ts";
-import { type StoredFields, storeResults } from "../support/stored-results.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
 const text = '🚪"door\n';
 const long = {
@@ -26,19 +26,15 @@ const empty = {
 } satisfies StoredFields;
 
 onEachDatabase((database) => {
-  let presage: TestPresage;
-  let databaseUrl: string;
+  const presage = usePresage(database);
   const { post, search, find } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     await storeResults(store.database, store.owner.account_id, [long, empty]);
   });
-  afterAll(() => presage.stop());
 
-  test("Longer texts come cut to the limit, under new names and old, with no character cut in two", async () => {
+  test("Longer texts are truncated to the limit, under new and old names, without splitting a character", async () => {
     const [found] = await search({ app: "long", text_limit: 2 });
     expect(found).toMatchObject({
       evaluated_model_system_prompt: "s🚪",
@@ -58,18 +54,18 @@ onEachDatabase((database) => {
     expect(await find(found?.id ?? "")).toEqual(whole ?? expect.anything());
   });
 
-  test.each([9, 10, 1_000_000])("Texts that are no longer than %d characters come whole", async (limit) => {
+  test.each([9, 10, 1_000_000])("Texts of at most %d characters are complete", async (limit) => {
     expect(await search({ app: "long", text_limit: limit })).toEqual(await search({ app: "long" }));
   });
 
-  test("Nothing is made of texts that are empty or absent", async () => {
+  test("Empty and absent texts are unchanged", async () => {
     const whole = await search({ app: "empty" });
     expect(whole).toMatchObject([{ input: null, output: "", retrieved_context: [], explanation: null }]);
     for (const text_limit of [1, 2, null]) expect(await search({ app: "empty", text_limit })).toEqual(whole);
   });
 
-  test("The database cuts, so that long texts are not read from it", async () => {
-    await using store = await openStore(databaseUrl);
+  test("The database truncates, so long texts are not read from it", async () => {
+    await using store = await openStore(presage.databaseUrl);
     const huge = "x".repeat(300_000);
     const [stored] = await storeResults(store.database, store.owner.account_id, [
       { sample: { retrievedContext: Array(50).fill(huge), input: huge, output: huge } },
@@ -95,14 +91,14 @@ onEachDatabase((database) => {
     expect(longest).toBeLessThan(1_000);
   });
 
-  test("A limit that is none is refused", async () => {
+  test("An invalid limit is rejected", async () => {
     for (const [text_limit, type] of [
       [0, "greater_than_equal"],
       [1_000_001, "less_than_equal"],
       [1.5, "int_type"],
       ["9", "int_type"],
     ] as const) {
-      const faults = placesOf(await faultsOf(await post("/search", { text_limit })));
+      const faults = locationsOf(await issuesOf(await post("/search", { text_limit })));
       expect(faults).toEqual([{ type, loc: ["body", "text_limit"] }]);
     }
   });

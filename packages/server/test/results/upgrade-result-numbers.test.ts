@@ -3,10 +3,10 @@ import { Kysely, Migrator, sql } from "kysely";
 import { migrations } from "../../src/storage/migrations/index.ts";
 import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
 import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
-import { onEachDatabase } from "../support/databases.ts";
-import { evaluationResultsClient } from "../support/evaluation-results.ts";
-import { openStore } from "../support/open-store.ts";
-import { startPresage } from "../support/presage.ts";
+import { startPresage } from "../support/presage/presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
 
 const lastBefore = "008-session-issuers";
 const results = 4_500;
@@ -14,7 +14,7 @@ const firstTime = Date.UTC(2026, 5, 1) * 1000;
 const microsPerMinute = 60_000_000;
 
 onEachDatabase((database) => {
-  test("Results of the version before are found by time after it, and the next ones follow their numbers", async () => {
+  test("Results of the previous version are found by time after an upgrade, and new ones continue their numbers", async () => {
     const databaseUrl = await database.create();
     await using before = new Kysely<unknown>({
       dialect: databaseUrl.startsWith("sqlite:")

@@ -1,6 +1,6 @@
 import { afterAll } from "bun:test";
-import { killChildren } from "./children.ts";
-import { removeSharedPostgres } from "./databases.ts";
+import { killChildren } from "./presage/child-processes.ts";
+import { removeSharedPostgres } from "./store/databases.ts";
 
 afterAll(removeSharedPostgres);
 afterAll(killChildren);

@@ -1,4 +1,4 @@
-import type { TestPresage } from "./presage.ts";
+import type { TestPresage } from "./presage/presage.ts";
 
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 

@@ -1,27 +1,27 @@
 import { createPresage, type Presage, PresageError } from "@presage/sdk";
 import { MutationCache, notifyManager, type Query, QueryCache, QueryClient } from "@tanstack/react-query";
-import { goToSignIn } from "../session/go-to-sign-in.ts";
+import { goToSignIn } from "../session/sign-out.ts";
 
 const freshForMs = 15_000;
-/** How soon a page looks again for a server that could not be reached. */
-const lookAgainAfterMs = 5_000;
+/** How often a page retries a server that could not be reached. */
+const reconnectMs = 5_000;
 
-/** The client of the server, and the memory of what it answered. */
+/** The API client and the query cache. */
 export function createDataClients(): { presage: Presage; queryClient: QueryClient } {
   const presage = createPresage({ csrfToken });
-  // At once, and not in a task of its own: a second Enter must find the button busy already.
+  // Not in a separate task: a second Enter must already find the button busy.
   notifyManager.setScheduler(queueMicrotask);
   const queryClient = new QueryClient({
     queryCache: new QueryCache({ onError: leaveWhenSignedOut }),
     mutationCache: new MutationCache({ onError: leaveWhenSignedOut }),
     defaultOptions: {
-      // The client itself tries again where that is safe. A browser that believes itself offline still reaches a server on
-      // the same machine, and what cannot be reached has to fail: paused calls would wait without a word.
+      // The client itself retries where that is safe. Always online: an offline browser still reaches a server on the
+      // same machine, and other requests should fail visibly instead of waiting.
       queries: {
         retry: false,
         staleTime: freshForMs,
         networkMode: "always",
-        refetchInterval: soonWhenUnreachable,
+        refetchInterval: retryWhenUnreachable,
       },
       mutations: { retry: false, networkMode: "always" },
     },
@@ -29,9 +29,9 @@ export function createDataClients(): { presage: Presage; queryClient: QueryClien
   return { presage, queryClient };
 }
 
-/** A page comes back by itself once the server does. */
-function soonWhenUnreachable({ state: { error } }: Pick<Query, "state">): number | false {
-  return error instanceof PresageError && error.category === "connection" ? lookAgainAfterMs : false;
+/** Pages recover by themselves once the server is back. */
+function retryWhenUnreachable({ state: { error } }: Pick<Query, "state">): number | false {
+  return error instanceof PresageError && error.category === "connection" ? reconnectMs : false;
 }
 
 function csrfToken(): string | undefined {

@@ -1,22 +1,30 @@
-import type { EvaluatorProfile, EvaluatorProfileFilter, Presage } from "@presage/sdk";
-import { queryOptions } from "@tanstack/react-query";
+import type {
+  EvaluatorProfile,
+  EvaluatorProfileCreateRequest,
+  EvaluatorProfileFilter,
+  EvaluatorProfileRevisionRequest,
+  Presage,
+} from "@presage/sdk";
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { listAll } from "./list-all.ts";
+import { usePresage } from "./use-presage.ts";
 
+export const profilesQueryKey = ["evaluator-profiles"];
 const pageSize = 1_000;
 
-/** Of every profile its newest revision; archived profiles only if they are asked for. */
-export function latestProfilesQuery(presage: Presage, { isArchivedToo = false } = {}) {
+/** The newest revision of every profile; archived profiles only on request. */
+export function latestProfilesQuery(presage: Presage, { includesArchived = false } = {}) {
   return queryOptions({
-    queryKey: ["evaluator-profiles", "latest", { isArchivedToo }],
+    queryKey: [...profilesQueryKey, "latest", { includesArchived }],
     queryFn: ({ signal }) =>
-      listProfiles(presage, { get_last_revision: true, include_archived: isArchivedToo }, signal),
+      listProfiles(presage, { get_last_revision: true, include_archived: includesArchived }, signal),
   });
 }
 
-/** All revisions of one profile, the newest first; none if there is no such profile. */
+/** All revisions of one profile, newest first; empty if the profile does not exist. */
 export function profileRevisionsQuery(presage: Presage, publicId: string) {
   return queryOptions({
-    queryKey: ["evaluator-profiles", "revisions", publicId],
+    queryKey: [...profilesQueryKey, "revisions", publicId],
     queryFn: async ({ signal }) => {
       const revisions = await listProfiles(presage, { public_id: publicId, include_archived: true }, signal);
       return revisions.sort((one, other) => other.revision - one.revision);
@@ -24,22 +32,49 @@ export function profileRevisionsQuery(presage: Presage, publicId: string) {
   });
 }
 
-/** How far people agreed with each revision of a profile. */
+/** How often people agreed with each revision of a profile. */
 export function profileAgreementQuery(presage: Presage, publicId: string) {
   return queryOptions({
-    queryKey: ["evaluator-profiles", "agreement", publicId],
+    queryKey: [...profilesQueryKey, "agreement", publicId],
     queryFn: async ({ signal }) => (await presage.profiles.agreement(publicId, { signal })).revisions,
   });
 }
 
-/** The figures of every revision that has results: of one profile, or of all. */
+/** The totals of every revision that has results, for one profile or for all. */
 export function profileFiguresQuery(presage: Presage, publicId?: string) {
   return queryOptions({
-    queryKey: ["evaluator-profiles", "figures", publicId ?? "all"],
+    queryKey: [...profilesQueryKey, "figures", publicId ?? "all"],
     queryFn: async ({ signal }) => {
       const request = { group_by: ["profile" as const], evaluator_profile_public_id: publicId };
       return (await presage.results.summarise(request, { signal })).groups;
     },
+  });
+}
+
+type ProfileToSave =
+  | { publicId?: undefined; request: EvaluatorProfileCreateRequest }
+  | { publicId: string; request: EvaluatorProfileRevisionRequest };
+
+/** Creates a profile, or revises the one with `publicId`. */
+export function useSaveProfile({ onSuccess }: { onSuccess(): void }) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: ({ publicId, request }: ProfileToSave) =>
+      publicId === undefined ? presage.profiles.create(request) : presage.profiles.revise(publicId, request),
+    onSuccess: () => {
+      onSuccess();
+      return queryClient.invalidateQueries({ queryKey: profilesQueryKey });
+    },
+  });
+}
+
+export function useArchiveProfile(publicId: string) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: () => presage.profiles.archive(publicId),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: profilesQueryKey }),
   });
 }
 

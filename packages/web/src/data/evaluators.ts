@@ -1,7 +1,7 @@
 import type { Presage } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
 
-/** Every version of every family. They change with the server's version only. */
+/** Every version of every family. They change only with the server's version. */
 export function evaluatorsQuery(presage: Presage) {
   return queryOptions({
     queryKey: ["evaluators"],
@@ -10,7 +10,7 @@ export function evaluatorsQuery(presage: Presage) {
   });
 }
 
-/** What the families look at and how they can be set up. */
+/** The families' input fields and config schemas. */
 export function evaluatorFamiliesQuery(presage: Presage) {
   return queryOptions({
     queryKey: ["evaluator-families"],

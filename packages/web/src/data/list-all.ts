@@ -1,6 +1,6 @@
 import { PresageError } from "@presage/sdk";
 
-/** Every item of a list that comes in pages. Where a page would be too large for one answer, smaller ones are asked for. */
+/** Reads a paged list completely. If a page is too large for one response, requests smaller pages. */
 export async function listAll<Item>(
   pageSize: number,
   readPage: (page: { limit: number; offset: number }) => Promise<Item[]>,

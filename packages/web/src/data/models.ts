@@ -1,4 +1,4 @@
-import type { Presage } from "@presage/sdk";
+import type { Model, Presage } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
 
 export function modelsQuery(presage: Presage) {
@@ -7,4 +7,9 @@ export function modelsQuery(presage: Presage) {
     queryFn: ({ signal }) => presage.models.list({ signal }),
     staleTime: 60_000,
   });
+}
+
+/** Whether this is the built-in simulator rather than a language model. */
+export function isSimulator({ owned_by, description }: Model): boolean {
+  return owned_by === "presage" && typeof description === "string" && description.includes("simulator");
 }

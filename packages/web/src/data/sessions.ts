@@ -1,9 +1,40 @@
 import type { Presage } from "@presage/sdk";
-import { queryOptions } from "@tanstack/react-query";
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { announceSignOut } from "../session/sign-out.ts";
+import { usePresage } from "./use-presage.ts";
+
+const queryKey = ["sessions"];
 
 export function sessionsQuery(presage: Presage) {
-  return queryOptions({
-    queryKey: ["sessions"],
-    queryFn: ({ signal }) => presage.sessions.list({ signal }),
+  return queryOptions({ queryKey, queryFn: ({ signal }) => presage.sessions.list({ signal }) });
+}
+
+/** Ends sessions by their ids, then refreshes the list. */
+export function useEndSessions({ onEnded, onRefreshed }: { onEnded(): void; onRefreshed(): void }) {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: async (ids: readonly string[]) => {
+      await Promise.all(ids.map((id) => presage.sessions.end(id)));
+    },
+    // On failure too: some may have ended although another one failed.
+    onSettled: async () => {
+      onEnded();
+      await queryClient.invalidateQueries({ queryKey });
+      onRefreshed();
+    },
+  });
+}
+
+/** Ends this browser's session and clears what the tab stored for its user. */
+export function useSignOut() {
+  const presage = usePresage();
+  return useMutation({
+    mutationFn: () => presage.signOut(),
+    onSuccess: ({ redirect_to }) => {
+      sessionStorage.clear();
+      announceSignOut();
+      location.replace(redirect_to);
+    },
   });
 }

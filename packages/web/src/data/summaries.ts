@@ -1,24 +1,24 @@
 import type { EvaluationSummaryGroup, Presage, SummaryRequest } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
-import { daysBefore, firstDayOf, type Period } from "../text/period.ts";
+import { daysBefore, firstDayOf, type Period } from "./period.ts";
 
-/** What came of the evaluations of some UTC days. Undefined stands for none. */
+/** Totals of the evaluations in a range of UTC days. Undefined: there were none. */
 export interface PeriodSummary {
   period: Period;
-  /** The first of the days. */
+  /** The first day. */
   since: string;
-  /** When it was asked for, which is in the last of the days. */
+  /** When it was requested, which is on the last day. */
   untilMs: number;
   all: EvaluationSummaryGroup | undefined;
-  /** Of as many days before. */
+  /** The same number of days before. */
   before: EvaluationSummaryGroup | undefined;
   byDay: EvaluationSummaryGroup[];
   byEvaluator: EvaluationSummaryGroup[];
-  /** How many evaluations lacked a text that they need, by evaluator. The rest of those without a verdict failed. */
+  /** Evaluations without the input they need, by evaluator. The others without a verdict ended in an error. */
   lackedInput: ReadonlyMap<string, number>;
 }
 
-/** Whole UTC days only: those are counted already, however many evaluations there are. */
+/** Whole UTC days only: their totals are precomputed, so this is fast for any number of evaluations. */
 export function periodSummaryQuery(presage: Presage, period: Period) {
   return queryOptions({
     queryKey: ["summaries", "period", period],
@@ -41,7 +41,7 @@ export function periodSummaryQuery(presage: Presage, period: Period) {
   });
 }
 
-/** How many evaluations there ever were. */
+/** The number of evaluations ever made. */
 export function evaluationCountQuery(presage: Presage) {
   return queryOptions({
     queryKey: ["summaries", "count"],

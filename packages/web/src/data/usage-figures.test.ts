@@ -37,7 +37,7 @@ test("requests, failures and tokens are added up", () => {
   expect(sumUsage([])).toEqual({ requests: 0, failed: 0, promptTokens: 0, completionTokens: 0 });
 });
 
-test("chat completions are predictions, evaluations are none", () => {
+test("chat completions are predictions, evaluations are not", () => {
   expect(rows.filter(isPrediction).map(({ operation }) => operation)).toEqual(["predict", "chat"]);
 });
 
@@ -48,11 +48,11 @@ test("the most frequent reason comes first", () => {
   ]);
 });
 
-test("rows of one step stand together, however its time is written", () => {
+test("rows of the same step are grouped, however its time is written", () => {
   expect([...groupByStep(rows).values()].map((group) => group.length)).toEqual([2, 1]);
 });
 
-test("of nothing there is no share", () => {
+test("there is no share of 0", () => {
   expect(shareOf(0, 0)).toBeNull();
   expect(shareOf(1, 4)).toBe(0.25);
 });

@@ -1,6 +1,6 @@
 import type { UsageFailure, UsageRow } from "@presage/sdk";
 
-/** What rows of usage come to. */
+/** Totals of usage rows. */
 export interface UsageFigures {
   requests: number;
   failed: number;
@@ -27,12 +27,12 @@ export function countTokens({ promptTokens, completionTokens }: UsageFigures): n
   return promptTokens + completionTokens;
 }
 
-/** Whether a row counts predictions, whichever way they were asked for. */
+/** Predictions can also be requested as chat completions. */
 export function isPrediction({ operation }: UsageRow): boolean {
   return operation !== "evaluate";
 }
 
-/** The reasons of failures, the most frequent first. */
+/** Failure reasons, most frequent first. */
 export function rankFailures(rows: readonly UsageRow[]): { reason: UsageFailure; count: number }[] {
   const counts = new Map<UsageFailure, number>();
   for (const { failures } of rows) {
@@ -43,12 +43,12 @@ export function rankFailures(rows: readonly UsageRow[]): { reason: UsageFailure;
   return [...counts].map(([reason, count]) => ({ reason, count })).sort((a, b) => b.count - a.count);
 }
 
-/** Rows by where their step begins. */
+/** Rows by the start of their step. */
 export function groupByStep<Row extends { start: string }>(rows: readonly Row[]): Map<number, Row[]> {
   return Map.groupBy(rows, ({ start }) => Date.parse(start));
 }
 
-/** How large a part is; null where there is no whole. */
+/** Null if the whole is 0. */
 export function shareOf(part: number, whole: number): number | null {
   return whole === 0 ? null : part / whole;
 }

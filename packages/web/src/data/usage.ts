@@ -1,18 +1,18 @@
 import type { LatencyResponse, Presage, UsageResponse } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
-import { type Period, periodBefore, periodBounds } from "../text/period.ts";
+import { type Period, periodBefore, periodBounds } from "./period.ts";
 
-/** An answer beside the one for the same stretch of time before it. */
-interface Compared<Answer> {
+/** A response and the one for the previous period of the same length. */
+interface Compared<Data> {
   period: Period;
-  current: Answer;
-  before: Answer;
+  current: Data;
+  before: Data;
 }
 
 export type ComparedUsage = Compared<UsageResponse>;
 export type ComparedLatency = Compared<LatencyResponse>;
 
-/** The period moves on with each answer, so that it is no part of the key. */
+/** The time range is computed per request, so only the period's name is part of the key. */
 export function usageQuery(presage: Presage, period: Period) {
   return queryOptions({
     queryKey: ["usage", period],
@@ -41,15 +41,16 @@ export function latencyQuery(presage: Presage, period: Period) {
   });
 }
 
-const longestMs = 400 * 86_400_000;
+/** How far back the server keeps usage. */
+const maxMs = 400 * 86_400_000;
 
-/** Whether a prediction was asked for within the longest time that the server looks back. */
+/** Whether a prediction was made within the longest period that the server accepts. */
 export function everPredictedQuery(presage: Presage) {
   return queryOptions({
     queryKey: ["usage", "ever predicted"],
     async queryFn({ signal }) {
       const untilMs = Date.now();
-      const since = new Date(untilMs - longestMs).toISOString();
+      const since = new Date(untilMs - maxMs).toISOString();
       const { data } = await presage.usage.list(
         { since, until: new Date(untilMs).toISOString() },
         { signal },

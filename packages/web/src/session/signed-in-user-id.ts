@@ -1,4 +1,4 @@
-/** The user for whom the server made this page; who signs in later gets a page of their own. */
+/** The user for whom the server rendered this page. */
 export function signedInUserId(): string {
   return document.querySelector("meta[name=user-id]")?.getAttribute("content") ?? "";
 }

@@ -1,4 +1,4 @@
-/** The product's sign and name. */
+/** The logo and name. */
 export function Mark() {
   return (
     <span className="inline-flex items-center gap-2 text-sm font-semibold tracking-tight">

@@ -44,7 +44,6 @@ const groups: { title: string; places: Place[] }[] = [
   },
 ];
 
-/** The ways to every page. */
 export function Navigation({ onNavigate }: { onNavigate?: () => void }) {
   return (
     <div className="flex h-full flex-col gap-4 p-3">

@@ -11,14 +11,14 @@ export function NotFound() {
       <Card>
         <EmptyState
           icon={SearchX}
-          title="There is no page here"
+          title="Page not found"
           actions={
             <Link to="/" className={buttonClass({ variant: "primary" })}>
               Go to the overview
             </Link>
           }
         >
-          The address may be misspelt, or what it named is gone.
+          The URL may be wrong, or the page may have been removed.
         </EmptyState>
       </Card>
     </Page>

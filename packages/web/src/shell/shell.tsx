@@ -3,10 +3,11 @@ import { Menu as MenuIcon } from "lucide-react";
 import { Dialog } from "radix-ui";
 import { useState } from "react";
 import { IconButton } from "../ui/icon-button.tsx";
+import { Modal } from "../ui/overlay/modal.tsx";
 import { Mark } from "./mark.tsx";
 import { Navigation } from "./navigation.tsx";
 
-/** What is around every page: the ways to the others, and who is signed in. */
+/** The frame of every page: navigation and user menu. */
 export function Shell() {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -15,27 +16,27 @@ export function Shell() {
         href="#main"
         className="sr-only z-50 rounded-md bg-accent px-3 py-2 text-on-accent focus:not-sr-only focus:absolute focus:top-2 focus:left-2"
       >
-        Skip to the page
+        Skip to content
       </a>
       <aside aria-label="Presage" className="hidden w-56 shrink-0 border-r border-line bg-surface md:block">
         <Navigation />
       </aside>
       <header className="flex h-12 shrink-0 items-center gap-2 border-b border-line bg-surface px-3 md:hidden">
-        <Dialog.Root open={isOpen} onOpenChange={setOpen}>
-          <Dialog.Trigger asChild>
-            <IconButton label="Menu" icon={<MenuIcon aria-hidden />} />
-          </Dialog.Trigger>
-          <Dialog.Portal>
-            <Dialog.Overlay className="fixed inset-0 z-40 bg-black/45" />
-            <Dialog.Content
-              aria-describedby={undefined}
-              className="fixed inset-y-0 left-0 z-40 w-64 border-r border-line bg-surface shadow-float"
-            >
-              <Dialog.Title className="sr-only">Menu</Dialog.Title>
-              <Navigation onNavigate={() => setOpen(false)} />
-            </Dialog.Content>
-          </Dialog.Portal>
-        </Dialog.Root>
+        <Modal
+          kind={Dialog}
+          isOpen={isOpen}
+          onOpenChange={setOpen}
+          trigger={
+            <Dialog.Trigger asChild>
+              <IconButton label="Menu" icon={<MenuIcon aria-hidden />} />
+            </Dialog.Trigger>
+          }
+          placement="left"
+          aria-describedby={undefined}
+        >
+          <Dialog.Title className="sr-only">Menu</Dialog.Title>
+          <Navigation onNavigate={() => setOpen(false)} />
+        </Modal>
         <Mark />
       </header>
       <main id="main" tabIndex={-1} className="min-h-0 min-w-0 flex-1 overflow-y-auto outline-none">

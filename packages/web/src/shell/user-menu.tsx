@@ -2,13 +2,12 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { BookOpen, ChevronsUpDown, LogOut, UserRound } from "lucide-react";
 import { meQuery } from "../data/me.ts";
+import { useSignOut } from "../data/sessions.ts";
 import { usePresage } from "../data/use-presage.ts";
-import { useSignOut } from "../session/use-sign-out.ts";
-import { Dialog } from "../ui/dialog.tsx";
 import { ErrorNotice } from "../ui/error-notice.tsx";
-import { Menu, MenuItem } from "../ui/menu.tsx";
+import { Dialog } from "../ui/overlay/dialog.tsx";
+import { Menu, MenuItem } from "../ui/overlay/menu.tsx";
 
-/** Who is signed in, and the way out. */
 export function UserMenu() {
   const presage = usePresage();
   const navigate = useNavigate();

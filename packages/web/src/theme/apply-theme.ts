@@ -1,4 +1,4 @@
-// Runs before anything is painted, so that a dark page never flashes white.
+// Runs before the first paint, so that a dark page never flashes white.
 import { applyTheme, prefersDark, readTheme } from "./theme.ts";
 
 applyTheme(readTheme());

@@ -1,12 +1,12 @@
 import { Monitor, Moon, Sun } from "lucide-react";
 import { useState } from "react";
-import { Segmented } from "../ui/segmented.tsx";
+import { Segmented } from "../ui/form/segmented.tsx";
 import { readTheme, storeTheme, type Theme } from "./theme.ts";
 
 const themes = [
   { value: "light", label: "Light", icon: Sun },
   { value: "dark", label: "Dark", icon: Moon },
-  { value: "system", label: "As the device", icon: Monitor },
+  { value: "system", label: "System", icon: Monitor },
 ] as const;
 
 export function ThemeMenu() {

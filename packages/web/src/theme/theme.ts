@@ -1,4 +1,4 @@
-/** What the reader chose; `system` follows the device. */
+/** The user's choice; `system` follows the device. */
 export type Theme = "light" | "dark" | "system";
 
 const storageKey = "presage-theme";
@@ -13,7 +13,6 @@ export function storeTheme(theme: Theme): void {
   applyTheme(theme);
 }
 
-/** Puts the theme on the page: styles ask for `data-theme`. */
 export function applyTheme(theme: Theme): void {
   const isDark = theme === "dark" || (theme === "system" && prefersDark().matches);
   document.documentElement.dataset.theme = isDark ? "dark" : "light";

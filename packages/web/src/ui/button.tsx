@@ -3,9 +3,9 @@ import { LoaderCircle } from "lucide-react";
 import type { ComponentProps, ReactNode } from "react";
 
 export interface ButtonProps extends ComponentProps<"button"> {
-  variant?: "primary" | "secondary" | "quiet" | "danger";
-  size?: "small" | "medium";
-  /** Shows that what the button started is under way, and takes no second click. */
+  variant?: "primary" | "secondary" | "quiet" | "danger" | undefined;
+  size?: "small" | "medium" | undefined;
+  /** Shows a spinner and ignores clicks. */
   isBusy?: boolean;
   icon?: ReactNode;
 }
@@ -19,7 +19,7 @@ const variants = {
 
 const sizes = { small: "h-7 px-2 text-xs gap-1", medium: "h-8.5 px-3 text-sm gap-1.5" };
 
-/** The look of a button, for links that look like one. */
+/** Also for links that look like buttons. */
 export function buttonClass({
   variant = "secondary",
   size = "medium",
@@ -37,11 +37,11 @@ export function Button({ variant, size, isBusy = false, icon, className, childre
     <button
       type="button"
       {...rest}
-      // Not disabled: that would take the focus away.
+      // Not `disabled`, which would lose the focus.
       aria-busy={isBusy || undefined}
       aria-disabled={isBusy || undefined}
       onClick={isBusy ? (event) => event.preventDefault() : rest.onClick}
-      className={clsx(buttonClass({ ...(variant && { variant }), ...(size && { size }) }), className)}
+      className={clsx(buttonClass({ variant, size }), className)}
     >
       {isBusy ? <LoaderCircle className="animate-spin" aria-hidden /> : icon}
       {children}

@@ -3,9 +3,9 @@ import type { ReactNode } from "react";
 
 interface CardProps {
   title?: ReactNode;
-  /** A sentence below the title. */
+  /** Below the title. */
   hint?: ReactNode;
-  /** What can be done, on the right of the title. */
+  /** To the right of the title. */
   actions?: ReactNode;
   className?: string;
   children: ReactNode;

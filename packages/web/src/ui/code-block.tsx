@@ -1,21 +1,17 @@
 import { CopyButton } from "./copy-button.tsx";
-import { shortenLines } from "./shorten-lines.ts";
+import { ScrollRegion } from "./scroll-region.tsx";
 
-/** Text to copy: a command, a key, a program. */
+/** Code to copy. */
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   const shown = shortenLines(code);
   return (
     <div className="relative min-w-0 rounded-md border border-line bg-sunken">
-      <pre
-        // What scrolls must be reachable by keyboard.
-        tabIndex={0}
-        className="max-h-96 overflow-auto p-3 pr-10 font-mono text-xs leading-5"
-      >
+      <ScrollRegion as="pre" className="max-h-96 overflow-auto p-3 pr-10 font-mono text-xs leading-5">
         {shown}
-      </pre>
+      </ScrollRegion>
       {shown !== code && (
         <p className="border-t border-line px-3 py-1.5 text-xs text-ink-3">
-          Long lines are cut here. What is copied is whole.
+          Long lines are cut off here. Copying takes the full text.
         </p>
       )}
       <div className="absolute top-1.5 right-1.5 rounded-md bg-sunken">
@@ -23,4 +19,14 @@ export function CodeBlock({ code, label }: { code: string; label: string }) {
       </div>
     </div>
   );
+}
+
+const maxCharacters = 1_000;
+
+/** Cuts long lines for display: browsers stop painting lines of many thousand characters. */
+export function shortenLines(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => (line.length > maxCharacters ? `${line.slice(0, maxCharacters)}…` : line))
+    .join("\n");
 }

@@ -1,16 +1,15 @@
 import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 import { Button } from "./button.tsx";
-import { copyText } from "./copy-text.ts";
 import { IconButton } from "./icon-button.tsx";
 
 const noticeMs = 1_600;
 
 interface CopyButtonProps {
   text: string;
-  /** What is copied, for those who cannot see the picture. */
+  /** For screen readers. */
   label: string;
-  /** With words beside the picture. */
+  /** Shown beside the icon. */
   children?: string;
 }
 
@@ -27,4 +26,28 @@ export function CopyButton({ text, label, children }: CopyButtonProps) {
       {notice ?? children}
     </Button>
   );
+}
+
+/**
+ * Copies a text and returns whether that worked. The clipboard API is missing on pages served over plain HTTP and may be
+ * denied elsewhere.
+ */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyByCommand(text);
+  }
+}
+
+function copyByCommand(text: string): boolean {
+  const fill = (event: ClipboardEvent) => {
+    event.preventDefault();
+    event.clipboardData?.setData("text/plain", text);
+  };
+  document.addEventListener("copy", fill, { once: true });
+  const isCopied = document.execCommand("copy");
+  document.removeEventListener("copy", fill);
+  return isCopied;
 }

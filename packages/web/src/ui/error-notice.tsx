@@ -1,11 +1,11 @@
 import { PresageError } from "@presage/sdk";
 import { CircleAlert } from "lucide-react";
 import type { MouseEvent } from "react";
-import { explainError } from "../text/explain-error.ts";
+import { explainError } from "../format/explain-error.ts";
 import { Button } from "./button.tsx";
 import { CopyButton } from "./copy-button.tsx";
 
-/** Says what went wrong, what can be done about it, and the request's id for whoever reads the log. */
+/** What went wrong, what to do about it, and the request ID to find in the log. */
 export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const { title, advice } = explainError(error);
   const details = error instanceof PresageError ? error : undefined;
@@ -27,7 +27,7 @@ export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () =
         {details?.upstreamBody !== undefined && (
           <details className="text-ink-2">
             <summary className="cursor-pointer text-xs">
-              The model’s own answer
+              The model’s response
               {details.upstreamStatus === undefined ? "" : ` (status ${details.upstreamStatus})`}
             </summary>
             <pre className="mt-1 max-h-48 overflow-auto rounded bg-surface p-2 font-mono text-xs whitespace-pre-wrap">
@@ -38,7 +38,7 @@ export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () =
         {details?.requestId !== undefined && (
           <p className="flex items-center gap-1 text-xs text-ink-3">
             Request <code className="truncate font-mono">{details.requestId}</code>
-            <CopyButton text={details.requestId} label="Copy the request’s id" />
+            <CopyButton text={details.requestId} label="Copy request ID" />
           </p>
         )}
       </div>
@@ -57,7 +57,7 @@ export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () =
   );
 }
 
-/** The notice goes, and its button with it: the keyboard goes on from what is around it. */
+/** The pressed button disappears with the notice, so the focus moves to the surrounding region. */
 function keepFocusNear({ currentTarget }: MouseEvent): void {
   currentTarget.closest<HTMLElement>("[role=tabpanel], [role=dialog], main")?.focus({ preventScroll: true });
 }

@@ -1,8 +1,8 @@
 import { clsx } from "clsx";
 import type { ButtonHTMLAttributes, ReactNode } from "react";
-import { Tooltip } from "./tooltip.tsx";
+import { Tooltip } from "./overlay/tooltip.tsx";
 
-/** A button that is only a picture: its label is read out, and shown when the pointer rests on it. */
+/** A button with an icon only. Its label is a tooltip, and for screen readers. */
 export function IconButton({
   label,
   icon,

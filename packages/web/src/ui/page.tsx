@@ -5,12 +5,11 @@ interface PageProps {
   title: string;
   hint?: ReactNode;
   actions?: ReactNode;
-  /** Uses the whole width and height: the page scrolls inside itself. */
+  /** Uses the full width and height, and scrolls inside. */
   isFull?: boolean;
   children: ReactNode;
 }
 
-/** The frame of every page: its title, what can be done, and its content. */
 export function Page({ title, hint, actions, isFull = false, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · Presage`;

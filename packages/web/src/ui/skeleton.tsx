@@ -1,6 +1,6 @@
 import { clsx } from "clsx";
 
-/** Holds the place of what is still on its way, so that nothing jumps when it comes. */
+/** Takes the place of loading content, so that the layout does not shift. */
 export function Skeleton({ className }: { className?: string }) {
   return <div aria-hidden className={clsx("animate-pulse rounded bg-sunken", className)} />;
 }
@@ -9,9 +9,9 @@ export function SkeletonRows({ count, className = "h-10" }: { count: number; cla
   return (
     <div role="status" className="flex flex-col gap-2 p-4">
       <span className="sr-only">Loading</span>
-      {Array.from({ length: count }, (_, place) => (
+      {Array.from({ length: count }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: they are all alike
-        <Skeleton key={place} className={className} />
+        <Skeleton key={index} className={className} />
       ))}
     </div>
   );

@@ -1,7 +1,8 @@
 import { clsx } from "clsx";
 import type { ReactNode } from "react";
+import { ScrollRegion } from "./scroll-region.tsx";
 
-/** A table in a scroll area of its own, which the keyboard reaches. */
+/** A table that scrolls sideways by itself. */
 export function Table({
   label,
   className,
@@ -12,10 +13,10 @@ export function Table({
   children: ReactNode;
 }) {
   return (
-    // What scrolls must be reachable by keyboard; it is positioned so that it holds what is only read out.
-    <section aria-label={label} tabIndex={0} className="relative min-w-0 overflow-x-auto -outline-offset-2">
+    // Relative: texts for screen readers only are positioned inside it.
+    <ScrollRegion label={label} className="relative min-w-0 overflow-x-auto -outline-offset-2">
       <table className={clsx("w-full border-collapse text-sm", className)}>{children}</table>
-    </section>
+    </ScrollRegion>
   );
 }
 
@@ -48,7 +49,6 @@ export function Cell({ isNumber = false, className, children }: CellProps) {
   );
 }
 
-/** The cell that a row is known by. */
 export function RowHeader({ className, children }: CellProps) {
   return (
     <th scope="row" className={clsx("px-4 py-2 text-left font-normal", className)}>

@@ -6,7 +6,7 @@ interface TabsProps<Value extends string> {
   label: string;
   value: Value;
   onChange(value: Value): void;
-  /** Each panel scrolls inside itself; the tabs stay in sight. */
+  /** The panels scroll inside; the tabs stay visible. */
   isFull?: boolean;
   tabs: readonly { value: Value; label: ReactNode; content: ReactNode }[];
 }

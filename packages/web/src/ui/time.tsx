@@ -1,7 +1,7 @@
-import { exactTime, relativeTime } from "../text/format-time.ts";
+import { exactTime, relativeTime } from "../format/format-time.ts";
 import { useNow } from "./use-now.ts";
 
-/** How long ago in the reader's words; the exact time in the reader's zone on hover. */
+/** A relative time; the exact time in the user's time zone on hover. */
 export function Time({ at }: { at: string }) {
   const nowMs = useNow();
   return (

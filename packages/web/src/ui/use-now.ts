@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react";
 
 const tickMs = 30_000;
 
-/** The present in milliseconds, in steps of half a minute: words like «2 minutes ago» stay true. */
+/** The current time in steps of half a minute, which keeps texts such as “2 minutes ago” up to date. */
 export function useNow(): number {
   return useSyncExternalStore(everyTick, currentTickMs);
 }

@@ -2,7 +2,7 @@ import type { EvaluationStatus } from "@presage/sdk";
 import { CircleAlert, CircleCheck, CircleMinus, CircleX } from "lucide-react";
 import { Badge } from "./badge.tsx";
 
-/** What came of an evaluation. Without a verdict it is a state of its own, and never looks like a fail. */
+/** The outcome of an evaluation. A missing verdict is a state of its own and never looks like a fail. */
 export function VerdictBadge({ status, pass }: { status: EvaluationStatus; pass: boolean | null }) {
   if (status === "failed") {
     return (

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
 
-/** Where Chromium or Chrome usually is; a variable names another place. */
-const usualPlaces = [
+/** Where Chromium or Chrome is usually installed, unless an environment variable says otherwise. */
+const knownPaths = [
   process.env.PRESAGE_TEST_CHROMIUM,
   "/usr/bin/chromium",
   "/usr/bin/chromium-browser",
@@ -11,10 +11,9 @@ const usualPlaces = [
   "/Applications/Chromium.app/Contents/MacOS/Chromium",
 ];
 
-/** The browser's program, if there is one. */
-export const chromiumPath = usualPlaces.find((path) => path !== undefined && existsSync(path));
+export const chromiumPath = knownPaths.find((path) => path !== undefined && existsSync(path));
 
-/** A real browser that asks nobody but the pages for anything. */
+/** A real browser that makes no requests of its own. */
 export async function openBrowser(): Promise<Browser> {
   if (chromiumPath === undefined) {
     throw new Error("No Chromium was found. Install it, or name it in PRESAGE_TEST_CHROMIUM.");
@@ -22,7 +21,7 @@ export async function openBrowser(): Promise<Browser> {
   return await chromium.launch({
     executablePath: chromiumPath,
     args: [
-      // As root, in a container, Chromium has no sandbox of its own.
+      // As root in a container, Chromium cannot use its sandbox.
       ...(process.getuid?.() === 0 ? ["--no-sandbox"] : []),
       "--disable-gpu",
       "--disable-quic",

@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 const build = join(import.meta.dir, "../../build.ts");
 
-/** Makes sure that what the server serves is what the sources make. */
+/** Makes sure that the server serves the current sources. */
 export async function buildDashboard(): Promise<void> {
   const child = Bun.spawn([process.execPath, build], { stdout: "ignore", stderr: "pipe" });
   const [code, said] = await Promise.all([child.exited, new Response(child.stderr).text()]);

@@ -11,7 +11,7 @@ if (chromiumPath === undefined) {
   );
 }
 
-/** Starts a server and a browser for the tests of a file, which are defined with what is returned. */
+/** Starts a server and a browser for the tests of a file. Returns the function that defines tests. */
 export function dashboardTests(options: () => DashboardOptions = () => ({})) {
   let running: RunningDashboard;
   beforeAll(async () => {

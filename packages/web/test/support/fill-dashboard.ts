@@ -1,6 +1,6 @@
 import type { Presage } from "@presage/sdk";
 
-/** Gives every page something to show, and returns the addresses of the pages that are about one thing. */
+/** Gives every page data to show, and returns the ids of some resources. */
 export async function fillDashboard(presage: Presage) {
   const profile = await presage.profiles.create({
     evaluator_family: "rouge-l",
@@ -33,7 +33,7 @@ export async function fillDashboard(presage: Presage) {
         evaluators: [
           { evaluator: "exact-match" },
           { evaluator: "rouge-l", profile_name: "close enough" },
-          // Without a model it comes to no verdict.
+          // Fails without a model.
           { evaluator: "judge", profile_name: "system:is-concise" },
         ],
         evaluated_model_input: "You are in the kitchen. The fridge is closed.",

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import type { Locator, Page } from "playwright-core";
 import { eventually } from "../../../server/test/support/eventually.ts";
 
-/** Waits until the table has so many results. */
+/** Waits until the table has `count` results. */
 export async function showsResults(page: Page, count: number): Promise<void> {
   expect(
     await eventually(
@@ -12,7 +12,7 @@ export async function showsResults(page: Page, count: number): Promise<void> {
   ).toBe(count);
 }
 
-/** What stands in the rows of the table, in their order. */
+/** The texts of the table's rows. */
 export async function resultTexts(page: Page): Promise<string[]> {
   return await resultRows(page).allInnerTexts();
 }

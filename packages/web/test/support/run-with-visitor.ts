@@ -6,31 +6,30 @@ export interface VisitOptions extends BrowserContextOptions {
   isSignedIn?: boolean;
 }
 
-/** What a test of the dashboard works with. */
 export interface Visitor extends Omit<RunningDashboard, "stop"> {
   /** Opens a page in a browser context of its own, signed in as the owner unless told otherwise. */
   visit(path: string, options?: VisitOptions): Promise<Page>;
-  /** Errors in the console that belong to the test, such as that of a call that is refused. */
+  /** Allows console errors that belong to the test, such as that of a rejected request. */
   expectErrors(pattern: RegExp): void;
 }
 
-const patienceMs = 15_000;
+const timeoutMs = 15_000;
 
-/** Runs a test, and fails it as well if one of its pages did what no page may do. */
+/** Runs a test, and fails it if one of its pages did something forbidden. */
 export async function runWithVisitor(
   running: RunningDashboard,
   body: (visitor: Visitor) => Promise<void>,
 ): Promise<void> {
   const { browser, cookies, otherOrigins, presage } = running;
   const contexts: BrowserContext[] = [];
-  const faults: string[] = [];
+  const problems: string[] = [];
   const expected: RegExp[] = [];
 
   async function visit(path: string, { isSignedIn = true, ...options }: VisitOptions = {}): Promise<Page> {
     const context = await browser.newContext(options);
     contexts.push(context);
-    context.setDefaultTimeout(patienceMs);
-    watchContext(context, presage.url, otherOrigins, faults);
+    context.setDefaultTimeout(timeoutMs);
+    watchContext(context, presage.url, otherOrigins, problems);
     if (isSignedIn) await context.addCookies(cookies.map((cookie) => ({ ...cookie, url: presage.url })));
     const page = await context.newPage();
     await page.goto(new URL(path, presage.url).href);
@@ -39,18 +38,18 @@ export async function runWithVisitor(
 
   try {
     await body({ ...running, visit, expectErrors: (pattern) => expected.push(pattern) });
-    await Promise.all(contexts.map(hearAll));
+    await Promise.all(contexts.map(flushEvents));
   } catch (error) {
-    if (faults.length === 0) throw error;
-    throw new Error(`The pages reported:\n${faults.join("\n")}`, { cause: error });
+    if (problems.length === 0) throw error;
+    throw new Error(`The pages reported:\n${problems.join("\n")}`, { cause: error });
   } finally {
     await Promise.all(contexts.map((context) => context.close()));
   }
-  const unexpected = faults.filter((fault) => !expected.some((pattern) => pattern.test(fault)));
+  const unexpected = problems.filter((problem) => !expected.some((pattern) => pattern.test(problem)));
   if (unexpected.length > 0) throw new Error(`The pages reported:\n${unexpected.join("\n")}`);
 }
 
-/** What pages report arrives in order, so that after an answer of theirs everything before it is here. */
-async function hearAll(context: BrowserContext): Promise<void> {
+/** Events of a page arrive in order, so a round trip waits for all earlier ones. */
+async function flushEvents(context: BrowserContext): Promise<void> {
   await Promise.all(context.pages().map((page) => page.title()));
 }

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { createPresage, type Presage } from "@presage/sdk";
 import type { Browser, Cookie } from "playwright-core";
 import { createSignInPath } from "../../../server/src/compose/compose-sign-in.ts";
-import { openStore } from "../../../server/test/support/open-store.ts";
-import { startPresage, type TestPresage, testKey } from "../../../server/test/support/presage.ts";
-import { startPresageWithProvider } from "../../../server/test/support/presage-with-provider.ts";
-import { signInLocally } from "../../../server/test/support/session.ts";
+import { startPresage, type TestPresage, testKey } from "../../../server/test/support/presage/presage.ts";
+import { startPresageWithProvider } from "../../../server/test/support/presage/presage-with-provider.ts";
+import { signInLocally } from "../../../server/test/support/sign-in/session.ts";
+import { openStore } from "../../../server/test/support/store/open-store.ts";
 import { openBrowser } from "./browser.ts";
 import { buildDashboard } from "./build-dashboard.ts";
 
@@ -18,18 +18,18 @@ export interface RunningDashboard {
   /** The owner's client, with a key. */
   client: Presage;
   browser: Browser;
-  /** Where pages may lead to: the identity provider, if there is one. */
+  /** Other origins that pages may navigate to: the identity provider, if any. */
   otherOrigins: string[];
-  /** Of a session of the owner; none where people sign in at a provider. */
+  /** Of the owner's session; none with an identity provider. */
   cookies: Pick<Cookie, "name" | "value">[];
-  /** Makes an address that signs a browser in once, in local mode. */
+  /** A URL that signs in one browser once, in local mode. */
   newSignInAddress(): Promise<string>;
   stop(): Promise<void>;
 }
 
 export interface DashboardOptions {
   environment?: Record<string, string>;
-  /** Whether people sign in at a provider of their own. */
+  /** Whether people sign in at an identity provider. */
   hasProvider?: boolean;
 }
 

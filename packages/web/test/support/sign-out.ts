@@ -1,6 +1,5 @@
 import type { Page } from "playwright-core";
 
-/** By the menu of whoever is signed in. */
 export async function signOut(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Local mode" }).click();
   await page.getByRole("menuitem", { name: "Sign out" }).click();

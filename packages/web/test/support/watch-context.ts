@@ -1,29 +1,29 @@
 import type { BrowserContext, Page } from "playwright-core";
 
 /**
- * Collects, into `faults`, what no page of the server at `origin` may do: errors in the console and out of it, dialogs
- * of the browser, and calls to other origins. It may lead to `otherOrigins`, whose own pages are not judged.
+ * Collects into `problems` what no page of the server at `origin` may do: errors, browser dialogs and requests to other
+ * origins. Pages may navigate to `otherOrigins`, whose own pages are not checked.
  */
 export function watchContext(
   context: BrowserContext,
   origin: string,
   otherOrigins: readonly string[],
-  faults: string[],
+  problems: string[],
 ): void {
   const isOurs = (page: Page | null) => page === null || !otherOrigins.includes(new URL(page.url()).origin);
 
-  // Violations of the Content-Security-Policy are among the console's errors.
+  // Includes violations of the Content-Security-Policy.
   context.on("console", (message) => {
     if (message.type() !== "error" || !isOurs(message.page())) return;
-    faults.push(`console: ${message.text()} (${message.location().url})`);
+    problems.push(`console: ${message.text()} (${message.location().url})`);
   });
   context.on("weberror", (webError) => {
     if (!isOurs(webError.page())) return;
     const error: unknown = webError.error();
-    faults.push(`page: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    problems.push(`page: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   });
   context.on("dialog", async (dialog) => {
-    faults.push(`dialog: ${dialog.message()}`);
+    problems.push(`dialog: ${dialog.message()}`);
     await dialog.dismiss();
   });
   context.on("request", (request) => {
@@ -32,6 +32,6 @@ export function watchContext(
     const isAllowed = request.isNavigationRequest()
       ? otherOrigins.includes(target.origin)
       : !isOurs(request.frame().page());
-    if (!isAllowed) faults.push(`request to elsewhere: ${target.href}`);
+    if (!isAllowed) problems.push(`request to elsewhere: ${target.href}`);
   });
 }

@@ -1,8 +1,10 @@
 import { expect, test } from "bun:test";
+
 import { patientAsker } from "../../../test/support/asker.ts";
-import { onEachDatabase } from "../../../test/support/databases.ts";
-import { openStore } from "../../../test/support/open-store.ts";
+import { onEachDatabase } from "../../../test/support/store/databases.ts";
+import { openStore } from "../../../test/support/store/open-store.ts";
 import { storeOf } from "../../../test/support/store-of.ts";
+
 import { exactMatch } from "../evaluators/exact-match.ts";
 import { archiveProfile } from "./archive-profile.ts";
 import { checkConfig } from "./check-config.ts";

@@ -1,4 +1,4 @@
-import { maxFaults, type ValidationError } from "@presage/contract";
+import { maxIssues, type ValidationError } from "@presage/contract";
 import type { z } from "zod";
 
 type Issue = z.core.$ZodIssue;
@@ -18,7 +18,7 @@ export function nameNarrowType({ code, inst }: z.core.$ZodRawIssue): string | un
 
 /** Says zod's issues in pydantic's types and words, because the contract's callers match on those. */
 export function toFaults(issues: readonly Issue[], root: unknown, where: string): ValidationError[] {
-  const faults = issues.slice(0, maxFaults).flatMap((issue) => toFault(issue, root, where));
+  const faults = issues.slice(0, maxIssues).flatMap((issue) => toFault(issue, root, where));
   // Of several faults of one value pydantic names the first: a value of the wrong type is not also too small.
   const seen = new Set<string>();
   return faults.filter(({ loc }) => {
@@ -30,7 +30,7 @@ export function toFaults(issues: readonly Issue[], root: unknown, where: string)
 function toFault(issue: Issue, root: unknown, where: string): ValidationError[] {
   const input = valueAt(root, issue.path);
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.slice(0, maxFaults).map((key) => ({
+    return issue.keys.slice(0, maxIssues).map((key) => ({
       type: "extra_forbidden",
       loc: location(where, [...issue.path, key]),
       msg: "Extra inputs are not permitted",

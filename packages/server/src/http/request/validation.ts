@@ -1,4 +1,4 @@
-import { maxFaults, type ValidationError } from "@presage/contract";
+import { maxIssues, type ValidationError } from "@presage/contract";
 import type { z } from "zod";
 import { nameNarrowType, toFaults } from "./pydantic-faults.ts";
 import { withoutLongParts } from "./without-long-parts.ts";
@@ -10,7 +10,7 @@ export class ValidationFailure extends Error {
   constructor(faults: ValidationError[]) {
     super("The request is not valid.");
     this.name = "ValidationFailure";
-    this.faults = faults.slice(0, maxFaults).map(withoutLongParts);
+    this.faults = faults.slice(0, maxIssues).map(withoutLongParts);
   }
 }
 

@@ -93,12 +93,12 @@ test("pieces are read as they are taken, and no more once the caller hangs up", 
   const caller = new AbortController();
   const response = await fetch(server.url, { signal: caller.signal });
   await response.body?.getReader().read();
-  await sleep(300);
+  await sleep(150);
   // The rest waits in the system's own buffers, which hold a few megabytes.
   expect(read).toBeLessThan(10);
   caller.abort();
   await sleep(100);
   const whenGone = read;
-  await sleep(200);
+  await sleep(100);
   expect(read).toBe(whenGone);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
-import { onEachDatabase } from "../../../test/support/databases.ts";
 import { eventually } from "../../../test/support/eventually.ts";
-import { openStore } from "../../../test/support/open-store.ts";
+import { onEachDatabase } from "../../../test/support/store/databases.ts";
+import { openStore } from "../../../test/support/store/open-store.ts";
 import { doOnce } from "./do-once.ts";
 
 onEachDatabase(({ name, create }) => {

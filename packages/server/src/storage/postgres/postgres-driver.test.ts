@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import { afterEach, beforeEach, expect, test } from "bun:test";
 import { Kysely, sql } from "kysely";
-import pg from "pg";
+import type pg from "pg";
 import { eventually } from "../../../test/support/eventually.ts";
-import { createDatabaseAt, type PostgresServer, startPostgres } from "../../../test/support/postgres.ts";
-import { type Relay, startRelay } from "../../../test/support/relay.ts";
+import { createPostgresDatabase } from "../../../test/support/store/databases.ts";
+import { connectTo } from "../../../test/support/store/postgres.ts";
+import { type Relay, startRelay } from "../../../test/support/store/relay.ts";
 import { isStoreUnavailable, isStoreUncertain } from "../store-failure.ts";
 import { type PostgresLimits, postgresDialect } from "./postgres-dialect.ts";
 
@@ -18,7 +19,6 @@ const limits: PostgresLimits = {
   answerTimeoutMs: 900,
 };
 
-let own: PostgresServer | undefined;
 let relay: Relay;
 let outside: pg.Client;
 let database: Kysely<Notes>;
@@ -38,22 +38,12 @@ function open(isReadOnly = false, ofSession = limits): Kysely<Notes> {
   });
 }
 
-let server: string;
 let directUrl: string;
-beforeAll(async () => {
-  const { PRESAGE_TEST_POSTGRES: shared } = process.env;
-  own = shared === undefined ? await startPostgres() : undefined;
-  server = shared ?? own?.url ?? "";
-}, 60_000);
-afterAll(async () => {
-  await own?.remove();
-});
 
 beforeEach(async () => {
   lost = [];
-  directUrl = await createDatabaseAt(server);
-  outside = new pg.Client(directUrl);
-  await outside.connect();
+  directUrl = await createPostgresDatabase();
+  outside = await connectTo(directUrl);
   await outside.query("create table notes (body text unique)");
   relay = await startRelay(Number(new URL(directUrl).port));
   database = open();
@@ -186,7 +176,7 @@ test("a transaction in which nothing happens for long is taken back by the serve
   const failure = await failureOf(
     database.transaction().execute(async (transaction) => {
       await note("never", transaction);
-      await Bun.sleep(700);
+      await eventually(states, ({ length }) => length === 0);
     }),
   );
   expect([isStoreUnavailable(failure), isStoreUncertain(failure)]).toEqual([true, false]);

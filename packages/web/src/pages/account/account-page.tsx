@@ -1,6 +1,6 @@
 import { createLazyRoute } from "@tanstack/react-router";
 import { LogOut } from "lucide-react";
-import { useSignOut } from "../../session/use-sign-out.ts";
+import { useSignOut } from "../../data/sessions.ts";
 import { ThemeMenu } from "../../theme/theme-menu.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -16,7 +16,7 @@ function AccountPage() {
   return (
     <Page
       title="Account"
-      hint="Who is signed in, and where."
+      hint="Your identity and your sessions."
       actions={
         <Button icon={<LogOut aria-hidden />} isBusy={signOut.isPending} onClick={() => signOut.mutate()}>
           Sign out
@@ -30,7 +30,7 @@ function AccountPage() {
         <div className="flex items-center gap-3 px-4 py-2.5">
           <div className="flex-1">
             <h2 className="text-sm font-semibold">Appearance</h2>
-            <p className="text-xs text-ink-3">Kept in this browser.</p>
+            <p className="text-xs text-ink-3">Saved in this browser.</p>
           </div>
           <ThemeMenu />
         </div>

@@ -1,9 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
 import { meQuery } from "../../data/me.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Card } from "../../ui/card.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { Fact } from "../../ui/fact.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 
 const localIssuer = "urn:presage:local";
@@ -16,10 +16,16 @@ export function Identity() {
   return (
     <Card title="You">
       <dl className="grid gap-x-6 gap-y-2 px-4 py-3 text-sm sm:grid-cols-[9rem_minmax(0,1fr)]">
-        <Fact name="Name">{me ? (me.name ?? "–") : placeholder}</Fact>
-        <Fact name="E-mail">{me ? (me.email ?? "–") : placeholder}</Fact>
-        <Fact name="Identity provider">{me ? <Issuer issuer={me.oidc_issuer} /> : placeholder}</Fact>
-        <Fact name="Subject">
+        <Fact look="row" name="Name">
+          {me ? (me.name ?? "–") : placeholder}
+        </Fact>
+        <Fact look="row" name="Email">
+          {me ? (me.email ?? "–") : placeholder}
+        </Fact>
+        <Fact look="row" name="Identity provider">
+          {me ? <Issuer issuer={me.oidc_issuer} /> : placeholder}
+        </Fact>
+        <Fact look="row" name="Subject">
           {me ? <span className="font-mono text-xs">{me.oidc_subject}</span> : placeholder}
         </Fact>
       </dl>
@@ -28,15 +34,6 @@ export function Identity() {
 }
 
 function Issuer({ issuer }: { issuer: string }) {
-  if (issuer === localIssuer) return "None: in local mode the server has one owner";
+  if (issuer === localIssuer) return "None: in local mode the server has a single owner";
   return <span className="font-mono text-xs">{issuer}</span>;
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className="sm:col-span-2 sm:grid sm:grid-cols-subgrid">
-      <dt className="text-ink-3">{name}</dt>
-      <dd className="min-w-0 wrap-anywhere">{children}</dd>
-    </div>
-  );
 }

@@ -19,11 +19,11 @@ test.each([
     "Chrome on iPhone",
   ],
   ["Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0", "Firefox on Android"],
-])("%s is told as a person would", (userAgent, name) => {
+])("%s is named as a person would", (userAgent, name) => {
   expect(nameBrowser(userAgent)).toBe(name);
 });
 
-test("a browser that is not known shows what it calls itself", () => {
+test("an unknown browser shows its user agent", () => {
   expect(nameBrowser("curl/8.5.0")).toBe("curl/8.5.0");
   expect(nameBrowser(null)).toBe("Unknown browser");
 });

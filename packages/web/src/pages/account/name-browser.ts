@@ -17,11 +17,11 @@ const systems = [
   ["Linux", /\bLinux\b/],
 ] as const;
 
-/** «Firefox on Linux». Many browsers also claim to be another one: the order of the lists decides. */
+/** “Firefox on Linux”. Many browsers also claim to be others, so the order of the lists matters. */
 export function nameBrowser(userAgent: string | null): string {
   if (userAgent === null || userAgent.trim() === "") return "Unknown browser";
   const browser = browsers.find(([, pattern]) => pattern.test(userAgent))?.[0];
   const system = systems.find(([, pattern]) => pattern.test(userAgent))?.[0];
-  if (browser === undefined) return system === undefined ? userAgent : `A browser on ${system}`;
+  if (browser === undefined) return system === undefined ? userAgent : `Browser on ${system}`;
   return system === undefined ? browser : `${browser} on ${system}`;
 }

@@ -1,33 +1,27 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import type { SessionResponse } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Monitor, Smartphone } from "lucide-react";
 import { useRef, useState } from "react";
-import { sessionsQuery } from "../../data/sessions.ts";
+import { sessionsQuery, useEndSessions } from "../../data/sessions.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
-import { ConfirmDialog } from "../../ui/confirm-dialog.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { SessionRow } from "./session-row.tsx";
+import { Time } from "../../ui/time.tsx";
+import { nameBrowser } from "./name-browser.ts";
 
-/** The browsers in which the user is signed in. */
 export function SessionsCard() {
   const presage = usePresage();
-  const queryClient = useQueryClient();
   const { data: sessions, error, refetch } = useQuery(sessionsQuery(presage));
-  const [asksForAll, setAsksForAll] = useState(false);
+  const [confirmsAll, setConfirmsAll] = useState(false);
   const list = useRef<HTMLUListElement>(null);
-  const { queryKey } = sessionsQuery(presage);
-  const end = useMutation({
-    mutationFn: async (ids: readonly string[]) => {
-      await Promise.all(ids.map((id) => presage.sessions.end(id)));
-    },
-    // Some may have ended though one failed.
-    onSettled: async () => {
-      setAsksForAll(false);
-      await queryClient.invalidateQueries({ queryKey });
-      // The button that was pressed is gone with its row.
-      list.current?.focus();
-    },
+  const end = useEndSessions({
+    onEnded: () => setConfirmsAll(false),
+    // The button that was pressed is gone with its row.
+    onRefreshed: () => list.current?.focus(),
   });
   const others = sessions?.filter(({ is_current }) => !is_current) ?? [];
   const endingIds = end.isPending ? end.variables : [];
@@ -35,10 +29,10 @@ export function SessionsCard() {
   return (
     <Card
       title="Sessions"
-      hint="Browsers in which you are signed in. End any that you do not know."
+      hint="Browsers where you are signed in. End any that you do not recognise."
       actions={
         others.length > 0 && (
-          <Button size="small" onClick={() => setAsksForAll(true)}>
+          <Button size="small" onClick={() => setConfirmsAll(true)}>
             End all others
           </Button>
         )
@@ -68,18 +62,60 @@ export function SessionsCard() {
         </ul>
       )}
       <ConfirmDialog
-        isOpen={asksForAll}
-        onClose={() => setAsksForAll(false)}
+        isOpen={confirmsAll}
+        onClose={() => setConfirmsAll(false)}
         title="End all other sessions?"
-        confirmLabel="End them"
+        confirmLabel="End sessions"
         isBusy={end.isPending}
         onConfirm={() => end.mutate(others.map(({ id }) => id))}
       >
         {others.length === 1
-          ? "The other browser is signed out."
-          : `The ${others.length} other browsers are signed out.`}{" "}
-        You stay signed in here. API keys go on working.
+          ? "The other browser will be signed out."
+          : `${others.length} other browsers will be signed out.`}{" "}
+        You stay signed in here, and API keys keep working.
       </ConfirmDialog>
     </Card>
+  );
+}
+
+interface SessionRowProps {
+  session: SessionResponse;
+  isEnding: boolean;
+  onEnd(): void;
+}
+
+function SessionRow({ session, isEnding, onEnd }: SessionRowProps) {
+  const { user_agent, created_at, last_seen_at, expires_at, is_current } = session;
+  const browser = nameBrowser(user_agent);
+  const Icon = /\bMobile\b/.test(user_agent ?? "") ? Smartphone : Monitor;
+  return (
+    <li className="flex items-center gap-3 border-b border-line px-4 py-2.5 last:border-b-0">
+      <Icon className="size-4 shrink-0 text-ink-3" aria-hidden />
+      <div className="min-w-0 flex-1">
+        <p
+          className="flex flex-wrap items-center gap-x-2 text-sm font-medium"
+          title={user_agent ?? undefined}
+        >
+          <span className="truncate">{browser}</span>
+          {is_current && <Badge tone="accent">This browser</Badge>}
+        </p>
+        <p className="flex flex-wrap gap-x-3 text-xs text-ink-3">
+          <span>
+            Signed in <Time at={created_at} />
+          </span>
+          <span>
+            Last seen <Time at={last_seen_at} />
+          </span>
+          <span>
+            Expires <Time at={expires_at} />
+          </span>
+        </p>
+      </div>
+      {!is_current && (
+        <Button size="small" isBusy={isEnding} onClick={onEnd} aria-label={`End the session of ${browser}`}>
+          End
+        </Button>
+      )}
+    </li>
   );
 }

@@ -2,18 +2,18 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { KeyRound, Plus } from "lucide-react";
 import { useRef, useState } from "react";
-import { apiKeysQuery } from "../../data/api-keys.ts";
+import { apiKeysQuery, type NewKey } from "../../data/api-keys.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { Switch } from "../../ui/form/switch.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { Switch } from "../../ui/switch.tsx";
 import { CreateKeyDialog } from "./create-key-dialog.tsx";
 import { KeyTable } from "./key-table.tsx";
-import { type NewKey, NewKeyDialog } from "./new-key-dialog.tsx";
+import { NewKeyDialog } from "./new-key-dialog.tsx";
 
 export const apiKeysRoute = createLazyRoute("/api-keys")({ component: ApiKeysPage });
 
@@ -21,7 +21,7 @@ function ApiKeysPage() {
   const presage = usePresage();
   const { data: keys, error, refetch } = useQuery(apiKeysQuery(presage));
   const [isCreating, setCreating] = useState(false);
-  // The key itself lives here alone, until the reader has stored it.
+  // The only place that holds the secret, until the user has stored it.
   const [newKey, setNewKey] = useState<NewKey>();
   const [showsRevoked, setShowsRevoked] = useState(false);
   const createButton = useRef<HTMLButtonElement>(null);
@@ -33,7 +33,7 @@ function ApiKeysPage() {
   return (
     <Page
       title="API keys"
-      hint="Programs send a key with every call. A key may do all that you may."
+      hint="Programs send a key with every request. A key has your permissions."
       actions={
         <>
           {revokedCount > 0 && (
@@ -52,11 +52,11 @@ function ApiKeysPage() {
           {shown?.length === 0 && (
             <EmptyState
               icon={KeyRound}
-              title={revokedCount === 0 ? "No keys yet" : "No keys in use"}
+              title={revokedCount === 0 ? "No keys yet" : "No active keys"}
               actions={<Button onClick={create}>Create a key</Button>}
             >
-              A program that calls Presage needs a key: an agent, a training run, a script. Give each its own,
-              so that you see which is in use and can revoke one without stopping the others.
+              Every program that calls Presage needs a key: an agent, a training run, a script. Give each its
+              own, so that you can see which is in use and revoke one without stopping the others.
             </EmptyState>
           )}
           {shown !== undefined && shown.length > 0 && <KeyTable keys={shown} />}

@@ -1,17 +1,13 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { flushSync } from "react-dom";
-import { apiKeysQuery } from "../../data/api-keys.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { faultAt, placedFaults } from "../../text/placed-faults.ts";
+import { type NewKey, useCreateApiKey } from "../../data/api-keys.ts";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { Field } from "../../ui/field.tsx";
-import { focusFirstFault } from "../../ui/focus-first-fault.ts";
-import { Select, TextInput } from "../../ui/inputs.tsx";
-import type { NewKey } from "./new-key-dialog.tsx";
-import { type Expiry, expiries, type NewKeyFaults, type NewKeyForm, readNewKey } from "./read-new-key.ts";
+import { Field } from "../../ui/form/field.tsx";
+import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/field-issues.ts";
+import { Select, TextInput } from "../../ui/form/inputs.tsx";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { type Expiry, expiries, type NewKeyForm, type NewKeyIssues, readNewKey } from "./read-new-key.ts";
 
 interface CreateKeyDialogProps {
   isOpen: boolean;
@@ -23,53 +19,54 @@ const expiryLabels: Record<Expiry, string> = {
   never: "Never",
   "30": "In 30 days",
   "90": "In 90 days",
-  date: "On a day of my choice",
+  date: "On a date",
 };
 
 const emptyForm: NewKeyForm = { name: "", expiry: "90", date: "" };
 
 export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogProps) {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
   const [form, setForm] = useState(emptyForm);
-  const [faults, setFaults] = useState<NewKeyFaults>({});
-  const { queryKey } = apiKeysQuery(presage);
-  const { mutate, error, isPending, reset } = useMutation({
-    mutationFn: async (request: Parameters<typeof presage.apiKeys.create>[0]) => {
-      // A mutation's answer is remembered for minutes: the key must not be in it.
-      const { key, name } = await presage.apiKeys.create(request);
-      onCreated({ key, name });
-    },
+  const [issues, setIssues] = useState<NewKeyIssues>({});
+  const { mutate, error, isPending, reset } = useCreateApiKey({
+    onCreated,
     onSuccess: () => {
       setForm(emptyForm);
       onClose();
-      return queryClient.invalidateQueries({ queryKey });
     },
   });
 
   function change(part: Partial<NewKeyForm>) {
     setForm({ ...form, ...part });
-    setFaults({});
-    // What the server refused was another form.
+    setIssues({});
+    // The server's error was about the previous input.
     if (error !== null) reset();
   }
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
-    const { request, faults } = readNewKey(form, Date.now());
+    const { request, issues } = readNewKey(form, Date.now());
     if (request !== undefined) return mutate(request);
-    flushSync(() => setFaults(faults));
-    focusFirstFault(event.currentTarget);
+    flushSync(() => setIssues(issues));
+    focusFirstIssue(event.currentTarget);
   }
 
-  const known = { ...faultsOf(error), ...faults };
+  const serverIssues = issuesOf(error);
+  const known = {
+    name: issues.name ?? serverIssues.name,
+    expires_at: issues.expires_at ?? serverIssues.expires_at,
+  };
   return (
-    <Dialog isOpen={isOpen} onClose={onClose} title="Create key" hint="The key is shown once, after this.">
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title="Create key"
+      hint="The key is shown only once, in the next step."
+    >
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
         <Field
           label="Name"
           hint="Who or what will use it, for example “rollouts, cluster 2”."
-          fault={known.name}
+          issue={known.name}
         >
           {(control) => (
             <TextInput
@@ -83,9 +80,11 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
         <Field
           label="Expires"
           hint={
-            form.expiry === "never" ? "It works until it is revoked." : "Calls with it fail from then on."
+            form.expiry === "never"
+              ? "The key works until it is revoked."
+              : "Requests with the key fail after that."
           }
-          fault={form.expiry === "date" ? undefined : known.expires_at}
+          issue={form.expiry === "date" ? undefined : known.expires_at}
         >
           {(control) => (
             <Select
@@ -105,7 +104,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
           )}
         </Field>
         {form.expiry === "date" && (
-          <Field label="Last day" hint="It works until the end of that day." fault={known.expires_at}>
+          <Field label="Last day" hint="The key works until the end of that day." issue={known.expires_at}>
             {(control) => (
               <TextInput
                 {...control}
@@ -117,7 +116,9 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
             )}
           </Field>
         )}
-        {error !== null && Object.keys(known).length === 0 && <ErrorNotice error={error} />}
+        {error !== null && known.name === undefined && known.expires_at === undefined && (
+          <ErrorNotice error={error} />
+        )}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" variant="primary" isBusy={isPending}>
@@ -129,10 +130,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
   );
 }
 
-/** The server's own words about a field. */
-function faultsOf(error: unknown): NewKeyFaults {
-  const faults = placedFaults(error);
-  const name = faultAt(faults, "name");
-  const expiresAt = faultAt(faults, "expires_at");
-  return { ...(name && { name }), ...(expiresAt && { expires_at: expiresAt }) };
+function issuesOf(error: unknown): NewKeyIssues {
+  const issues = fieldIssues(error);
+  return { name: issueAt(issues, "name"), expires_at: issueAt(issues, "expires_at") };
 }

@@ -1,16 +1,12 @@
 import { TriangleAlert } from "lucide-react";
 import { AlertDialog } from "radix-ui";
 import { type Ref, useRef } from "react";
+import type { NewKey } from "../../data/api-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { TextInput } from "../../ui/inputs.tsx";
-
-/** A key that was just made, with the key itself. */
-export interface NewKey {
-  key: string;
-  name: string;
-}
+import { TextInput } from "../../ui/form/inputs.tsx";
+import { Modal } from "../../ui/overlay/modal.tsx";
 
 interface NewKeyDialogProps {
   newKey: NewKey | undefined;
@@ -18,36 +14,33 @@ interface NewKeyDialogProps {
   focusAfterwards(): void;
 }
 
-/** Shows a new key once. Only its button closes it: a slip of the hand must not lose the key. */
+/** Shows a new key once. Only its button closes it, so that the key is not lost by accident. */
 export function NewKeyDialog({ newKey, onStored, focusAfterwards }: NewKeyDialogProps) {
   const field = useRef<HTMLInputElement>(null);
   return (
-    <AlertDialog.Root open={newKey !== undefined}>
-      <AlertDialog.Portal>
-        <AlertDialog.Overlay className="fixed inset-0 z-40 bg-black/45" />
-        <AlertDialog.Content
-          onOpenAutoFocus={(event) => {
-            event.preventDefault();
-            field.current?.focus();
-          }}
-          onEscapeKeyDown={(event) => event.preventDefault()}
-          onCloseAutoFocus={(event) => {
-            event.preventDefault();
-            focusAfterwards();
-          }}
-          className="fixed top-1/2 left-1/2 z-40 flex max-h-[calc(100dvh-2rem)] w-[calc(100vw-2rem)] max-w-xl -translate-x-1/2 -translate-y-1/2 flex-col gap-4 overflow-y-auto rounded-xl border border-line bg-surface p-5 shadow-float"
-        >
-          {newKey !== undefined && <NewKeyContent newKey={newKey} field={field} />}
-          <div className="flex justify-end">
-            <AlertDialog.Action asChild>
-              <Button variant="primary" onClick={onStored}>
-                I have stored it
-              </Button>
-            </AlertDialog.Action>
-          </div>
-        </AlertDialog.Content>
-      </AlertDialog.Portal>
-    </AlertDialog.Root>
+    <Modal
+      kind={AlertDialog}
+      isOpen={newKey !== undefined}
+      onOpenAutoFocus={(event) => {
+        event.preventDefault();
+        field.current?.focus();
+      }}
+      onEscapeKeyDown={(event) => event.preventDefault()}
+      onCloseAutoFocus={(event) => {
+        event.preventDefault();
+        focusAfterwards();
+      }}
+      className="flex max-h-[calc(100dvh-2rem)] max-w-xl flex-col gap-4 overflow-y-auto p-5"
+    >
+      {newKey !== undefined && <NewKeyContent newKey={newKey} field={field} />}
+      <div className="flex justify-end">
+        <AlertDialog.Action asChild>
+          <Button variant="primary" onClick={onStored}>
+            I have stored it
+          </Button>
+        </AlertDialog.Action>
+      </div>
+    </Modal>
   );
 }
 
@@ -56,11 +49,11 @@ function NewKeyContent({ newKey: { key, name }, field }: { newKey: NewKey; field
     <>
       <div>
         <AlertDialog.Title className="text-base font-semibold wrap-anywhere">
-          The key “{name}”
+          New key “{name}”
         </AlertDialog.Title>
         <AlertDialog.Description className="mt-2 flex gap-2 rounded-md bg-warn-soft px-3 py-2 text-sm text-warn">
           <TriangleAlert className="mt-0.5 size-4 shrink-0" aria-hidden />
-          Copy it now and keep it where secrets are kept. It is not shown again.
+          Copy it now and store it with your other secrets. It will not be shown again.
         </AlertDialog.Description>
       </div>
       <div className="flex flex-wrap items-center gap-2">
@@ -77,8 +70,8 @@ function NewKeyContent({ newKey: { key, name }, field }: { newKey: NewKey; field
         </CopyButton>
       </div>
       <div className="flex min-w-0 flex-col gap-1.5">
-        <h3 className="text-sm font-medium">A first call with it</h3>
-        <CodeBlock code={firstCall(key)} label="the first call" />
+        <h3 className="text-sm font-medium">Try it</h3>
+        <CodeBlock code={firstCall(key)} label="the example" />
       </div>
     </>
   );

@@ -3,7 +3,7 @@ import { readNewKey } from "./read-new-key.ts";
 
 const nowMs = new Date("2026-11-21T12:00:00").getTime();
 
-test("a key that never expires is asked for without a date", () => {
+test("a key that never expires is requested without a date", () => {
   expect(readNewKey({ name: " agent ", expiry: "never", date: "" }, nowMs)).toEqual({
     request: { name: "agent" },
   });
@@ -14,18 +14,18 @@ test("days count from now", () => {
   expect(request?.expires_at).toBe(new Date(nowMs + 30 * 86_400_000).toISOString());
 });
 
-test("a day counts to its end, where the reader is", () => {
+test("a day counts to its end in the user's time zone", () => {
   const { request } = readNewKey({ name: "agent", expiry: "date", date: "2026-11-21" }, nowMs);
   expect(request?.expires_at).toBe(new Date("2026-11-21T23:59:59").toISOString());
 });
 
-test("all that is wrong is said at once", () => {
-  expect(readNewKey({ name: " ", expiry: "date", date: "" }, nowMs).faults).toEqual({
+test("all issues are reported at once", () => {
+  expect(readNewKey({ name: " ", expiry: "date", date: "" }, nowMs).issues).toEqual({
     name: "Give the key a name.",
     expires_at: "Choose a day.",
   });
-  expect(readNewKey({ name: "a".repeat(121), expiry: "date", date: "2026-11-20" }, nowMs).faults).toEqual({
-    name: "The name has 121 characters; 120 is the most.",
-    expires_at: "Choose a day that is not over.",
+  expect(readNewKey({ name: "a".repeat(121), expiry: "date", date: "2026-11-20" }, nowMs).issues).toEqual({
+    name: "The name has 121 characters; the maximum is 120.",
+    expires_at: "Choose today or a later day.",
   });
 });

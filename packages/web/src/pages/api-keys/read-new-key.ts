@@ -6,40 +6,40 @@ export type Expiry = (typeof expiries)[number];
 export interface NewKeyForm {
   name: string;
   expiry: Expiry;
-  /** A day of the reader's calendar, as YYYY-MM-DD. */
+  /** YYYY-MM-DD in the user's time zone. */
   date: string;
 }
 
-export interface NewKeyFaults {
-  name?: string;
-  expires_at?: string;
+export interface NewKeyIssues {
+  name?: string | undefined;
+  expires_at?: string | undefined;
 }
 
 const dayMs = 86_400_000;
-const mostNameCharacters = 120;
+const maxNameCharacters = 120;
 
-/** What to ask the server for, or what is wrong with the form. */
+/** The request, or the issues of the form. */
 export function readNewKey(
   { name, expiry, date }: NewKeyForm,
   nowMs: number,
-): { request: ApiKeyCreateRequest; faults?: never } | { request?: never; faults: NewKeyFaults } {
-  const faults: NewKeyFaults = {};
+): { request: ApiKeyCreateRequest; issues?: never } | { request?: never; issues: NewKeyIssues } {
+  const issues: NewKeyIssues = {};
   const trimmed = name.trim();
-  if (trimmed === "") faults.name = "Give the key a name.";
-  else if (trimmed.length > mostNameCharacters)
-    faults.name = `The name has ${trimmed.length} characters; ${mostNameCharacters} is the most.`;
+  if (trimmed === "") issues.name = "Give the key a name.";
+  else if (trimmed.length > maxNameCharacters)
+    issues.name = `The name has ${trimmed.length} characters; the maximum is ${maxNameCharacters}.`;
 
   const expiresAtMs = readExpiry(expiry, date, nowMs);
   if (expiresAtMs !== null && !(expiresAtMs > nowMs)) {
-    faults.expires_at = Number.isNaN(expiresAtMs) ? "Choose a day." : "Choose a day that is not over.";
+    issues.expires_at = Number.isNaN(expiresAtMs) ? "Choose a day." : "Choose today or a later day.";
   }
 
-  if (faults.name !== undefined || faults.expires_at !== undefined) return { faults };
-  const expiresAt = expiresAtMs === null ? {} : { expires_at: new Date(expiresAtMs).toISOString() };
-  return { request: { name: trimmed, ...expiresAt } };
+  if (issues.name !== undefined || issues.expires_at !== undefined) return { issues };
+  const expires_at = expiresAtMs === null ? undefined : new Date(expiresAtMs).toISOString();
+  return { request: { name: trimmed, expires_at } };
 }
 
-/** Null: never. A day counts to its end, where the reader is. */
+/** Null: never. A day counts to its end in the user's time zone. */
 function readExpiry(expiry: Expiry, date: string, nowMs: number): number | null {
   if (expiry === "never") return null;
   return expiry === "date" ? Date.parse(`${date}T23:59:59`) : nowMs + Number(expiry) * dayMs;

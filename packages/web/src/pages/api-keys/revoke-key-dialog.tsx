@@ -1,12 +1,10 @@
 import type { ApiKeyResponse } from "@presage/sdk";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { apiKeysQuery } from "../../data/api-keys.ts";
-import { usePresage } from "../../data/use-presage.ts";
-import { ConfirmDialog } from "../../ui/confirm-dialog.tsx";
+import { useRevokeApiKey } from "../../data/api-keys.ts";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { ConfirmDialog } from "../../ui/overlay/confirm-dialog.tsx";
 import { Time } from "../../ui/time.tsx";
 
-/** Asks before a key is revoked; open as long as there is one. */
+/** Open while `apiKey` is defined. */
 export function RevokeKeyDialog({
   apiKey,
   onClose,
@@ -14,13 +12,7 @@ export function RevokeKeyDialog({
   apiKey: ApiKeyResponse | undefined;
   onClose(): void;
 }) {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
-  const { queryKey } = apiKeysQuery(presage);
-  const { mutate, error, isPending, reset } = useMutation({
-    mutationFn: (id: string) => presage.apiKeys.revoke(id),
-    onSuccess: () => queryClient.invalidateQueries({ queryKey }),
-  });
+  const { mutate, error, isPending, reset } = useRevokeApiKey();
   function close() {
     reset();
     onClose();
@@ -41,7 +33,7 @@ export function RevokeKeyDialog({
             <span className="font-mono text-xs">
               {apiKey.prefix}…{apiKey.last_four}
             </span>
-            ) stops working at once, and every program that calls with it is refused. This cannot be undone.
+            ) stops working immediately, and every program that uses it is rejected. This cannot be undone.
           </p>
           <p>
             {apiKey.last_used_at ? (

@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, useNavigate } from "@tanstack/react-router";
 import { ListTree, Plus } from "lucide-react";
 import { useState } from "react";
-import { labelledTaxonomiesQuery, latestTaxonomiesQuery } from "../../data/error-taxonomies.ts";
-import { findFailure } from "../../data/find-failure.ts";
+import { isBuiltIn, labelledTaxonomiesQuery, latestTaxonomiesQuery } from "../../data/error-taxonomies.ts";
+import { findQueryError } from "../../data/query-errors.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -11,8 +11,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { isBuiltIn } from "./is-built-in.ts";
-import { TaxonomyDialog } from "./taxonomy-dialog.tsx";
+import { TaxonomyDialog } from "./edit/taxonomy-form.tsx";
 import { TaxonomyTable } from "./taxonomy-table.tsx";
 
 export const errorTaxonomiesRoute = createLazyRoute("/error-taxonomies")({ component: ErrorTaxonomiesPage });
@@ -28,7 +27,7 @@ function ErrorTaxonomiesPage() {
   return (
     <Page
       title="Error taxonomies"
-      hint="Trees of the errors that outputs can have. A judge says which of them it finds."
+      hint="Trees of the errors that a judge looks for in outputs."
       actions={newButton}
     >
       <Taxonomies onCreate={() => setNewOpen(true)} />
@@ -36,7 +35,7 @@ function ErrorTaxonomiesPage() {
         isOpen={isNewOpen}
         onClose={() => setNewOpen(false)}
         title="New taxonomy"
-        hint="Makes its first revision. The tree of a revision never changes: a change is a new revision."
+        hint="Creates revision 1. A revision’s tree never changes; every change becomes a new revision."
         isNewTaxonomy
         onSaved={({ error_taxonomy_id }) =>
           navigate({ to: "/error-taxonomies/$taxonomyId", params: { taxonomyId: error_taxonomy_id } })
@@ -50,7 +49,7 @@ function Taxonomies({ onCreate }: { onCreate(): void }) {
   const presage = usePresage();
   const latest = useQuery(latestTaxonomiesQuery(presage));
   const production = useQuery(labelledTaxonomiesQuery(presage, "production"));
-  const failure = findFailure([latest, production]);
+  const failure = findQueryError([latest, production]);
   const notice = failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />;
   if (latest.data === undefined) {
     return (
@@ -69,10 +68,10 @@ function Taxonomies({ onCreate }: { onCreate(): void }) {
         {own.length === 0 ? (
           <EmptyState
             icon={ListTree}
-            title="No taxonomy of your own"
+            title="No taxonomies of your own"
             actions={<Button onClick={onCreate}>New taxonomy</Button>}
           >
-            Write one for what goes wrong in your own world, or open one that comes with Presage and copy it.
+            Write one for the errors of your own environment, or copy a built-in one.
           </EmptyState>
         ) : (
           <TaxonomyTable label="Your error taxonomies" taxonomies={own} inProduction={production.data} />

@@ -4,20 +4,19 @@ import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { SearchX } from "lucide-react";
 import { useMemo } from "react";
-import { taxonomyRevisionsQuery } from "../../data/error-taxonomies.ts";
+import { isBuiltIn, taxonomyRevisionsQuery } from "../../data/error-taxonomies.ts";
+import { isNotFound } from "../../data/query-errors.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { isNoSuchThing } from "../../text/is-no-such-thing.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { isBuiltIn } from "./is-built-in.ts";
-import { KindsCard } from "./kinds-card.tsx";
-import { RevisionBar } from "./revision-bar.tsx";
+import { TaxonomyCompareCard } from "./compare/taxonomy-compare-card.tsx";
+import { RevisionBar } from "./labels/revision-bar.tsx";
 import { TaxonomyActions } from "./taxonomy-actions.tsx";
-import { TaxonomyCompareCard } from "./taxonomy-compare-card.tsx";
+import { KindsCard } from "./tree/kinds-card.tsx";
 
 export const errorTaxonomyRoute = createLazyRoute("/error-taxonomies/$taxonomyId")({
   component: ErrorTaxonomyPage,
@@ -31,7 +30,7 @@ function ErrorTaxonomyPage() {
   if (revisions.data !== undefined && newest !== undefined) {
     return <Taxonomy key={taxonomyId} revisions={revisions.data} newest={newest} />;
   }
-  const isMissing = revisions.isSuccess || isNoSuchThing(revisions.error);
+  const isMissing = revisions.isSuccess || isNotFound(revisions.error);
   return (
     <Page title="Error taxonomy">
       {revisions.isError && !isMissing && (
@@ -46,14 +45,14 @@ function ErrorTaxonomyPage() {
         <Card>
           <EmptyState
             icon={SearchX}
-            title="There is no such taxonomy"
+            title="Taxonomy not found"
             actions={
               <Link to="/error-taxonomies" className={buttonClass({ variant: "primary" })}>
                 All error taxonomies
               </Link>
             }
           >
-            The address may be misspelt, or the taxonomy belongs to another account.
+            The URL may be wrong, or the taxonomy may belong to another account.
           </EmptyState>
         </Card>
       )}
@@ -82,7 +81,7 @@ function Taxonomy({ revisions, newest }: TaxonomyProps) {
       title={newest.error_taxonomy_name}
       hint={[
         newest.error_taxonomy_description,
-        isBuiltIn(newest) && "It comes with Presage and cannot be changed; a copy can.",
+        isBuiltIn(newest) && "It is built-in and cannot be changed, but you can copy it.",
       ]
         .filter(Boolean)
         .join(" ")}

@@ -2,12 +2,12 @@ import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useNavigate } from "@tanstack/react-router";
 import { Copy, Pencil } from "lucide-react";
 import { useState } from "react";
+import { isBuiltIn } from "../../data/error-taxonomies.ts";
 import { Button } from "../../ui/button.tsx";
-import { isBuiltIn } from "./is-built-in.ts";
-import { TaxonomyDialog } from "./taxonomy-dialog.tsx";
+import { TaxonomyDialog } from "./edit/taxonomy-form.tsx";
 
 interface TaxonomyActionsProps {
-  /** The one that is shown. */
+  /** The revision on the page. */
   revision: ErrorTaxonomyRevision;
   newest: ErrorTaxonomyRevision;
 }
@@ -19,7 +19,7 @@ export function TaxonomyActions({ revision, newest }: TaxonomyActionsProps) {
 
   function show({ error_taxonomy_id }: ErrorTaxonomyRevision) {
     close();
-    // Without a revision in the address: the new one is the newest.
+    // The URL needs no revision: the new one is the newest.
     return navigate({ to: "/error-taxonomies/$taxonomyId", params: { taxonomyId: error_taxonomy_id } });
   }
 
@@ -37,7 +37,7 @@ export function TaxonomyActions({ revision, newest }: TaxonomyActionsProps) {
         isOpen={open === "copy"}
         onClose={close}
         title={`Copy ${revision.error_taxonomy_name}`}
-        hint={`Makes a taxonomy of your own from revision ${revision.revision}.`}
+        hint={`Creates a taxonomy of your own from revision ${revision.revision}.`}
         origin={revision}
         isNewTaxonomy
         onSaved={show}
@@ -46,7 +46,7 @@ export function TaxonomyActions({ revision, newest }: TaxonomyActionsProps) {
         isOpen={open === "revise"}
         onClose={close}
         title={`New revision of ${revision.error_taxonomy_name}`}
-        hint={`Begins with revision ${revision.revision} and becomes revision ${newest.revision + 1}. Labels stay where they are.`}
+        hint={`Starts from revision ${revision.revision} and becomes revision ${newest.revision + 1}. Labels stay where they are.`}
         origin={revision}
         isNewTaxonomy={false}
         onSaved={show}

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { readTaxonomySearch } from "./taxonomy-search.ts";
 
-test("the revision and what it is compared with stand in the address bar", () => {
+test("the revision and the one to compare with are read from the URL", () => {
   expect(readTaxonomySearch({ revision: 3, against: 2 })).toEqual({ revision: 3, against: 2 });
 });
 
-test("what is no revision is passed over", () => {
+test("invalid revisions are ignored", () => {
   expect(readTaxonomySearch({ revision: "newest", against: -1 })).toEqual({});
 });

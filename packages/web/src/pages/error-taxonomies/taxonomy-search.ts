@@ -1,8 +1,10 @@
-/** What a taxonomy's page shows, as it stands in the address bar. */
+import { isRevision } from "../../search-params.ts";
+
+/** The search parameters of a taxonomy's page. */
 export interface TaxonomySearch {
   /** Absent: the newest. */
   revision?: number;
-  /** The revision that it is compared with. */
+  /** The revision to compare with. */
   against?: number;
 }
 
@@ -11,8 +13,4 @@ export function readTaxonomySearch({ revision, against }: Record<string, unknown
     ...(isRevision(revision) && { revision }),
     ...(isRevision(against) && { against }),
   };
-}
-
-function isRevision(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 1;
 }

@@ -1,18 +1,18 @@
 import { readTaxonomy } from "@presage/contract/read-taxonomy";
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { formatCount } from "../../text/format-number.ts";
+import { isBuiltIn } from "../../data/error-taxonomies.ts";
+import { formatCount } from "../../format/format-number.ts";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { isBuiltIn } from "./is-built-in.ts";
-import { LabelBadge } from "./label-badge.tsx";
-import { countLeaves } from "./walk-nodes.ts";
+import { LabelBadge } from "./labels/label-badge.tsx";
+import { countLeaves } from "./tree/walk-nodes.ts";
 
 interface TaxonomyTableProps {
   label: string;
-  /** Of each its newest revision. */
+  /** The newest revision of each. */
   taxonomies: readonly ErrorTaxonomyRevision[];
-  /** Revisions that bear the label «production», by which evaluations go; undefined while they are on their way. */
+  /** Revisions with the label “production”, the default for evaluations; undefined while loading. */
   inProduction: readonly ErrorTaxonomyRevision[] | undefined;
 }
 
@@ -31,7 +31,7 @@ export function TaxonomyTable({ label, taxonomies, inProduction }: TaxonomyTable
           <HeaderCell isNumber className="w-32">
             In production
           </HeaderCell>
-          <HeaderCell className="w-56">Labels of the newest</HeaderCell>
+          <HeaderCell className="w-56">Newest labels</HeaderCell>
           <HeaderCell isNumber className="w-36">
             Changed
           </HeaderCell>
@@ -47,7 +47,7 @@ export function TaxonomyTable({ label, taxonomies, inProduction }: TaxonomyTable
               <Link
                 to="/error-taxonomies/$taxonomyId"
                 params={{ taxonomyId: taxonomy.error_taxonomy_id }}
-                // The whole row leads there.
+                // Makes the whole row clickable.
                 className="block truncate font-medium after:absolute after:inset-0"
               >
                 {taxonomy.error_taxonomy_name}

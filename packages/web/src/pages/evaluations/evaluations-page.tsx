@@ -1,11 +1,11 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { RefreshCw } from "lucide-react";
-import { useMemo, useState } from "react";
-import { resultPagesQuery } from "../../data/evaluation-results.ts";
+import { useEffect, useEffectEvent, useMemo, useState } from "react";
+import { type ResultRow, refreshResults, resultPagesQuery } from "../../data/evaluation-results.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { Drawer } from "../../ui/drawer.tsx";
 import { IconButton } from "../../ui/icon-button.tsx";
+import { Drawer } from "../../ui/overlay/drawer.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ResultDetails } from "./drawer/result-details.tsx";
 import { toResultFilter, toResultOrder } from "./explorer-filter.ts";
@@ -13,10 +13,8 @@ import { ExportMenu } from "./export-menu.tsx";
 import { FilterBar } from "./filters/filter-bar.tsx";
 import { ResultList } from "./result-list.tsx";
 import { SummaryLine } from "./summary-line.tsx";
-import { focusResult } from "./table/focus-result.ts";
+import { focusResult } from "./table/results-table.tsx";
 import { useExplorer } from "./use-explorer.ts";
-import { useNeighbours } from "./use-neighbours.ts";
-import { useStepKeys } from "./use-step-keys.ts";
 
 export const evaluationsRoute = createLazyRoute("/evaluations")({ component: EvaluationsPage });
 
@@ -35,7 +33,7 @@ function EvaluationsPage() {
 
   function open(id: string): void {
     setLastId(id);
-    // Going from one to the next is one visit for the back button.
+    // Moving between results adds no entries to the browser's history.
     change({ result: id }, { replace: openId !== undefined });
   }
 
@@ -52,18 +50,17 @@ function EvaluationsPage() {
     requestAnimationFrame(() => focusResult(id));
   });
 
-  function refresh(): void {
-    void queryClient.resetQueries({ queryKey: ["results", "pages"] });
-    void queryClient.invalidateQueries({ queryKey: ["results", "summary"] });
-  }
-
   return (
     <Page
       title="Evaluations"
       isFull
       actions={
         <>
-          <IconButton label="Refresh" icon={<RefreshCw aria-hidden />} onClick={refresh} />
+          <IconButton
+            label="Refresh"
+            icon={<RefreshCw aria-hidden />}
+            onClick={() => refreshResults(queryClient)}
+          />
           <ExportMenu search={search} />
         </>
       }
@@ -109,4 +106,36 @@ function EvaluationsPage() {
       </Drawer>
     </Page>
   );
+}
+
+interface Neighbours {
+  row: ResultRow | undefined;
+  previousId: string | undefined;
+  nextId: string | undefined;
+}
+
+function useNeighbours(rows: readonly ResultRow[], id: string | undefined): Neighbours {
+  const indexes = useMemo(() => new Map(rows.map((row, index) => [row.id, index])), [rows]);
+  const index = id === undefined ? undefined : indexes.get(id);
+  if (index === undefined) return { row: undefined, previousId: undefined, nextId: undefined };
+  return { row: rows[index], previousId: rows[index - 1]?.id, nextId: rows[index + 1]?.id };
+}
+
+/** J and K go to the next and previous result, except while typing. */
+function useStepKeys(step: (by: 1 | -1) => void): void {
+  const onKeyDown = useEffectEvent((event: KeyboardEvent) => {
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || takesKeys(event.target))
+      return;
+    if (event.key === "j") step(1);
+    if (event.key === "k") step(-1);
+  });
+  useEffect(() => {
+    const listener = (event: KeyboardEvent) => onKeyDown(event);
+    window.addEventListener("keydown", listener);
+    return () => window.removeEventListener("keydown", listener);
+  }, []);
+}
+
+function takesKeys(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("input, textarea, select, [role=menu]") !== null;
 }

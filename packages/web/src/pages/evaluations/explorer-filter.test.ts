@@ -8,15 +8,15 @@ test("a verdict is a pass or a fail, or the status of an evaluation without one"
   expect(toResultFilter({ verdict: "unusable-input" })).toEqual({ status: "validation_error" });
 });
 
-test("neither the order nor the open result is a filter, so that both leave the list’s figures alone", () => {
+test("neither the order nor the open result is a filter, so they do not affect the totals", () => {
   expect(Object.keys(toResultFilter({ order: "oldest", result: "3" }))).toEqual([]);
 });
 
-test("tags are asked for by name; a value may hold the sign between them", () => {
+test("tags are split at the first equals sign; values may contain more", () => {
   expect(toResultFilter({ tag: ["kind=x", "formula=a=b"] }).tags).toEqual({ kind: "x", formula: "a=b" });
 });
 
-test("an export asks for the same in a query", () => {
+test("an export uses the same filters as query parameters", () => {
   const address = exportAddress(
     { verdict: "fail", run: "a&b", tag: ["kind=x"], min_score: 0, order: "oldest", result: "3" },
     "csv",

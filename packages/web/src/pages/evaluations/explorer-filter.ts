@@ -8,7 +8,7 @@ const verdictFilters: Record<Verdict, Pick<ResultFilter, "pass" | "status">> = {
   "unusable-input": { status: "validation_error" },
 };
 
-/** The results that the address bar asks for, as the server is asked. Names without a value stay away, so that equal filters are equal. */
+/** The URL's filters as a request. Absent values are dropped, so that equal filters have equal query keys. */
 export function toResultFilter(search: ExplorerSearch): ResultFilter {
   const filter: ResultFilter = {
     ...(search.verdict && verdictFilters[search.verdict]),
@@ -35,13 +35,13 @@ export function toResultOrder({ order }: ExplorerSearch): NonNullable<ExportRequ
   return order === "oldest" ? "created_at" : "-created_at";
 }
 
-/** A tag's name ends at the first `=`; its value may have more of them. */
+/** A tag's name ends at the first `=`; its value may contain more. */
 function splitTag(tag: string): [name: string, value: string] {
   const end = tag.indexOf("=");
   return [tag.slice(0, end), tag.slice(end + 1)];
 }
 
-/** Where the browser downloads everything that fits. */
+/** The URL that downloads all matching results. */
 export function exportAddress(search: ExplorerSearch, format: NonNullable<ExportRequest["format"]>): string {
   const { tags, ...rest } = toResultFilter(search);
   const query = new URLSearchParams({ format, order: toResultOrder(search) });

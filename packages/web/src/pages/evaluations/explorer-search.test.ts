@@ -23,11 +23,11 @@ const whole: Required<ExplorerSearch> = {
   result: "42",
 };
 
-test("everything comes back from the address as it was", () => {
+test("all parameters round-trip through the URL", () => {
   expect(readExplorerSearch(parseSearch(stringifySearch({ ...whole })))).toEqual(whole);
 });
 
-test("values that mean nothing are passed over", () => {
+test("invalid values are ignored", () => {
   const search = {
     verdict: "maybe",
     app: "",
@@ -47,7 +47,7 @@ test("values that mean nothing are passed over", () => {
   expect(readExplorerSearch(search)).toEqual({});
 });
 
-test("one tag alone is a list of one, and a tag twice is one", () => {
+test("a single tag becomes a list, and duplicate tags are removed", () => {
   expect(readExplorerSearch({ tag: "a=b" }).tag).toEqual(["a=b"]);
   expect(readExplorerSearch({ tag: ["a=b", "a=b"] }).tag).toEqual(["a=b"]);
 });
@@ -56,7 +56,7 @@ test("a time in another zone is the same instant", () => {
   expect(readExplorerSearch({ since: "2026-11-21T08:30:00+02:00" }).since).toBe("2026-11-21T06:30:00Z");
 });
 
-test("a change leaves the rest, and undefined takes a value out", () => {
+test("a change keeps the other values, and undefined removes a value", () => {
   expect(changeSearch({ app: "a", run: "r" }, { run: undefined, verdict: "fail" })).toEqual({
     app: "a",
     verdict: "fail",

@@ -1,7 +1,7 @@
 import type { ExplainStrategy } from "@presage/sdk";
 
 export const verdicts = ["pass", "fail", "no-verdict", "unusable-input"] as const;
-/** The last two are no verdicts: the evaluation failed, or lacked a text that it needs. */
+/** The last two mean no verdict: an error, or missing input. */
 export type Verdict = (typeof verdicts)[number];
 
 export const explainStrategies = [
@@ -11,7 +11,7 @@ export const explainStrategies = [
   "always",
 ] as const satisfies ExplainStrategy[];
 
-/** What the explorer shows, as it stands in the address bar. */
+/** The explorer's search parameters. */
 export interface ExplorerSearch {
   /** Absent: passes and fails. */
   verdict?: Verdict;
@@ -44,11 +44,11 @@ export interface ExplorerSearch {
   result?: string;
 }
 
-const mostTags = 50;
+const maxTags = 50;
 
-/** What stands in the address bar; values that mean nothing are passed over. */
+/** Reads the URL; invalid values are ignored. */
 export function readExplorerSearch(search: Record<string, unknown>): ExplorerSearch {
-  const tags = [search.tag].flat().map(textOf).filter(isTag).slice(0, mostTags);
+  const tags = [search.tag].flat().map(textOf).filter(isTag).slice(0, maxTags);
   return withoutAbsent({
     verdict: verdicts.find((known) => known === search.verdict),
     app: textOf(search.app),
@@ -71,7 +71,7 @@ export function readExplorerSearch(search: Record<string, unknown>): ExplorerSea
   });
 }
 
-/** The search with some values changed; undefined takes a value out. */
+/** Undefined removes a value. */
 export function changeSearch(
   search: ExplorerSearch,
   changes: { [Name in keyof ExplorerSearch]?: ExplorerSearch[Name] | undefined },
@@ -86,9 +86,9 @@ function withoutAbsent<Type extends object>(object: Type): Partial<Optional<Type
   return Object.fromEntries(present) as Partial<Optional<Type>>;
 }
 
-/** Texts that the server would refuse are none. */
+/** Undefined for texts that the server would reject. */
 function textOf(value: unknown): string | undefined {
-  // An app may be called «404» or «true».
+  // An app may be called “404” or “true”.
   const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
   if (typeof text !== "string" || text === "" || text.includes("\0") || !text.isWellFormed())
     return undefined;

@@ -1,11 +1,10 @@
 import { Braces, Download, Table } from "lucide-react";
 import { Button } from "../../ui/button.tsx";
-import { Menu } from "../../ui/menu.tsx";
-import { MenuDownload } from "../../ui/menu-download.tsx";
+import { Menu, MenuDownload } from "../../ui/overlay/menu.tsx";
 import { exportAddress } from "./explorer-filter.ts";
 import type { ExplorerSearch } from "./explorer-search.ts";
 
-/** Everything that fits as a file, not only what is loaded. */
+/** Downloads all matching results, not only the loaded ones. */
 export function ExportMenu({ search }: { search: ExplorerSearch }) {
   return (
     <Menu trigger={<Button icon={<Download aria-hidden />}>Export</Button>}>

@@ -2,12 +2,12 @@ import type { UseInfiniteQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ListChecks, SearchX } from "lucide-react";
 import { useCallback } from "react";
-import type { ResultRow } from "../../data/result-row.ts";
-import { formatCount } from "../../text/format-number.ts";
+import type { ResultRow } from "../../data/evaluation-results.ts";
+import { formatCount } from "../../format/format-number.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
-import { activeFilters, noFilters } from "./filters/filter-words.ts";
+import { activeFilters, noFilters } from "./filters/filter-labels.ts";
 import { ResultsTable } from "./table/results-table.tsx";
 import { TableSkeleton } from "./table/table-skeleton.tsx";
 import type { Explorer } from "./use-explorer.ts";
@@ -30,7 +30,6 @@ interface ResultListProps {
   onOpen(id: string): void;
 }
 
-/** The table of what fits, or why there is none. */
 export function ResultList({ list, rows, activeId, explorer, onActivate, onOpen }: ResultListProps) {
   const { error, fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError, isPending, refetch } =
     list;
@@ -59,7 +58,8 @@ export function ResultList({ list, rows, activeId, explorer, onActivate, onOpen 
         <div className="sticky left-0 px-4 py-3 text-xs text-ink-3">
           {isFetchNextPageError && <ErrorNotice error={error} onRetry={fetchNextPage} />}
           {isFetchingNextPage && "Loading more…"}
-          {!hasNextPage && (rows.length === 1 ? "That is all." : `All ${formatCount(rows.length)} are here.`)}
+          {!hasNextPage &&
+            (rows.length === 1 ? "1 result." : `All ${formatCount(rows.length)} results loaded.`)}
         </div>
       }
     />
@@ -71,10 +71,10 @@ function NoRows({ explorer: { search, change } }: { explorer: Explorer }) {
     return (
       <EmptyState
         icon={SearchX}
-        title="Nothing fits these filters"
+        title="No results match these filters"
         actions={<Button onClick={() => change(noFilters(search))}>Clear the filters</Button>}
       >
-        Take one of them out, or look at another time.
+        Remove a filter, or change the time range.
       </EmptyState>
     );
   }
@@ -88,7 +88,8 @@ function NoRows({ explorer: { search, change } }: { explorer: Explorer }) {
         </Link>
       }
     >
-      Predict something in the playground and evaluate the answer, or send your own with POST /v1/evaluate.
+      Predict something in the playground and evaluate the answer, or send your own outputs to POST
+      /v1/evaluate.
     </EmptyState>
   );
 }

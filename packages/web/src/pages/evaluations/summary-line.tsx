@@ -1,17 +1,19 @@
 import type { EvaluationSummaryGroup } from "@presage/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
+import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { resultSummaryQuery } from "../../data/evaluation-results.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { formatCount, formatScore, formatShare } from "../../text/format-number.ts";
+import { formatCount, formatScore, formatShare } from "../../format/format-number.ts";
 import { Button } from "../../ui/button.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { toResultFilter } from "./explorer-filter.ts";
-import { NoVerdictLinks } from "./no-verdict-links.tsx";
+import { changeSearch, type Verdict } from "./explorer-search.ts";
 import type { Explorer } from "./use-explorer.ts";
 
-/** The figures of everything that fits. The table does not wait for them. */
+/** Totals of all matching results. The table does not wait for them. */
 export function SummaryLine({ explorer }: { explorer: Explorer }) {
   const presage = usePresage();
   const { search } = explorer;
@@ -54,9 +56,9 @@ export function SummaryLine({ explorer }: { explorer: Explorer }) {
       {!isPlaceholderData && source === "results" && (
         <span
           className="text-xs text-ink-3"
-          title="No count is kept for these filters: every result was looked at, which takes long where there are many."
+          title="There are no precomputed totals for these filters, so every result was counted. This is slow for large numbers of results."
         >
-          counted one by one
+          counted individually
         </span>
       )}
     </div>
@@ -77,7 +79,7 @@ function Quality({
         <Figure name="pass rate">
           {formatShare(pass_rate)}
           {interval !== null && (
-            <span className="font-normal text-ink-3" title="Wilson’s interval at 95 %">
+            <span className="font-normal text-ink-3" title="95 % Wilson interval">
               {` ${(interval.lower * 100).toFixed(1)}–${formatShare(interval.upper)}`}
             </span>
           )}
@@ -102,5 +104,41 @@ function Figure({
       <span className="text-ink-2">{name}</span>
       <span className="font-semibold tabular-nums">{children}</span>
     </span>
+  );
+}
+
+/** Counts the evaluations without a verdict, with a link for each cause. */
+function NoVerdictLinks({ explorer: { search }, count }: { explorer: Explorer; count: number }) {
+  const presage = usePresage();
+  const { data } = useQuery(
+    resultSummaryQuery(presage, toResultFilter(changeSearch(search, { verdict: "no-verdict" }))),
+  );
+  const failed = data === undefined ? undefined : (data.figures?.count ?? 0);
+  return (
+    <span className="inline-flex flex-wrap items-center gap-x-2">
+      <span className="inline-flex items-center gap-1.5 text-warn">
+        <CircleAlert className="size-4" aria-hidden />
+        {formatCount(count)} without a verdict
+      </span>
+      {failed !== undefined && failed > 0 && (
+        <VerdictLink verdict="no-verdict">{formatCount(failed)} ended in an error</VerdictLink>
+      )}
+      {failed !== undefined && count > failed && (
+        <VerdictLink verdict="unusable-input">{formatCount(count - failed)} without usable input</VerdictLink>
+      )}
+    </span>
+  );
+}
+
+function VerdictLink({ verdict, children }: { verdict: Verdict; children: string | string[] }) {
+  return (
+    <Link
+      from="/evaluations"
+      search={(current) => changeSearch(current, { verdict })}
+      resetScroll={false}
+      className="rounded font-medium text-accent-ink underline decoration-accent-ink/40 underline-offset-2 hover:decoration-accent-ink"
+    >
+      {children}
+    </Link>
   );
 }

@@ -7,11 +7,10 @@ export type ExplorerChanges = Parameters<typeof changeSearch>[1];
 
 export interface Explorer {
   search: ExplorerSearch;
-  /** Writes the changes into the address bar; undefined takes a value out. */
+  /** Writes changes to the URL; undefined removes a value. */
   change(changes: ExplorerChanges, options?: { replace?: boolean }): void;
 }
 
-/** What the explorer shows, and the way to change it. */
 export function useExplorer(): Explorer {
   const search = route.useSearch();
   const navigate = useNavigate({ from: "/evaluations" });

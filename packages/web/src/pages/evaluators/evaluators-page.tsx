@@ -3,16 +3,16 @@ import { createLazyRoute } from "@tanstack/react-router";
 import { Scale } from "lucide-react";
 import { latestProfilesQuery, profileFiguresQuery } from "../../data/evaluator-profiles.ts";
 import { evaluatorFamiliesQuery, evaluatorsQuery } from "../../data/evaluators.ts";
-import { findFailure } from "../../data/find-failure.ts";
+import { findQueryError } from "../../data/query-errors.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { SearchInput } from "../../ui/form/search-input.tsx";
+import { Switch } from "../../ui/form/switch.tsx";
 import { Page } from "../../ui/page.tsx";
-import { SearchInput } from "../../ui/search-input.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { Switch } from "../../ui/switch.tsx";
 import { FamilyCard } from "./family-card.tsx";
 import { findFamilies } from "./find-families.ts";
 import { figuresByRevision } from "./revision-figures.ts";
@@ -28,7 +28,7 @@ function EvaluatorsPage() {
   return (
     <Page
       title="Evaluators"
-      hint="What judges an output, and the profiles that say how."
+      hint="What evaluates an output, and the profiles that configure it."
       actions={
         <>
           <Switch
@@ -40,30 +40,30 @@ function EvaluatorsPage() {
         </>
       }
     >
-      <Families words={q} isArchivedToo={archived} onClear={() => setWords("")} />
+      <Families words={q} includesArchived={archived} onClear={() => setWords("")} />
     </Page>
   );
 }
 
 function Families({
   words,
-  isArchivedToo,
+  includesArchived,
   onClear,
 }: {
   words: string;
-  isArchivedToo: boolean;
+  includesArchived: boolean;
   onClear(): void;
 }) {
   const presage = usePresage();
   const families = useQuery(evaluatorFamiliesQuery(presage));
   const evaluators = useQuery(evaluatorsQuery(presage));
   const profiles = useQuery({
-    ...latestProfilesQuery(presage, { isArchivedToo }),
+    ...latestProfilesQuery(presage, { includesArchived }),
     placeholderData: keepPreviousData,
   });
   const figures = useQuery(profileFiguresQuery(presage));
 
-  const failure = findFailure([families, evaluators, profiles, figures]);
+  const failure = findQueryError([families, evaluators, profiles, figures]);
   const notice = failure && <ErrorNotice error={failure.error} onRetry={failure.retry} />;
   if (!families.data || !evaluators.data || !profiles.data) return notice ?? <LoadingFamilies />;
 
@@ -74,10 +74,10 @@ function Families({
       <Card>
         <EmptyState
           icon={Scale}
-          title="Nothing fits"
+          title="No matches"
           actions={<Button onClick={onClear}>Clear the search</Button>}
         >
-          No evaluator and no profile has “{words}” in its name or description.
+          No evaluator or profile has “{words}” in its name or description.
         </EmptyState>
       </Card>
     );
@@ -101,8 +101,8 @@ function Families({
 }
 
 function LoadingFamilies() {
-  return ["first", "second", "third"].map((place) => (
-    <Card key={place}>
+  return ["first", "second", "third"].map((key) => (
+    <Card key={key}>
       <SkeletonRows count={3} />
     </Card>
   ));

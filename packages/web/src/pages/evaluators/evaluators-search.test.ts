@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { readEvaluatorsSearch } from "./evaluators-search.ts";
 
-test("what was searched for stands in the address bar, numbers and truth values too", () => {
+test("search words are read from the URL, including numbers and booleans", () => {
   expect(readEvaluatorsSearch({ q: "judge", archived: true })).toEqual({ q: "judge", archived: true });
   expect(readEvaluatorsSearch({ q: 404 })).toEqual({ q: "404" });
   expect(readEvaluatorsSearch({ q: true })).toEqual({ q: "true" });
 });
 
-test("what makes no sense is passed over", () => {
+test("invalid parameters are ignored", () => {
   expect(readEvaluatorsSearch({ q: "", archived: "perhaps", page: 3 })).toEqual({});
   expect(readEvaluatorsSearch({ q: ["a"] })).toEqual({});
 });

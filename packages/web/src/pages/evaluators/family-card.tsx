@@ -1,11 +1,12 @@
 import type { Evaluator, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { useNavigate } from "@tanstack/react-router";
 import { Plus, Sparkles } from "lucide-react";
-import { type ReactNode, useState } from "react";
-import { wordsOfName } from "../../text/words-of-name.ts";
+import { useState } from "react";
+import { humanizeName } from "../../format/humanize-name.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
-import { ProfileDialog } from "./profile-dialog.tsx";
+import { Fact } from "../../ui/fact.tsx";
+import { ProfileDialog } from "./profile-form/profile-form.tsx";
 import { ProfileTable } from "./profile-table.tsx";
 import type { FiguresOfRevision } from "./revision-figures.ts";
 
@@ -14,11 +15,10 @@ interface FamilyCardProps {
   /** The family's versions. */
   evaluators: readonly Evaluator[];
   profiles: readonly EvaluatorProfile[];
-  /** Undefined while they are on their way. */
+  /** Undefined while loading. */
   figuresOf: FiguresOfRevision | undefined;
 }
 
-/** One family: what it says, what it looks at, and its profiles. */
 export function FamilyCard({ family, evaluators, profiles, figuresOf }: FamilyCardProps) {
   const { family_name, description, required_input_fields, optional_input_fields, uses_model } = family;
   const [isNewOpen, setNewOpen] = useState(false);
@@ -31,17 +31,23 @@ export function FamilyCard({ family, evaluators, profiles, figuresOf }: FamilyCa
             <h2 className="text-sm font-semibold">{family_name}</h2>
             {uses_model && (
               <Badge tone="accent" icon={<Sparkles aria-hidden />}>
-                Asks a model
+                Uses a model
               </Badge>
             )}
-            {evaluators.some(({ profile_required }) => profile_required) && <Badge>Needs a profile</Badge>}
+            {evaluators.some(({ profile_required }) => profile_required) && <Badge>Profile required</Badge>}
           </div>
           <p className="text-sm text-ink-2">{description}</p>
           <dl className="flex flex-wrap gap-x-4 gap-y-0.5 text-xs text-ink-3">
-            <Fact name="Needs">{listOf(required_input_fields)}</Fact>
-            {optional_input_fields.length > 0 && <Fact name="Takes">{listOf(optional_input_fields)}</Fact>}
+            <Fact look="inline" name="Required">
+              {listOf(required_input_fields)}
+            </Fact>
+            {optional_input_fields.length > 0 && (
+              <Fact look="inline" name="Optional">
+                {listOf(optional_input_fields)}
+              </Fact>
+            )}
             {evaluators.map(({ id, aliases }) => (
-              <Fact key={id} name="Id">
+              <Fact key={id} look="inline" name="ID">
                 <code className="font-mono">{id}</code>
                 {aliases.length > 0 && (
                   <>
@@ -77,15 +83,6 @@ export function FamilyCard({ family, evaluators, profiles, figuresOf }: FamilyCa
   );
 }
 
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className="flex gap-1">
-      <dt className="shrink-0">{name}</dt>
-      <dd className="text-ink-2">{children}</dd>
-    </div>
-  );
-}
-
 function listOf(fields: readonly string[]): string {
-  return fields.map((field) => wordsOfName(field).toLowerCase()).join(", ");
+  return fields.map((field) => humanizeName(field).toLowerCase()).join(", ");
 }

@@ -43,22 +43,22 @@ function found(words: string) {
   ]);
 }
 
-test("without words every family is there, with the account's own profiles first", () => {
+test("without words every family is listed, with the account's own profiles first", () => {
   expect(found("")).toEqual([
     ["judge", "polite", "system:is-helpful"],
     ["regex", "no-urls"],
   ]);
 });
 
-test("a family that fits comes with all its profiles", () => {
+test("a matching family is listed with all its profiles", () => {
   expect(found("Model")).toEqual([["judge", "polite", "system:is-helpful"]]);
 });
 
-test("a profile that fits comes with its family, and without the others", () => {
+test("a matching profile is listed without the others of its family", () => {
   expect(found("judge polite")).toEqual([["judge", "polite"]]);
   expect(found("urls")).toEqual([["regex", "no-urls"]]);
 });
 
-test("what nothing fits finds nothing", () => {
+test("words without a match find nothing", () => {
   expect(found("no such thing")).toEqual([]);
 });

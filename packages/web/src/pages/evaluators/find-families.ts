@@ -2,11 +2,11 @@ import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 
 export interface FamilyWithProfiles {
   family: EvaluatorFamily;
-  /** The account's own first, then those that come with Presage. */
+  /** The account's own first, then built-in ones. */
   profiles: EvaluatorProfile[];
 }
 
-/** Families with their profiles. A family that fits the words comes with all of its profiles, another one with those that fit. */
+/** Searches families and profiles. A matching family is returned with all its profiles, others with the matching ones. */
 export function findFamilies(
   families: readonly EvaluatorFamily[],
   profiles: readonly EvaluatorProfile[],

@@ -1,6 +1,6 @@
 import type { EvaluatorProfile } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { formatCount } from "../../text/format-number.ts";
+import { formatCount } from "../../format/format-number.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
@@ -10,12 +10,12 @@ import type { FiguresOfRevision } from "./revision-figures.ts";
 
 interface ProfileTableProps {
   familyName: string;
-  /** Of each its newest revision. */
+  /** The newest revision of each. */
   profiles: readonly EvaluatorProfile[];
   figuresOf: FiguresOfRevision | undefined;
 }
 
-/** The profiles of one family. Without headings to look at, since every family would repeat them: each cell says what it is. */
+/** The profiles of one family. Headings are for screen readers only, since every family would repeat them. */
 export function ProfileTable({ familyName, profiles, figuresOf }: ProfileTableProps) {
   return (
     <Table label={`Profiles of ${familyName}`} className="min-w-4xl table-fixed border-t border-line">
@@ -59,7 +59,7 @@ function ProfileRow({
           <Link
             to="/evaluators/profiles/$publicId"
             params={{ publicId: public_id }}
-            // The whole row leads there.
+            // Makes the whole row clickable.
             className="truncate font-medium after:absolute after:inset-0"
           >
             {name}

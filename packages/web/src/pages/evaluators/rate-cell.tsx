@@ -1,4 +1,4 @@
-import { formatShare } from "../../text/format-number.ts";
+import { formatShare } from "../../format/format-number.ts";
 import { IntervalBar } from "../../ui/charts/interval-bar.tsx";
 
 interface RateCellProps {
@@ -6,7 +6,7 @@ interface RateCellProps {
   interval: { lower: number; upper: number } | null;
 }
 
-/** A rate as a figure, and as a point in its interval. */
+/** A rate as a number, and as a point in its interval. */
 export function RateCell({ rate, interval }: RateCellProps) {
   if (rate === null) return <span className="text-ink-3">–</span>;
   const span =

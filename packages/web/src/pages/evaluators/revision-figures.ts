@@ -2,7 +2,7 @@ import type { EvaluationSummaryGroup } from "@presage/sdk";
 
 export type FiguresOfRevision = (publicId: string, revision: number) => EvaluationSummaryGroup | undefined;
 
-/** Finds what came of one revision of a profile: scores of different revisions are never mixed. */
+/** Looks up the totals of one revision: scores of different revisions are never mixed. */
 export function figuresByRevision(groups: readonly EvaluationSummaryGroup[]): FiguresOfRevision {
   const byRevision = new Map(
     groups.map((group) => [

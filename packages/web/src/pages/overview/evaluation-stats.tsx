@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { PeriodSummary } from "../../data/summaries.ts";
-import { formatCount, formatShare } from "../../text/format-number.ts";
+import { formatCount, formatShare } from "../../format/format-number.ts";
 import { formatStepShort } from "../../ui/charts/format-step.ts";
 import type { Verdict } from "../evaluations/explorer-search.ts";
 import { compareAmounts, compareRatios } from "./compare.ts";
@@ -8,7 +8,6 @@ import { Stat } from "./stat.tsx";
 
 const nothing = { count: 0, passed: 0, not_passed: 0, failed: 0, pass_rate: null, pass_rate_interval: null };
 
-/** How many evaluations there were, how many passed, and how many came to no verdict. */
 export function EvaluationStats({ summary }: { summary: PeriodSummary | undefined }) {
   const all = summary?.all ?? nothing;
   const before = summary?.before ?? nothing;
@@ -53,14 +52,14 @@ export function EvaluationStats({ summary }: { summary: PeriodSummary | undefine
         {all.failed > 0 && summary ? (
           <Reasons {...summary} count={all.failed} />
         ) : (
-          all.count > 0 && "Every evaluation came to one"
+          all.count > 0 && "Every evaluation has one"
         )}
       </Stat>
     </>
   );
 }
 
-/** Evaluations that failed and those that lacked a text are two filters of the explorer. */
+/** Errors and unusable inputs are two different filters of the explorer. */
 function Reasons({ since, lackedInput, count }: PeriodSummary & { count: number }) {
   const lacked = lackedInput.values().reduce((sum, ofEvaluator) => sum + ofEvaluator, 0);
   const reasons: { verdict: Verdict; count: number; words: string }[] = [

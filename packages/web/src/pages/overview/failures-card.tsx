@@ -1,16 +1,15 @@
 import { CircleCheck, CircleDashed } from "lucide-react";
 import type { ComparedUsage } from "../../data/usage.ts";
 import { isPrediction, rankFailures, shareOf, sumUsage } from "../../data/usage-figures.ts";
-import { formatCount, formatShare } from "../../text/format-number.ts";
-import { failureNames } from "../../text/usage-words.ts";
+import { formatCount, formatShare } from "../../format/format-number.ts";
+import { failureLabels } from "../../format/usage-labels.ts";
 import { Card } from "../../ui/card.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
 
-/** Why predictions failed. */
 export function FailuresCard({ usage }: { usage: ComparedUsage | undefined }) {
   return (
-    <Card title="Errors by reason" hint="Of predictions and chat completions.">
+    <Card title="Errors by reason" hint="Predictions and chat completions.">
       {usage === undefined ? (
         <SkeletonRows count={4} className="h-8" />
       ) : (
@@ -26,9 +25,9 @@ function Failures({ rows }: { rows: ComparedUsage["current"]["data"] }) {
     return (
       <EmptyState
         icon={requests === 0 ? CircleDashed : CircleCheck}
-        title={requests === 0 ? "Nothing was asked for" : "No errors"}
+        title={requests === 0 ? "No requests" : "No errors"}
       >
-        {requests > 0 && `All ${formatCount(requests)} predictions were answered.`}
+        {requests > 0 && `All ${formatCount(requests)} predictions succeeded.`}
       </EmptyState>
     );
   }
@@ -37,7 +36,7 @@ function Failures({ rows }: { rows: ComparedUsage["current"]["data"] }) {
       {rankFailures(rows).map(({ reason, count }) => (
         <li key={reason} className="flex flex-col gap-1 text-sm">
           <div className="flex justify-between gap-3">
-            <span className="min-w-0 truncate">{failureNames[reason]}</span>
+            <span className="min-w-0 truncate">{failureLabels[reason]}</span>
             <span className="whitespace-nowrap tabular-nums">
               {formatCount(count)} <span className="text-ink-3">{formatShare(shareOf(count, failed))}</span>
             </span>

@@ -10,14 +10,13 @@ import { usePresage } from "../../data/use-presage.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
-import { firstPrediction } from "./first-prediction.ts";
 
 interface GettingStartedProps {
   usage: ComparedUsage | undefined;
   summary: PeriodSummary | undefined;
 }
 
-/** What a newcomer does first. It goes away once all of it was done. */
+/** First steps for new users, hidden once all are done. */
 export function GettingStarted({ usage, summary }: GettingStartedProps) {
   const presage = usePresage();
   const predictsNow = usage?.current.data.some(isPrediction);
@@ -33,7 +32,7 @@ export function GettingStarted({ usage, summary }: GettingStartedProps) {
   });
   const hasPredicted = predictsNow || predictedBefore;
   const hasEvaluated = evaluatesNow || (evaluationCount === undefined ? undefined : evaluationCount > 0);
-  // Nothing is said before everything is known, so that it does not flash by.
+  // Shown only once everything is known, to avoid a flash.
   if (keys === undefined || hasPredicted === undefined || hasEvaluated === undefined) return null;
   if (hasPredicted && hasEvaluated) return null;
   const hasKey = keys.some(({ revoked_at }) => !revoked_at);
@@ -49,10 +48,10 @@ export function GettingStarted({ usage, summary }: GettingStartedProps) {
             </Link>
           }
         >
-          <p>Programs call Presage with a key of their own.</p>
+          <p>Programs authenticate with an API key.</p>
         </StepRow>
         <StepRow
-          title="Predict what comes next"
+          title="Make a prediction"
           isDone={hasPredicted}
           action={
             <Link
@@ -81,7 +80,7 @@ export function GettingStarted({ usage, summary }: GettingStartedProps) {
             <a href="/docs" className="text-accent-ink underline underline-offset-2">
               API reference
             </a>{" "}
-            says.
+            describes.
           </p>
         </StepRow>
       </ol>
@@ -116,4 +115,16 @@ function StepRow({ title, isDone, action, children }: StepRowProps) {
       </div>
     </li>
   );
+}
+
+function firstPrediction(origin: string): string {
+  const body = JSON.stringify({
+    interaction: { state: "You are in the kitchen. The fridge is closed.", action: "open fridge" },
+  });
+  return [
+    `curl ${origin}/v1/predict \\`,
+    `  -H "X-API-KEY: $PRESAGE_API_KEY" \\`,
+    `  -H "Content-Type: application/json" \\`,
+    `  -d '${body}'`,
+  ].join("\n");
 }

@@ -1,6 +1,6 @@
+import { stepStartsMs } from "../../data/period.ts";
 import type { ComparedLatency } from "../../data/usage.ts";
-import { formatDuration } from "../../text/format-number.ts";
-import { stepStartsMs } from "../../text/period.ts";
+import { formatDuration } from "../../format/format-number.ts";
 import { Card } from "../../ui/card.tsx";
 import type { ChartPoint, ChartSeries } from "../../ui/charts/chart-series.ts";
 import { ChartSkeleton } from "../../ui/charts/chart-skeleton.tsx";
@@ -16,7 +16,6 @@ interface LatencyCardProps {
   color: string;
 }
 
-/** How long predictions took, over time. */
 export function LatencyCard({ latency, title, hint, measure, color }: LatencyCardProps) {
   return (
     <Card title={title} hint={hint}>

@@ -1,9 +1,9 @@
 import { createLazyRoute } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { periodNames, usualPeriod } from "../../text/period.ts";
+import { defaultPeriod, periodLabels } from "../../data/period.ts";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { PeriodPicker } from "../../ui/form/period-picker.tsx";
 import { Page } from "../../ui/page.tsx";
-import { PeriodPicker } from "../../ui/period-picker.tsx";
 import { EvaluationStats } from "./evaluation-stats.tsx";
 import { EvaluatorsCard } from "./evaluators-card.tsx";
 import { FailuresCard } from "./failures-card.tsx";
@@ -18,18 +18,18 @@ import { useOverview } from "./use-overview.ts";
 export const overviewRoute = createLazyRoute("/")({ component: OverviewPage });
 
 function OverviewPage() {
-  const { period = usualPeriod } = overviewRoute.useSearch();
+  const { period = defaultPeriod } = overviewRoute.useSearch();
   const navigate = overviewRoute.useNavigate();
   const { usage, latency, summary, failure, isMissing, isOld } = useOverview(period);
   return (
     <Page
       title="Overview"
-      hint={`What was predicted and how well it went, compared with the ${periodNames[period]} before.`}
+      hint={`Predictions and evaluations, compared with the previous ${periodLabels[period]}.`}
       actions={
         <PeriodPicker
           value={period}
           onChange={(next) =>
-            navigate({ search: next === usualPeriod ? {} : { period: next }, replace: true })
+            navigate({ search: next === defaultPeriod ? {} : { period: next }, replace: true })
           }
         />
       }
@@ -52,14 +52,14 @@ function OverviewPage() {
         <div className="grid gap-4 lg:grid-cols-2">
           <LatencyCard
             title="Latency"
-            hint="From the request to the answer."
+            hint="From request to response."
             latency={latency}
             measure="total_ms"
             color="var(--chart-1)"
           />
           <LatencyCard
-            title="Own overhead"
-            hint="The part that Presage adds to the model’s."
+            title="Overhead"
+            hint="Time that Presage adds to the model’s latency."
             latency={latency}
             measure="overhead_ms"
             color="var(--chart-2)"

@@ -1,8 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { ListChecks } from "lucide-react";
+import { stepStartsMs } from "../../data/period.ts";
 import type { PeriodSummary } from "../../data/summaries.ts";
-import { formatShare } from "../../text/format-number.ts";
-import { stepStartsMs } from "../../text/period.ts";
+import { formatShare } from "../../format/format-number.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import type { ChartPoint } from "../../ui/charts/chart-series.ts";
@@ -10,10 +10,9 @@ import { ChartSkeleton } from "../../ui/charts/chart-skeleton.tsx";
 import { TimeChart } from "../../ui/charts/time-chart.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 
-/** How many of each day's evaluations passed, and how sure that is. */
 export function PassRateCard({ summary }: { summary: PeriodSummary | undefined }) {
   return (
-    <Card title="Pass rate by day" hint="UTC days, with the interval that holds the true rate at 95 %.">
+    <Card title="Pass rate by day" hint="By UTC day, with 95 % confidence intervals.">
       <PassRate summary={summary} />
     </Card>
   );
@@ -25,14 +24,14 @@ function PassRate({ summary }: { summary: PeriodSummary | undefined }) {
     return (
       <EmptyState
         icon={ListChecks}
-        title="No evaluations in this time"
+        title="No evaluations in this period"
         actions={
           <Link to="/playground" className={buttonClass({ size: "small" })}>
             Evaluate in the playground
           </Link>
         }
       >
-        Predict something in the playground and have the answer judged there, or send outputs to{" "}
+        Make a prediction in the playground and evaluate the answer there, or send outputs to{" "}
         <code className="font-mono text-xs">POST /v1/evaluate</code>.
       </EmptyState>
     );

@@ -1,7 +1,7 @@
 import type { Latency } from "@presage/sdk";
 import type { ComparedLatency, ComparedUsage } from "../../data/usage.ts";
 import { countTokens, isPrediction, shareOf, sumUsage } from "../../data/usage-figures.ts";
-import { formatCount, formatDuration, formatShare, formatShortCount } from "../../text/format-number.ts";
+import { formatCount, formatDuration, formatShare, formatShortCount } from "../../format/format-number.ts";
 import { compareAmounts, compareRatios } from "./compare.ts";
 import { Stat } from "./stat.tsx";
 
@@ -10,7 +10,6 @@ interface PredictionStatsProps {
   latency: ComparedLatency | undefined;
 }
 
-/** How many predictions there were, how many went wrong, how long they took and what they used. */
 export function PredictionStats({ usage, latency }: PredictionStatsProps) {
   const current = usage && sumUsage(usage.current.data.filter(isPrediction));
   const before = usage && sumUsage(usage.before.data.filter(isPrediction));
@@ -26,7 +25,7 @@ export function PredictionStats({ usage, latency }: PredictionStatsProps) {
           compareAmounts({ current: current.requests, before: before.requests, format: formatCount })
         }
       >
-        {current && `${formatCount(current.requests - current.failed)} answered`}
+        {current && `${formatCount(current.requests - current.failed)} succeeded`}
       </Stat>
       <Stat
         label="Error rate"
@@ -45,7 +44,7 @@ export function PredictionStats({ usage, latency }: PredictionStatsProps) {
         {current && `${formatCount(current.failed)} failed`}
       </Stat>
       <DurationStat label="Latency, median" latency={latency} measure="total_ms" />
-      <DurationStat label="Own overhead, median" latency={latency} measure="overhead_ms" />
+      <DurationStat label="Overhead, median" latency={latency} measure="overhead_ms" />
       <Stat
         label="Tokens"
         value={tokens === undefined ? undefined : formatShortCount(tokens)}

@@ -1,14 +1,13 @@
 import { clsx } from "clsx";
+import { stepStartsMs } from "../../data/period.ts";
 import type { ComparedUsage } from "../../data/usage.ts";
 import { groupByStep, isPrediction, sumUsage } from "../../data/usage-figures.ts";
-import { formatCount, formatShortCount } from "../../text/format-number.ts";
-import { stepStartsMs } from "../../text/period.ts";
+import { formatCount, formatShortCount } from "../../format/format-number.ts";
 import { Card } from "../../ui/card.tsx";
 import type { ChartPoint } from "../../ui/charts/chart-series.ts";
 import { ChartSkeleton } from "../../ui/charts/chart-skeleton.tsx";
 import { TimeChart } from "../../ui/charts/time-chart.tsx";
 
-/** How many predictions were asked for over time, and how many of them failed. */
 export function PredictionsCard({
   usage,
   className,
@@ -19,7 +18,7 @@ export function PredictionsCard({
   return (
     <Card
       title="Predictions"
-      hint={usage?.current.step === "hour" ? "By hour, as your own clock has it." : "By UTC day."}
+      hint={usage?.current.step === "hour" ? "By hour, in your time zone." : "By UTC day."}
       className={clsx("flex flex-col", className)}
     >
       {usage === undefined ? <ChartSkeleton /> : <PredictionsChart {...usage.current} />}
@@ -43,7 +42,7 @@ function PredictionsChart({ since, until, step, data }: ComparedUsage["current"]
       series={[
         {
           key: "answered",
-          label: "Answered",
+          label: "Succeeded",
           color: "var(--chart-1)",
           shape: "bar",
           total: formatCount(all.requests - all.failed),

@@ -1,10 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { FlaskConical } from "lucide-react";
-import { isSimulator } from "../../data/is-simulator.ts";
-import { modelsQuery } from "../../data/models.ts";
+import { isSimulator, modelsQuery } from "../../data/models.ts";
 import { usePresage } from "../../data/use-presage.ts";
 
-/** Says so when no model stands behind the predictions. */
 export function SimulatorNote() {
   const presage = usePresage();
   const { data: models } = useQuery(modelsQuery(presage));
@@ -13,8 +11,8 @@ export function SimulatorNote() {
     <p className="flex gap-2 rounded-lg border border-line bg-surface px-4 py-2.5 text-sm text-ink-2">
       <FlaskConical className="mt-0.5 size-4 shrink-0 text-ink-3" aria-hidden />
       <span>
-        The built-in simulator answers: rules for a text world, no language model. Set{" "}
-        <code className="font-mono text-xs">PRESAGE_UPSTREAM_URL</code> to ask a real one.
+        Predictions come from the built-in, rule-based simulator, not from a language model. Set{" "}
+        <code className="font-mono text-xs">PRESAGE_UPSTREAM_URL</code> to use one.
       </span>
     </p>
   );

@@ -5,7 +5,7 @@ import type { Change } from "./compare.ts";
 
 interface StatProps {
   label: string;
-  /** Undefined: still on its way. */
+  /** Undefined while loading. */
   value: string | undefined;
   /** On hover, where the value is rounded. */
   exact?: string | undefined;
@@ -14,7 +14,7 @@ interface StatProps {
   children?: ReactNode;
 }
 
-/** One figure. It keeps its size while it is loaded. */
+/** One figure. Its size stays the same while loading. */
 export function Stat({ label, value, exact, change, children }: StatProps) {
   return (
     <div className="flex min-w-0 flex-col gap-0.5 bg-surface px-4 py-3">

@@ -1,16 +1,14 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { findFailure } from "../../data/find-failure.ts";
+import type { Period } from "../../data/period.ts";
+import { findQueryError } from "../../data/query-errors.ts";
 import { periodSummaryQuery } from "../../data/summaries.ts";
 import { latencyQuery, usageQuery } from "../../data/usage.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import type { Period } from "../../text/period.ts";
 
-/** While the page is in sight it is never older than this. */
 const refreshMs = 30_000;
-/** Another period takes the place of this one when it is there. */
+/** The previous period stays visible until the new one is loaded. */
 const live = { refetchInterval: refreshMs, placeholderData: keepPreviousData } as const;
 
-/** The figures of the page. */
 export function useOverview(period: Period) {
   const presage = usePresage();
   const usage = useQuery({ ...usageQuery(presage, period), ...live });
@@ -21,10 +19,10 @@ export function useOverview(period: Period) {
     usage: usage.data,
     latency: latency.data,
     summary: summary.data,
-    failure: findFailure(queries),
-    /** Nothing came, and nothing is on its way. */
+    failure: findQueryError(queries),
+    /** Everything failed to load. */
     isMissing: queries.every(({ isError, data }) => isError && data === undefined),
-    /** What is shown is still that of the period before the choice. */
+    /** The figures are still those of the previously chosen period. */
     isOld: queries.some(({ isPlaceholderData }) => isPlaceholderData),
   };
 }

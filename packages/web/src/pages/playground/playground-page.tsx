@@ -1,15 +1,16 @@
+import type { Model } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
-import { isSimulator } from "../../data/is-simulator.ts";
-import { modelsQuery } from "../../data/models.ts";
+import { Cpu, FlaskConical } from "lucide-react";
+import { isSimulator, modelsQuery } from "../../data/models.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import { Badge } from "../../ui/badge.tsx";
 import { Page } from "../../ui/page.tsx";
-import { ModelNote } from "./model-note.tsx";
 import { Playground } from "./playground.tsx";
 
-const hint = "Write a state and an action, see the very prompt, and ask for what comes next.";
+const hint = "Write a state and an action, see the exact prompt, and predict what comes next.";
 const simulatorHint =
-  "The built-in simulator answers: rules for a text world, no language model. Set PRESAGE_UPSTREAM_URL to ask a real one.";
+  "Predictions come from the built-in, rule-based simulator, not from a language model. Set PRESAGE_UPSTREAM_URL to use one.";
 
 export const playgroundRoute = createLazyRoute("/playground")({ component: PlaygroundPage });
 
@@ -27,4 +28,17 @@ function PlaygroundPage() {
       <Playground model={model?.id} />
     </Page>
   );
+}
+
+function ModelNote({ model, isUnknown }: { model: Model | undefined; isUnknown: boolean }) {
+  if (isUnknown) return <Badge tone="warn">Model unknown</Badge>;
+  if (model === undefined) return null;
+  if (isSimulator(model)) {
+    return (
+      <Badge tone="warn" icon={<FlaskConical aria-hidden />}>
+        Built-in simulator
+      </Badge>
+    );
+  }
+  return <Badge icon={<Cpu aria-hidden />}>{model.id}</Badge>;
 }

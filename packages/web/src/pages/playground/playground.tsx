@@ -1,7 +1,7 @@
 import { useDeferredValue, useRef, useState } from "react";
 import { flushSync } from "react-dom";
 import { Card } from "../../ui/card.tsx";
-import { focusFirstFault } from "../../ui/focus-first-fault.ts";
+import { fieldIssues, focusFirstIssue } from "../../ui/form/field-issues.ts";
 import { Tabs } from "../../ui/tabs.tsx";
 import { AnswerTab } from "./answer/answer-tab.tsx";
 import { CodeTab } from "./code/code-tab.tsx";
@@ -9,15 +9,13 @@ import { EvaluateAnswer } from "./evaluate/evaluate-answer.tsx";
 import { useEvaluations } from "./evaluate/use-evaluations.ts";
 import { DraftActions } from "./input/draft-actions.tsx";
 import { InputPanel } from "./input/input-panel.tsx";
-import { readDraft } from "./input/read-draft.ts";
-import { serverFaults } from "./input/server-faults.ts";
+import { type Issues, readDraft } from "./input/read-draft.ts";
 import { usePlaygroundDraft } from "./input/use-playground-draft.ts";
 import { PredictBar } from "./predict-bar.tsx";
 import { PromptTab } from "./prompt/prompt-tab.tsx";
 import { usePredictions } from "./use-predictions.ts";
 
 interface PlaygroundProps {
-  /** The model that answers, if it is known. */
   model: string | undefined;
 }
 
@@ -35,21 +33,21 @@ export function Playground({ model }: PlaygroundProps) {
   const evaluations = useEvaluations();
 
   const { draft } = drafting;
-  // Long texts must not hold up the typing.
+  // Keeps typing fast with long texts.
   const shown = useDeferredValue(draft);
   const { request: shownRequest } = readDraft(shown);
-  const { request, faults } = readDraft(draft);
-  // What the server found wrong holds for what was sent to it.
-  const refused = sentDraft === draft ? serverFaults(predictions.error) : {};
-  // What is still to be typed is no fault until it is sent.
-  const isDue = ([place]: [string, string]) => isChecked || place.startsWith("params.");
-  const visibleFaults = { ...refused, ...Object.fromEntries(Object.entries(faults).filter(isDue)) };
+  const { request, issues } = readDraft(draft);
+  // The server's issues apply only to the draft that was sent.
+  const refused = sentDraft === draft ? serverIssues(predictions.error) : {};
+  // Missing input is not an issue before the first attempt to predict.
+  const isDue = ([path]: [string, string]) => isChecked || path.startsWith("params.");
+  const visibleIssues = { ...refused, ...Object.fromEntries(Object.entries(issues).filter(isDue)) };
 
   function predict() {
     if (predictions.isPending) return;
-    if (Object.keys(faults).length > 0) {
+    if (Object.keys(issues).length > 0) {
       flushSync(() => setChecked(true));
-      focusFirstFault(form.current);
+      focusFirstIssue(form.current);
       return;
     }
     setChecked(false);
@@ -61,11 +59,11 @@ export function Playground({ model }: PlaygroundProps) {
 
   function cancel() {
     predictions.cancel();
-    // The button that was pressed is about to go.
+    // The pressed button is about to disappear.
     predictButton.current?.focus({ preventScroll: true });
   }
 
-  /** On narrow screens it is below what is typed. */
+  /** On narrow screens the output is below the input. */
   function showOutput() {
     const top = output.current?.getBoundingClientRect().top ?? 0;
     if (top > innerHeight / 2) output.current?.scrollIntoView({ behavior: "smooth" });
@@ -76,7 +74,7 @@ export function Playground({ model }: PlaygroundProps) {
       <InputPanel
         ref={form}
         draft={draft}
-        faults={visibleFaults}
+        issues={visibleIssues}
         onChange={drafting.change}
         onSubmit={predict}
         actions={<DraftActions drafting={drafting} />}
@@ -92,7 +90,7 @@ export function Playground({ model }: PlaygroundProps) {
       <div ref={output} className="flex min-h-0 min-w-0 flex-col">
         <Card className="flex min-h-0 flex-1 flex-col">
           <Tabs
-            label="What goes out and what comes back"
+            label="Prompt, answer and code"
             isFull
             value={tab}
             onChange={(next) => setTab(next)}
@@ -133,4 +131,9 @@ export function Playground({ model }: PlaygroundProps) {
       </div>
     </div>
   );
+}
+
+/** The server's issues, by their path in the request. */
+function serverIssues(error: unknown): Issues {
+  return Object.fromEntries(fieldIssues(error).map(({ path, text }) => [path.join("."), text]));
 }

@@ -1,7 +1,6 @@
 import { Play } from "lucide-react";
 import type { Ref } from "react";
 import { Button } from "../../ui/button.tsx";
-import { KeyHint } from "../../ui/key-hint.tsx";
 
 interface PredictBarProps {
   ref: Ref<HTMLButtonElement>;
@@ -26,9 +25,17 @@ export function PredictBar({ ref, isPending, isKept, onCancel }: PredictBarProps
       <span className="flex-1" />
       {!isKept && (
         <span role="status" className="text-xs text-warn">
-          Too long for this browser to keep: a reload would lose it.
+          Too long for this browser to save: reloading the page would lose it.
         </span>
       )}
     </>
+  );
+}
+
+function KeyHint({ children }: { children: string }) {
+  return (
+    <kbd className="rounded border border-line-strong bg-sunken px-1 font-mono text-xs text-ink-2">
+      {children}
+    </kbd>
   );
 }

@@ -1,12 +1,10 @@
 import { composePrompt } from "@presage/contract/compose-prompt";
 import type { Prediction, PromptMessage, WorldModelRequest } from "@presage/sdk";
-import { useMutation } from "@tanstack/react-query";
-import { useEffect, useRef } from "react";
-import { useKeptState } from "../../data/use-kept-state.ts";
-import { usePresage } from "../../data/use-presage.ts";
+import { usePredict } from "../../data/predictions.ts";
+import { useTabState } from "../../data/use-tab-state.ts";
 import { readTiming, type Timing } from "./answer/read-timing.ts";
 
-/** What came of one prediction, and what it was made from. */
+/** A prediction and the request that it was made from. */
 export interface Answer {
   /** Counts up from 1. */
   number: number;
@@ -18,56 +16,36 @@ export interface Answer {
   requestId: string | undefined;
 }
 
-const mostAnswers = 20;
+const maxAnswers = 20;
 const noAnswers: readonly Answer[] = [];
 
-/** Asks for predictions, one at a time, and remembers the answers until the tab is loaded anew. */
+/** Requests predictions, one at a time, and remembers the answers until the tab is reloaded. */
 export function usePredictions() {
-  const presage = usePresage();
-  const [answers, changeAnswers] = useKeptState("playground answers", noAnswers);
-  const call = useRef<AbortController>(undefined);
-  useEffect(() => () => call.current?.abort(), []);
-
-  const { mutate, isPending, error, variables, submittedAt } = useMutation({
-    mutationFn: async (request: WorldModelRequest) => {
-      call.current = new AbortController();
-      let headers = new Headers();
-      const prediction = await presage.predict(request, {
-        signal: call.current.signal,
-        onAnswer: (answer) => {
-          headers = answer.headers;
-        },
-      });
-      return {
-        at: new Date().toISOString(),
-        request,
-        messages: composePrompt(request.context, request.interaction),
-        prediction,
-        timing: readTiming(headers.get("server-timing")),
-        requestId: headers.get("x-request-id") ?? undefined,
-      };
-    },
-    onSuccess: (answer) =>
-      changeAnswers((earlier) => {
-        const number = (earlier[0]?.number ?? 0) + 1;
-        return [{ number, ...answer }, ...earlier].slice(0, mostAnswers);
-      }),
+  const [answers, changeAnswers] = useTabState("playground answers", noAnswers);
+  const { mutate, isPending, error, submittedAt, cancel } = usePredict((prediction, headers, request) => {
+    const answer = {
+      at: new Date().toISOString(),
+      request,
+      messages: composePrompt(request.context, request.interaction),
+      prediction,
+      timing: readTiming(headers.get("server-timing")),
+      requestId: headers.get("x-request-id") ?? undefined,
+    };
+    changeAnswers((earlier) => {
+      const number = (earlier[0]?.number ?? 0) + 1;
+      return [{ number, ...answer }, ...earlier].slice(0, maxAnswers);
+    });
   });
+  const wasCancelled = error instanceof DOMException && error.name === "AbortError";
 
   return {
-    /** The newest first. */
+    /** Newest first. */
     answers,
     isPending,
     startedAtMs: submittedAt,
-    error: isAbort(error) ? null : error,
-    wasCancelled: isAbort(error),
-    /** What was asked for last. */
-    request: variables,
+    error: wasCancelled ? null : error,
+    wasCancelled,
     predict: mutate,
-    cancel: () => call.current?.abort(),
+    cancel,
   };
-}
-
-function isAbort(error: unknown): boolean {
-  return error instanceof DOMException && error.name === "AbortError";
 }

@@ -16,11 +16,10 @@ interface KeysCardProps {
   stepStarts: readonly number[];
 }
 
-/** What each key asked for in all. */
 export function KeysCard({ keys, all, stepStarts }: KeysCardProps) {
   const presage = usePresage();
   const nowMs = useNow();
-  // Usage names every key of the account, and says nothing of when it ends; of one's own keys that is known.
+  // Usage covers every key of the account but has no expiry; that is known only for the user's own keys.
   const { data: ownKeys } = useQuery(apiKeysQuery(presage));
   const expired = new Set(
     ownKeys?.flatMap(({ id, expires_at }) => (expires_at && Date.parse(expires_at) <= nowMs ? [id] : [])),
@@ -73,7 +72,7 @@ function KeyName({ usage: { key, keyId, name }, isExpired }: { usage: UsageOfKey
       </span>
       <span className="text-xs text-ink-3">
         {keyId === null ? (
-          "Asked by people who are signed in"
+          "Requests by signed-in users"
         ) : (
           <code className="font-mono">{key === undefined ? keyId : `${key.prefix}…${key.last_four}`}</code>
         )}

@@ -1,12 +1,12 @@
 import type { UsageResponse, UsageRow } from "@presage/sdk";
 import { useState } from "react";
+import { stepStartsMs } from "../../data/period.ts";
 import { countTokens, groupByStep, sumUsage, type UsageFigures } from "../../data/usage-figures.ts";
-import { formatCount, formatShortCount } from "../../text/format-number.ts";
-import { stepStartsMs } from "../../text/period.ts";
+import { formatCount, formatShortCount } from "../../format/format-number.ts";
 import { Card } from "../../ui/card.tsx";
 import type { ChartPoint, ChartSeries } from "../../ui/charts/chart-series.ts";
 import { TimeChart } from "../../ui/charts/time-chart.tsx";
-import { Segmented } from "../../ui/segmented.tsx";
+import { Segmented } from "../../ui/form/segmented.tsx";
 import type { UsageOfKey } from "./rank-keys.ts";
 
 type Measure = "requests" | "tokens" | "failed";
@@ -17,25 +17,24 @@ const measures: { value: Measure; label: string }[] = [
   { value: "failed", label: "Failed" },
 ];
 
-/** More than these cannot be told apart in a stack. */
-const mostKeys = 5;
+/** More colours cannot be told apart in a stack. */
+const maxKeys = 5;
 
 interface KeysChartProps extends Pick<UsageResponse, "since" | "until" | "step"> {
-  /** The most requests first. */
+  /** Most requests first. */
   keys: readonly UsageOfKey[];
 }
 
-/** What each key asked for over time, the keys on each other. */
 export function KeysChart({ since, until, step, keys }: KeysChartProps) {
   const [measure, setMeasure] = useState<Measure>("requests");
-  // By requests whatever is counted, so that each key keeps its colour.
-  const parts = keys.slice(0, mostKeys).map(({ keyId, name, rows }, place) => ({
+  // Ordered by requests for every measure, so that each key keeps its colour.
+  const parts = keys.slice(0, maxKeys).map(({ keyId, name, rows }, index) => ({
     key: keyId ?? "dashboard",
     label: name,
-    color: `var(--chart-${place + 1})`,
+    color: `var(--chart-${index + 1})`,
     rows,
   }));
-  const rest = keys.slice(mostKeys);
+  const rest = keys.slice(maxKeys);
   if (rest.length > 0) {
     const label = rest.length === 1 ? "1 other key" : `${rest.length} other keys`;
     parts.push({ key: "others", label, color: "var(--ink-3)", rows: rest.flatMap(({ rows }) => rows) });
@@ -55,14 +54,9 @@ export function KeysChart({ since, until, step, keys }: KeysChartProps) {
   return (
     <Card
       title={step === "day" ? "By day and key" : "By hour and key"}
-      hint={step === "day" ? "Days are UTC days." : "Hours as your own clock has them."}
+      hint={step === "day" ? "Days are in UTC." : "Hours are in your time zone."}
       actions={
-        <Segmented
-          label="What is counted"
-          value={measure}
-          options={measures}
-          onChange={(next) => setMeasure(next)}
-        />
+        <Segmented label="Measure" value={measure} options={measures} onChange={(next) => setMeasure(next)} />
       }
     >
       <TimeChart

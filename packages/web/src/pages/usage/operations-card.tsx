@@ -1,11 +1,10 @@
 import type { UsageOperation, UsageRow } from "@presage/sdk";
 import { sumUsage, type UsageFigures } from "../../data/usage-figures.ts";
-import { operationNames } from "../../text/usage-words.ts";
+import { operationLabels } from "../../format/usage-labels.ts";
 import { Card } from "../../ui/card.tsx";
 import { HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { UsageCells, UsageHeaderCells } from "./usage-cells.tsx";
 
-/** What requests were for. */
 export function OperationsCard({ rows, all }: { rows: readonly UsageRow[]; all: UsageFigures }) {
   const rowsOf = Map.groupBy(rows, ({ operation }) => operation);
   return (
@@ -18,9 +17,9 @@ export function OperationsCard({ rows, all }: { rows: readonly UsageRow[]; all: 
           </tr>
         </thead>
         <tbody>
-          {(Object.keys(operationNames) as UsageOperation[]).map((operation) => (
+          {(Object.keys(operationLabels) as UsageOperation[]).map((operation) => (
             <tr key={operation} className="border-b border-line last:border-0 hover:bg-hover">
-              <RowHeader className="font-medium">{operationNames[operation]}</RowHeader>
+              <RowHeader className="font-medium">{operationLabels[operation]}</RowHeader>
               <UsageCells figures={sumUsage(rowsOf.get(operation) ?? [])} all={all} />
             </tr>
           ))}

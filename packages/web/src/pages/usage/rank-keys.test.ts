@@ -17,7 +17,7 @@ function row(given: Partial<UsageRow>): UsageRow {
   };
 }
 
-test("usage is added up by key, the most requests first", () => {
+test("usage is added up by key, most requests first", () => {
   const rows = [
     row({ api_key_id: null, requests: 3 }),
     row({ requests: 4, failures: { timeout: 1, invalid: 1 }, prompt_tokens: 10 }),
@@ -29,6 +29,6 @@ test("usage is added up by key, the most requests first", () => {
   ]);
 });
 
-test("a key that is not named any more still counts", () => {
-  expect(rankKeys([row({})], [])).toMatchObject([{ name: "A key that is gone", requests: 1 }]);
+test("usage of a deleted key still counts", () => {
+  expect(rankKeys([row({})], [])).toMatchObject([{ name: "Deleted key", requests: 1 }]);
 });

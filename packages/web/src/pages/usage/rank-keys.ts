@@ -1,9 +1,8 @@
 import type { UsageKey, UsageRow } from "@presage/sdk";
 import { sumUsage, type UsageFigures } from "../../data/usage-figures.ts";
 
-/** Everything that was asked for with one key. */
 export interface UsageOfKey extends UsageFigures {
-  /** Null: by people in the dashboard. */
+  /** Null: the dashboard. */
   keyId: string | null;
   /** Undefined for the dashboard. */
   key: UsageKey | undefined;
@@ -13,13 +12,13 @@ export interface UsageOfKey extends UsageFigures {
 
 const dashboardName = "Dashboard";
 
-/** Usage by key, the most requests first. */
+/** Most requests first. */
 export function rankKeys(rows: readonly UsageRow[], keys: readonly UsageKey[]): UsageOfKey[] {
   const keyOf = new Map(keys.map((key) => [key.id, key]));
   return [...Map.groupBy(rows, ({ api_key_id }) => api_key_id)]
     .map(([keyId, ofKey]) => {
       const key = keyId === null ? undefined : keyOf.get(keyId);
-      const name = keyId === null ? dashboardName : (key?.name ?? "A key that is gone");
+      const name = keyId === null ? dashboardName : (key?.name ?? "Deleted key");
       return { keyId, key, name, rows: ofKey, ...sumUsage(ofKey) };
     })
     .sort((a, b) => b.requests - a.requests);

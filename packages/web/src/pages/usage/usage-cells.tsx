@@ -1,5 +1,5 @@
 import { countTokens, shareOf, type UsageFigures } from "../../data/usage-figures.ts";
-import { formatCount, formatShare } from "../../text/format-number.ts";
+import { formatCount, formatShare } from "../../format/format-number.ts";
 import { Cell, HeaderCell } from "../../ui/table.tsx";
 
 const columns = ["Requests", "Share", "Failed", "Prompt tokens", "Completion tokens", "Share of tokens"];
@@ -12,7 +12,6 @@ export function UsageHeaderCells() {
   ));
 }
 
-/** The figures of a row, beside their share of the whole. */
 export function UsageCells({ figures, all }: { figures: UsageFigures; all: UsageFigures }) {
   const failedShare = shareOf(figures.failed, figures.requests);
   return (

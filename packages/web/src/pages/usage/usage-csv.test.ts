@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
-import { usageCsv } from "./usage-csv.ts";
+import { toCsv, usageCsv } from "./usage-csv.ts";
 
-test("each row is a record, with the reasons of its failures side by side", () => {
+test("each row is a record with a column for each failure reason", () => {
   const csv = usageCsv({
     since: "2026-03-01T00:00:00Z",
     until: "2026-03-02T10:00:00Z",
@@ -37,4 +37,18 @@ test("each row is a record, with the reasons of its failures side by side", () =
   expect(names.at(0)).toBe("day_utc");
   expect(names.indexOf("failed_timeout")).toBe(10);
   expect(names).toHaveLength(15);
+});
+
+test("fields are quoted where they have to be", () => {
+  expect(
+    toCsv([
+      ["name", "count"],
+      ['a "b", c', 3],
+      ["two\nlines", -1],
+    ]),
+  ).toBe('name,count\r\n"a ""b"", c",3\r\n"two\nlines",-1\r\n');
+});
+
+test("what a spreadsheet would run as a formula is a text", () => {
+  expect(toCsv([["=1+1", "@SUM(A1)", "-2+3", "a=b"]])).toBe("'=1+1,'@SUM(A1),'-2+3,a=b\r\n");
 });

@@ -1,11 +1,11 @@
 import type { UsageFailure, UsageResponse } from "@presage/sdk";
+import { stringify } from "csv-stringify/browser/esm/sync";
 import { countFailures } from "../../data/usage-figures.ts";
-import { toCsv } from "../../text/to-csv.ts";
-import { failureNames } from "../../text/usage-words.ts";
+import { failureLabels } from "../../format/usage-labels.ts";
 
-const reasons = Object.keys(failureNames) as UsageFailure[];
+const reasons = Object.keys(failureLabels) as UsageFailure[];
 
-/** Every row of the answer, with its key's name. */
+/** One record for each row, with its key's name. */
 export function usageCsv({ data, api_keys, step }: UsageResponse): string {
   const nameOf = new Map(api_keys.map(({ id, name }) => [id, name]));
   const head = [
@@ -31,4 +31,14 @@ export function usageCsv({ data, api_keys, step }: UsageResponse): string {
     row.completion_tokens,
   ]);
   return toCsv([head, ...records]);
+}
+
+/** CSV as RFC 4180 has it. */
+export function toCsv(records: (string | number)[][]): string {
+  return stringify(records, {
+    record_delimiter: "windows",
+    quoted_match: /[\r\n]/,
+    // Spreadsheets would run texts that begin like a formula.
+    escape_formulas: true,
+  });
 }

@@ -2,20 +2,19 @@ import type { UsageResponse } from "@presage/sdk";
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { ChartColumn } from "lucide-react";
+import { ChartColumn, Download } from "lucide-react";
+import { defaultPeriod, periodLabels, stepStartsMs } from "../../data/period.ts";
 import { usageQuery } from "../../data/usage.ts";
 import { sumUsage } from "../../data/usage-figures.ts";
 import { usePresage } from "../../data/use-presage.ts";
-import { periodNames, stepStartsMs, usualPeriod } from "../../text/period.ts";
-import { buttonClass } from "../../ui/button.tsx";
+import { Button, buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { ChartSkeleton } from "../../ui/charts/chart-skeleton.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { PeriodPicker } from "../../ui/form/period-picker.tsx";
 import { Page } from "../../ui/page.tsx";
-import { PeriodPicker } from "../../ui/period-picker.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { DownloadButton } from "./download-button.tsx";
 import { KeysCard } from "./keys-card.tsx";
 import { KeysChart } from "./keys-chart.tsx";
 import { OperationsCard } from "./operations-card.tsx";
@@ -25,7 +24,7 @@ import { usageCsv } from "./usage-csv.ts";
 export const usageRoute = createLazyRoute("/usage")({ component: UsagePage });
 
 function UsagePage() {
-  const { period = usualPeriod } = usageRoute.useSearch();
+  const { period = defaultPeriod } = usageRoute.useSearch();
   const navigate = usageRoute.useNavigate();
   const presage = usePresage();
   const { data, error, refetch, isPlaceholderData } = useQuery({
@@ -37,13 +36,13 @@ function UsagePage() {
   return (
     <Page
       title="Usage"
-      hint="What the account asked for, by key. Counts are right to about 10 seconds."
+      hint="Requests and tokens of your account, by API key. Counts lag by about 10 seconds."
       actions={
         <>
           <PeriodPicker
             value={period}
             onChange={(next) =>
-              navigate({ search: next === usualPeriod ? {} : { period: next }, replace: true })
+              navigate({ search: next === defaultPeriod ? {} : { period: next }, replace: true })
             }
           />
           <DownloadButton
@@ -64,7 +63,7 @@ function UsagePage() {
           )}
         >
           {current.data.length === 0 ? (
-            <NothingAsked name={periodNames[data?.period ?? period]} />
+            <NothingAsked name={periodLabels[data?.period ?? period]} />
           ) : (
             <Usage {...current} />
           )}
@@ -91,19 +90,19 @@ function NothingAsked({ name }: { name: string }) {
     <Card>
       <EmptyState
         icon={ChartColumn}
-        title={`Nothing was asked for in the last ${name}`}
+        title={`No requests in the last ${name}`}
         actions={
           <>
             <Link to="/playground" className={buttonClass({ variant: "primary" })}>
               Open the playground
             </Link>
             <Link to="/api-keys" className={buttonClass({})}>
-              See the keys
+              View API keys
             </Link>
           </>
         }
       >
-        Requests and tokens show up here some seconds after they were used.
+        Requests and tokens appear here a few seconds after they are used.
       </EmptyState>
     </Card>
   );
@@ -119,5 +118,28 @@ function Loading() {
         <SkeletonRows count={5} />
       </Card>
     </>
+  );
+}
+
+interface DownloadButtonProps {
+  fileName: string;
+  /** Undefined while there is nothing to save. */
+  write: (() => string) | undefined;
+}
+
+function DownloadButton({ fileName, write }: DownloadButtonProps) {
+  function save() {
+    if (write === undefined) return;
+    const address = URL.createObjectURL(new Blob([write()], { type: "text/csv" }));
+    const link = document.createElement("a");
+    link.href = address;
+    link.download = fileName;
+    link.click();
+    URL.revokeObjectURL(address);
+  }
+  return (
+    <Button icon={<Download aria-hidden />} disabled={write === undefined} onClick={save}>
+      Download CSV
+    </Button>
   );
 }

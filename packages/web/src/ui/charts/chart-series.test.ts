@@ -2,21 +2,21 @@ import { expect, test } from "bun:test";
 import { type ChartPoint, type ChartValue, findLonePoints, formatChartValue } from "./chart-series.ts";
 
 function toPoints(values: ChartValue[]): ChartPoint[] {
-  return values.map((rate, place) => ({ startMs: place, values: { rate } }));
+  return values.map((rate, index) => ({ startMs: index, values: { rate } }));
 }
 
 function lonePlaces(values: ChartValue[]): number[] {
   return [...findLonePoints(toPoints(values), "rate")].map(({ startMs }) => startMs);
 }
 
-test("a point is alone where neither neighbour was measured; 0 is a measure", () => {
+test("a point is isolated if neither neighbour has a value; 0 is a value", () => {
   expect(lonePlaces([1, null, 0, null, 0, 1, null])).toEqual([0, 2]);
   expect(lonePlaces([[0, 1]])).toEqual([0]);
   expect(lonePlaces([1, 1, 1])).toEqual([]);
   expect(lonePlaces([null, null])).toEqual([]);
 });
 
-test("what was not measured is no 0", () => {
+test("a missing value is not 0", () => {
   expect(formatChartValue(null, String)).toBe("–");
   expect(formatChartValue(undefined, String)).toBe("–");
   expect(formatChartValue(0, String)).toBe("0");

@@ -1,6 +1,5 @@
 import { Skeleton } from "../skeleton.tsx";
 
-/** Holds the place of a chart whose values are still on their way. */
 export function ChartSkeleton() {
   return (
     <div role="status" className="flex flex-1 flex-col gap-2 px-4 pt-2.5 pb-3">

@@ -1,6 +1,5 @@
 import type { ChartSeries } from "./chart-series.ts";
 
-/** What a series looks like in the chart. */
 export function ChartSwatch({
   color,
   shape,

@@ -1,4 +1,5 @@
-import type { Step } from "../../text/period.ts";
+import type { Step } from "../../data/period.ts";
+import { ScrollRegion } from "../scroll-region.tsx";
 import { type ChartPoint, type ChartSeries, formatChartValue } from "./chart-series.ts";
 import { formatStep } from "./format-step.ts";
 
@@ -10,15 +11,10 @@ interface ChartTableProps {
   format(value: number): string;
 }
 
-/** The same values in rows, newest first. */
+/** The chart's values as a table, newest first. */
 export function ChartTable({ label, step, series, points, format }: ChartTableProps) {
   return (
-    // What scrolls must be reachable by keyboard.
-    <section
-      aria-label={`${label}, as a table`}
-      tabIndex={0}
-      className="relative h-full overflow-auto text-xs"
-    >
+    <ScrollRegion label={`${label}, as a table`} className="relative h-full overflow-auto text-xs">
       <table className="w-full tabular-nums">
         <thead className="sticky top-0 bg-surface">
           <tr className="text-ink-3">
@@ -47,6 +43,6 @@ export function ChartTable({ label, step, series, points, format }: ChartTablePr
           ))}
         </tbody>
       </table>
-    </section>
+    </ScrollRegion>
   );
 }

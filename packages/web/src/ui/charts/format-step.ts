@@ -1,4 +1,4 @@
-import type { Step } from "../../text/period.ts";
+import type { Step } from "../../data/period.ts";
 
 const hourMs = 3_600_000;
 const hour = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-digit" });
@@ -12,7 +12,7 @@ const wholeDay = new Intl.DateTimeFormat("en-GB", {
   timeZone: "UTC",
 });
 
-/** A step on an axis: hours by the reader's clock, days as UTC has them. */
+/** A step on an axis: hours in the user's time zone, days in UTC. */
 export function formatStepShort(startMs: number, step: Step): string {
   return (step === "hour" ? hour : day).format(startMs);
 }

@@ -5,16 +5,16 @@ interface IntervalBarProps {
   upper: number;
 }
 
-/** A share as a point with whiskers, from 0 on the left to 1 on the right. The figures belong beside it, in words. */
+/** A share as a point with whiskers, from 0 to 1. Show the numbers beside it. */
 export function IntervalBar({ value, lower, upper }: IntervalBarProps) {
   const percent = (share: number) => `${share * 100}%`;
   return (
     <svg aria-hidden className="h-4 w-full min-w-16 overflow-visible">
       <line x1="0" x2="100%" y1="8" y2="8" className="stroke-line" strokeWidth="2" />
       <line x1={percent(lower)} x2={percent(upper)} y1="8" y2="8" stroke="var(--chart-1)" strokeWidth="2" />
-      {[lower, upper].map((end, place) => (
+      {[lower, upper].map((end, index) => (
         <line
-          key={place === 0 ? "lower" : "upper"}
+          key={index === 0 ? "lower" : "upper"}
           x1={percent(end)}
           x2={percent(end)}
           y1="4.5"

@@ -1,13 +1,13 @@
 const width = 96;
 const height = 20;
 
-/** A course of counts without an axis, from 0 up to its own greatest. The figures belong beside it. */
+/** Counts over time without an axis, from 0 to their maximum. Show the numbers beside it. */
 export function Sparkline({ values }: { values: readonly number[] }) {
   const greatest = Math.max(1, ...values);
   const stepWidth = width / Math.max(1, values.length - 1);
   const points = values.map(
-    (value, place) =>
-      `${(place * stepWidth).toFixed(1)},${(height - (value / greatest) * height).toFixed(1)}`,
+    (value, index) =>
+      `${(index * stepWidth).toFixed(1)},${(height - (value / greatest) * height).toFixed(1)}`,
   );
   return (
     <svg aria-hidden viewBox={`-1 -1 ${width + 2} ${height + 2}`} className="h-5 w-24 text-[var(--chart-1)]">

@@ -3,14 +3,15 @@ import { lazy, Suspense, useState } from "react";
 import { loadPage } from "../../load-page.ts";
 import { IconButton } from "../icon-button.tsx";
 import { Skeleton } from "../skeleton.tsx";
-import { ChartLegend } from "./chart-legend.tsx";
+import type { ChartSeries } from "./chart-series.ts";
+import { ChartSwatch } from "./chart-swatch.tsx";
 import { ChartTable } from "./chart-table.tsx";
 import type { TimePlotProps } from "./time-plot.tsx";
 
-/** Recharts is as large as half of the dashboard, so that it comes when the page is there already. */
+/** Recharts is half as large as the rest of the dashboard, so it is loaded after the page. */
 const TimePlot = lazy(async () => ({ default: (await loadPage(() => import("./time-plot.tsx"))).TimePlot }));
 
-/** Quantities over time: as a picture with a legend, or as a table. */
+/** Quantities over time, as a chart with a legend or as a table. */
 export function TimeChart(props: TimePlotProps) {
   const [isTable, setTable] = useState(false);
   return (
@@ -35,5 +36,21 @@ export function TimeChart(props: TimePlotProps) {
         </div>
       </div>
     </figure>
+  );
+}
+
+function ChartLegend({ series }: { series: readonly ChartSeries[] }) {
+  return (
+    <ul className="flex min-w-0 flex-1 flex-wrap gap-x-4 gap-y-1 text-xs">
+      {series.map(({ key, label, total, ...look }) => (
+        <li key={key} className="flex min-w-0 items-center gap-1.5">
+          <ChartSwatch {...look} />
+          <span title={label} className="max-w-48 truncate text-ink-2">
+            {label}
+          </span>
+          {total !== undefined && <span className="font-medium tabular-nums">{total}</span>}
+        </li>
+      ))}
+    </ul>
   );
 }

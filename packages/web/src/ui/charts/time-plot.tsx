@@ -1,27 +1,26 @@
 import { Area, Bar, CartesianGrid, ComposedChart, Line, Tooltip, XAxis, YAxis } from "recharts";
-import type { Step } from "../../text/period.ts";
-import { type ChartPoint, type ChartSeries, findLonePoints } from "./chart-series.ts";
-import { ChartTooltip } from "./chart-tooltip.tsx";
-import { formatStepShort } from "./format-step.ts";
+import type { Step } from "../../data/period.ts";
+import { type ChartPoint, type ChartSeries, findLonePoints, formatChartValue } from "./chart-series.ts";
+import { ChartSwatch } from "./chart-swatch.tsx";
+import { formatStep, formatStepShort } from "./format-step.ts";
 
 export interface TimePlotProps {
-  /** What it shows, for those who cannot see it. */
+  /** For screen readers. */
   label: string;
   step: Step;
   series: readonly ChartSeries[];
   points: readonly ChartPoint[];
   format(value: number): string;
-  /** On the axis, where there is little room. */
+  /** For the axis, where space is limited. */
   formatTick(value: number): string;
-  /** The axis’ upper end, where it is known beforehand. */
+  /** The upper end of the axis; absent: from the data. */
   greatest?: number;
-  /** Whether all values are whole numbers. */
+  /** All values are integers. */
   isWhole?: boolean;
 }
 
 const tickStyle = { fill: "var(--ink-3)", fontSize: 12 };
 
-/** The picture itself. It comes with Recharts, which is loaded when the first chart is shown. */
 export function TimePlot(props: TimePlotProps) {
   const { label, step, series, points, format, formatTick, greatest, isWhole = false } = props;
   return (
@@ -69,14 +68,14 @@ export function TimePlot(props: TimePlotProps) {
   );
 }
 
-const mostDots = 31;
+const maxDots = 31;
 
 function drawSeries({ key, label, color, shape, isDashed }: ChartSeries, points: readonly ChartPoint[]) {
   const shared = { dataKey: `values.${key}`, name: label, isAnimationActive: false } as const;
   const lonePoints = findLonePoints(points, key);
   if (shape === "bar") return <Bar key={key} {...shared} stackId="all" fill={color} maxBarSize={40} />;
   if (shape === "line") {
-    const dots = points.length <= mostDots ? new Set(points) : lonePoints;
+    const dots = points.length <= maxDots ? new Set(points) : lonePoints;
     return (
       <Line
         key={key}
@@ -98,7 +97,7 @@ function drawSeries({ key, label, color, shape, isDashed }: ChartSeries, points:
   const band = { fill: color, fillOpacity: 0.18, stroke: "none" };
   return [
     <Area key={key} {...shared} {...band} activeDot={false} />,
-    // An area needs two points: one alone has its interval as a bar.
+    // An area needs two points: an isolated point shows its interval as a bar.
     <Bar
       key={`${key}, alone`}
       name={label}
@@ -108,4 +107,30 @@ function drawSeries({ key, label, color, shape, isDashed }: ChartSeries, points:
       {...band}
     />,
   ];
+}
+
+interface ChartTooltipProps {
+  point: ChartPoint;
+  step: Step;
+  series: readonly ChartSeries[];
+  format(value: number): string;
+}
+
+function ChartTooltip({ point, step, series, format }: ChartTooltipProps) {
+  return (
+    <div role="status" className="rounded-md border border-line bg-surface px-3 py-2 text-xs shadow-float">
+      <p className="mb-1 font-medium">{formatStep(point.startMs, step)}</p>
+      <dl className="grid grid-cols-[auto_auto] gap-x-4 gap-y-0.5">
+        {series.map(({ key, label, ...look }) => (
+          <div key={key} className="col-span-2 grid grid-cols-subgrid">
+            <dt className="flex items-center gap-1.5 text-ink-2">
+              <ChartSwatch {...look} />
+              <span className="max-w-40 truncate">{label}</span>
+            </dt>
+            <dd className="text-right tabular-nums">{formatChartValue(point.values[key], format)}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
 }

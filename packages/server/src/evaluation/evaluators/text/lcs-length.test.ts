@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import type { Draw } from "../../../../../../fuzz/generate/draw.ts";
+import { seeded } from "../../../../test/support/seeded.ts";
 import { lcsLength } from "./lcs-length.ts";
 
 // The table of Wagner & Fischer (1974).
@@ -16,8 +18,8 @@ function slowLength(one: readonly string[], other: readonly string[]): number {
   return above.at(-1) ?? 0;
 }
 
-function randomTokens(alphabet: number, length: number): string[] {
-  return Array.from({ length }, () => String(Math.floor(Math.random() * alphabet)));
+function randomTokens(draw: Draw, alphabet: number, length: number): string[] {
+  return Array.from({ length }, () => String(draw.below(alphabet)));
 }
 
 test("the textbook pairs have their lengths", () => {
@@ -27,13 +29,16 @@ test("the textbook pairs have their lengths", () => {
   expect(lcsLength(["a", "b"], ["a", "b"])).toBe(2);
 });
 
-test.each([[2], [10], [200]])("random texts over %p tokens have the length of the definition", (alphabet) => {
-  for (const length of [1, 31, 32, 33, 63, 64, 65, 500]) {
-    const one = randomTokens(alphabet, length);
-    const other = randomTokens(alphabet, Math.ceil(Math.random() * 2 * length));
-    expect(lcsLength(one, other)).toBe(slowLength(one, other));
-  }
-});
+test.each([[2], [10], [200]])(
+  "random texts over %p tokens have the length of the definition",
+  seeded((draw, alphabet: number) => {
+    for (const length of [1, 31, 32, 33, 63, 64, 65, 500]) {
+      const one = randomTokens(draw, alphabet, length);
+      const other = randomTokens(draw, alphabet, 1 + draw.below(2 * length));
+      expect(lcsLength(one, other)).toBe(slowLength(one, other));
+    }
+  }),
+);
 
 test("texts of 50,000 equal tokens, the worst there are, are compared in bounded time", () => {
   const same = new Array<string>(50_000).fill("a");

@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import type { Draw } from "../../../../../../fuzz/generate/draw.ts";
+import { seeded } from "../../../../test/support/seeded.ts";
 import { editDistance } from "./levenshtein.ts";
 
 // Wagner & Fischer (1974), the definition itself.
@@ -23,8 +25,8 @@ function slowDistance(one: string, other: string): number {
   return above.at(-1) ?? 0;
 }
 
-function randomText(alphabet: readonly string[], length: number): string {
-  return Array.from({ length }, () => alphabet[Math.floor(Math.random() * alphabet.length)]).join("");
+function randomText(draw: Draw, alphabet: readonly string[], length: number): string {
+  return Array.from({ length }, () => draw.pick(alphabet)).join("");
 }
 
 test("the textbook pairs have their distances", () => {
@@ -48,13 +50,16 @@ test("a lone surrogate is a character too", () => {
 test.each([
   ["letters", [..."abcd"]],
   ["letters, accents and emoji", [..."aé漢😀😁𝒳"]],
-])("random texts of %s have the distance of the definition", (_, alphabet) => {
-  for (const length of [1, 31, 32, 33, 64, 65, 300]) {
-    const one = randomText(alphabet, length);
-    const other = randomText(alphabet, Math.ceil(Math.random() * 1.5 * length));
-    expect(editDistance(one, other)?.edits).toBe(slowDistance(one, other));
-  }
-});
+])(
+  "random texts of %s have the distance of the definition",
+  seeded((draw, _: string, alphabet: string[]) => {
+    for (const length of [1, 31, 32, 33, 64, 65, 300]) {
+      const one = randomText(draw, alphabet, length);
+      const other = randomText(draw, alphabet, 1 + draw.below(Math.ceil(1.5 * length)));
+      expect(editDistance(one, other)?.edits).toBe(slowDistance(one, other));
+    }
+  }),
+);
 
 test("two texts of 100,000 characters without a common end are compared in bounded time", () => {
   const one = `x${"ab".repeat(50_000)}x`;

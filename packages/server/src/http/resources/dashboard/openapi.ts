@@ -13,24 +13,24 @@ import {
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
-  answer,
   body,
-  notValid,
-  onceHeader,
+  idempotencyHeader,
+  invalidRequest,
   operation,
-  storeUnavailable,
+  response,
   tooLarge,
-  unauthenticated,
+  unauthorized,
+  unavailable,
 } from "../docs/describe.ts";
 
 export const dashboardPaths: ZodOpenApiPathsObject = {
   "/v1/me": {
     get: operation("getMe", "dashboard", "Show the calling user", {
       responses: {
-        "200": answer("The user", MeResponse),
-        ...unauthenticated,
-        "404": answer("The calling user does not exist any more", ErrorResponse),
-        ...storeUnavailable,
+        "200": response("The user", MeResponse),
+        ...unauthorized,
+        "404": response("The calling user no longer exists", ErrorResponse),
+        ...unavailable,
       },
     }),
   },
@@ -38,10 +38,10 @@ export const dashboardPaths: ZodOpenApiPathsObject = {
     get: operation("listSessions", "dashboard", "List the browsers in which the calling user is signed in", {
       requestParams: { query: SessionListQuery },
       responses: {
-        "200": answer("The sessions, newest first", SessionListResponse),
-        ...unauthenticated,
-        ...notValid,
-        ...storeUnavailable,
+        "200": response("The sessions, newest first", SessionListResponse),
+        ...unauthorized,
+        ...invalidRequest,
+        ...unavailable,
       },
     }),
   },
@@ -49,20 +49,20 @@ export const dashboardPaths: ZodOpenApiPathsObject = {
     delete: operation("endSession", "dashboard", "Sign a browser out", {
       requestParams: { path: SessionPath },
       responses: {
-        "204": { description: "The session is over; one that already was stays as it is" },
-        ...unauthenticated,
-        "404": answer("The user has no such session", ErrorResponse),
-        ...notValid,
-        ...storeUnavailable,
+        "204": { description: "The session has ended; ending an ended session changes nothing" },
+        ...unauthorized,
+        "404": response("The user has no such session", ErrorResponse),
+        ...invalidRequest,
+        ...unavailable,
       },
     }),
   },
   "/auth/sign-out": {
-    post: operation("signOut", "dashboard", "End the session that asks", {
+    post: operation("signOut", "dashboard", "End the calling session", {
       responses: {
-        "200": answer("The session is over", SignOutResponse),
-        ...unauthenticated,
-        ...storeUnavailable,
+        "200": response("The session has ended", SignOutResponse),
+        ...unauthorized,
+        ...unavailable,
       },
     }),
   },
@@ -70,25 +70,25 @@ export const dashboardPaths: ZodOpenApiPathsObject = {
     get: operation("listApiKeys", "dashboard", "List the calling user's keys", {
       requestParams: { query: ApiKeyListQuery },
       responses: {
-        "200": answer("The keys, newest first", ApiKeyListResponse),
-        ...unauthenticated,
-        ...notValid,
-        ...storeUnavailable,
+        "200": response("The keys, newest first", ApiKeyListResponse),
+        ...unauthorized,
+        ...invalidRequest,
+        ...unavailable,
       },
     }),
     post: operation("createApiKey", "dashboard", "Create a key", {
-      requestParams: { header: onceHeader },
+      requestParams: { header: idempotencyHeader },
       requestBody: body(ApiKeyCreateRequest),
       responses: {
-        "201": answer("The key, shown this once", ApiKeyCreateResponse),
-        ...unauthenticated,
-        "409": answer(
-          "The user has 1,000 active keys; or another of the user's keys or sessions made a key under this Idempotency-Key",
+        "201": response("The key; it is shown only once", ApiKeyCreateResponse),
+        ...unauthorized,
+        "409": response(
+          "The user already has 1,000 active keys, or created a key under this Idempotency-Key with another key or session",
           ErrorResponse,
         ),
         ...tooLarge,
-        ...notValid,
-        ...storeUnavailable,
+        ...invalidRequest,
+        ...unavailable,
       },
     }),
   },
@@ -96,11 +96,11 @@ export const dashboardPaths: ZodOpenApiPathsObject = {
     delete: operation("revokeApiKey", "dashboard", "Revoke a key", {
       requestParams: { path: ApiKeyPath },
       responses: {
-        "204": { description: "The key is revoked; one that already was stays as it is" },
-        ...unauthenticated,
-        "404": answer("The user has no such key", ErrorResponse),
-        ...notValid,
-        ...storeUnavailable,
+        "204": { description: "The key is revoked; revoking a revoked key changes nothing" },
+        ...unauthorized,
+        "404": response("The user has no such key", ErrorResponse),
+        ...invalidRequest,
+        ...unavailable,
       },
     }),
   },

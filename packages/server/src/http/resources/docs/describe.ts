@@ -8,17 +8,17 @@ import type {
 
 const json = (schema: z.ZodType) => ({ "application/json": { schema } });
 
-/** An answer whose body is JSON of this shape. */
-export function answer(description: string, schema: z.ZodType) {
+/** A response with a JSON body of this shape. */
+export function response(description: string, schema: z.ZodType) {
   return { description, content: json(schema) };
 }
 
-/** A request body of this shape, which must be there. */
+/** A required request body of this shape. */
 export function body(schema: z.ZodType) {
   return { required: true, content: json(schema) };
 }
 
-/** A query whose parameters say of themselves that they are deprecated, as tools expect it, where their schemas do. */
+/** A query. Marks the parameters of deprecated fields as deprecated too, because tools look there. */
 export function query(schema: z.ZodObject): z.ZodObject {
   const fields = Object.entries(schema.shape).map(([name, field]) => {
     const meta = z.globalRegistry.get(field);
@@ -35,55 +35,55 @@ export function optionalBody(schema: z.ZodType) {
   return { required: false, content: json(schema) };
 }
 
-/** The header of an operation that creates something. */
-export const onceHeader = z.object({
+/** The header of operations that create something. */
+export const idempotencyHeader = z.object({
   "Idempotency-Key": z
     .string()
     .regex(/^[!-~]{1,200}$/)
     .optional()
     .meta({
       description:
-        "The caller's word for this request. Sent again under it within a day, by the same user and to the same operation, the request is answered as it was the first time and nothing is done twice. Another request under it is 422. What failed may be sent again.",
+        "Identifies the request, so that it can be retried safely. If the same user repeats the request within a day, it gets the same response and nothing is done twice. A different request with the same key is refused with 422. Failed requests can be retried.",
     }),
 });
 
-/** Answers to requests that may use old names: all that come after the key was found good say that they did. */
-export function withDeprecation({ "401": refusal, ...responses }: ZodOpenApiResponsesObject) {
+/** Responses to requests that may use old names. All of them have the header, except 401. */
+export function withDeprecation({ "401": unauthorizedResponse, ...responses }: ZodOpenApiResponsesObject) {
   const Deprecation = {
-    description: "Since when a name that the request uses is deprecated (RFC 9745); absent if it uses none.",
+    description: "Since when a name in the request has been deprecated (RFC 9745). Absent if it uses none.",
     schema: { type: "string", pattern: "^@\\d+$" },
   } as const;
   const described = Object.entries(responses).map(([status, response]) => [
     status,
     { ...response, headers: { ...response.headers, Deprecation } },
   ]);
-  return { ...Object.fromEntries(described), "401": refusal } as ZodOpenApiResponsesObject;
+  return { ...Object.fromEntries(described), "401": unauthorizedResponse } as ZodOpenApiResponsesObject;
 }
 
-export const unauthenticated = {
-  "401": answer("The key or the session is missing, unknown, expired, revoked or ended", ErrorResponse),
+export const unauthorized = {
+  "401": response("The key or session is missing, unknown, expired, revoked or ended", ErrorResponse),
 };
-export const notValid = {
-  "422": answer("The request is not valid; every fault is listed", HTTPValidationError),
+export const invalidRequest = {
+  "422": response("The request is not valid; up to 100 issues are listed", HTTPValidationError),
 };
-export const tooLarge = { "413": answer("The request body is too large", ErrorResponse) };
+export const tooLarge = { "413": response("The request body is too large", ErrorResponse) };
 export const pageTooLarge = {
-  "413": answer("The page is larger than 64 MB; ask for fewer with limit", ErrorResponse),
+  "413": response("The page is larger than 64 MB; ask for fewer with limit", ErrorResponse),
 };
-export const storeUnavailable = {
+export const unavailable = {
   "503": {
-    ...answer(
-      "The store is not available or the server has no memory left for this, and nothing was changed; or it did not confirm a change, which may or may not have been kept",
+    ...response(
+      "The database is unavailable or the server is out of memory for this request, and nothing was changed; or the database did not confirm a change, which may or may not have been made",
       ErrorResponse,
     ),
     headers: {
       "Retry-After": {
-        description: "Seconds after which to try again; absent if a change was not confirmed.",
+        description: "Seconds until the request can be retried. Absent if a change was not confirmed.",
         schema: { type: "integer" },
       },
       "x-should-retry": {
         description:
-          "`false` if a change was not confirmed: sent again without an `Idempotency-Key`, it may be made twice.",
+          "`false` if a change was not confirmed: without an `Idempotency-Key`, a retry may make it twice.",
         schema: { type: "string", enum: ["false"] },
       },
     },
@@ -92,10 +92,10 @@ export const storeUnavailable = {
 
 type Rest = Omit<ZodOpenApiOperationObject, "operationId" | "tags" | "summary">;
 
-/** Adds what every changing operation that needs a caller answers to a session without its page's proof. */
+/** Adds the 403 of every changing operation that needs a caller: a session whose CSRF token is missing or invalid. */
 export function withForbidden(paths: ZodOpenApiPathsObject): ZodOpenApiPathsObject {
   const forbidden = {
-    "403": answer("A session asks, and its CSRF token, as X-CSRF-Token, is missing or wrong", ErrorResponse),
+    "403": response("The request uses a session, and its X-CSRF-Token is missing or invalid", ErrorResponse),
   };
   const described = Object.entries(paths).map(([path, { get, ...changing }]) => {
     const changed = Object.entries(changing).map(([method, described]) => [
@@ -107,7 +107,7 @@ export function withForbidden(paths: ZodOpenApiPathsObject): ZodOpenApiPathsObje
   return Object.fromEntries(described);
 }
 
-/** An operation that needs a key or a session. */
+/** An operation that needs an API key or a session. */
 export function operation(
   operationId: string,
   tag: string,
@@ -117,7 +117,7 @@ export function operation(
   return { operationId, tags: [tag], summary, ...rest };
 }
 
-/** An operation that anybody may call. */
+/** An operation that needs no authentication. */
 export function openOperation(
   operationId: string,
   tag: string,

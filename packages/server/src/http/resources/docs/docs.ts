@@ -7,7 +7,7 @@ const page = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Presage: the interface</title>
+<title>Presage API</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/docs/swagger-ui.css">
 </head>
@@ -22,7 +22,7 @@ const page = `<!doctype html>
 const startScript = `SwaggerUIBundle({ url: "/openapi.json", dom_id: "#interface", deepLinking: true, validatorUrl: null });
 `;
 
-/** Nothing on the page comes from elsewhere; its styles are partly written by its script. */
+/** The page loads nothing from other servers. Its script writes some of its styles. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -34,12 +34,12 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** The interface as a document and as a page whose every part this process serves. */
+/** The API as an OpenAPI document and as a web page. This process serves every part of the page. */
 export function docsRoutes(): Route[] {
   let document: string | undefined;
   return [
     open("GET", "/openapi.json", async () => {
-      // What makes the document is loaded for those who ask for it.
+      // Loaded on demand: most processes never serve the document.
       const { openApiDocument } = await import("./document.ts");
       document ??= JSON.stringify(openApiDocument());
       return new Response(document, { headers: { "content-type": "application/json" } });

@@ -10,39 +10,39 @@ import { errorTaxonomyPaths } from "../taxonomies/openapi.ts";
 import { usagePaths } from "../usage/openapi.ts";
 import { withForbidden } from "./describe.ts";
 
-/** Version of the interface, which is not the program's. */
-const interfaceVersion = "0.1.0";
+/** The API's version, not the program's. */
+const apiVersion = "0.1.0";
 
-/** The interface as OpenAPI 3.1, from the very schemas that validate. */
+/** The API as OpenAPI 3.1, made from the schemas that validate requests. */
 export function openApiDocument() {
   return createDocument({
     openapi: "3.1.1",
     info: {
       title: "Presage",
-      version: interfaceVersion,
+      version: apiVersion,
       description:
-        "Predicts the next state of an environment from a state and an action, by a language model, and judges what models put out: by rules and by a model.",
+        "Uses a language model to predict an environment's next state from a state and an action. Scores model outputs with rules and with a model as judge.",
       license: { name: "Apache-2.0", identifier: "Apache-2.0" },
     },
     servers: [{ url: "/" }],
     security: [{ apiKey: [] }, { bearer: [] }, { session: [] }],
     tags: [
-      { name: "prediction", description: "Ask the world model." },
+      { name: "prediction", description: "Predict next states with the world model." },
       { name: "dashboard", description: "The calling user, their API keys and their sessions." },
       {
         name: "error taxonomies",
-        description: "Trees of the errors that models make, in labelled revisions.",
+        description: "Trees of model errors, in labelled revisions.",
       },
-      { name: "evaluation", description: "Judge the output of models." },
+      { name: "evaluation", description: "Score model outputs." },
       {
         name: "evaluation results",
-        description: "What was judged: found, counted, corrected, imported and exported.",
+        description: "Search, count, correct, import and export results.",
       },
       {
         name: "evaluators",
-        description: "What judges the output of models, and the apps that it was judged for.",
+        description: "The available evaluators, and the apps that have results.",
       },
-      { name: "evaluator profiles", description: "How evaluators are set up, in revisions." },
+      { name: "evaluator profiles", description: "Configurations of evaluators, in revisions." },
       { name: "probes", description: "For load balancers, monitors and people." },
     ],
     paths: withForbidden({
@@ -65,7 +65,7 @@ export function openApiDocument() {
           in: "cookie",
           name: "presage_session",
           description:
-            "The session of a browser that is signed in. The cookie's real name ends in an underscore and 8 characters of the server's own, and begins with __Host- on https. Changing calls also need the header X-CSRF-Token.",
+            "The session of a signed-in browser. The actual cookie name ends in an underscore and 8 characters specific to the server, and on https it begins with __Host-. Requests that change something also need the header X-CSRF-Token.",
         },
       },
     },

@@ -1,7 +1,14 @@
 import { ErrorResponse, EvaluateRequest, EvaluateResponse } from "@presage/contract";
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { answer, body, notValid, operation, unauthenticated, withDeprecation } from "../docs/describe.ts";
+import {
+  body,
+  invalidRequest,
+  operation,
+  response,
+  unauthorized,
+  withDeprecation,
+} from "../docs/describe.ts";
 
 const headers = z.object({
   "Idempotency-Key": z
@@ -10,21 +17,27 @@ const headers = z.object({
     .optional()
     .meta({
       description:
-        "The caller's word for this request. Sent again under it, a verdict that was kept is answered again; at the same moment, the second request waits for the first.",
+        "Identifies the request, so that it can be retried safely: a repeated request gets the stored verdicts. If both arrive at the same time, the second waits for the first.",
     }),
 });
 
 export const evaluatePaths: ZodOpenApiPathsObject = {
   "/v1/evaluate": {
-    post: operation("evaluate", "evaluation", "Evaluate a sample with one evaluator or several", {
+    post: operation("evaluate", "evaluation", "Evaluate a sample with one or more evaluators", {
       requestParams: { header: headers },
       requestBody: body(EvaluateRequest),
       responses: withDeprecation({
-        "200": answer("What each evaluator found, in the order of the request", EvaluateResponse),
-        ...unauthenticated,
-        ...notValid,
-        "413": answer("The body is too large, or its texts for so many evaluators", ErrorResponse),
-        "503": answer("The store cannot be reached, or too many evaluations are under way", ErrorResponse),
+        "200": response("The outcome of each evaluator, in request order", EvaluateResponse),
+        ...unauthorized,
+        ...invalidRequest,
+        "413": response(
+          "The body is too large, or its texts are too long for this many evaluators",
+          ErrorResponse,
+        ),
+        "503": response(
+          "The database is unavailable, or too many evaluations are in progress",
+          ErrorResponse,
+        ),
       }),
     }),
   },

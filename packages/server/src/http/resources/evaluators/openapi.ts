@@ -7,20 +7,20 @@ import {
   WhoAmIResponse,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { answer, notValid, operation, storeUnavailable, unauthenticated } from "../docs/describe.ts";
+import { invalidRequest, operation, response, unauthorized, unavailable } from "../docs/describe.ts";
 
-const failures = { ...unauthenticated, ...storeUnavailable };
+const failures = { ...unauthorized, ...unavailable };
 
 export const evaluatorPaths: ZodOpenApiPathsObject = {
   "/v1/evaluators": {
-    get: operation("listEvaluators", "evaluators", "List every version of every family of evaluators", {
-      responses: { "200": answer("The evaluators, by id", EvaluatorListResponse), ...failures },
+    get: operation("listEvaluators", "evaluators", "List every version of every evaluator family", {
+      responses: { "200": response("The evaluators, by id", EvaluatorListResponse), ...failures },
     }),
   },
   "/v1/evaluator-families": {
-    get: operation("listEvaluatorFamilies", "evaluators", "List the families of evaluators", {
+    get: operation("listEvaluatorFamilies", "evaluators", "List the evaluator families", {
       responses: {
-        "200": answer("The families and how their profiles look", EvaluatorFamilyListResponse),
+        "200": response("The families, with the schema of their profiles", EvaluatorFamilyListResponse),
         ...failures,
       },
     }),
@@ -28,8 +28,8 @@ export const evaluatorPaths: ZodOpenApiPathsObject = {
   "/v1/whoami": {
     get: operation("whoAmI", "dashboard", "Show the calling key and its account", {
       responses: {
-        "200": answer("The key and the account", WhoAmIResponse),
-        "404": answer("The key's account does not exist any more", ErrorResponse),
+        "200": response("The key and the account", WhoAmIResponse),
+        "404": response("The key's account no longer exists", ErrorResponse),
         ...failures,
       },
     }),
@@ -37,7 +37,7 @@ export const evaluatorPaths: ZodOpenApiPathsObject = {
   "/v1/apps": {
     get: operation("listApps", "evaluators", "List the apps that have results", {
       requestParams: { query: AppListQuery },
-      responses: { "200": answer("The apps, by name", AppListResponse), ...notValid, ...failures },
+      responses: { "200": response("The apps, by name", AppListResponse), ...invalidRequest, ...failures },
     }),
   },
 };

@@ -9,22 +9,22 @@ import {
 } from "@presage/contract";
 import { z } from "zod";
 import type { ZodOpenApiPathsObject, ZodOpenApiResponsesObject } from "zod-openapi";
-import { answer, body, notValid, operation, unauthenticated } from "../docs/describe.ts";
+import { body, invalidRequest, operation, response, unauthorized } from "../docs/describe.ts";
 
 const predictionFailures: ZodOpenApiResponsesObject = {
-  ...unauthenticated,
-  ...notValid,
-  "413": answer(
+  ...unauthorized,
+  ...invalidRequest,
+  "413": response(
     "The input exceeds the model's context length (context_exceeded), or the body is too large",
     ErrorResponse,
   ),
-  "429": answer(
-    "The upstream's rate limit, or that of the key, its user or its account (rate_limit)",
+  "429": response(
+    "The rate limit of the upstream, the key, its user or its account was reached (rate_limit)",
     ErrorResponse,
   ),
-  "502": answer("The upstream failed in another way (upstream)", ErrorResponse),
-  "503": answer("The upstream or Presage is temporarily unavailable (unavailable)", ErrorResponse),
-  "504": answer("The upstream timed out (timeout)", ErrorResponse),
+  "502": response("The upstream failed in another way (upstream)", ErrorResponse),
+  "503": response("The upstream or Presage is temporarily unavailable (unavailable)", ErrorResponse),
+  "504": response("The upstream timed out (timeout)", ErrorResponse),
 };
 
 export const predictionPaths: ZodOpenApiPathsObject = {
@@ -32,8 +32,8 @@ export const predictionPaths: ZodOpenApiPathsObject = {
     post: operation("predict", "prediction", "Predict the next state", {
       requestBody: body(WorldModelRequest),
       responses: {
-        "200": answer(
-          "The prediction; with `messages` where the deployment enables debug fields",
+        "200": response(
+          "The prediction, with `messages` if debug fields are enabled",
           WorldModelPrediction.or(WorldModelResponse),
         ),
         ...predictionFailures,
@@ -41,14 +41,14 @@ export const predictionPaths: ZodOpenApiPathsObject = {
     }),
   },
   "/v1/chat/completions": {
-    post: operation("completeChat", "prediction", "Complete a chat, from an interaction or from messages", {
+    post: operation("completeChat", "prediction", "Complete a chat from an interaction or from messages", {
       requestBody: body(ChatCompletionRequest),
       responses: {
-        "200": answer(
-          "The upstream's completion, byte for byte, whatever it leaves out beside a choice with a message",
+        "200": response(
+          "The upstream's completion, byte for byte. Only `choices` is guaranteed",
           ChatCompletionResponse.or(z.looseObject({ choices: z.array(z.unknown()).min(1) })),
         ),
-        "400": answer("The request is not supported, for example `stream: true`", ErrorResponse),
+        "400": response("The request is not supported, for example `stream: true`", ErrorResponse),
         ...predictionFailures,
       },
     }),
@@ -56,16 +56,16 @@ export const predictionPaths: ZodOpenApiPathsObject = {
   "/v1/models": {
     get: operation("listModels", "prediction", "List the upstream's models", {
       responses: {
-        "200": answer(
-          "The upstream's list as it came, whatever it says of each model",
+        "200": response(
+          "The upstream's list, unchanged",
           ModelListResponse.or(z.looseObject({ data: z.array(z.unknown()) })),
         ),
-        ...unauthenticated,
-        "413": answer("The upstream's own 413 (context_exceeded)", ErrorResponse),
-        "429": answer("The upstream's rate limit (rate_limit)", ErrorResponse),
-        "502": answer("The upstream failed", ErrorResponse),
-        "503": answer("The upstream is temporarily unavailable", ErrorResponse),
-        "504": answer("The upstream timed out", ErrorResponse),
+        ...unauthorized,
+        "413": response("The upstream answered 413 (context_exceeded)", ErrorResponse),
+        "429": response("The upstream's rate limit was reached (rate_limit)", ErrorResponse),
+        "502": response("The upstream failed", ErrorResponse),
+        "503": response("The upstream is temporarily unavailable", ErrorResponse),
+        "504": response("The upstream timed out", ErrorResponse),
       },
     }),
   },

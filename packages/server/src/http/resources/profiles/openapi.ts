@@ -11,23 +11,23 @@ import {
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
-  answer,
   body,
-  notValid,
-  onceHeader,
+  idempotencyHeader,
+  invalidRequest,
   operation,
   optionalBody,
   pageTooLarge,
   query,
-  storeUnavailable,
+  response,
   tooLarge,
-  unauthenticated,
+  unauthorized,
+  unavailable,
   withDeprecation,
 } from "../docs/describe.ts";
 
 const tag = "evaluator profiles";
-const failures = { ...unauthenticated, ...notValid, ...storeUnavailable };
-const noProfile = { "404": answer("The account has no such profile", ErrorResponse) };
+const failures = { ...unauthorized, ...invalidRequest, ...unavailable };
+const profileNotFound = { "404": response("The account has no such profile", ErrorResponse) };
 const requestParams = { path: EvaluatorProfilePath };
 
 export const evaluatorProfilePaths: ZodOpenApiPathsObject = {
@@ -35,8 +35,8 @@ export const evaluatorProfilePaths: ZodOpenApiPathsObject = {
     get: operation("listEvaluatorProfiles", tag, "List revisions of profiles", {
       requestParams: { query: query(EvaluatorProfileListQuery) },
       responses: withDeprecation({
-        "200": answer(
-          "The account's, newest first, then those that come with Presage",
+        "200": response(
+          "The account's profiles, newest first, then the built-in ones",
           EvaluatorProfileListResponse,
         ),
         ...pageTooLarge,
@@ -44,24 +44,24 @@ export const evaluatorProfilePaths: ZodOpenApiPathsObject = {
       }),
     }),
     post: operation("createEvaluatorProfile", tag, "Create a profile", {
-      requestParams: { header: onceHeader },
+      requestParams: { header: idempotencyHeader },
       requestBody: body(EvaluatorProfileCreateRequest),
       responses: withDeprecation({
-        "201": answer("The profile's first revision", EvaluatorProfileResponse),
-        "409": answer("The family has a profile of this name already, perhaps archived", ErrorResponse),
+        "201": response("The profile's first revision", EvaluatorProfileResponse),
+        "409": response("The family already has a profile of this name, possibly archived", ErrorResponse),
         ...failures,
         ...tooLarge,
       }),
     }),
   },
   "/v1/evaluator-profiles/{public_id}/archive": {
-    patch: operation("archiveEvaluatorProfile", tag, "Archive a profile for good", {
+    patch: operation("archiveEvaluatorProfile", tag, "Archive a profile permanently", {
       requestParams,
       requestBody: optionalBody(EvaluatorProfileArchiveRequest),
       responses: withDeprecation({
-        "200": answer("Every revision of the profile, newest first", EvaluatorProfileListResponse),
-        "409": answer("The profile comes with Presage", ErrorResponse),
-        ...noProfile,
+        "200": response("Every revision of the profile, newest first", EvaluatorProfileListResponse),
+        "409": response("The profile is built-in", ErrorResponse),
+        ...profileNotFound,
         ...failures,
         ...tooLarge,
       }),
@@ -69,23 +69,23 @@ export const evaluatorProfilePaths: ZodOpenApiPathsObject = {
   },
   "/v1/evaluator-profiles/{public_id}/revision": {
     post: operation("reviseEvaluatorProfile", tag, "Add a revision to a profile", {
-      requestParams: { ...requestParams, header: onceHeader },
+      requestParams: { ...requestParams, header: idempotencyHeader },
       requestBody: body(EvaluatorProfileRevisionRequest),
       responses: withDeprecation({
-        "201": answer("The new revision", EvaluatorProfileResponse),
-        "409": answer("The profile is archived, or comes with Presage", ErrorResponse),
-        ...noProfile,
+        "201": response("The new revision", EvaluatorProfileResponse),
+        "409": response("The profile is archived or built-in", ErrorResponse),
+        ...profileNotFound,
         ...failures,
         ...tooLarge,
       }),
     }),
   },
   "/v1/evaluator-profiles/{public_id}/agreement": {
-    get: operation("getEvaluatorProfileAgreement", tag, "Tell how far people agreed with a profile", {
+    get: operation("getEvaluatorProfileAgreement", tag, "Show how far people agree with a profile", {
       requestParams,
       responses: {
-        "200": answer("Each revision's agreement with the account's corrections", AgreementResponse),
-        ...noProfile,
+        "200": response("Each revision's agreement with the account's corrections", AgreementResponse),
+        ...profileNotFound,
         ...failures,
       },
     }),

@@ -15,21 +15,21 @@ import {
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
-  answer,
   body,
-  notValid,
-  onceHeader,
+  idempotencyHeader,
+  invalidRequest,
   operation,
   query,
-  storeUnavailable,
+  response,
   tooLarge,
-  unauthenticated,
+  unauthorized,
+  unavailable,
   withDeprecation,
 } from "../docs/describe.ts";
 
 const tag = "evaluation results";
-const failures = { ...unauthenticated, ...notValid, ...storeUnavailable };
-const noResult = { "404": answer("The account has no such result", ErrorResponse) };
+const failures = { ...unauthorized, ...invalidRequest, ...unavailable };
+const resultNotFound = { "404": response("The account has no such result", ErrorResponse) };
 const requestParams = { path: EvaluationResultPath };
 
 export const evaluationResultPaths: ZodOpenApiPathsObject = {
@@ -37,10 +37,10 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
     post: operation("searchEvaluationResults", tag, "Search results, a page at a time", {
       requestBody: body(EvaluationResultSearchRequest),
       responses: withDeprecation({
-        "200": answer("The results in the order asked for", EvaluationResultSearchResponse),
+        "200": response("The results, in the requested order", EvaluationResultSearchResponse),
         ...failures,
-        "413": answer(
-          "The body is too large, or the page: over 64 MB of text, for which text_limit and limit help",
+        "413": response(
+          "The body is too large, or the page has more than 64 MB of text; lower text_limit or limit",
           ErrorResponse,
         ),
       }),
@@ -52,7 +52,7 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
       responses: withDeprecation({
         "200": {
           description:
-            "All results of the search, without a limit: a result a line, as JSON or as CSV. CSV has a head, today's names only, and a quote before texts that a spreadsheet would run. If the connection breaks off, there is more.",
+            "All results of the search, without a limit, one per line, as JSON or CSV. CSV has a header, leaves out deprecated names, and puts a quote before texts that a spreadsheet would run as formulas. If the connection breaks, the export is incomplete.",
           content: {
             "application/x-ndjson": { schema: EvaluationResult },
             "text/csv": { schema: { type: "string" } },
@@ -63,22 +63,22 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
     }),
   },
   "/v1/evaluation-results/batch": {
-    post: operation("importEvaluationResults", tag, "Import results that were made elsewhere", {
-      requestParams: { header: onceHeader },
+    post: operation("importEvaluationResults", tag, "Import results from other tools", {
+      requestParams: { header: idempotencyHeader },
       requestBody: body(EvaluationResultBatchRequest),
       responses: withDeprecation({
-        "201": answer("What was stored, in the same order", EvaluationResultBatchResponse),
-        "409": answer("Another request with the same Idempotency-Key is under way", ErrorResponse),
+        "201": response("The stored results, in the same order", EvaluationResultBatchResponse),
+        "409": response("Another request with the same Idempotency-Key is in progress", ErrorResponse),
         ...failures,
         ...tooLarge,
       }),
     }),
   },
   "/v1/evaluation-results/summary": {
-    post: operation("summariseEvaluationResults", tag, "Count, and compare groups", {
+    post: operation("summariseEvaluationResults", tag, "Summarise results by group", {
       requestBody: body(EvaluationSummaryRequest),
       responses: withDeprecation({
-        "200": answer("The groups: by day if asked for, and the largest first", EvaluationSummaryResponse),
+        "200": response("The groups, by day if requested, then largest first", EvaluationSummaryResponse),
         ...failures,
         ...tooLarge,
       }),
@@ -87,17 +87,17 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
   "/v1/evaluation-results/{id}": {
     get: operation("getEvaluationResult", tag, "Show a result", {
       requestParams,
-      responses: { "200": answer("The result", EvaluationResultResponse), ...noResult, ...failures },
+      responses: { "200": response("The result", EvaluationResultResponse), ...resultNotFound, ...failures },
     }),
   },
   "/v1/evaluation-results/{id}/correction": {
-    post: operation("correctEvaluationResult", tag, "Say what the verdict should have been", {
-      requestParams: { ...requestParams, header: onceHeader },
+    post: operation("correctEvaluationResult", tag, "Correct the verdict of a result", {
+      requestParams: { ...requestParams, header: idempotencyHeader },
       requestBody: body(CorrectionRequest),
       responses: {
-        "201": answer("The result with the correction, which counts from now on", CorrectionResponse),
-        "409": answer("The evaluation came to no verdict", ErrorResponse),
-        ...noResult,
+        "201": response("The result with its correction, which counts from now on", CorrectionResponse),
+        "409": response("The evaluation has no verdict", ErrorResponse),
+        ...resultNotFound,
         ...failures,
         ...tooLarge,
       },

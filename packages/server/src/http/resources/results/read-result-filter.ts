@@ -2,7 +2,7 @@ import {
   type EvaluationResultExportQuery,
   EvaluationResultFilter,
   isTrueWord,
-  maxFaults,
+  maxIssues,
   readResultId,
   type ValidationError,
 } from "@presage/contract";
@@ -61,7 +61,7 @@ export function refuseUnknownFilters(schema: z.ZodObject, given: object, where: 
   );
   if (unknown.length === 0) return;
   throw new ValidationFailure(
-    unknown.slice(0, maxFaults).map(([name, input]) => ({
+    unknown.slice(0, maxIssues).map(([name, input]) => ({
       type: "extra_forbidden",
       loc: [where, name],
       msg: "Extra inputs are not permitted",

@@ -13,22 +13,22 @@ import {
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
-  answer,
   body,
-  notValid,
-  onceHeader,
+  idempotencyHeader,
+  invalidRequest,
   operation,
   pageTooLarge,
-  storeUnavailable,
+  response,
   tooLarge,
-  unauthenticated,
+  unauthorized,
+  unavailable,
 } from "../docs/describe.ts";
 
 const tag = "error taxonomies";
-const revision = { "200": answer("The revision as it now is", ErrorTaxonomyRevision) };
-const failures = { ...unauthenticated, ...notValid, ...storeUnavailable };
-const noRevision = { "404": answer("The account has no such revision", ErrorResponse) };
-const builtIn = { "409": answer("The revision comes with Presage and cannot be changed", ErrorResponse) };
+const revision = { "200": response("The revision", ErrorTaxonomyRevision) };
+const failures = { ...unauthorized, ...invalidRequest, ...unavailable };
+const revisionNotFound = { "404": response("The account has no such revision", ErrorResponse) };
+const builtIn = { "409": response("The revision is built-in and cannot be changed", ErrorResponse) };
 const requestParams = { path: ErrorTaxonomyRevisionPath };
 
 export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
@@ -36,19 +36,19 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
     get: operation("listErrorTaxonomyRevisions", tag, "List revisions", {
       requestParams: { query: ErrorTaxonomyRevisionListQuery },
       responses: {
-        "200": answer("The revisions, newest first", ErrorTaxonomyRevisionListResponse),
+        "200": response("The revisions, newest first", ErrorTaxonomyRevisionListResponse),
         ...pageTooLarge,
         ...failures,
       },
     }),
     post: operation("createErrorTaxonomyRevision", tag, "Create a revision, and its taxonomy if it is new", {
-      requestParams: { header: onceHeader },
+      requestParams: { header: idempotencyHeader },
       requestBody: body(ErrorTaxonomyRevisionCreateRequest),
       responses: {
-        "201": answer("The new revision", ErrorTaxonomyRevisionCreateResponse),
-        "404": answer("The account has no taxonomy of this id", ErrorResponse),
-        "409": answer(
-          "The account already has a taxonomy of this name, or it comes with Presage, as all do whose names begin with `system:`",
+        "201": response("The new revision", ErrorTaxonomyRevisionCreateResponse),
+        "404": response("The account has no taxonomy of this id", ErrorResponse),
+        "409": response(
+          "The account already has a taxonomy of this name, or the name begins with `system:`, which is reserved for built-in taxonomies",
           ErrorResponse,
         ),
         ...failures,
@@ -59,15 +59,15 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
   "/v1/error-taxonomy-revision/{revision_id}": {
     get: operation("getErrorTaxonomyRevision", tag, "Show a revision", {
       requestParams,
-      responses: { ...revision, ...noRevision, ...failures },
+      responses: { ...revision, ...revisionNotFound, ...failures },
     }),
   },
   "/v1/error-taxonomy-revision/{revision_id}/findings": {
     get: operation("listErrorTaxonomyFindings", tag, "Count the errors that evaluations found", {
       requestParams: { ...requestParams, query: ErrorTaxonomyFindingsQuery },
       responses: {
-        "200": answer("The account's own evaluations and what they found", ErrorTaxonomyFindingsResponse),
-        ...noRevision,
+        "200": response("The errors that the account's evaluations found", ErrorTaxonomyFindingsResponse),
+        ...revisionNotFound,
         ...failures,
       },
     }),
@@ -76,14 +76,14 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
     post: operation("setErrorTaxonomyLabels", tag, "Set labels on a revision", {
       requestParams,
       requestBody: body(ErrorTaxonomySetLabelsRequest),
-      responses: { ...revision, ...noRevision, ...builtIn, ...failures, ...tooLarge },
+      responses: { ...revision, ...revisionNotFound, ...builtIn, ...failures, ...tooLarge },
     }),
   },
   "/v1/error-taxonomy-revision/{revision_id}/remove-labels": {
     post: operation("removeErrorTaxonomyLabels", tag, "Remove labels from a revision", {
       requestParams,
       requestBody: body(ErrorTaxonomyRemoveLabelsRequest),
-      responses: { ...revision, ...noRevision, ...builtIn, ...failures, ...tooLarge },
+      responses: { ...revision, ...revisionNotFound, ...builtIn, ...failures, ...tooLarge },
     }),
   },
 };

@@ -1,24 +1,24 @@
 import { LatencyQuery, LatencyResponse, UsageQuery, UsageResponse } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { answer, notValid, operation, storeUnavailable, unauthenticated } from "../docs/describe.ts";
+import { invalidRequest, operation, response, unauthorized, unavailable } from "../docs/describe.ts";
 
-const failures = { ...unauthenticated, ...notValid, ...storeUnavailable };
+const failures = { ...unauthorized, ...invalidRequest, ...unavailable };
 
 export const usagePaths: ZodOpenApiPathsObject = {
   "/v1/usage": {
     get: operation("listUsage", "dashboard", "Count requests and tokens by key and time", {
       requestParams: { query: UsageQuery },
       responses: {
-        "200": answer("What the account asked for, oldest first", UsageResponse),
+        "200": response("The account's usage, oldest first", UsageResponse),
         ...failures,
       },
     }),
   },
   "/v1/usage/latency": {
-    get: operation("getUsageLatency", "dashboard", "Tell how long predictions took", {
+    get: operation("getUsageLatency", "dashboard", "Show the latency of predictions", {
       requestParams: { query: LatencyQuery },
       responses: {
-        "200": answer("Quantiles, overall and by time, oldest first", LatencyResponse),
+        "200": response("Quantiles, overall and by time, oldest first", LatencyResponse),
         ...failures,
       },
     }),

@@ -1,39 +1,28 @@
 import type { EvaluationResult } from "@presage/sdk";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { CircleCheck, CircleX } from "lucide-react";
-import { replaceResult } from "../../../data/evaluation-results.ts";
-import { usePresage } from "../../../data/use-presage.ts";
+import { useCorrectResult } from "../../../data/evaluation-results.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Field } from "../../../ui/field.tsx";
-import { TextArea, TextInput } from "../../../ui/inputs.tsx";
-import { PlainText } from "../../../ui/text/plain-text.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { TextArea, TextInput } from "../../../ui/form/inputs.tsx";
+import { useDraft } from "../../../ui/form/use-draft.ts";
 import { Time } from "../../../ui/time.tsx";
-import { useDraft } from "../../../ui/use-draft.ts";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 
 const emptyDraft = { verdict: "", score: "", comment: "" };
 
-/** Who is right: a person’s word counts from then on, and the evaluator’s stays beside it. */
+/** Lets a person override the evaluator’s verdict, which stays visible. */
 export function CorrectionCard({ id, result }: { id: string; result: EvaluationResult }) {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
   const { draft, change, discard } = useDraft(`correction:${id}`, emptyDraft);
   const score = draft.score.trim() === "" ? undefined : Number(draft.score);
-  const isScoreFaulty = score !== undefined && !(score >= 0 && score <= 1);
-  const save = useMutation({
-    mutationFn: () =>
-      presage.results.correct(id, {
-        pass: draft.verdict === "pass",
-        ...(score !== undefined && { score_raw: score }),
-        ...(draft.comment.trim() !== "" && { comment: draft.comment }),
-      }),
-    onSuccess(corrected) {
-      replaceResult(queryClient, corrected);
-      discard();
-      void queryClient.invalidateQueries({ queryKey: ["results", "summary"] });
-      void queryClient.invalidateQueries({ queryKey: ["evaluator-profiles"] });
-    },
-  });
+  const isScoreInvalid = score !== undefined && !(score >= 0 && score <= 1);
+  const save = useCorrectResult(id, { onSuccess: discard });
+  const submit = () =>
+    save.mutate({
+      pass: draft.verdict === "pass",
+      score_raw: score,
+      comment: draft.comment.trim() === "" ? undefined : draft.comment,
+    });
   return (
     <section
       aria-label="Correction"
@@ -41,7 +30,7 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
     >
       <div className="flex flex-wrap items-center gap-2">
         <h3 className="min-w-0 flex-1 basis-full text-sm sm:basis-40">
-          {result.correction === null ? "What would you say?" : <Corrected correction={result.correction} />}
+          {result.correction === null ? "Do you agree?" : <Corrected correction={result.correction} />}
         </h3>
         <Button
           size="small"
@@ -50,7 +39,7 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
           className="aria-pressed:border-pass aria-pressed:bg-pass-soft"
           onClick={() => change({ verdict: "pass" })}
         >
-          It is a pass
+          Mark as pass
         </Button>
         <Button
           size="small"
@@ -59,7 +48,7 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
           className="aria-pressed:border-fail aria-pressed:bg-fail-soft"
           onClick={() => change({ verdict: "fail" })}
         >
-          It is a fail
+          Mark as fail
         </Button>
       </div>
       {result.correction?.comment && <PlainText text={result.correction.comment} label="Comment" isProse />}
@@ -68,14 +57,14 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
           className="flex flex-col gap-3"
           onSubmit={(event) => {
             event.preventDefault();
-            if (!isScoreFaulty) save.mutate();
+            if (!isScoreInvalid) submit();
           }}
         >
           <div className="grid gap-3 sm:grid-cols-[8rem_1fr]">
             <Field
               label="Score"
-              hint={`Empty: ${draft.verdict === "pass" ? 1 : 0}`}
-              fault={isScoreFaulty ? "A number from 0 to 1." : undefined}
+              hint={`Default: ${draft.verdict === "pass" ? 1 : 0}`}
+              issue={isScoreInvalid ? "Enter a number from 0 to 1." : undefined}
             >
               {(control) => (
                 <TextInput
@@ -86,7 +75,7 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
                 />
               )}
             </Field>
-            <Field label="Comment" hint="Why, for those who read it later.">
+            <Field label="Comment" hint="Why, for later readers.">
               {(control) => (
                 <TextArea
                   {...control}
@@ -114,8 +103,8 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
 function Corrected({ correction }: { correction: NonNullable<EvaluationResult["correction"]> }) {
   return (
     <>
-      A person says it is a {correction.pass ? "pass" : "fail"}, <Time at={correction.created_at} />. This
-      counts, until someone says otherwise.
+      A person marked this as a {correction.pass ? "pass" : "fail"} <Time at={correction.created_at} />. Their
+      verdict counts until someone changes it.
     </>
   );
 }

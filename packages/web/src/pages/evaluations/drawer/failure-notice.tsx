@@ -1,8 +1,8 @@
 import { CircleAlert } from "lucide-react";
-import { InlineText } from "../../../ui/text/inline-text.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { explainFailure } from "./explain-failure.ts";
 
-/** Why an evaluation came to no verdict, and what to do. It is no fail and does not look like one. */
+/** Why an evaluation has no verdict, and what to do. It does not look like a fail, since it is not one. */
 export function FailureNotice({ errorMessage }: { errorMessage: string | null }) {
   const { code, message, advice } = explainFailure(errorMessage);
   return (

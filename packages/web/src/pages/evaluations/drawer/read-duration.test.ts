@@ -7,6 +7,6 @@ test("durations in days, hours, minutes and seconds are read to the microsecond"
   expect(readDuration("P1DT1H")).toBe(90_000_000);
 });
 
-test("what has no certain length is not read", () => {
+test("durations without a fixed length are not read", () => {
   for (const text of ["P1M", "P1Y", "1s", ""]) expect(readDuration(text)).toBeUndefined();
 });

@@ -1,11 +1,12 @@
-const pattern = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?)?$/;
-const secondsOf = [86_400, 3_600, 60, 1];
+import { parse } from "tinyduration";
 
-/** Milliseconds of an ISO 8601 duration; undefined for one in months or years, which have no certain length. */
+/** Milliseconds of an ISO 8601 duration; undefined for months and years, which have no fixed length. */
 export function readDuration(text: string): number | undefined {
-  const match = pattern.exec(text);
-  if (match === null) return undefined;
-  const [, ...parts] = match;
-  const seconds = secondsOf.reduce((sum, factor, place) => sum + factor * Number(parts[place] ?? 0), 0);
-  return seconds * 1_000;
+  try {
+    const { years, months, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0 } = parse(text);
+    if (years || months) return undefined;
+    return ((((weeks * 7 + days) * 24 + hours) * 60 + minutes) * 60 + seconds) * 1_000;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,6 +1,6 @@
 import type { EvaluationResult } from "@presage/sdk";
-import { toResultRow } from "../../../data/result-row.ts";
-import { PlainText } from "../../../ui/text/plain-text.tsx";
+import { toResultRow } from "../../../data/evaluation-results.ts";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import type { Explorer } from "../use-explorer.ts";
 import { CorrectionCard } from "./correction-card.tsx";
 import { FailureNotice } from "./failure-notice.tsx";
@@ -31,7 +31,7 @@ export function ResultBody({ result, explorer, text, onChooseText }: ResultBodyP
       <ResultTexts result={result} chosen={text} onChoose={onChooseText} />
       <div className="flex flex-col gap-4 p-4">
         {extra !== null && Object.keys(extra).length > 0 && (
-          <PlainText text={JSON.stringify(extra)} label="What the evaluator adds" />
+          <PlainText text={JSON.stringify(extra)} label="Additional output" />
         )}
         <ResultFacts result={result} explorer={explorer} />
       </div>

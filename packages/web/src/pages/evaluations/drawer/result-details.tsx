@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { resultQuery } from "../../../data/evaluation-results.ts";
-import type { ResultRow } from "../../../data/result-row.ts";
+import { type ResultRow, resultQuery } from "../../../data/evaluation-results.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { ScrollRegion } from "../../../ui/scroll-region.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
-import { PlainText } from "../../../ui/text/plain-text.tsx";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import type { Explorer } from "../use-explorer.ts";
 import { ResultBody } from "./result-body.tsx";
 import { ResultHeader } from "./result-header.tsx";
@@ -14,7 +14,7 @@ import { VerdictLine } from "./verdict-line.tsx";
 
 interface ResultDetailsProps {
   id: string;
-  /** What the list knows of it, which is shown until all of it is there. */
+  /** The list's part of the result, shown until the whole result is loaded. */
   row: ResultRow | undefined;
   previousId: string | undefined;
   nextId: string | undefined;
@@ -23,7 +23,6 @@ interface ResultDetailsProps {
   onClose(): void;
 }
 
-/** One result with all that is known of it. */
 export function ResultDetails({ id, row, explorer, ...ways }: ResultDetailsProps) {
   const presage = usePresage();
   const [text, chooseText] = useState<TextName>();
@@ -31,12 +30,10 @@ export function ResultDetails({ id, row, explorer, ...ways }: ResultDetailsProps
   return (
     <>
       <ResultHeader id={id} {...ways} />
-      <section
+      <ScrollRegion
         key={id}
         ref={takeLostFocus}
-        aria-label="The result"
-        // What scrolls must be reachable by keyboard.
-        tabIndex={0}
+        label="The result"
         className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
       >
         {result !== undefined && (
@@ -58,12 +55,12 @@ export function ResultDetails({ id, row, explorer, ...ways }: ResultDetailsProps
             )}
           </div>
         )}
-      </section>
+      </ScrollRegion>
     </>
   );
 }
 
-/** Where the keyboard was has gone with the result before. */
-function takeLostFocus(place: HTMLElement | null): void {
-  if (document.activeElement === document.body) place?.focus();
+/** The focused element may have disappeared with the previous result. */
+function takeLostFocus(element: HTMLElement | null): void {
+  if (document.activeElement === document.body) element?.focus();
 }

@@ -2,15 +2,16 @@ import type { EvaluationResult } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { ListFilter } from "lucide-react";
 import type { ReactNode } from "react";
-import { formatDuration, formatScore } from "../../../text/format-number.ts";
-import { exactTime } from "../../../text/format-time.ts";
+import { formatDuration, formatScore } from "../../../format/format-number.ts";
+import { exactTime } from "../../../format/format-time.ts";
+import { Fact } from "../../../ui/fact.tsx";
 import { IconButton } from "../../../ui/icon-button.tsx";
-import { InlineText } from "../../../ui/text/inline-text.tsx";
-import { explainWords } from "../filters/filter-words.ts";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { explainLabels } from "../filters/filter-labels.ts";
 import type { Explorer, ExplorerChanges } from "../use-explorer.ts";
 import { readDuration } from "./read-duration.ts";
 
-/** Under what the result is filed, and how it came about. */
+/** The result's metadata, much of which can be filtered by. */
 export function ResultFacts({ result, explorer }: { result: EvaluationResult; explorer: Explorer }) {
   const { confidence_interval: interval } = result.additional_info;
   const only = (changes: ExplorerChanges) => () => explorer.change(changes);
@@ -18,71 +19,75 @@ export function ResultFacts({ result, explorer }: { result: EvaluationResult; ex
   return (
     <section aria-label="Details">
       <h3 className="pb-2 text-sm font-semibold">Details</h3>
-      <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] rounded-md border border-line text-sm *:border-line *:px-3 *:py-1.5 [&>:nth-child(n+3)]:border-t">
-        <Fact name="Evaluator" onFilter={only({ evaluator: evaluator_id })}>
+      <dl className="grid grid-cols-[minmax(6rem,auto)_1fr] rounded-md border border-line text-sm">
+        <ResultFact name="Evaluator" onFilter={only({ evaluator: evaluator_id })}>
           <InlineText text={evaluator_id} />
-          {result.external && <span className="text-ink-3"> · made elsewhere and imported</span>}
-        </Fact>
-        <Fact name="Profile">
+          {result.external && <span className="text-ink-3"> · imported</span>}
+        </ResultFact>
+        <ResultFact name="Profile">
           <Profile result={result} />
-        </Fact>
-        <Fact name="App" onFilter={only({ app })}>
+        </ResultFact>
+        <ResultFact name="App" onFilter={only({ app })}>
           <InlineText text={app} />
-        </Fact>
-        <Name name="Run" text={run} onFilter={only({ run: run ?? undefined })} />
-        <Name name="Dataset" text={dataset} onFilter={only({ dataset: dataset ?? undefined })} />
-        <Name name="Sample" text={result.dataset_sample_id} />
-        <Name name="Model" text={result.evaluated_model_name ?? result.evaluated_model_id} />
-        <Name name="Provider" text={result.evaluated_model_provider} />
-        <Name name="Selected model" text={result.evaluated_model_selected_model} />
-        <Name
+        </ResultFact>
+        <OptionalFact name="Run" text={run} onFilter={only({ run: run ?? undefined })} />
+        <OptionalFact name="Dataset" text={dataset} onFilter={only({ dataset: dataset ?? undefined })} />
+        <OptionalFact name="Sample" text={result.dataset_sample_id} />
+        <OptionalFact name="Model" text={result.evaluated_model_name ?? result.evaluated_model_id} />
+        <OptionalFact name="Provider" text={result.evaluated_model_provider} />
+        <OptionalFact name="Selected model" text={result.evaluated_model_selected_model} />
+        <OptionalFact
           name="Parameters"
           text={result.evaluated_model_params && JSON.stringify(result.evaluated_model_params)}
         />
         {Object.entries(result.tags ?? {}).map(([name, value]) => (
-          <Fact
+          <ResultFact
             key={name}
             name={<InlineText text={name} />}
             onFilter={only({ tag: tagsWith(explorer, name, value) })}
           >
             <InlineText text={value} />
-          </Fact>
+          </ResultFact>
         ))}
-        <Fact name="Evaluated">{exactTime(result.created_at)}</Fact>
-        <Duration name="Took" duration={result.evaluation_duration} />
-        <Fact name="Explained">{explainWords[result.explain_strategy]}</Fact>
+        <ResultFact name="Evaluated">{exactTime(result.created_at)}</ResultFact>
+        <Duration name="Duration" duration={result.evaluation_duration} />
+        <ResultFact name="Explained">{explainLabels[result.explain_strategy]}</ResultFact>
         {interval !== null && interval.median !== null && (
-          <Fact name="Earlier scores">
+          <ResultFact name="Earlier scores">
             median {formatScore(interval.median)}, {Math.round((1 - interval.alpha) * 100)} % interval{" "}
             {formatScore(interval.lower)} to {formatScore(interval.upper)}
-          </Fact>
+          </ResultFact>
         )}
       </dl>
     </section>
   );
 }
 
-function Fact({ name, onFilter, children }: { name: ReactNode; onFilter?: () => void; children: ReactNode }) {
+function ResultFact({
+  name,
+  onFilter,
+  children,
+}: {
+  name: ReactNode;
+  onFilter?: (() => void) | undefined;
+  children: ReactNode;
+}) {
   return (
-    <>
-      <dt className="max-w-40 truncate text-ink-3">{name}</dt>
-      <dd className="flex min-w-0 items-center gap-2">
-        <span className="min-w-0 wrap-anywhere">{children}</span>
-        {onFilter !== undefined && (
-          <IconButton
-            label="Show only these"
-            icon={<ListFilter aria-hidden />}
-            className="-my-1"
-            onClick={onFilter}
-          />
-        )}
-      </dd>
-    </>
+    <Fact look="lined" name={name}>
+      <span className="min-w-0 wrap-anywhere">{children}</span>
+      {onFilter !== undefined && (
+        <IconButton
+          label="Filter by this value"
+          icon={<ListFilter aria-hidden />}
+          className="-my-1"
+          onClick={onFilter}
+        />
+      )}
+    </Fact>
   );
 }
 
-/** A fact that not every result has. */
-function Name({
+function OptionalFact({
   name,
   text,
   onFilter,
@@ -93,9 +98,9 @@ function Name({
 }) {
   if (text === null) return null;
   return (
-    <Fact name={name} {...(onFilter && { onFilter })}>
+    <ResultFact name={name} onFilter={onFilter}>
       <InlineText text={String(text)} />
-    </Fact>
+    </ResultFact>
   );
 }
 
@@ -126,7 +131,9 @@ function Profile({ result }: { result: EvaluationResult }) {
 
 function Duration({ name, duration }: { name: string; duration: string | null }) {
   const milliseconds = duration === null ? undefined : readDuration(duration);
-  return milliseconds === undefined ? null : <Fact name={name}>{formatDuration(milliseconds)}</Fact>;
+  return milliseconds === undefined ? null : (
+    <ResultFact name={name}>{formatDuration(milliseconds)}</ResultFact>
+  );
 }
 
 function tagsWith({ search }: Explorer, name: string, value: string): string[] {

@@ -10,7 +10,7 @@ interface ResultHeaderProps {
   onClose(): void;
 }
 
-/** Which result it is, and the ways to its neighbours. */
+/** The result's id, and navigation to its neighbours. */
 export function ResultHeader({ id, previousId, nextId, onOpen, onClose }: ResultHeaderProps) {
   return (
     <div className="flex h-12 shrink-0 items-center gap-1 border-b border-line px-3 sm:px-4">

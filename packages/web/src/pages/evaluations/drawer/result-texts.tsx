@@ -1,14 +1,14 @@
 import type { EvaluationResult } from "@presage/sdk";
 import type { ReactNode } from "react";
+import { TextDifference } from "../../../ui/difference/text-difference.tsx";
 import { Tabs } from "../../../ui/tabs.tsx";
-import { TextDifference } from "../../../ui/text/difference/text-difference.tsx";
-import { PlainText } from "../../../ui/text/plain-text.tsx";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 
 export type TextName = "difference" | "output" | "gold" | "input" | "system" | "context";
 
 interface ResultTextsProps {
   result: EvaluationResult;
-  /** What the reader looked at last, perhaps of another result. */
+  /** The last chosen tab, possibly of another result. */
   chosen: TextName | undefined;
   onChoose(name: TextName): void;
 }
@@ -19,12 +19,12 @@ interface Tab {
   content: ReactNode;
 }
 
-/** What was evaluated: of each text one tab, and how the output differs from the gold answer. */
+/** One tab for each evaluated text, and one that compares output and gold answer. */
 export function ResultTexts({ result, chosen, onChoose }: ResultTextsProps) {
   const tabs = tabsOf(result);
   const first = tabs.at(0);
   if (first === undefined)
-    return <p className="border-y border-line px-4 py-3 text-sm text-ink-3">No text was kept.</p>;
+    return <p className="border-y border-line px-4 py-3 text-sm text-ink-3">No texts were stored.</p>;
   const shown = tabs.find(({ value }) => value === chosen) ?? first;
   return (
     <Tabs
@@ -45,7 +45,7 @@ function tabsOf(result: EvaluationResult): Tab[] {
     output !== null && gold !== null
       ? {
           value: "difference",
-          label: "Output against gold",
+          label: "Output vs. gold answer",
           content: (
             <TextDifference before={gold} after={output} beforeLabel="Gold answer" afterLabel="Output" />
           ),
@@ -56,7 +56,7 @@ function tabsOf(result: EvaluationResult): Tab[] {
       : {
           value: "output",
           label: positions?.length ? `Output (${positions.length} marked)` : "Output",
-          content: <PlainText text={output} label="Output" {...(positions && { positions })} />,
+          content: <PlainText text={output} label="Output" positions={positions ?? undefined} />,
         },
     textTab("gold", "Gold answer", gold),
     textTab("input", "Input", result.evaluated_model_input),
@@ -68,9 +68,9 @@ function tabsOf(result: EvaluationResult): Tab[] {
           label: `Retrieved context (${contexts.length})`,
           content: (
             <div className="flex flex-col gap-3">
-              {contexts.map((text, place) => (
+              {contexts.map((text, index) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: the list of one result never changes
-                <PlainText key={place} text={text} label={`Context ${place + 1}`} />
+                <PlainText key={index} text={text} label={`Context ${index + 1}`} />
               ))}
             </div>
           ),

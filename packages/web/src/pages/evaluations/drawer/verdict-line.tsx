@@ -1,13 +1,13 @@
 import type { ReactNode } from "react";
-import type { ResultRow } from "../../../data/result-row.ts";
-import { formatScore } from "../../../text/format-number.ts";
-import { InlineText } from "../../../ui/text/inline-text.tsx";
+import type { ResultRow } from "../../../data/evaluation-results.ts";
+import { formatScore } from "../../../format/format-number.ts";
 import { Time } from "../../../ui/time.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictBadge } from "../../../ui/verdict-badge.tsx";
 
 type Verdict = Pick<ResultRow, "status" | "pass" | "score_raw" | "corrected" | "evaluator_id" | "created_at">;
 
-/** What the evaluator said, and what a person made of it. */
+/** The evaluator's verdict, and a person's correction. */
 export function VerdictLine({ verdict }: { verdict: Verdict }) {
   const { status, pass, score_raw, corrected, evaluator_id, created_at } = verdict;
   return (

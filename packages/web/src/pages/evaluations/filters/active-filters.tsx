@@ -1,10 +1,9 @@
 import { X } from "lucide-react";
 import { Button } from "../../../ui/button.tsx";
-import { InlineText } from "../../../ui/text/inline-text.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import type { Explorer } from "../use-explorer.ts";
-import { activeFilters, noFilters } from "./filter-words.ts";
+import { activeFilters, noFilters } from "./filter-labels.ts";
 
-/** The filters that are set, each of which can be taken out. */
 export function ActiveFilters({ explorer: { search, change } }: { explorer: Explorer }) {
   const filters = activeFilters(search);
   if (filters.length === 0) return null;

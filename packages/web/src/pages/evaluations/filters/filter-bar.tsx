@@ -1,17 +1,18 @@
 import { ListFilter } from "lucide-react";
 import { useState } from "react";
 import { Button } from "../../../ui/button.tsx";
-import { Dialog } from "../../../ui/dialog.tsx";
-import { Field } from "../../../ui/field.tsx";
-import { Popover } from "../../../ui/popover.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { Dialog } from "../../../ui/overlay/dialog.tsx";
+import { Popover } from "../../../ui/overlay/popover.tsx";
+import { verdicts } from "../explorer-search.ts";
 import type { Explorer } from "../use-explorer.ts";
 import { ActiveFilters } from "./active-filters.tsx";
-import { FilterSelect } from "./filter-select.tsx";
-import { activeFilters } from "./filter-words.ts";
+import { activeFilters, verdictLabels } from "./filter-labels.ts";
+import { FilterSelect, type FilterSelectProps } from "./filter-select.tsx";
 import { MoreFilters } from "./more-filters.tsx";
-import { useMainFilters } from "./use-main-filters.ts";
+import { useFilterOptions } from "./use-filter-options.ts";
 
-/** What is looked for. On a narrow screen all of it is in a sheet. */
+/** On narrow screens, all filters are in a dialog. */
 export function FilterBar({ explorer }: { explorer: Explorer }) {
   const [isSheetOpen, setSheetOpen] = useState(false);
   const mainFilters = useMainFilters(explorer);
@@ -49,4 +50,43 @@ export function FilterBar({ explorer }: { explorer: Explorer }) {
       <ActiveFilters explorer={explorer} />
     </div>
   );
+}
+
+type MainFilter = Pick<FilterSelectProps, "anyLabel" | "value" | "options" | "onSelect"> & { label: string };
+
+const verdictOptions = verdicts.map((value) => ({ value, label: verdictLabels[value] }));
+
+/** The most common filters. */
+function useMainFilters({ search, change }: Explorer): MainFilter[] {
+  const { apps, evaluators, profiles } = useFilterOptions(search);
+  return [
+    {
+      label: "Verdict",
+      anyLabel: "Any verdict",
+      value: search.verdict,
+      options: verdictOptions,
+      onSelect: (value) => change({ verdict: verdicts.find((known) => known === value) }),
+    },
+    {
+      label: "App",
+      anyLabel: "Any app",
+      value: search.app,
+      options: apps,
+      onSelect: (app) => change({ app }),
+    },
+    {
+      label: "Evaluator",
+      anyLabel: "Any evaluator",
+      value: search.evaluator,
+      options: evaluators,
+      onSelect: (evaluator) => change({ evaluator }),
+    },
+    {
+      label: "Profile",
+      anyLabel: "Any profile",
+      value: search.profile,
+      options: profiles,
+      onSelect: (profile) => change({ profile }),
+    },
+  ];
 }

@@ -1,16 +1,15 @@
 import type { SelectHTMLAttributes } from "react";
-import { Select } from "../../../ui/inputs.tsx";
+import { Select } from "../../../ui/form/inputs.tsx";
 
 export interface FilterSelectProps
   extends Omit<SelectHTMLAttributes<HTMLSelectElement>, "value" | "onChange" | "onSelect" | "children"> {
-  /** What stands there while nothing is chosen, for example «Any app». */
+  /** The label of no choice, for example “Any app”. */
   anyLabel: string;
   value: string | undefined;
   options: readonly (string | { value: string; label: string })[];
   onSelect(value: string | undefined): void;
 }
 
-/** One of what there is, or any. */
 export function FilterSelect({ anyLabel, value, options, onSelect, ...rest }: FilterSelectProps) {
   return (
     <Select {...rest} value={value ?? ""} onChange={(event) => onSelect(event.target.value || undefined)}>

@@ -1,4 +1,4 @@
-/** An instant as a date-and-time input has it, in the reader's zone. */
+/** The value of a datetime-local input, in the user's time zone. */
 export function toLocalInput(instant: string | undefined): string {
   if (instant === undefined) return "";
   const at = new Date(instant);
@@ -7,7 +7,7 @@ export function toLocalInput(instant: string | undefined): string {
   return `${day}T${pad(at.getHours())}:${pad(at.getMinutes())}`;
 }
 
-/** What such an input has, as an instant; undefined while it is not whole or its year still is being typed. */
+/** Undefined while the input is incomplete, such as a year being typed. */
 export function fromLocalInput(text: string): string | undefined {
   const at = new Date(text);
   const isWhole = text !== "" && at.getTime() > 0;

@@ -1,21 +1,20 @@
-import { Field } from "../../../ui/field.tsx";
-import { Segmented } from "../../../ui/segmented.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { Segmented } from "../../../ui/form/segmented.tsx";
 import { explainStrategies } from "../explorer-search.ts";
 import type { Explorer } from "../use-explorer.ts";
+import { DebouncedInput } from "./debounced-input.tsx";
+import { explainLabels } from "./filter-labels.ts";
 import { FilterSelect } from "./filter-select.tsx";
-import { explainWords } from "./filter-words.ts";
 import { fromLocalInput, toLocalInput } from "./local-time.ts";
-import { PausedInput } from "./paused-input.tsx";
 import { TagFilter } from "./tag-filter.tsx";
 import { useFilterOptions } from "./use-filter-options.ts";
 
-const explainOptions = explainStrategies.map((value) => ({ value, label: explainWords[value] }));
+const explainOptions = explainStrategies.map((value) => ({ value, label: explainLabels[value] }));
 const orders = [
   { value: "newest", label: "Newest first" },
   { value: "oldest", label: "Oldest first" },
 ] as const;
 
-/** The filters that need more room, and the order. */
 export function MoreFilters({ explorer }: { explorer: Explorer }) {
   const { search, change } = explorer;
   const { families } = useFilterOptions(search);
@@ -29,7 +28,7 @@ export function MoreFilters({ explorer }: { explorer: Explorer }) {
       <div className="grid grid-cols-2 gap-3">
         <Field label="Run">
           {(control) => (
-            <PausedInput
+            <DebouncedInput
               {...control}
               value={search.run ?? ""}
               onApply={(run) => change({ run: run || undefined })}
@@ -38,7 +37,7 @@ export function MoreFilters({ explorer }: { explorer: Explorer }) {
         </Field>
         <Field label="Dataset">
           {(control) => (
-            <PausedInput
+            <DebouncedInput
               {...control}
               value={search.dataset ?? ""}
               onApply={(dataset) => change({ dataset: dataset || undefined })}
@@ -95,7 +94,7 @@ function ScoreFilter({
   return (
     <Field label={label} hint="0 to 1">
       {(control) => (
-        <PausedInput
+        <DebouncedInput
           {...control}
           type="number"
           inputMode="decimal"
@@ -124,7 +123,7 @@ function TimeFilter({
   return (
     <Field label={label} aside={<span className="text-xs text-ink-3">your time zone</span>}>
       {(control) => (
-        <PausedInput
+        <DebouncedInput
           {...control}
           type="datetime-local"
           value={toLocalInput(search[name])}

@@ -1,29 +1,28 @@
 import { Plus, X } from "lucide-react";
 import { type SubmitEvent, useState } from "react";
 import { Button } from "../../../ui/button.tsx";
-import { Field } from "../../../ui/field.tsx";
-import { TextInput } from "../../../ui/inputs.tsx";
-import { InlineText } from "../../../ui/text/inline-text.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { TextInput } from "../../../ui/form/inputs.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import type { Explorer } from "../use-explorer.ts";
-import { withoutTag } from "./filter-words.ts";
+import { withoutTag } from "./filter-labels.ts";
 
-/** Tags that must all match. */
 export function TagFilter({ explorer: { search, change } }: { explorer: Explorer }) {
   const [draft, setDraft] = useState("");
-  const [isFaulty, setFaulty] = useState(false);
+  const [isInvalid, setInvalid] = useState(false);
   const tags = search.tag ?? [];
 
   function add(event: SubmitEvent) {
     event.preventDefault();
     const tag = draft.trim();
-    if (tag.indexOf("=") < 1) return setFaulty(true);
+    if (tag.indexOf("=") < 1) return setInvalid(true);
     change({ tag: [...new Set([...tags, tag])] });
     setDraft("");
   }
 
   return (
     <form onSubmit={add}>
-      <Field label="Tags" hint="All must match." fault={isFaulty ? "Write a tag as name=value." : undefined}>
+      <Field label="Tags" hint="All must match." issue={isInvalid ? "Write a tag as name=value." : undefined}>
         {(control) => (
           <div className="flex gap-2">
             <TextInput
@@ -32,7 +31,7 @@ export function TagFilter({ explorer: { search, change } }: { explorer: Explorer
               placeholder="name=value"
               onChange={(event) => {
                 setDraft(event.target.value);
-                setFaulty(false);
+                setInvalid(false);
               }}
             />
             <Button type="submit" icon={<Plus aria-hidden />}>

@@ -9,16 +9,16 @@ export interface FilterOptions {
   apps: string[];
   evaluators: string[];
   families: string[];
-  /** Of the family that is chosen, if one is. */
+  /** Profiles of the chosen family, if any. */
   profiles: string[];
 }
 
-/** What there is to choose from. What is chosen already is among it, even if nothing else knows it. */
+/** Includes the current choice even if it no longer exists. */
 export function useFilterOptions(search: ExplorerSearch): FilterOptions {
   const presage = usePresage();
   const { data: apps = [] } = useQuery(appsQuery(presage));
   const { data: evaluators = [] } = useQuery(evaluatorsQuery(presage));
-  const { data: profiles = [] } = useQuery(latestProfilesQuery(presage, { isArchivedToo: true }));
+  const { data: profiles = [] } = useQuery(latestProfilesQuery(presage, { includesArchived: true }));
   const chosen = evaluators.find(({ id, aliases }) => [id, ...aliases].includes(search.evaluator ?? ""));
   const family = search.family ?? chosen?.evaluator_family;
   const fitting = profiles.filter(

@@ -1,15 +1,16 @@
 import { columnSizingFeature, createColumnHelper, tableFeatures } from "@tanstack/react-table";
-import type { ResultRow } from "../../../data/result-row.ts";
-import { InlineText } from "../../../ui/text/inline-text.tsx";
+import { UserRoundPen } from "lucide-react";
+import type { ResultRow } from "../../../data/evaluation-results.ts";
+import { formatScore } from "../../../format/format-number.ts";
 import { Time } from "../../../ui/time.tsx";
-import { CountedVerdict } from "./counted-verdict.tsx";
-import { ScoreBar } from "./score-bar.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import { VerdictBadge } from "../../../ui/verdict-badge.tsx";
 
 export const resultTableFeatures = tableFeatures({ columnSizingFeature });
 
 const helper = createColumnHelper<typeof resultTableFeatures, ResultRow>();
 
-/** The output takes what room the others leave. */
+/** The output takes the remaining width. */
 export const outputColumnId = "output";
 
 export const resultColumns = helper.columns([
@@ -82,7 +83,7 @@ function EvaluatorAndProfile({ row }: { row: ResultRow }) {
   );
 }
 
-/** Without a verdict the reason stands in the output's place. */
+/** Without a verdict, shows the error instead of the output. */
 function Excerpt({ row: { status, error_message, excerpt } }: { row: ResultRow }) {
   if (status !== "success" && error_message !== null) {
     return (
@@ -101,4 +102,37 @@ function Excerpt({ row: { status, error_message, excerpt } }: { row: ResultRow }
 
 function NameOrNone({ name }: { name: string | number | null }) {
   return name === null ? <span className="text-ink-3">–</span> : <InlineText text={String(name)} />;
+}
+
+/** A score from 0 to 1 as a number and a bar. */
+function ScoreBar({ score }: { score: number | null }) {
+  return (
+    <span className="flex items-center justify-end gap-2">
+      {score !== null && (
+        <span aria-hidden className="h-1 w-10 overflow-hidden rounded-full bg-line">
+          <span className="block h-full rounded-full bg-ink-3" style={{ width: `${score * 100}%` }} />
+        </span>
+      )}
+      <span className="w-11 text-right tabular-nums">{formatScore(score)}</span>
+    </span>
+  );
+}
+
+/** The effective verdict. A person’s is marked. */
+function CountedVerdict({
+  row: { status, pass, corrected },
+}: {
+  row: Pick<ResultRow, "status" | "pass" | "corrected">;
+}) {
+  if (corrected === null) return <VerdictBadge status={status} pass={pass} />;
+  const own = pass === null ? "none" : pass ? "pass" : "fail";
+  return (
+    <span
+      className="inline-flex items-center gap-1.5"
+      title={`Corrected by a person. The evaluator’s verdict: ${own}.`}
+    >
+      <VerdictBadge status={status} pass={corrected.pass} />
+      <UserRoundPen className="size-3.5 text-ink-3" aria-label="corrected" />
+    </span>
+  );
 }

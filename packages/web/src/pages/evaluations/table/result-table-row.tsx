@@ -1,24 +1,23 @@
 import { Link } from "@tanstack/react-router";
 import { clsx } from "clsx";
 import { Children, type ReactNode } from "react";
-import type { ResultRow } from "../../../data/result-row.ts";
+import type { ResultRow } from "../../../data/evaluation-results.ts";
 import { changeSearch } from "../explorer-search.ts";
 
 interface ResultTableRowProps {
   row: ResultRow;
-  /** From 1. */
-  place: number;
+  /** From 0, without the header row. */
+  index: number;
   isActive: boolean;
   isOpen: boolean;
   onOpen(id: string): void;
-  /** The contents of the cells. */
   children: ReactNode;
 }
 
-/** A row opens its result wherever it is clicked; the link in its first cell does so for the keyboard and for new tabs. */
+/** The whole row is clickable; the link in its first cell is for the keyboard and for new tabs. */
 export function ResultTableRow({
   row: { id },
-  place,
+  index,
   isActive,
   isOpen,
   onOpen,
@@ -26,9 +25,9 @@ export function ResultTableRow({
 }: ResultTableRowProps) {
   return (
     <tr
-      aria-rowindex={place + 1}
+      aria-rowindex={index + 2}
       onClick={(event) => {
-        // The link goes its own way, and text can be marked.
+        // Links handle themselves, and selecting text must not open the result.
         const isLink = event.target instanceof Element && event.target.closest("a") !== null;
         if (!isLink && getSelection()?.isCollapsed !== false) onOpen(id);
       }}

@@ -1,21 +1,20 @@
 import { useTable } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useRef } from "react";
-import type { ResultRow } from "../../../data/result-row.ts";
-import { focusResult } from "./focus-result.ts";
+import type { ResultRow } from "../../../data/evaluation-results.ts";
 import { outputColumnId, resultColumns, resultTableFeatures } from "./result-columns.tsx";
 import { ResultTableRow } from "./result-table-row.tsx";
 
 interface ResultsTableProps {
   rows: ResultRow[];
-  /** The row that the keyboard is at. */
+  /** The row that has the keyboard focus, or had it last. */
   activeId: string | undefined;
   openId: string | undefined;
   /** Below the last row. */
   end: ReactNode;
   onActivate(id: string): void;
   onOpen(id: string): void;
-  /** The reader is near the last row. */
+  /** Called when the user is near the last row. */
   onNearEnd(): void;
 }
 
@@ -23,7 +22,7 @@ const rowHeight = 44;
 const rowsBeyond = 12;
 const rowsBeforeEnd = 40;
 
-/** Results of any number: only the rows in sight are in the page. */
+/** Renders only the visible rows, for any number of results. */
 export function ResultsTable({
   rows: data,
   activeId,
@@ -60,7 +59,7 @@ export function ResultsTable({
     if (isNearEnd) onNearEnd();
   }, [isNearEnd, onNearEnd]);
 
-  // Whoever goes through the results in the drawer takes the list along.
+  // The list follows the result that is open in the drawer.
   const follow = useEffectEvent((id: string | undefined) => {
     const index = rows.findIndex((row) => row.id === id);
     if (index !== -1) virtualizer.scrollToIndex(index);
@@ -115,7 +114,7 @@ export function ResultsTable({
               <ResultTableRow
                 key={row.id}
                 row={row.original}
-                place={index + 1}
+                index={index}
                 isActive={index === activeIndex}
                 isOpen={row.id === openId}
                 onOpen={onOpen}
@@ -134,7 +133,7 @@ export function ResultsTable({
   );
 }
 
-/** Holds the room of the rows that are not in the page. */
+/** Takes the height of the rows that are not rendered. */
 function Spacer({ height }: { height: number }) {
   if (height <= 0) return null;
   return (
@@ -142,4 +141,9 @@ function Spacer({ height }: { height: number }) {
       <td colSpan={resultColumns.length} style={{ height, padding: 0 }} />
     </tr>
   );
+}
+
+/** Focuses a row, if it is rendered. */
+export function focusResult(id: string): void {
+  document.querySelector<HTMLElement>(`a[data-result="${CSS.escape(id)}"]`)?.focus();
 }

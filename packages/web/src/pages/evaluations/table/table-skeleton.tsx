@@ -1,13 +1,12 @@
 import { Skeleton } from "../../../ui/skeleton.tsx";
 
-const rows = Array.from({ length: 14 }, (_, place) => `row ${place}`);
+const rows = Array.from({ length: 14 }, (_, index) => `row ${index}`);
 
-/** Holds the place of the rows that are on their way. */
 export function TableSkeleton() {
   return (
     <div
       role="status"
-      // What comes at once is not announced by a flicker.
+      // Fades in late, so that a fast response causes no flicker.
       className="min-h-0 flex-1 overflow-hidden pt-9 transition-opacity delay-150 starting:opacity-0"
     >
       <span className="sr-only">Loading</span>

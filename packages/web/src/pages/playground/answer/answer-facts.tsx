@@ -1,36 +1,42 @@
-import type { ReactNode } from "react";
-import { formatCount, formatDuration } from "../../../text/format-number.ts";
+import { formatCount, formatDuration } from "../../../format/format-number.ts";
 import { CopyButton } from "../../../ui/copy-button.tsx";
-import { InlineText } from "../../../ui/text/inline-text.tsx";
+import { Fact } from "../../../ui/fact.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import type { Answer } from "../use-predictions.ts";
 
 export function AnswerFacts({ answer: { at, prediction, timing, requestId } }: { answer: Answer }) {
   const { finish_reason, matched_stop, usage } = prediction;
   return (
     <dl className="grid grid-cols-2 gap-x-4 gap-y-3 text-sm sm:grid-cols-4">
-      <Fact name="Finish reason">
-        <InlineText text={finish_reason ?? "not said"} />
+      <Fact look="stacked" name="Finish reason">
+        <InlineText text={finish_reason ?? "not stated"} />
       </Fact>
-      <Fact name="Matched stop">
+      <Fact look="stacked" name="Matched stop">
         {matched_stop === null ? "–" : <InlineText text={JSON.stringify(matched_stop)} />}
       </Fact>
-      <Fact name="Prompt tokens">{formatCount(usage.prompt_tokens)}</Fact>
-      <Fact name="Answer tokens">{formatCount(usage.completion_tokens)}</Fact>
+      <Fact look="stacked" name="Prompt tokens">
+        {formatCount(usage.prompt_tokens)}
+      </Fact>
+      <Fact look="stacked" name="Completion tokens">
+        {formatCount(usage.completion_tokens)}
+      </Fact>
       {timing !== undefined && (
         <>
-          <Fact name="Total time">{formatDuration(timing.totalMs)}</Fact>
-          <Fact name="Model">
+          <Fact look="stacked" name="Total time">
+            {formatDuration(timing.totalMs)}
+          </Fact>
+          <Fact look="stacked" name="Model">
             {timing.upstreamMs === undefined ? "–" : formatDuration(timing.upstreamMs)}
           </Fact>
-          <Fact name="Presage">
+          <Fact look="stacked" name="Presage">
             {timing.upstreamMs === undefined
               ? "–"
               : formatDuration(Math.max(0, timing.totalMs - timing.upstreamMs))}
           </Fact>
         </>
       )}
-      <Fact name="Answered">
+      <Fact look="stacked" name="Received">
         <Time at={at} />
       </Fact>
       {requestId !== undefined && (
@@ -38,19 +44,10 @@ export function AnswerFacts({ answer: { at, prediction, timing, requestId } }: {
           <dt>Request</dt>
           <dd className="flex min-w-0 items-center gap-1">
             <code className="truncate font-mono">{requestId}</code>
-            <CopyButton text={requestId} label="Copy the request’s id" />
+            <CopyButton text={requestId} label="Copy request ID" />
           </dd>
         </div>
       )}
     </dl>
-  );
-}
-
-function Fact({ name, children }: { name: string; children: ReactNode }) {
-  return (
-    <div className="min-w-0">
-      <dt className="text-xs text-ink-3">{name}</dt>
-      <dd className="truncate tabular-nums">{children}</dd>
-    </div>
   );
 }

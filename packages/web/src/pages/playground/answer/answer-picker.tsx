@@ -1,5 +1,5 @@
-import { Field } from "../../../ui/field.tsx";
-import { Select } from "../../../ui/inputs.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { Select } from "../../../ui/form/inputs.tsx";
 import type { Answer } from "../use-predictions.ts";
 
 interface AnswerPickerProps {
@@ -12,7 +12,6 @@ interface AnswerPickerProps {
 
 const timeOfDay = new Intl.DateTimeFormat("en-GB", { timeStyle: "medium" });
 
-/** Which of the answers is shown, and which one beside it. */
 export function AnswerPicker({ answers, shown, other, onShow, onCompare }: AnswerPickerProps) {
   return (
     <div className="grid gap-3 sm:grid-cols-2">
@@ -34,7 +33,7 @@ export function AnswerPicker({ answers, shown, other, onShow, onCompare }: Answe
             value={other?.number ?? ""}
             onChange={({ target }) => onCompare(target.value === "" ? undefined : Number(target.value))}
           >
-            <option value="">No other</option>
+            <option value="">None</option>
             {answers
               .filter(({ number }) => number !== shown.number)
               .map((answer) => (

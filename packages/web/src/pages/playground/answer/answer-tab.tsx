@@ -1,15 +1,15 @@
-import { MessageSquareText } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { LoaderCircle, MessageSquareText } from "lucide-react";
+import { type ReactNode, useEffect, useState } from "react";
+import { Button } from "../../../ui/button.tsx";
 import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import type { Answer } from "../use-predictions.ts";
 import { AnswerPicker } from "./answer-picker.tsx";
 import { AnswerView } from "./answer-view.tsx";
 import { Comparison } from "./comparison.tsx";
-import { Waiting } from "./waiting.tsx";
 
 interface AnswerTabProps {
-  /** The newest first. */
+  /** Newest first. */
   answers: readonly Answer[];
   isPending: boolean;
   startedAtMs: number;
@@ -17,7 +17,7 @@ interface AnswerTabProps {
   wasCancelled: boolean;
   onRetry(): void;
   onCancel(): void;
-  /** What can be done with an answer, below it. */
+  /** Rendered below the answer. */
   children(answer: Answer): ReactNode;
 }
 
@@ -26,7 +26,7 @@ export function AnswerTab(props: AnswerTabProps) {
   const [chosen, setChosen] = useState<{ number: number; among: number }>();
   const [otherNumber, setOtherNumber] = useState<number>();
   const newest = answers[0];
-  // A choice holds until there is a newer answer.
+  // A choice is valid until there is a newer answer.
   const isChoiceValid = chosen?.among === newest?.number;
   const shown = (isChoiceValid && answers.find(({ number }) => number === chosen?.number)) || newest;
   const other = answers.find(({ number }) => number === otherNumber && number !== shown?.number);
@@ -37,7 +37,7 @@ export function AnswerTab(props: AnswerTabProps) {
       {!isPending && error !== null && <ErrorNotice error={error} onRetry={onRetry} />}
       {!isPending && wasCancelled && (
         <p role="status" className="rounded-md bg-sunken px-3 py-2 text-sm text-ink-2">
-          Cancelled. Nothing that you typed is lost.
+          Cancelled. Your input is still here.
         </p>
       )}
       {shown === undefined && !isPending && error === null && !wasCancelled && (
@@ -48,7 +48,7 @@ export function AnswerTab(props: AnswerTabProps) {
       {shown !== undefined && (
         <>
           {(isPending || error !== null || wasCancelled) && (
-            <p className="border-t border-line pt-3 text-xs text-ink-3">From before:</p>
+            <p className="border-t border-line pt-3 text-xs text-ink-3">Previous answer:</p>
           )}
           {answers.length > 1 && newest !== undefined && (
             <AnswerPicker
@@ -63,6 +63,29 @@ export function AnswerTab(props: AnswerTabProps) {
           {children(shown)}
         </>
       )}
+    </div>
+  );
+}
+
+const tickMs = 100;
+
+function Waiting({ startedAtMs, onCancel }: { startedAtMs: number; onCancel(): void }) {
+  const [nowMs, setNowMs] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), tickMs);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(0, nowMs - startedAtMs) / 1000;
+  return (
+    <div className="flex items-center gap-2 rounded-md border border-line bg-sunken px-3 py-2 text-sm text-ink-2">
+      <LoaderCircle className="size-4 animate-spin" aria-hidden />
+      <span role="status">Waiting for the model</span>
+      <span aria-hidden className="flex-1 tabular-nums">
+        {seconds.toFixed(1)} s
+      </span>
+      <Button size="small" onClick={onCancel}>
+        Cancel
+      </Button>
     </div>
   );
 }

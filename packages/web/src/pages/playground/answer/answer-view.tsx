@@ -1,14 +1,13 @@
-import { PlainText } from "../../../ui/text/plain-text.tsx";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import type { Answer } from "../use-predictions.ts";
 import { AnswerFacts } from "./answer-facts.tsx";
 
-/** Finish reasons that mean that something is missing. */
+/** Finish reasons of incomplete answers. */
 const shortfalls: Record<string, string> = {
-  length: "The answer is cut off: it reached max_tokens.",
-  content_filter: "A filter of the model held something back.",
+  length: "The answer was cut off at max_tokens.",
+  content_filter: "The model’s content filter removed part of the answer.",
 };
 
-/** One answer of the model, and how it came about. */
 export function AnswerView({ answer }: { answer: Answer }) {
   const { response, reasoning, finish_reason } = answer.prediction;
   const shortfall = shortfalls[finish_reason ?? ""];

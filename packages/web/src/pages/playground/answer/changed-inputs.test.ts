@@ -3,12 +3,12 @@ import { changedInputs } from "./changed-inputs.ts";
 
 const interaction = { state: "You are in the hall.", action: "look" };
 
-test("requests that are alike differ in nothing", () => {
+test("equal requests do not differ", () => {
   const request = { interaction, params: { stop: ["\n"] } };
   expect(changedInputs(request, structuredClone(request))).toEqual([]);
 });
 
-test("what was changed, set or taken away is named", () => {
+test("changed, added and removed inputs are named", () => {
   const one = { context: { task_context: "Leave." }, interaction, params: { temperature: 0, stop: ["\n"] } };
   const other = { interaction: { ...interaction, action: "go" }, params: { temperature: 0, stop: ["\t"] } };
   expect(changedInputs(one, other)).toEqual(["task_context", "action", "stop"]);

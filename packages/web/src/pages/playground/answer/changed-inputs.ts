@@ -1,6 +1,6 @@
 import type { WorldModelRequest } from "@presage/sdk";
 
-/** The names of what differs between two requests. */
+/** The names of the inputs that differ. */
 export function changedInputs(one: WorldModelRequest, other: WorldModelRequest): string[] {
   const flatOne = flatten(one);
   const flatOther = flatten(other);

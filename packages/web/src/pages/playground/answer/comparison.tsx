@@ -1,10 +1,10 @@
 import { useMemo } from "react";
-import { TextDifference } from "../../../ui/text/difference/text-difference.tsx";
+import { TextDifference } from "../../../ui/difference/text-difference.tsx";
 import type { Answer } from "../use-predictions.ts";
 import { AnswerView } from "./answer-view.tsx";
 import { changedInputs } from "./changed-inputs.ts";
 
-/** Two answers: what was asked differently, and what came out differently. */
+/** Compares two answers and their inputs. */
 export function Comparison({ answer, other }: { answer: Answer; other: Answer }) {
   const changed = useMemo(() => changedInputs(answer.request, other.request), [answer, other]);
   const contents = [other, answer].map(({ prediction }) => prediction.response.content);
@@ -13,7 +13,7 @@ export function Comparison({ answer, other }: { answer: Answer; other: Answer })
     <div className="flex min-w-0 flex-col gap-4">
       <p className="text-sm text-ink-2">
         {changed.length === 0 ? (
-          "Both were asked for with the same input."
+          "Both have the same input."
         ) : (
           <>
             The inputs differ in <strong className="font-medium text-ink">{changed.join(", ")}</strong>.

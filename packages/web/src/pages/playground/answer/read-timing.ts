@@ -1,11 +1,11 @@
 export interface Timing {
-  /** The whole of it, in milliseconds, as the server measured it. */
+  /** Measured by the server. */
   totalMs: number;
-  /** The model's share; undefined if no model was asked. */
+  /** The model's part; undefined if no model was called. */
   upstreamMs: number | undefined;
 }
 
-/** What a `Server-Timing` header says; undefined if it does not name a total. */
+/** Parses a `Server-Timing` header; undefined without a total. */
 export function readTiming(header: string | null): Timing | undefined {
   const durations = new Map<string, number>();
   for (const entry of header?.split(",") ?? []) {

@@ -1,11 +1,10 @@
 import { useState } from "react";
 import { CodeBlock } from "../../../ui/code-block.tsx";
-import { Segmented } from "../../../ui/segmented.tsx";
+import { Segmented } from "../../../ui/form/segmented.tsx";
 import { type ProgramInput, programs } from "./programs.ts";
 
 type Program = (typeof programs)[number]["value"];
 
-/** The same request for a terminal or a program. */
 export function CodeTab({ input }: { input: ProgramInput }) {
   const [chosen, setChosen] = useState<Program>("curl");
   const { label, write } = programs.find(({ value }) => value === chosen) ?? programs[0];
@@ -16,8 +15,8 @@ export function CodeTab({ input }: { input: ProgramInput }) {
       </div>
       <CodeBlock code={write(input)} label={label} />
       <p className="text-xs text-ink-3">
-        It takes the key from the environment variable <code className="font-mono">PRESAGE_API_KEY</code>. The
-        request is the one on the left, as it stands now.
+        The key comes from the environment variable <code className="font-mono">PRESAGE_API_KEY</code>. The
+        request is the current input on the left.
       </p>
     </div>
   );

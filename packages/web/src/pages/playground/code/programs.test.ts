@@ -5,7 +5,7 @@ import type { WorldModelRequest } from "@presage/sdk";
 import { programs } from "./programs.ts";
 
 const root = join(import.meta.dir, "../../../../../..");
-/** Everything that a shell, JavaScript or Python might take for something else. */
+/** Everything that a shell, JavaScript or Python might misinterpret. */
 const nasty = [
   `'single' "double" \`whoami\` $(whoami) $HOME \${HOME} %s \\ \\n \\u0041 !! !x # ; & | < > * ? ~`,
   "\nJSON\n'\nEOF\r\n\ttab\u0000\u001b[31m\u007f",
@@ -70,19 +70,19 @@ async function run(command: string[], input: string): Promise<string> {
   return output;
 }
 
-test("curl, run by a shell, sends the very request", async () => {
+test("curl, run by a shell, sends exactly the request", async () => {
   expect(await run(["sh"], await withCurl(write("curl")))).toContain("arrived");
   expect(arrived).toMatchObject({ path: "/v1/predict", key: "psg_key" });
   expect(compact(arrived?.body)).toBe(JSON.stringify(request));
 });
 
-test("the program for the SDK sends the very request", async () => {
+test("the program for the SDK sends exactly the request", async () => {
   expect(await run([process.execPath, "run", "-"], write("sdk"))).toBe("arrived\n");
   expect(arrived).toMatchObject({ path: "/v1/predict", key: "psg_key" });
   expect(compact(arrived?.body)).toBe(JSON.stringify(request));
 });
 
-test("the program for OpenAI’s client sends the prompt and the parameters as they go to the model", async () => {
+test("the program for OpenAI’s client sends the prompt and the parameters that the model gets", async () => {
   expect(await run([process.execPath, "run", "-"], write("openai"))).toBe("arrived\n");
   expect(arrived).toMatchObject({ path: "/v1/chat/completions", key: "psg_key" });
   expect(JSON.parse(arrived?.body ?? "")).toEqual({
@@ -92,13 +92,13 @@ test("the program for OpenAI’s client sends the prompt and the parameters as t
   });
 });
 
-test("a model among the parameters is the one that is asked", () => {
+test("a model among the parameters is used", () => {
   const input = { request: { ...request, params: { model: "mine" } }, origin: "http://x", model: "a-model" };
   const program = programs.find(({ value }) => value === "openai");
   expect(program?.write(input)).toContain('model: "mine"');
 });
 
-test("the program in Python holds the request as Python writes it", () => {
+test("the Python program contains the request in Python syntax", () => {
   const params = { enable_thinking: true, echo: false, seed: null, stop: ["'", '"', "\n"], bias: {} };
   const small = { interaction: { state: "$a \\ \u202e", action: "look" }, params };
   const program = programs.find(({ value }) => value === "python");
@@ -121,22 +121,22 @@ test("the program in Python holds the request as Python writes it", () => {
     },`);
 });
 
-test("no program holds a character that is not seen", () => {
+test("no program contains invisible characters", () => {
   for (const { value } of programs) {
     expect(write(value)).not.toMatch(/[^\P{Cc}\n]|[\u200e\u200f\u2028-\u202e\ufeff]/u);
   }
 });
 
-/** The same JSON, whatever its white space. */
+/** JSON without whitespace. */
 function compact(json = ""): string {
   return JSON.stringify(JSON.parse(json));
 }
 
-/** On a machine without curl, a function of that name sends what it is given. */
+/** Without curl on the machine, defines a shell function that does the same. */
 async function withCurl(script: string): Promise<string> {
   if (Bun.which("curl") !== null) return script;
-  const stand = `const [url, , key, , type] = process.argv.slice(1);
+  const program = `const [url, , key, , type] = process.argv.slice(1);
     const headers = Object.fromEntries([key, type].map((header) => header.split(": ")));
     console.log(await (await fetch(url, { method: "POST", headers, body: await Bun.stdin.text() })).text());`;
-  return `curl() { '${process.execPath}' -e '${stand}' "$@"; }\n${script}`;
+  return `curl() { '${process.execPath}' -e '${program}' "$@"; }\n${script}`;
 }

@@ -1,17 +1,15 @@
 import { composePrompt } from "@presage/contract/compose-prompt";
 import type { WorldModelRequest } from "@presage/sdk";
-import { readableJson } from "./readable-json.ts";
-import { toJavaScript, toPython } from "./write-literal.ts";
+import { readableJson, toJavaScript, toPython } from "./write-literal.ts";
 
 export interface ProgramInput {
   request: WorldModelRequest;
   /** Scheme, host and port of the server. */
   origin: string;
-  /** The model that answers. */
   model: string;
 }
 
-/** The same request as programs, which take their key from the environment. */
+/** The request as programs, which read the API key from the environment. */
 export const programs = [
   { value: "curl", label: "curl", write: writeCurl },
   { value: "sdk", label: "TypeScript", write: writeSdk },
@@ -19,7 +17,7 @@ export const programs = [
   { value: "python", label: "Python", write: writePython },
 ] as const;
 
-/** The body goes in by a quoted here-document: the shell changes nothing in it, and it may be longer than an argument. */
+/** A quoted here-document: the shell leaves it unchanged, and it may be longer than an argument. */
 function writeCurl({ request, origin }: ProgramInput): string {
   return `curl '${origin}/v1/predict' \\
   -H "X-API-KEY: $PRESAGE_API_KEY" \\

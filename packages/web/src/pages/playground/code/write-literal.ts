@@ -1,9 +1,6 @@
-import { readableJson } from "./readable-json.ts";
-
 interface Language {
   indent: string;
   key(name: string): string;
-  /** Of null and the two truths. */
   word(value: null | boolean): string;
 }
 
@@ -12,7 +9,7 @@ const identifier = /^[A-Za-z_$][\w$]*$/;
 const javaScript: Language = {
   indent: "  ",
   key: (name) => {
-    // Any other way to write this name would set the object's prototype.
+    // Written any other way, this key would set the object's prototype.
     if (name === "__proto__") return '["__proto__"]';
     return identifier.test(name) ? name : readableJson(name);
   },
@@ -31,12 +28,12 @@ const python: Language = {
   word: (value) => words.get(value) ?? "None",
 };
 
-/** A JSON value as JavaScript. `depth` is how far the line is indented that it begins on. */
+/** A JSON value as JavaScript. `depth` is the indentation of its first line. */
 export function toJavaScript(value: unknown, depth = 0): string {
   return write(value, javaScript, depth);
 }
 
-/** A JSON value as Python, whose texts know the same escapes as JSON's. */
+/** A JSON value as Python, whose strings have the same escapes as JSON. */
 export function toPython(value: unknown, depth = 0): string {
   return write(value, python, depth);
 }
@@ -57,7 +54,17 @@ function write(value: unknown, language: Language, depth: number): string {
   return `${open}\n${lines}${language.indent.repeat(depth)}${close}`;
 }
 
-/** What is undefined is not sent. */
 function entriesOf(value: object): [string, unknown][] {
   return Object.entries(value).filter(([, item]) => item !== undefined);
+}
+
+/** Invisible characters, and those that change how the text around them is displayed. */
+const unseen = /[\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+
+/** JSON with these characters escaped, so that copied code is what it looks like. */
+export function readableJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replace(
+    unseen,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }

@@ -4,8 +4,8 @@ import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Field } from "../../../ui/field.tsx";
-import { TextArea } from "../../../ui/inputs.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { TextArea } from "../../../ui/form/inputs.tsx";
 import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import type { Answer } from "../use-predictions.ts";
 import { evaluatorChoices } from "./evaluator-choices.ts";
@@ -20,7 +20,6 @@ interface EvaluateAnswerProps {
   onGoldAnswer(goldAnswer: string): void;
 }
 
-/** Holds one answer against evaluators of the reader’s choice. */
 export function EvaluateAnswer({ answer, evaluations, goldAnswer, onGoldAnswer }: EvaluateAnswerProps) {
   const presage = usePresage();
   const families = useQuery(evaluatorFamiliesQuery(presage));
@@ -37,7 +36,7 @@ export function EvaluateAnswer({ answer, evaluations, goldAnswer, onGoldAnswer }
 
   function evaluate() {
     const usesGoldAnswer = needsGoldAnswer && goldAnswer !== "";
-    evaluations.evaluate({ answer, choices: chosen, goldAnswer: usesGoldAnswer ? goldAnswer : undefined });
+    evaluations.evaluate(answer, chosen, usesGoldAnswer ? goldAnswer : undefined);
   }
 
   return (
@@ -46,7 +45,7 @@ export function EvaluateAnswer({ answer, evaluations, goldAnswer, onGoldAnswer }
         <div className="min-w-0 flex-1">
           <h3 className="text-sm font-semibold">Evaluate this</h3>
           <p className="text-xs text-ink-3">
-            Results are kept under the app <code className="font-mono">playground</code>.
+            Results are stored under the app <code className="font-mono">playground</code>.
           </p>
         </div>
         <Button onClick={evaluate} disabled={chosen.length === 0} isBusy={evaluations.isPending && isMine}>
@@ -73,7 +72,7 @@ export function EvaluateAnswer({ answer, evaluations, goldAnswer, onGoldAnswer }
       {needsGoldAnswer && (
         <Field
           label="Gold answer"
-          hint="What the environment really answered. Without it, evaluators that need it give no verdict."
+          hint="The environment’s actual response. Evaluators that need it fail without it."
         >
           {(control) => (
             <TextArea {...control} value={goldAnswer} onChange={({ target }) => onGoldAnswer(target.value)} />

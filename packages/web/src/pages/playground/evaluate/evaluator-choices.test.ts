@@ -31,7 +31,7 @@ function profile(evaluator_family: string, name: string, config = {}): Evaluator
 
 const families = [family("exact-match", "evaluated_model_gold_answer"), family("judge"), family("unused")];
 
-test("profiles are listed below their family, and families without one are left out", () => {
+test("profiles are grouped by family, and families without profiles are left out", () => {
   const profiles = [profile("judge", "b"), profile("exact-match", "system:default"), profile("judge", "a")];
   const choices = evaluatorChoices(families, profiles, { hasSystemTurn: true });
   expect(choices.map(({ family, choices }) => [family, choices.map(({ profile }) => profile)])).toEqual([
@@ -40,7 +40,7 @@ test("profiles are listed below their family, and families without one are left 
   ]);
 });
 
-test("a family that asks a model says so", () => {
+test("a family that uses a model says so", () => {
   const profiles = [profile("exact-match", "system:default"), profile("judge", "is-concise")];
   const choices = evaluatorChoices(families, profiles, { hasSystemTurn: true });
   expect(choices.map(({ family, usesModel }) => [family, usesModel])).toEqual([
@@ -49,7 +49,7 @@ test("a family that asks a model says so", () => {
   ]);
 });
 
-test("a gold answer is needed by some families, and by some profiles of others", () => {
+test("some families need a gold answer, and some profiles of others", () => {
   const profiles = [
     profile("exact-match", "system:default"),
     profile("judge", "is-concise"),
@@ -65,7 +65,7 @@ test("a gold answer is needed by some families, and by some profiles of others",
   ]);
 });
 
-test("what needs a text that the answer has not says so", () => {
+test("a profile that needs a missing text says so", () => {
   const profiles = [
     profile("judge", "grounded", { required_fields: ["evaluated_model_retrieved_context"] }),
     profile("judge", "in-role", { required_fields: ["evaluated_model_system_prompt"] }),

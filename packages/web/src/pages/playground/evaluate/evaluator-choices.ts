@@ -1,6 +1,5 @@
 import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 
-/** One profile of a family, as it can be chosen. */
 export interface EvaluatorChoice {
   /** The profile’s public id. */
   id: string;
@@ -8,8 +7,8 @@ export interface EvaluatorChoice {
   profile: string;
   description: string;
   needsGoldAnswer: boolean;
-  /** Why it cannot be used on an answer of this page. */
-  obstacle?: string;
+  /** Why it cannot be used on this answer. */
+  obstacle: string | undefined;
 }
 
 export interface FamilyChoices {
@@ -19,7 +18,6 @@ export interface FamilyChoices {
   choices: EvaluatorChoice[];
 }
 
-/** What can be run on an answer, by family. */
 export function evaluatorChoices(
   families: readonly EvaluatorFamily[],
   profiles: readonly EvaluatorProfile[],
@@ -44,14 +42,13 @@ function choiceOf(
 ): EvaluatorChoice {
   const ownNeeds: unknown[] = Array.isArray(config.required_fields) ? config.required_fields : [];
   const needs = new Set([...required_input_fields, ...ownNeeds]);
-  const obstacle = obstacleOf(needs, hasSystemTurn);
   return {
     id: public_id,
     family: family_name,
     profile: name,
     description: description ?? "",
     needsGoldAnswer: needs.has("evaluated_model_gold_answer"),
-    ...(obstacle !== undefined && { obstacle }),
+    obstacle: obstacleOf(needs, hasSystemTurn),
   };
 }
 

@@ -1,5 +1,5 @@
 import { clsx } from "clsx";
-import { Tooltip } from "../../../ui/tooltip.tsx";
+import { Tooltip } from "../../../ui/overlay/tooltip.tsx";
 import type { EvaluatorChoice, FamilyChoices } from "./evaluator-choices.ts";
 
 interface EvaluatorPickerProps {
@@ -8,11 +8,11 @@ interface EvaluatorPickerProps {
   onChoose(ids: ReadonlySet<string>): void;
 }
 
-/** The server runs so many at once. */
-const mostEvaluators = 20;
+/** The server's limit per request. */
+const maxEvaluators = 20;
 
 export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPickerProps) {
-  const isFull = chosenIds.size >= mostEvaluators;
+  const isFull = chosenIds.size >= maxEvaluators;
 
   function toggle(id: string) {
     const next = new Set(chosenIds);
@@ -31,7 +31,7 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
             <Tooltip text={description}>
               <span className="flex min-h-7 flex-wrap items-center gap-x-2 sm:flex-col sm:items-start sm:justify-center">
                 <span className="truncate text-sm font-medium">{family}</span>
-                {usesModel && <span className="text-xs text-ink-3">asks a model</span>}
+                {usesModel && <span className="text-xs text-ink-3">uses a model</span>}
               </span>
             </Tooltip>
           </legend>

@@ -1,13 +1,13 @@
 import type { EvaluateItem } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
-import { formatScore } from "../../../text/format-number.ts";
-import { InlineText } from "../../../ui/text/inline-text.tsx";
+import { formatScore } from "../../../format/format-number.ts";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import { VerdictBadge } from "../../../ui/verdict-badge.tsx";
 import { playgroundApp } from "./use-evaluations.ts";
 
 const versionAtEnd = /-\d{4}-\d{2}-\d{2}$/;
 
-/** What came of an evaluation, one row for each evaluator. What has no verdict says why. */
+/** One row for each evaluator, with its verdict or error. */
 export function Outcomes({ items }: { items: readonly EvaluateItem[] }) {
   return (
     <ul aria-label="Results" className="rounded-md border border-line">

@@ -1,54 +1,39 @@
-import type { EvaluateItem } from "@presage/sdk";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import type { EvaluateItem, EvaluateRequest } from "@presage/sdk";
 import { useState } from "react";
-import { useKeptState } from "../../../data/use-kept-state.ts";
-import { usePresage } from "../../../data/use-presage.ts";
+import { useEvaluate } from "../../../data/evaluations.ts";
+import { useTabState } from "../../../data/use-tab-state.ts";
 import type { Answer } from "../use-predictions.ts";
 import type { EvaluatorChoice } from "./evaluator-choices.ts";
 
-interface Evaluation {
-  answer: Answer;
-  choices: readonly EvaluatorChoice[];
-  /** Undefined: none is given. */
-  goldAnswer: string | undefined;
-}
-
-/** The app that results of this page are filed under. */
+/** The app that the playground's results belong to. */
 export const playgroundApp = "playground";
 
 const noOutcomes: ReadonlyMap<number, readonly EvaluateItem[]> = new Map();
 
-/** Evaluates answers, and remembers what came of each until the tab is loaded anew. */
+/** Evaluates answers and remembers the outcomes until the tab is reloaded. */
 export function useEvaluations() {
-  const presage = usePresage();
-  const queryClient = useQueryClient();
   const [chosenIds, setChosenIds] = useState<ReadonlySet<string>>(new Set());
-  const [outcomes, changeOutcomes] = useKeptState("playground outcomes", noOutcomes);
+  const [outcomes, changeOutcomes] = useTabState("playground outcomes", noOutcomes);
+  const { mutate, isPending, error, variables } = useEvaluate<{ answer: Answer; request: EvaluateRequest }>(
+    (items, { answer }) => changeOutcomes((earlier) => new Map(earlier).set(answer.number, items)),
+  );
 
-  const { mutate, isPending, error, variables } = useMutation({
-    mutationFn: ({ answer, choices, goldAnswer }: Evaluation) => {
+  return {
+    chosenIds,
+    choose: setChosenIds,
+    evaluate(answer: Answer, choices: readonly EvaluatorChoice[], goldAnswer: string | undefined) {
       const turnOf = (role: string) => answer.messages.find((message) => message.role === role)?.content;
-      return presage.evaluate({
+      const request = {
         app: playgroundApp,
         evaluators: choices.map(({ family, profile }) => ({ evaluator: family, profile_name: profile })),
         evaluated_model_system_prompt: turnOf("system"),
         evaluated_model_input: turnOf("user"),
         evaluated_model_output: answer.prediction.response.content,
         evaluated_model_gold_answer: goldAnswer,
-      });
+      };
+      mutate({ answer, request });
     },
-    onSuccess: (items, { answer }) => {
-      changeOutcomes((earlier) => new Map(earlier).set(answer.number, items));
-      // The explorer and the figures have more to show now.
-      void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "me" });
-    },
-  });
-
-  return {
-    chosenIds,
-    choose: setChosenIds,
-    evaluate: mutate,
-    /** The number of the answer that is being evaluated, or was last. */
+    /** The number of the answer that is being evaluated, or was evaluated last. */
     answerNumber: variables?.answer.number,
     isPending,
     error,

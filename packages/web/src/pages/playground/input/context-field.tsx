@@ -1,25 +1,25 @@
 import { ChevronRight } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import { useId } from "react";
-import { TextArea } from "../../../ui/inputs.tsx";
-import { CharacterCount } from "./character-count.tsx";
+import { formatCount } from "../../../format/format-number.ts";
+import { TextArea } from "../../../ui/form/inputs.tsx";
 
 interface ContextFieldProps {
   label: string;
   hint: string;
   text: string;
-  fault: string | undefined;
+  issue: string | undefined;
   isOpen: boolean;
   onToggle(isOpen: boolean): void;
   onChange(text: string): void;
 }
 
-/** One section of the context, folded away while it is not needed. */
-export function ContextField({ label, hint, text, fault, isOpen, onToggle, onChange }: ContextFieldProps) {
+/** One collapsible section of the context. */
+export function ContextField({ label, hint, text, issue, isOpen, onToggle, onChange }: ContextFieldProps) {
   const noteId = useId();
   return (
     <Collapsible.Root
-      open={isOpen || fault !== undefined}
+      open={isOpen || issue !== undefined}
       onOpenChange={onToggle}
       className="border-b border-line last:border-b-0"
     >
@@ -35,17 +35,23 @@ export function ContextField({ label, hint, text, fault, isOpen, onToggle, onCha
         <CharacterCount text={text} />
       </Collapsible.Trigger>
       <Collapsible.Content className="flex flex-col gap-1 px-4 pt-0.5 pb-3">
-        <p id={noteId} className={fault === undefined ? "text-xs text-ink-3" : "text-xs text-fail"}>
-          {fault ?? hint}
+        <p id={noteId} className={issue === undefined ? "text-xs text-ink-3" : "text-xs text-fail"}>
+          {issue ?? hint}
         </p>
         <TextArea
           aria-label={label}
           aria-describedby={noteId}
-          aria-invalid={fault === undefined ? undefined : true}
+          aria-invalid={issue === undefined ? undefined : true}
           value={text}
           onChange={({ target }) => onChange(target.value)}
         />
       </Collapsible.Content>
     </Collapsible.Root>
   );
+}
+
+export function CharacterCount({ text }: { text: string }) {
+  if (text === "") return null;
+  const words = text.length === 1 ? "1 character" : `${formatCount(text.length)} characters`;
+  return <span className="shrink-0 text-xs text-ink-3 tabular-nums">{words}</span>;
 }

@@ -2,7 +2,7 @@ import type { Context } from "@presage/sdk";
 
 export type ContextField = keyof Context;
 
-/** The sections of the system turn, in its order, and what each is for. */
+/** The sections of the system turn, in order. */
 export const contextSections: readonly { field: ContextField; label: string; hint: string }[] = [
   {
     field: "environment_state",
@@ -23,6 +23,6 @@ export const contextSections: readonly { field: ContextField; label: string; hin
   {
     field: "steering_directives",
     label: "Steering directives",
-    hint: "How the answer should be written: its form, its length, its language.",
+    hint: "How the answer should be written: format, length, language.",
   },
 ];

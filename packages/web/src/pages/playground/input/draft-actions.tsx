@@ -1,18 +1,19 @@
-import { Undo2 } from "lucide-react";
-import { useState } from "react";
+import { ChevronDown, Undo2 } from "lucide-react";
+import { useRef, useState } from "react";
 import { Button } from "../../../ui/button.tsx";
-import { ConfirmDialog } from "../../../ui/confirm-dialog.tsx";
+import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
+import { Menu, MenuItem } from "../../../ui/overlay/menu.tsx";
 import type { Draft } from "./draft.ts";
-import { ExamplesMenu } from "./examples-menu.tsx";
+import { examples } from "./examples.ts";
 import type { usePlaygroundDraft } from "./use-playground-draft.ts";
 
-/** Fills and empties all fields at once, and loses nothing by it. */
+/** Fills or clears all fields, without losing anything by accident. */
 export function DraftActions({ drafting }: { drafting: ReturnType<typeof usePlaygroundDraft> }) {
   const { isEmpty, replace, clear, undoClear } = drafting;
   const [asked, setAsked] = useState<Draft>();
   return (
     <div className="flex items-center gap-1">
-      {/* One button, so that the keyboard stays where it is. */}
+      {/* One button, so that it keeps the focus. */}
       <Button
         variant="quiet"
         size="small"
@@ -26,15 +27,45 @@ export function DraftActions({ drafting }: { drafting: ReturnType<typeof usePlay
       <ConfirmDialog
         isOpen={asked !== undefined}
         onClose={() => setAsked(undefined)}
-        title="Replace what you typed?"
-        confirmLabel="Replace it"
+        title="Replace your input?"
+        confirmLabel="Replace"
         onConfirm={() => {
           if (asked !== undefined) replace(asked);
           setAsked(undefined);
         }}
       >
-        The example fills every field, and what is in them now is gone.
+        The example replaces the contents of every field.
       </ConfirmDialog>
     </div>
+  );
+}
+
+function ExamplesMenu({ onChoose }: { onChoose(draft: Draft): void }) {
+  const button = useRef<HTMLButtonElement>(null);
+  return (
+    <Menu
+      trigger={
+        <Button ref={button} size="small">
+          Examples
+          <ChevronDown aria-hidden />
+        </Button>
+      }
+    >
+      {examples.map(({ name, hint, draft }) => (
+        <MenuItem
+          key={name}
+          onSelect={() => {
+            // A dialog that opens now returns the focus here, not to an item of the closed menu.
+            button.current?.focus();
+            onChoose(draft);
+          }}
+        >
+          <span>
+            <span className="block font-medium">{name}</span>
+            <span className="block text-xs text-ink-3">{hint}</span>
+          </span>
+        </MenuItem>
+      ))}
+    </Menu>
   );
 }

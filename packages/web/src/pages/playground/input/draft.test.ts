@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { emptyDraft, isEmptyDraft, parseDraft } from "./draft.ts";
 
-test("a draft comes back as it was typed", () => {
+test("a draft is restored as it was typed", () => {
   const draft = {
     ...emptyDraft,
     context: { ...emptyDraft.context, tool_schemas: "  [\n" },
@@ -12,7 +12,7 @@ test("a draft comes back as it was typed", () => {
 });
 
 test.each([null, "", "{", "null", "[]", '"text"', '{"context":null,"params":7,"state":{}}'])(
-  "of a spoilt draft (%s) what can be read is kept, and nothing breaks",
+  "a corrupt draft (%s) is read as far as possible",
   (stored) => {
     expect(parseDraft(stored)).toEqual(emptyDraft);
   },

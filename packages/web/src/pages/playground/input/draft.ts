@@ -12,7 +12,7 @@ export const paramFields = [
 ] as const;
 export type ParamField = (typeof paramFields)[number];
 
-/** All that can be typed into the playground, as it was typed: what is no number yet must not be lost either. */
+/** The playground's input as typed, so that unfinished numbers are kept too. */
 export interface Draft {
   context: Record<ContextField, string>;
   state: string;
@@ -36,7 +36,7 @@ export function isEmptyDraft({ context, state, action, params, goldAnswer }: Dra
   return texts.every((text) => text === "");
 }
 
-/** The draft that was stored as JSON; what is missing or spoilt in it is empty. */
+/** Missing or corrupt fields are empty. */
 export function parseDraft(stored: string | null): Draft {
   const { context, state, action, params, goldAnswer } = parseObject(stored);
   return {

@@ -23,7 +23,6 @@ This room is called the kitchen. In it, you see: a fridge. The fridge door is cl
 [veranda]
 This room is called the veranda. In it, you see: a hammock a watering can (containing nothing) You also see: A door to the kitchen (that is closed)`;
 
-/** Small worlds to start from. */
 export const examples: readonly Example[] = [
   {
     name: "A kitchen in words",
@@ -34,7 +33,7 @@ export const examples: readonly Example[] = [
         ...emptyDraft.context,
         environment_state: kitchen,
         task_context: "Your task is to make a cup of tea with milk.",
-        domain_knowledge: "What is in a closed container is not seen until it is opened.",
+        domain_knowledge: "The contents of a closed container are not visible until it is opened.",
       },
       state: "You move to the kitchen.",
       action: "open fridge",
@@ -43,7 +42,7 @@ export const examples: readonly Example[] = [
   },
   {
     name: "A tool call",
-    hint: "An agent books a meeting room by JSON",
+    hint: "An agent books a meeting room with JSON",
     draft: {
       ...emptyDraft,
       context: {
@@ -90,7 +89,7 @@ export const examples: readonly Example[] = [
         task_context: "Buy one notebook with dotted pages for less than 12 euros.",
         domain_knowledge:
           "Putting a product into the basket leads to the basket’s page. Prices are in euros and include tax.",
-        steering_directives: "Describe the page that comes next, one element a line.",
+        steering_directives: "Describe the page that comes next, one element per line.",
       },
       state:
         "[Product] Notebook, A5, dotted\nPrice: 9.50\nPages: 160\n[Button] Put into basket\n[Link] Back to results",

@@ -1,28 +1,26 @@
 import { type KeyboardEvent, type ReactNode, type Ref, useState } from "react";
 import { Card } from "../../../ui/card.tsx";
-import { Field } from "../../../ui/field.tsx";
-import { TextArea } from "../../../ui/inputs.tsx";
-import { CharacterCount } from "./character-count.tsx";
-import { ContextField } from "./context-field.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { TextArea } from "../../../ui/form/inputs.tsx";
+import { CharacterCount, ContextField } from "./context-field.tsx";
 import { type ContextField as ContextFieldName, contextSections } from "./context-sections.ts";
 import type { Draft } from "./draft.ts";
 import { ParamsFields } from "./params-fields.tsx";
-import type { Faults } from "./read-draft.ts";
+import type { Issues } from "./read-draft.ts";
 
 interface InputPanelProps {
   ref: Ref<HTMLFormElement>;
   draft: Draft;
-  faults: Faults;
+  issues: Issues;
   onChange(part: Partial<Draft>): void;
   onSubmit(): void;
-  /** On the right of the title. */
+  /** To the right of the title. */
   actions: ReactNode;
-  /** What stays in sight below the fields. */
+  /** Stays visible below the fields. */
   footer: ReactNode;
 }
 
-/** Everything that a prediction is made from. */
-export function InputPanel({ ref, draft, faults, onChange, onSubmit, actions, footer }: InputPanelProps) {
+export function InputPanel({ ref, draft, issues, onChange, onSubmit, actions, footer }: InputPanelProps) {
   const { context, state, action, params } = draft;
   const [toggled, setToggled] = useState<Partial<Record<ContextFieldName, boolean>>>({});
 
@@ -54,7 +52,7 @@ export function InputPanel({ ref, draft, faults, onChange, onSubmit, actions, fo
                 label={label}
                 hint={hint}
                 text={context[field]}
-                fault={faults[`context.${field}`]}
+                issue={issues[`context.${field}`]}
                 isOpen={toggled[field] ?? context[field] !== ""}
                 onToggle={(isOpen) => setToggled({ ...toggled, [field]: isOpen })}
                 onChange={(text) => {
@@ -68,7 +66,7 @@ export function InputPanel({ ref, draft, faults, onChange, onSubmit, actions, fo
             <Field
               label="State"
               hint="What the agent sees before it acts, in the environment’s own words."
-              fault={faults["interaction.state"]}
+              issue={issues["interaction.state"]}
               aside={<CharacterCount text={state} />}
             >
               {(control) => (
@@ -83,7 +81,7 @@ export function InputPanel({ ref, draft, faults, onChange, onSubmit, actions, fo
             <Field
               label="Action"
               hint="What the agent does: a command, a click, a tool call."
-              fault={faults["interaction.action"]}
+              issue={issues["interaction.action"]}
               aside={<CharacterCount text={action} />}
             >
               {(control) => (
@@ -96,7 +94,7 @@ export function InputPanel({ ref, draft, faults, onChange, onSubmit, actions, fo
               )}
             </Field>
           </div>
-          <ParamsFields params={params} faults={faults} onChange={(params) => onChange({ params })} />
+          <ParamsFields params={params} issues={issues} onChange={(params) => onChange({ params })} />
         </div>
         <footer className="sticky bottom-0 flex flex-wrap items-center gap-3 rounded-b-lg border-t border-line bg-surface px-4 py-3">
           {footer}

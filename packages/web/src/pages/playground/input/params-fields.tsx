@@ -2,14 +2,14 @@ import { samplingDefaults } from "@presage/contract/sampling-defaults";
 import { ChevronRight } from "lucide-react";
 import { Collapsible } from "radix-ui";
 import { useState } from "react";
-import { Field } from "../../../ui/field.tsx";
-import { Select, TextArea, TextInput } from "../../../ui/inputs.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { Select, TextArea, TextInput } from "../../../ui/form/inputs.tsx";
 import { type Draft, type ParamField, paramFields } from "./draft.ts";
-import type { Faults } from "./read-draft.ts";
+import type { Issues } from "./read-draft.ts";
 
 interface ParamsFieldsProps {
   params: Draft["params"];
-  faults: Faults;
+  issues: Issues;
   onChange(params: Draft["params"]): void;
 }
 
@@ -38,16 +38,16 @@ const choices = [
   },
 ] as const;
 
-export function ParamsFields({ params, faults, onChange }: ParamsFieldsProps) {
+export function ParamsFields({ params, issues, onChange }: ParamsFieldsProps) {
   const [isOpen, setOpen] = useState(false);
-  const faultOf = (field: ParamField) => faults[`params.${field}`];
-  const isFaulty = paramFields.some((field) => faultOf(field) !== undefined);
+  const issueOf = (field: ParamField) => issues[`params.${field}`];
+  const isInvalid = paramFields.some((field) => issueOf(field) !== undefined);
   const set = (field: ParamField, text: string) => {
     setOpen(true);
     onChange({ ...params, [field]: text });
   };
   return (
-    <Collapsible.Root open={isOpen || isFaulty} onOpenChange={setOpen}>
+    <Collapsible.Root open={isOpen || isInvalid} onOpenChange={setOpen}>
       <Collapsible.Trigger className="group flex min-h-9 w-full items-center gap-2 px-4 text-left -outline-offset-2 hover:bg-hover">
         <ChevronRight
           aria-hidden
@@ -59,7 +59,7 @@ export function ParamsFields({ params, faults, onChange }: ParamsFieldsProps) {
       <Collapsible.Content className="flex flex-col gap-3 px-4 pt-1 pb-4">
         <div className="grid grid-cols-2 gap-3 xl:grid-cols-4">
           {numbers.map(({ field, inputMode, placeholder }) => (
-            <Field key={field} label={<ParamName>{field}</ParamName>} fault={faultOf(field)}>
+            <Field key={field} label={<ParamName>{field}</ParamName>} issue={issueOf(field)}>
               {(control) => (
                 <TextInput
                   {...control}
@@ -74,7 +74,7 @@ export function ParamsFields({ params, faults, onChange }: ParamsFieldsProps) {
           ))}
           {choices.map(({ field, options }) => (
             <div key={field} className="xl:col-span-2">
-              <Field label={<ParamName>{field}</ParamName>} fault={faultOf(field)}>
+              <Field label={<ParamName>{field}</ParamName>} issue={issueOf(field)}>
                 {(control) => (
                   <Select
                     {...control}
@@ -95,8 +95,8 @@ export function ParamsFields({ params, faults, onChange }: ParamsFieldsProps) {
         </div>
         <Field
           label="Further parameters"
-          hint="One JSON object; it goes to the model as it is."
-          fault={faultOf("further")}
+          hint="One JSON object, passed to the model unchanged."
+          issue={issueOf("further")}
         >
           {(control) => (
             <TextArea
@@ -118,7 +118,7 @@ function ParamName({ children }: { children: string }) {
 
 function summary(params: Draft["params"]): string {
   const set = paramFields.filter((field) => params[field].trim() !== "");
-  if (set.length === 0) return "As the server has them";
+  if (set.length === 0) return "Server defaults";
   return set
     .map((field) => (field === "further" ? "further" : `${field} ${params[field].trim()}`))
     .join(", ");

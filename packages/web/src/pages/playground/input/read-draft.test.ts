@@ -8,14 +8,14 @@ function withParams(params: Partial<Draft["params"]>): Draft {
   return { ...step, params: { ...emptyDraft.params, ...params } };
 }
 
-test("what is empty is not in the request", () => {
+test("empty fields are not in the request", () => {
   expect(readDraft(step)).toEqual({
     request: { interaction: { state: "You are in the hall.", action: "look" } },
-    faults: {},
+    issues: {},
   });
 });
 
-test("texts go in unchanged, white space and all", () => {
+test("texts are sent unchanged, including whitespace", () => {
   const draft = { ...step, context: { ...emptyDraft.context, task_context: " \n" }, action: " look\t" };
   expect(readDraft(draft).request).toEqual({
     context: { task_context: " \n" },
@@ -23,8 +23,8 @@ test("texts go in unchanged, white space and all", () => {
   });
 });
 
-test("state and action are both asked for", () => {
-  expect(Object.keys(readDraft(emptyDraft).faults)).toEqual(["interaction.state", "interaction.action"]);
+test("state and action are both required", () => {
+  expect(Object.keys(readDraft(emptyDraft).issues)).toEqual(["interaction.state", "interaction.action"]);
 });
 
 test("parameters become numbers, switches and further fields", () => {
@@ -51,7 +51,7 @@ test("parameters become numbers, switches and further fields", () => {
         stop: ["\n"],
       },
     },
-    faults: {},
+    issues: {},
   });
 });
 
@@ -69,8 +69,8 @@ test.each([
   ["further", "null"],
   ["further", '{"temperature": 1}'],
   ["further", '{"seed": 9007199254740993}'],
-])("%s: %s is refused at its field", (field, text) => {
-  const { request, faults } = readDraft(withParams({ [field]: text }));
-  expect(Object.keys(faults)).toEqual([`params.${field}`]);
+])("%s: %s is rejected at its field", (field, text) => {
+  const { request, issues } = readDraft(withParams({ [field]: text }));
+  expect(Object.keys(issues)).toEqual([`params.${field}`]);
   expect(request.params).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { useState } from "react";
 import { signedInUserId } from "../../../session/signed-in-user-id.ts";
 import { type Draft, emptyDraft, isEmptyDraft, parseDraft } from "./draft.ts";
 
-/** What is typed, kept in this tab across reloads and sign-in, for its user alone. */
+/** The input, stored in this tab across reloads and sign-ins, for its user only. */
 export function usePlaygroundDraft() {
   const storageKey = `presage-playground-draft:${signedInUserId()}`;
   const [draft, setDraft] = useState(() => parseDraft(sessionStorage.getItem(storageKey)));
@@ -24,7 +24,7 @@ export function usePlaygroundDraft() {
   return {
     draft,
     isEmpty,
-    /** False if it is too long for the browser to keep. */
+    /** False if it is too long for the browser to store. */
     isKept,
     replace,
     change: (part: Partial<Draft>) => replace({ ...draft, ...part }),
@@ -32,7 +32,7 @@ export function usePlaygroundDraft() {
       setCleared(draft);
       replace(emptyDraft);
     },
-    /** Brings back what was cleared; undefined where there is nothing to bring back, or something new to lose. */
+    /** Undefined if nothing was cleared, or if there is new input to lose. */
     undoClear: cleared !== undefined && isEmpty ? () => replace(cleared) : undefined,
   };
 }

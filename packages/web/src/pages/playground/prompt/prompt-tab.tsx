@@ -1,11 +1,11 @@
 import { composePrompt } from "@presage/contract/compose-prompt";
 import type { WorldModelRequest } from "@presage/sdk";
-import { PlainText } from "../../../ui/text/plain-text.tsx";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
 import { sentFields } from "./sent-fields.ts";
 
 const turns = { system: "System turn", user: "User turn" } as const;
 
-/** What the model will read, to the letter. */
+/** Exactly what the model will read. */
 export function PromptTab({ request, model }: { request: WorldModelRequest; model: string | undefined }) {
   const messages = composePrompt(request.context, request.interaction);
   return (

@@ -1,16 +1,16 @@
 import { expect, test } from "bun:test";
 import { sentFields } from "./sent-fields.ts";
 
-test("what nobody set goes out with the server’s values", () => {
+test("unset parameters are sent with the server’s values", () => {
   expect(sentFields(undefined, "presage-sandbox")).toEqual([
-    { name: "model", value: '"presage-sandbox"', note: "the server’s" },
+    { name: "model", value: '"presage-sandbox"', note: "server default" },
     { name: "max_tokens", value: "512", note: "default" },
     { name: "temperature", value: "0.2", note: "default" },
     { name: "top_p", value: "1", note: "default" },
   ]);
 });
 
-test("what was set stands in the default’s place", () => {
+test("set parameters replace the defaults", () => {
   const fields = sentFields({ temperature: 0, top_p: 0.5, max_completion_tokens: 9, seed: null }, undefined);
   expect(fields).toEqual([
     { name: "temperature", value: "0" },
@@ -19,7 +19,7 @@ test("what was set stands in the default’s place", () => {
   ]);
 });
 
-test("a switch that models read elsewhere says so", () => {
+test("a parameter that is also sent elsewhere says so", () => {
   const thinking = sentFields({ enable_thinking: false }, undefined).at(-1);
   expect(thinking).toEqual({
     name: "enable_thinking",

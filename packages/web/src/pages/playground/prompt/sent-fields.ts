@@ -3,9 +3,9 @@ import type { Params } from "@presage/sdk";
 
 export interface SentField {
   name: string;
-  /** As JSON, so that a text is told from a number. */
+  /** As JSON, to tell strings from numbers. */
   value: string;
-  note?: string;
+  note?: string | undefined;
 }
 
 const notes: Record<string, string> = {
@@ -13,24 +13,21 @@ const notes: Record<string, string> = {
   reasoning_budget: "also sent as reasoning_effort",
 };
 
-/** What goes to the model beside the messages. */
+/** What is sent to the model besides the messages. */
 export function sentFields(params: Params | undefined, model: string | undefined): SentField[] {
   const set = Object.entries(params ?? {}).filter(([, value]) => value !== null && value !== undefined);
   const names = new Set(set.map(([name]) => name));
-  // A newer name for the same bound takes the default’s place.
+  // The newer name of the same limit replaces the default.
   if (names.has("max_completion_tokens")) names.add("max_tokens");
   const { max_tokens, temperature, top_p } = samplingDefaults;
   const defaults = Object.entries({ max_tokens, temperature, top_p }).filter(([name]) => !names.has(name));
   const modelField: SentField[] =
     names.has("model") || model === undefined
       ? []
-      : [{ name: "model", value: JSON.stringify(model), note: "the server’s" }];
+      : [{ name: "model", value: JSON.stringify(model), note: "server default" }];
   return [
     ...modelField,
     ...defaults.map(([name, value]) => ({ name, value: JSON.stringify(value), note: "default" })),
-    ...set.map(([name, value]) => {
-      const note = notes[name];
-      return { name, value: JSON.stringify(value), ...(note !== undefined && { note }) };
-    }),
+    ...set.map(([name, value]) => ({ name, value: JSON.stringify(value), note: notes[name] })),
   ];
 }

@@ -1,0 +1,98 @@
+import type { ResponseSchemas } from "../document/compile-response-schemas.ts";
+import type { Plan } from "../generate/plan.ts";
+import { decodeBody } from "../send/decode-body.ts";
+import type { RawResponse } from "../send/read-response.ts";
+
+export interface Violation {
+  /** Equal for equal violations, whichever request shows them. */
+  what: string;
+  /** The same for every operation. */
+  isTransport?: boolean;
+}
+
+export interface ResponseRules {
+  schemas: ResponseSchemas;
+  /** Whether the upstream fails, so predictions may fail too. */
+  isUpstreamFaulty: boolean;
+  /** Texts that no response may contain. */
+  secrets: readonly string[];
+}
+
+const upstreamFailures = new Set([413, 429, 502, 503, 504]);
+const keyPattern = /psg_[0-9A-Za-z]{38,}/;
+
+/** Whether a text contains any API key or another secret. */
+export function holdsSecret(text: string, secrets: readonly string[]): boolean {
+  return keyPattern.test(text) || secrets.some((secret) => text.includes(secret));
+}
+
+/** Everything that is wrong with a response. */
+export function checkResponse(plan: Plan, response: RawResponse, rules: ResponseRules): Violation[] {
+  const { status, headers } = response;
+  if (plan.isMalformed && status >= 400 && status < 500 && !headers.has("x-request-id")) return [];
+  const violations: Violation[] = [];
+  const say = (what: string) => violations.push({ what });
+
+  const violation = statusViolation(plan, status, rules);
+  if (violation !== undefined) say(violation);
+  if (!headers.has("x-request-id")) say(`${status} without x-request-id`);
+  if (status === 503 && !headers.has("retry-after")) say("503 without Retry-After");
+  if (status === 405 && !headers.has("allow")) say("405 without Allow");
+  if (status === 401 && !headers.has("www-authenticate")) say("401 without WWW-Authenticate");
+  if (plan.method === "HEAD") return violations;
+
+  const text = decodeBody(response);
+  if (text === undefined) {
+    say(`${status} with a body that is not UTF-8 or not encoded as it says`);
+    return violations;
+  }
+  const isNewKey = plan.operation.id === "createApiKey" && status === 201;
+  if (!isNewKey && holdsSecret(text, rules.secrets)) {
+    say(`${status} with a secret in its body`);
+  }
+  for (const what of bodyViolations(plan, status, headers.get("content-type"), text, rules)) say(what);
+  return violations;
+}
+
+function statusViolation(
+  plan: Plan,
+  status: number,
+  { isUpstreamFaulty }: ResponseRules,
+): string | undefined {
+  const { operation, allows, caller, mayBeUnknown } = plan;
+  if (status === 401 && caller === "owner" && !mayBeUnknown) return "a valid key is refused with 401";
+  const isOfUpstream = upstreamFailures.has(status) && plan.operation.id in mayFailWithUpstream;
+  if (status === 503 && isOfUpstream && isUpstreamFaulty) return undefined;
+  if (status >= 500 && !(isOfUpstream && isUpstreamFaulty)) return `${status} without a cause`;
+  if (String(status) in operation.responses || allows.includes(status)) return undefined;
+  return plan.isMalformed && status < 500 ? undefined : `${status} that the document does not list`;
+}
+
+const mayFailWithUpstream: Record<string, true> = { predict: true, completeChat: true, listModels: true };
+
+function bodyViolations(
+  { operation, isMalformed }: Plan,
+  status: number,
+  type: string | undefined,
+  text: string,
+  { schemas }: ResponseRules,
+): string[] {
+  if (status === 204) return text === "" ? [] : ["204 with a body"];
+  const documented = operation.responses[String(status)]?.content;
+  const mediaType = (type ?? "none").split(";")[0]?.trim() ?? "";
+  const expected = documented === undefined ? ["application/json"] : Object.keys(documented);
+  if (!expected.includes(mediaType)) {
+    return isMalformed ? [] : [`${status} of type ${mediaType} where ${expected.join(" or ")} is documented`];
+  }
+  if (mediaType !== "application/json") return [];
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return [`${status} with a body that is not JSON`];
+  }
+  const findViolation =
+    schemas.of(operation, status) ?? (status >= 400 ? schemas.named("ErrorResponse") : undefined);
+  const violation = findViolation?.(value);
+  return violation === undefined ? [] : [`${status} breaks its schema: ${violation}`];
+}

@@ -1,0 +1,228 @@
+import { expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { availableParallelism } from "node:os";
+import { eventually } from "../support/eventually.ts";
+import { testKey } from "../support/presage/presage.ts";
+import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
+import { openRawClient } from "../support/presage/raw-client.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
+import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { createPostgresDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+import { connectTo, countLockWaits } from "../support/store/postgres.ts";
+import { storeResults } from "../support/store/store-results.ts";
+import { goodResponse, httpResponse, startRawUpstream } from "../support/upstream/raw-upstream.ts";
+
+const ofEachKind = 500;
+/** Longer than the server lets a connection be idle. */
+const longAnswerMs = 37_000;
+
+const models = httpResponse(200, { object: "list", data: [{ id: "test-model", object: "model" }] });
+const unfinishedHead = "POST /v1/predict HTTP/1.1\r\nhost: presage\r\nx-slow: ";
+const unfinishedBody = `POST /v1/predict HTTP/1.1\r\nhost: presage\r\nx-api-key: ${testKey}\r\ncontent-length: 100000\r\n\r\n{"`;
+
+/** Connections that begin with `start` and then send one byte a second. */
+async function openSlowClients(presage: SpawnedPresage, start: string): Promise<Set<Socket>> {
+  const { hostname, port } = new URL(presage.url);
+  const open = new Set<Socket>();
+  for (let index = 0; index < ofEachKind; index++) {
+    const socket = connect(Number(port), hostname, () => socket.write(start));
+    open.add(socket);
+    const dripping = setInterval(() => socket.write("a"), 1_000);
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      clearInterval(dripping);
+      open.delete(socket);
+    });
+    // As people come: not all in the same instant, which the kernel's queue of new connections would not take.
+    if (index % 50 === 49) await Bun.sleep(20);
+  }
+  return open;
+}
+
+// These wait for time-outs of half a minute, so they wait at the same time.
+test.concurrent("clients that send one byte per second are disconnected in time and do not block others", async () => {
+  const upstream = await startRawUpstream(({ socket, head, body }) => {
+    const asksForModels = head.startsWith("GET ");
+    const isLong = asksForModels || body.includes("long");
+    setTimeout(() => socket.write(asksForModels ? models : goodResponse), isLong ? longAnswerMs : 0);
+  });
+  await using presage = await spawnPresage({
+    PRESAGE_DATABASE_URL: "sqlite::memory:",
+    PRESAGE_UPSTREAM_URL: upstream.url,
+    PRESAGE_UPSTREAM_MODEL: "test-model",
+  });
+  const longCalls = [
+    presage.call("POST", "/v1/predict", { interaction: { state: "A long night.", action: "sleep" } }),
+    presage.call("GET", "/v1/models"),
+  ];
+  const inHead = await openSlowClients(presage, unfinishedHead);
+  const inBody = await openSlowClients(presage, unfinishedBody);
+  const readInFlight = () => readMetric(presage, "presage_predictions_in_flight");
+  expect(await eventually(readInFlight, (count) => count === ofEachKind + 1)).toBe(ofEachKind + 1);
+  expect(inHead.size).toBe(ofEachKind);
+
+  const statuses: number[] = [];
+  const isAnyOpen = () => inHead.size + inBody.size > 0;
+  const deadlineMs = performance.now() + 60_000;
+  while (isAnyOpen() && performance.now() < deadlineMs) {
+    const calls = Array.from({ length: 10 }, () => presage.call("POST", "/v1/predict", prediction));
+    for (const response of await Promise.all(calls)) statuses.push(response.status);
+    await Bun.sleep(200);
+  }
+  expect(inHead.size).toBe(0);
+  expect(inBody.size).toBe(0);
+  expect(statuses.filter((status) => status !== 200)).toStrictEqual([]);
+  expect(statuses.length).toBeGreaterThan(100);
+  // Whoever waits for the upstream is idle too, and is not closed for it.
+  for (const call of longCalls) expect((await call).status).toBe(200);
+  expect(await eventually(readInFlight, (count) => count === 0)).toBe(0);
+  await upstream.stop();
+}, 100_000);
+
+/** Uploads a body a piece every second. */
+async function uploadSlowly(presage: SpawnedPresage, bytesPerSecond: number, seconds: number) {
+  const client = await openRawClient(presage.url);
+  const length = bytesPerSecond * seconds;
+  const head = `POST /v1/predict HTTP/1.1\r\nhost: presage\r\nx-api-key: ${testKey}\r\n`;
+  client.socket.write(`${head}content-length: ${length}\r\n\r\n`);
+  const answer = client.answer().then(
+    ({ status }) => status,
+    () => "closed",
+  );
+  for (let second = 0; second < seconds && !client.isClosed(); second++) {
+    client.socket.write(Buffer.alloc(bytesPerSecond, " "));
+    await Bun.sleep(1_000);
+  }
+  return await answer;
+}
+
+test.concurrent("an upload is closed if it is slower than 16 KB per second, and only then", async () => {
+  await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: "sqlite::memory:" });
+  const uploads = await Promise.all([
+    uploadSlowly(presage, 24 * 1024, 40),
+    // Whatever its pace, half a minute is enough for it.
+    uploadSlowly(presage, 1024, 20),
+    uploadSlowly(presage, 8 * 1024, 60),
+  ]);
+  // White space is no body.
+  expect(uploads).toEqual([422, 422, "closed"]);
+}, 100_000);
+
+test.concurrent("requests may wait for a thread longer than a short upstream timeout", async () => {
+  await using presage = await spawnPresage({
+    PRESAGE_DATABASE_URL: "sqlite::memory:",
+    PRESAGE_UPSTREAM_TIMEOUT_MS: "1000",
+  });
+  // Each takes a thread about a second.
+  const sample = {
+    evaluators: [{ evaluator: "edit-distance" }],
+    evaluated_model_output: "ab".repeat(40_000),
+    evaluated_model_gold_answer: "bca".repeat(27_000),
+  };
+  // The last of them wait for more than 10 s; Bun would close a connection 6 to 10 s after the upstream's deadline of one.
+  const threads = Math.max(1, availableParallelism() - 1);
+  const calls = Array.from({ length: 14 * threads }, () =>
+    presage.call("POST", "/v1/evaluate", sample).then(
+      ({ status }) => status,
+      () => "closed",
+    ),
+  );
+  expect(new Set(await Promise.all(calls))).toEqual(new Set([200]));
+}, 100_000);
+
+test.concurrent("predictions cut off by a stop after 30 s are logged", async () => {
+  const upstream = await startRawUpstream(() => {});
+  await using presage = await spawnPresage({
+    PRESAGE_DATABASE_URL: "sqlite::memory:",
+    PRESAGE_UPSTREAM_URL: upstream.url,
+    PRESAGE_UPSTREAM_MODEL: "test-model",
+  });
+  const requestIds = ["cut-1", "cut-2", "cut-3"];
+  const calls = requestIds.map((id) =>
+    presage
+      .call("POST", "/v1/predict", prediction, { "x-api-key": testKey, "x-request-id": id })
+      .then(({ status }) => status)
+      .catch(() => "closed"),
+  );
+  expect(
+    await eventually(
+      () => upstream.received.length,
+      (count) => count === 3,
+    ),
+  ).toBe(3);
+  presage.kill("SIGTERM");
+  expect(await Promise.all(calls)).toEqual(["closed", "closed", "closed"]);
+  expect(await presage.exited).toBe(0);
+  const lines = (await presage.stdout()).split("\n").filter((line) => line !== "");
+  const records = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(records.filter(({ cutOff }) => cutOff === 3)).toHaveLength(1);
+  const requests = records.filter(({ route }) => route === "/v1/predict");
+  expect(requests.map(({ requestId }) => requestId).sort()).toEqual(requestIds);
+  await upstream.stop();
+}, 100_000);
+
+/** Searches, and takes nothing of the answer but its beginning until it is told to go on. */
+async function openSlowSearch(presage: SpawnedPresage) {
+  const { hostname, port } = new URL(presage.url);
+  const socket = connect(Number(port), hostname);
+  const body = JSON.stringify({ limit: 40 });
+  const head = `POST /v1/evaluation-results/search HTTP/1.1\r\nhost: a\r\nx-api-key: ${testKey}\r\nconnection: close`;
+  socket.write(`${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+  socket.on("error", () => {});
+  let end = "";
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  await new Promise<void>((resolve) =>
+    socket.on("data", (chunk: Buffer) => {
+      end = (end + chunk.toString("latin1")).slice(-10);
+      socket.pause();
+      resolve();
+    }),
+  );
+  return {
+    async readOn(): Promise<string> {
+      socket.removeAllListeners("data");
+      socket.on("data", (chunk: Buffer) => {
+        end = (end + chunk.toString("latin1")).slice(-10);
+      });
+      socket.resume();
+      await closed;
+      return end;
+    },
+  };
+}
+
+test.concurrent("requests that wait for the database longer than the idle timeout get a response, and the rest of a list", async () => {
+  const databaseUrl = await createPostgresDatabase();
+  {
+    await using store = await openStore(databaseUrl);
+    const output = "x".repeat(900_000);
+    const results = Array.from({ length: 40 }, () => ({ sample: { output } }));
+    await storeResults(store.database, store.owner.account_id, results);
+  }
+  await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+  const search = await openSlowSearch(presage);
+  const [holder, watcher] = await Promise.all([connectTo(databaseUrl), connectTo(databaseUrl)]);
+  await holder.query("begin; lock table usage_counts in access exclusive mode");
+  const startedAtMs = performance.now();
+  // Four at a time give up after 5 s.
+  const calls = Array.from({ length: 36 }, () =>
+    presage.call("GET", "/v1/usage").then(
+      ({ status }) => status,
+      () => "closed",
+    ),
+  );
+  expect(
+    await eventually(
+      () => countLockWaits(watcher),
+      (count) => count === 4,
+    ),
+  ).toBe(4);
+  // The rest of the list waits behind them.
+  const end = search.readOn();
+  expect(new Set(await Promise.all(calls))).toEqual(new Set([503]));
+  expect(performance.now() - startedAtMs).toBeGreaterThan(38_000);
+  expect(await end).toEndWith("]}\r\n0\r\n\r\n");
+  await holder.query("rollback");
+  await Promise.all([holder.end(), watcher.end()]);
+}, 100_000);

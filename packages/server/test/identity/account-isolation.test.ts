@@ -1,0 +1,189 @@
+import { beforeAll, expect, test } from "bun:test";
+import { SessionListResponse } from "@presage/contract";
+import { writeUsage } from "../../src/usage/usage-store.ts";
+import { callWithKey } from "../support/presage/presage.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
+import { tallyOf, usageClient } from "../support/resources/usage.ts";
+import { signInLocally } from "../support/sign-in/session.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+
+/** In every text of the first account, and so in no answer to the second. */
+const mark = "mark-of-the-first-account";
+
+onEachDatabase((database) => {
+  const upstream = useUpstream();
+  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
+  let stranger: Record<string, string>;
+  /** The first account's things. */
+  const own = { result: "", profile: "", revision: "", apiKey: "", session: "" };
+
+  beforeAll(async () => {
+    stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
+    const make = async (path: string, body: unknown) => {
+      const response = await presage.call("POST", path, body);
+      expect(response.ok).toBe(true);
+      // biome-ignore lint/suspicious/noExplicitAny: each of the answers has a shape of its own
+      return (await response.json()) as any;
+    };
+    const profile = await make("/v1/evaluator-profiles", {
+      evaluator_family: "contains",
+      name: mark,
+      config: { substrings: [mark] },
+      description: mark,
+    });
+    own.profile = profile.evaluator_profile.public_id;
+    const { results } = await make("/v1/evaluate", {
+      evaluators: [{ evaluator: "contains", profile_name: mark }],
+      evaluated_model_input: mark,
+      evaluated_model_output: mark,
+      app: mark,
+      tags: { mark },
+      dataset_id: mark,
+      evaluation_run_id: mark,
+    });
+    own.result = results[0].evaluation_result.id;
+    await make(`/v1/evaluation-results/${own.result}/correction`, { pass: false, comment: mark });
+    const taxonomy = await make("/v1/error-taxonomy-revision", {
+      error_taxonomy_name: mark,
+      body: { categories: [mark] },
+      labels: [mark],
+    });
+    own.revision = taxonomy.error_taxonomy_revision.id;
+    own.apiKey = (await make("/v1/api-keys", { name: mark })).id;
+    await using store = await openStore(presage.databaseUrl);
+    const use = { accountId: store.owner.account_id, keyId: own.apiKey, totalMs: 5, upstreamMs: 3 };
+    await writeUsage(store.database, new Map([["", tallyOf(new Date(), use)]]));
+    const browser = await signInLocally(presage, { "user-agent": mark });
+    const sessions = await browser.fetch(`${presage.url}/v1/sessions`);
+    own.session = SessionListResponse.parse(await sessions.json()).data[0]?.id ?? "";
+  });
+
+  /** Calls that name something of the first account by its id. */
+  const byId = (): [method: string, path: string, body?: unknown][] => [
+    ["GET", `/v1/evaluation-results/${own.result}`],
+    ["POST", `/v1/evaluation-results/${own.result}/correction`, { pass: true }],
+    ["PATCH", `/v1/evaluator-profiles/${own.profile}/archive`],
+    ["POST", `/v1/evaluator-profiles/${own.profile}/revision`, { config: { substrings: ["x"] } }],
+    ["GET", `/v1/evaluator-profiles/${own.profile}/agreement`],
+    ["GET", `/v1/error-taxonomy-revision/${own.revision}`],
+    ["GET", `/v1/error-taxonomy-revision/${own.revision}/findings`],
+    ["POST", `/v1/error-taxonomy-revision/${own.revision}/set-labels`, { labels: ["x"] }],
+    ["POST", `/v1/error-taxonomy-revision/${own.revision}/remove-labels`, { labels: [mark] }],
+    ["DELETE", `/v1/api-keys/${own.apiKey}`],
+    ["DELETE", `/v1/sessions/${own.session}`],
+  ];
+
+  /** Calls that list, search or count; none of them may know anything of the first account. */
+  const lists = (): [method: string, path: string, body?: unknown][] => [
+    ["GET", "/v1/me"],
+    ["GET", "/v1/whoami"],
+    ["GET", "/v1/apps"],
+    ["GET", "/v1/api-keys"],
+    ["GET", "/v1/sessions"],
+    ["GET", "/v1/usage"],
+    ["GET", `/v1/usage?api_key_id=${own.apiKey}`],
+    ["GET", "/v1/usage/latency"],
+    ["GET", "/v1/models"],
+    ["GET", "/v1/evaluators"],
+    ["GET", "/v1/evaluator-families"],
+    ["GET", "/v1/evaluator-profiles?include_archived=true&limit=1000"],
+    ["GET", `/v1/evaluator-profiles?public_id=${own.profile}`],
+    ["GET", "/v1/error-taxonomy-revision"],
+    ["GET", `/v1/error-taxonomy-revision?name=${mark}`],
+    ["GET", `/v1/error-taxonomy-revision?label=${mark}`],
+    ["GET", "/v1/evaluation-results/export"],
+    ["GET", "/v1/evaluation-results/export?format=csv"],
+    ...[
+      {},
+      { app: mark },
+      { tags: { mark } },
+      { score_raw_min: 0 },
+      { after_id: 0 },
+      { dataset_id: mark },
+    ].flatMap((filter): [string, string, unknown][] => [
+      ["POST", "/v1/evaluation-results/search", filter],
+      ["POST", "/v1/evaluation-results/summary", { ...filter, group_by: ["app", "run", "profile"] }],
+      ["POST", "/v1/evaluation-results/summary", { ...filter, group_by: ["tag"], tag: "mark" }],
+    ]),
+  ];
+
+  test("Another account's resources are not found by id", async () => {
+    for (const [method, path, body] of byId()) {
+      const response = await callWithKey(presage.url, method, path, body, stranger);
+      expect(`${method} ${path} ${response.status}`).toBe(`${method} ${path} 404`);
+      expect(await response.text()).not.toContain(mark);
+    }
+  });
+
+  test("No list, search, summary or export shows data of another account", async () => {
+    for (const [method, path, body] of lists()) {
+      const response = await callWithKey(presage.url, method, path, body, stranger);
+      expect(`${path} ${response.status}`).toBe(`${path} 200`);
+      expect(await response.text()).not.toContain(mark);
+    }
+  });
+
+  test("No usage is shown to another account, though there is some", async () => {
+    const { list, latency } = usageClient(() => presage);
+    expect((await list({}, stranger)).data).toEqual([]);
+    expect((await latency({}, stranger)).overall.count).toBe(0);
+    const { data, api_keys } = await list();
+    expect(data).toContainEqual(expect.objectContaining({ api_key_id: own.apiKey, requests: 1 }));
+    expect(api_keys).toContainEqual(expect.objectContaining({ id: own.apiKey, name: mark }));
+    expect((await latency()).overall.count).toBe(1);
+  });
+
+  test("Another account's profile cannot be used, and its name is available", async () => {
+    const evaluate = {
+      evaluators: [{ evaluator: "contains", profile_name: mark }],
+      evaluated_model_output: "x",
+    };
+    expect((await callWithKey(presage.url, "POST", "/v1/evaluate", evaluate, stranger)).status).toBe(422);
+    const profile = { evaluator_family: "contains", name: mark, config: { substrings: ["x"] } };
+    expect((await callWithKey(presage.url, "POST", "/v1/evaluator-profiles", profile, stranger)).status).toBe(
+      201,
+    );
+  });
+
+  test("Everything still exists for its own account", async () => {
+    const [result] = [await presage.call("GET", `/v1/evaluation-results/${own.result}`)];
+    expect(await result.json()).toMatchObject({
+      evaluation_result: { app: mark, correction: { pass: false, comment: mark } },
+    });
+    const revision = await presage.call("GET", `/v1/error-taxonomy-revision/${own.revision}`);
+    expect(await revision.json()).toMatchObject({ labels: [mark] });
+    const sessions = SessionListResponse.parse(await (await presage.call("GET", "/v1/sessions")).json());
+    expect(sessions.data).toMatchObject([{ id: own.session, user_agent: mark }]);
+  });
+
+  test("Every route that requires a key was tested", async () => {
+    const document = (await (await fetch(`${presage.url}/openapi.json`)).json()) as {
+      paths: Record<string, Record<string, { security?: unknown[] }>>;
+    };
+    const closed = Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.entries(operations)
+        .filter(([, { security }]) => security?.length !== 0)
+        .map(([method]) => `${method.toUpperCase()} ${path}`),
+    );
+    const walked = [...byId(), ...lists()].map(([method, path]) => `${method} ${path.split("?")[0]}`);
+    const isWalked = (route: string) => {
+      const pattern = new RegExp(`^${route.replace(/\{\w+\}/g, "[^/]+")}$`);
+      return walked.some((call) => pattern.test(call));
+    };
+    // These make something of the caller's own and name nothing that is there; the profile of a request is tested above.
+    const makers = [
+      "POST /v1/predict",
+      "POST /v1/chat/completions",
+      "POST /v1/api-keys",
+      "POST /v1/evaluate",
+      "POST /v1/evaluation-results/batch",
+      "POST /v1/evaluator-profiles",
+      "POST /v1/error-taxonomy-revision",
+      // And this one ends the session that asks.
+      "POST /auth/sign-out",
+    ];
+    expect(closed.filter((route) => !isWalked(route) && !makers.includes(route))).toEqual([]);
+  });
+});

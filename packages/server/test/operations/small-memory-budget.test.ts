@@ -1,0 +1,108 @@
+import { describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { eventually } from "../support/eventually.ts";
+import { testKey } from "../support/presage/presage.ts";
+import { readMetric } from "../support/presage/read-metric.ts";
+import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { completion } from "../support/upstream/upstream.ts";
+
+const megabyte = 1_000_000;
+/** The smallest that the documentation advises where bodies may have 16 MB. */
+const budget = 128 * 1024 * 1024;
+
+describe("With a memory budget of 128 MiB", () => {
+  const upstream = useUpstream();
+  const presage = usePresage(undefined, {
+    PRESAGE_UPSTREAM_URL: upstream.url,
+    PRESAGE_UPSTREAM_MODEL: "test-model",
+    PRESAGE_MEMORY_BUDGET_BYTES: String(budget),
+  });
+
+  const heldBytes = () => readMetric(presage, "presage_memory_held_bytes");
+  const nothingHeld = () => eventually(heldBytes, (held) => held === 0, 20_000);
+
+  /** Announces a body and sends only the beginning of it. */
+  function beginBody(path: string, announcedBytes: number, sentBytes: number): Socket {
+    const { hostname, port } = new URL(presage.url);
+    const socket = connect(Number(port), hostname);
+    socket.on("error", () => {});
+    socket.resume();
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: a\r\nx-api-key: ${testKey}\r\ncontent-length: ${announcedBytes}\r\n\r\n`,
+    );
+    if (sentBytes > 0) socket.write(`"${"x".repeat(sentBytes - 1)}`);
+    return socket;
+  }
+
+  test("bodies that are announced but never sent reserve no memory", async () => {
+    const sockets = [1, 8, 15].flatMap((size) =>
+      Array.from({ length: 40 }, () => beginBody("/v1/evaluation-results/batch", size * megabyte, 0)),
+    );
+    await Bun.sleep(200);
+    expect(await heldBytes()).toBeLessThan(megabyte);
+    const state = "x".repeat(megabyte);
+    const { status } = await presage.call("POST", "/v1/predict", { interaction: { state, action: "look" } });
+    expect(status).toBe(200);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  test("a partly sent body counts with what has arrived", async () => {
+    const socket = beginBody("/v1/evaluation-results/batch", 15 * megabyte, 2 * megabyte);
+    const isCounted = (held: number) => held >= 12 * megabyte;
+    const held = await eventually(heldBytes, isCounted, 5_000);
+    expect(held).toBeGreaterThanOrEqual(12 * megabyte);
+    expect(held).toBeLessThan(13 * megabyte);
+    socket.destroy();
+    expect(await nothingHeld()).toBe(0);
+  });
+
+  test.each([
+    [15.9, 1],
+    [12, 2],
+    [0.8, 20],
+  ])(
+    "an evaluation of %p MB by %p evaluators fits, including the storing of its results",
+    async (size, evaluators) => {
+      const response = await presage.call("POST", "/v1/evaluate", {
+        evaluators: Array.from({ length: evaluators }, () => ({ evaluator: "exact-match" })),
+        evaluated_model_output: "x".repeat(size * megabyte),
+        evaluated_model_gold_answer: "y",
+      });
+      expect(response.status).toBe(200);
+      await response.arrayBuffer();
+      expect(await nothingHeld()).toBe(0);
+    },
+  );
+
+  test("an import of nearly 16 MB fits", async () => {
+    const output = "x".repeat(15.7 * megabyte);
+    const { status } = await presage.call("POST", "/v1/evaluation-results/batch", {
+      evaluation_results: [{ evaluator_id: "x", pass: true, evaluated_model_output: output }],
+    });
+    expect(status).toBe(201);
+    expect(await nothingHeld()).toBe(0);
+  });
+
+  test("a response that is too long for it is an upstream error", async () => {
+    upstream.answer = () => Response.json(completion("x".repeat(30 * megabyte)));
+    const predicted = await presage.call("POST", "/v1/predict", {
+      interaction: { state: "a hall", action: "look" },
+    });
+    expect([predicted.status, await predicted.json()]).toEqual([
+      502,
+      expect.objectContaining({
+        category: "upstream",
+        detail: expect.stringContaining("PRESAGE_MEMORY_BUDGET_BYTES"),
+      }),
+    ]);
+    const judged = await presage.call("POST", "/v1/evaluate", {
+      evaluators: [{ evaluator: "judge", profile_name: "system:is-concise" }],
+      evaluated_model_input: "Where am I?",
+      evaluated_model_output: "In a hall.",
+    });
+    expect(await judged.json()).toMatchObject({
+      results: [{ status: "failed", error_message: expect.stringMatching(/^judge_error: /) }],
+    });
+    expect(await nothingHeld()).toBe(0);
+  });
+});

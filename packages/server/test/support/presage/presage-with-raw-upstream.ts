@@ -1,0 +1,45 @@
+import type { RawEnvironment } from "../../../src/config.ts";
+import { type Behaviour, type RawUpstream, startRawUpstream } from "../upstream/raw-upstream.ts";
+import { startPresage, type TestPresage, testKey } from "./presage.ts";
+
+export interface PresageWithRawUpstream extends AsyncDisposable {
+  presage: TestPresage;
+  upstream: RawUpstream;
+  /** One `POST /v1/predict`. */
+  predict(signal?: AbortSignal): Promise<Response>;
+  /** One `POST /v1/chat/completions`. */
+  chat(signal?: AbortSignal): Promise<Response>;
+}
+
+export const prediction = { interaction: { state: "The door is closed.", action: "open door" } };
+export const chatRequest = { messages: [{ role: "user", content: "Is the door open?" }] };
+
+/** A server in front of an upstream that behaves as told. It knows the model's name, so that it asks only for completions. */
+export async function presageWithRawUpstream(
+  behave: Behaviour,
+  environment: RawEnvironment = {},
+): Promise<PresageWithRawUpstream> {
+  const upstream = await startRawUpstream(behave);
+  const presage = await startPresage({
+    PRESAGE_UPSTREAM_URL: upstream.url,
+    PRESAGE_UPSTREAM_MODEL: "test-model",
+    ...environment,
+  });
+  const post = (path: string, body: unknown, signal?: AbortSignal) =>
+    fetch(presage.url + path, {
+      method: "POST",
+      headers: { "x-api-key": testKey },
+      body: JSON.stringify(body),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  return {
+    presage,
+    upstream,
+    predict: (signal) => post("/v1/predict", prediction, signal),
+    chat: (signal) => post("/v1/chat/completions", chatRequest, signal),
+    async [Symbol.asyncDispose]() {
+      await presage.stop();
+      await upstream.stop();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import { composeServer } from "../../../src/compose/compose-server.ts";
+import { type RawEnvironment, readConfig } from "../../../src/config.ts";
+import { listen } from "../../../src/http/listen.ts";
+import { createLog } from "../../../src/observability/logger.ts";
+
+export const testKey = "bootstrap-key-of-the-tests-0123456789";
+
+/** A running server and the ways to call it. */
+export interface TestPresage {
+  url: string;
+  /** The paths that it serves, parameters as `:name`. */
+  paths: string[];
+  /** Signs a browser in once, in local mode. */
+  signInAddress: string | undefined;
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+/** Starts the server inside the tests' process, on a free port. Calls carry the bootstrap key unless they say otherwise. */
+export async function startPresage(environment: RawEnvironment): Promise<TestPresage> {
+  const config = readConfig({
+    PRESAGE_PORT: "0",
+    PRESAGE_DATABASE_URL: "sqlite::memory:",
+    PRESAGE_BOOTSTRAP_KEY: testKey,
+    PRESAGE_LOG_LEVEL: "silent",
+    ...environment,
+  });
+  const server = listen(config.listen);
+  const presage = await composeServer(config, createLog(config.logLevel), server.address);
+  server.use(presage.app);
+  presage.setPhase("ready");
+  return {
+    url: server.address,
+    paths: Object.keys(presage.app.routes),
+    signInAddress: presage.signInAddress,
+    call: (method, path, body, headers) => callWithKey(server.address, method, path, body, headers),
+    async stop() {
+      presage.setPhase("stopping");
+      await server.drain();
+      await presage.dispose();
+    },
+  };
+}
+
+/** A body that is a string or bytes goes out as it is, anything else as JSON. */
+export function callWithKey(
+  url: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = { "x-api-key": testKey },
+): Promise<Response> {
+  const isRaw = typeof body === "string" || body instanceof Uint8Array || body instanceof ReadableStream;
+  return fetch(url + path, {
+    method,
+    headers,
+    ...(body === undefined ? {} : { body: isRaw ? (body as string) : JSON.stringify(body) }),
+  });
+}

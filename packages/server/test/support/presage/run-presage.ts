@@ -1,0 +1,27 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const mainFile = join(import.meta.dir, "../../../src/main.ts");
+
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs one command of `presage` in a process of its own, to its end. */
+export async function runPresage(args: string[], environment: Record<string, string>): Promise<Ran> {
+  const child = Bun.spawn([process.execPath, mainFile, ...args], {
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH ?? "", ...environment },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { code, stdout, stderr };
+}

@@ -1,0 +1,74 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { eventually } from "../eventually.ts";
+import { freePort } from "../free-port.ts";
+import { killAfterTests } from "./child-processes.ts";
+import { callWithKey, testKey } from "./presage.ts";
+
+const mainFile = resolve(import.meta.dir, "../../../src/main.ts");
+
+/** A server in a process of its own. */
+export interface SpawnedPresage extends AsyncDisposable {
+  url: string;
+  pid: number;
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+  kill(signal: NodeJS.Signals): void;
+  /** The exit code, once the process has ended; above 128 if a signal ended it. */
+  exited: Promise<number>;
+  /** What was written so far. */
+  stdout(): Promise<string>;
+  stderr(): Promise<string>;
+}
+
+/** Starts `main.ts serve` with nothing of the tests' own environment but what a process needs, and does not wait. */
+export async function launchPresage(environment: Record<string, string>): Promise<SpawnedPresage> {
+  const port = await freePort();
+  const directory = await mkdtemp(join(tmpdir(), "presage-spawned-"));
+  const [out, err] = [join(directory, "stdout"), join(directory, "stderr")];
+  const child = Bun.spawn([process.execPath, mainFile, "serve"], {
+    cwd: directory,
+    env: {
+      PATH: process.env.PATH ?? "",
+      BUN_CONFIG_MAX_HTTP_REQUESTS: "65535",
+      PRESAGE_PORT: String(port),
+      PRESAGE_BOOTSTRAP_KEY: testKey,
+      ...environment,
+    },
+    stdin: "ignore",
+    stdout: Bun.file(out),
+    stderr: Bun.file(err),
+  });
+  killAfterTests(child);
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    url,
+    pid: child.pid,
+    call: (method, path, body, headers) => callWithKey(url, method, path, body, headers),
+    kill: (signal) => child.kill(signal),
+    exited: child.exited,
+    stdout: () => Bun.file(out).text(),
+    stderr: () => Bun.file(err).text(),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Starts a server and waits until it is ready. */
+export async function spawnPresage(environment: Record<string, string>): Promise<SpawnedPresage> {
+  const presage = await launchPresage(environment);
+  let isOver = false;
+  presage.exited.then(() => {
+    isOver = true;
+  });
+  const isReady = await eventually(
+    async () => isOver || (await fetch(`${presage.url}/ready`).catch(() => undefined))?.ok === true,
+    (done) => done,
+    30_000,
+  );
+  if (isOver || !isReady) throw new Error(`The server did not start: ${await presage.stderr()}`);
+  return presage;
+}

@@ -1,0 +1,45 @@
+import { expect } from "bun:test";
+import { LatencyResponse, UsageResponse, type UsageRow } from "@presage/contract";
+import { addUse, emptyTally, type UsageTally, type Use } from "../../../src/usage/usage-tally.ts";
+import { callWithKey, type TestPresage } from "../presage/presage.ts";
+
+type Headers = Record<string, string>;
+type Query = Record<string, string>;
+
+/** Asks for usage by calls that must succeed. */
+export function usageClient(presage: () => Pick<TestPresage, "url">) {
+  async function get(path: string, query: Query, headers?: Headers): Promise<unknown> {
+    const target = `${path}?${new URLSearchParams(query)}`;
+    const response = await callWithKey(presage().url, "GET", target, undefined, headers);
+    expect(response.status).toBe(200);
+    return await response.json();
+  }
+  return {
+    list: async (query: Query = {}, headers?: Headers) =>
+      UsageResponse.parse(await get("/v1/usage", query, headers)),
+    latency: async (query: Query = {}, headers?: Headers) =>
+      LatencyResponse.parse(await get("/v1/usage/latency", query, headers)),
+  };
+}
+
+export function requestsIn(rows: readonly UsageRow[]): number {
+  return rows.reduce((sum, { requests }) => sum + requests, 0);
+}
+
+const someUse: Use = {
+  accountId: "",
+  keyId: undefined,
+  operation: "predict",
+  failure: undefined,
+  promptTokens: 0,
+  completionTokens: 0,
+  totalMs: 0,
+  upstreamMs: undefined,
+};
+
+/** What is noted of some requests at one time. */
+export function tallyOf(at: Date, ...uses: Partial<Use>[]): UsageTally {
+  const tally = emptyTally({ ...someUse, ...uses[0] }, Math.floor(at.getTime() / 3_600_000));
+  for (const use of uses) addUse(tally, { ...someUse, ...use });
+  return tally;
+}

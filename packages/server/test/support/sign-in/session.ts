@@ -1,0 +1,42 @@
+import { createSessionTokens } from "../../../src/identity/sessions/session-tokens.ts";
+import { sharedSecret } from "../../../src/storage/settings-store.ts";
+import type { TestPresage } from "../presage/presage.ts";
+import { openStore } from "../store/open-store.ts";
+import { type Browser, openBrowser } from "./browser.ts";
+
+/** What a page of the dashboard makes its calls with. */
+export interface TestSession {
+  cookie: string;
+  /** The cookie's value. */
+  token: string;
+  csrfToken: string;
+  /** All that a changing call needs. */
+  headers: Record<string, string>;
+}
+
+/** Signs a browser in by the address that the server printed. */
+export async function signInLocally(
+  presage: Pick<TestPresage, "url" | "signInAddress">,
+  headers: Record<string, string> = {},
+): Promise<Browser> {
+  const browser = openBrowser();
+  const token = new URL(presage.signInAddress ?? "").hash.slice(1);
+  const answer = await browser.fetch(`${presage.url}/auth/local`, {
+    method: "POST",
+    headers,
+    body: JSON.stringify({ token }),
+  });
+  if (!answer.ok) throw new Error(`The address does not sign in: ${answer.status}`);
+  return browser;
+}
+
+/** The session that a browser holds. Its CSRF token is computed as the server does, without asking for a page. */
+export async function sessionOf(browser: Browser, databaseUrl: string): Promise<TestSession> {
+  await using store = await openStore(databaseUrl);
+  const tokens = createSessionTokens(await sharedSecret(store.database, "session_digest"));
+  const [name, token] = [...browser.cookies].find(([name]) => name.includes("presage_session_")) ?? [];
+  if (name === undefined || token === undefined) throw new Error("The browser has no session.");
+  const cookie = `${name}=${token}`;
+  const csrfToken = tokens.csrfTokenOf(token);
+  return { cookie, token, csrfToken, headers: { cookie, "x-csrf-token": csrfToken } };
+}

@@ -1,0 +1,10 @@
+import { composeStore, type OpenedStore } from "../../../src/compose/compose-command-line.ts";
+import { readConfig } from "../../../src/config.ts";
+import { createLog } from "../../../src/observability/logger.ts";
+
+/** Opens a database as the server does, for a test that looks into its tables or writes what no route does. */
+export async function openStore(databaseUrl: string): Promise<OpenedStore & AsyncDisposable> {
+  const config = readConfig({ PRESAGE_DATABASE_URL: databaseUrl });
+  const store = await composeStore(config, createLog("silent"));
+  return { ...store, [Symbol.asyncDispose]: () => store.database.destroy() };
+}

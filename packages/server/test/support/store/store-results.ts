@@ -1,0 +1,44 @@
+import { takeNumbers } from "../../../src/evaluation/results/keep/numbers-store.ts";
+import { addResults } from "../../../src/evaluation/results/keep/write-results.ts";
+import type {
+  EvaluationRecord,
+  KeptResult,
+} from "../../../src/evaluation/results/record/evaluation-record.ts";
+import { addTimes } from "../../../src/evaluation/results/times/times-store.ts";
+import type { Database, Micros } from "../../../src/storage/schema/tables.ts";
+
+/** A result to be stored: an ordinary one, but for what is said otherwise. */
+export type StoredFields = Partial<Omit<EvaluationRecord, "accountId">> & { createdAt?: Micros };
+
+/** What most tests make little of. */
+export const ordinaryResult: Omit<EvaluationRecord, "accountId"> = {
+  evaluatorId: "exact-match-2026-11-01",
+  evaluatorFamily: "exact-match",
+  profile: { name: "system:default", publicId: "11111111-1111-4111-8111-111111111111", revision: 1 },
+  explainStrategy: "always",
+  isExternal: false,
+  sample: { input: "in", output: "out" },
+  filing: { app: "default" },
+  outcome: { status: "success", pass: true, score: 1 },
+};
+
+/** Stores results as the server does, at any times. */
+export async function storeResults(
+  database: Database,
+  accountId: string,
+  fields: readonly StoredFields[],
+): Promise<KeptResult[]> {
+  return await database.transaction().execute(async (transaction) => {
+    const { ids, createdAt } = await takeNumbers(transaction, fields.length);
+    const results = fields.map((given, index) => ({
+      ...ordinaryResult,
+      createdAt,
+      ...given,
+      accountId,
+      id: ids[index] ?? 0,
+    }));
+    await addTimes(transaction, results);
+    await addResults(transaction, results, { hasSeries: false });
+    return results;
+  });
+}

@@ -1,0 +1,57 @@
+import { PresageError, type PresageErrorCategory } from "@presage/sdk";
+
+interface Explanation {
+  title: string;
+  /** What the user can do. */
+  advice: string;
+}
+
+const titles: Record<PresageErrorCategory, string> = {
+  context_exceeded: "Too much text for the model",
+  rate_limit: "Too many requests",
+  upstream: "The model gave no usable response",
+  unavailable: "Not available right now",
+  timeout: "Timeout",
+  unauthenticated: "You are signed out",
+  forbidden: "Not allowed",
+  not_found: "Not found",
+  conflict: "Already exists",
+  invalid: "Invalid request",
+  connection: "Presage cannot be reached",
+  unexpected: "Something went wrong on the server",
+};
+
+/** What to do besides trying again later. */
+const advices: Record<PresageErrorCategory, string> = {
+  context_exceeded: "Shorten the context or the state, or ask for fewer tokens.",
+  rate_limit: "",
+  upstream: "Try again. If this persists, check the model’s response and its log.",
+  unavailable: "Your input is still here.",
+  timeout: "Try again, or ask for fewer tokens.",
+  unauthenticated: "Sign in again to continue.",
+  forbidden: "Reload the page. If this persists, sign out and in again.",
+  not_found: "It may have been removed, or it may belong to another account.",
+  conflict: "Reload to see the current state.",
+  invalid: "Correct the issues below and try again.",
+  connection: "Check your connection and whether the server is running. Your input is still here.",
+  unexpected: "Try again. If this persists, give the request ID to your administrator.",
+};
+
+export function explainError(error: unknown): Explanation {
+  if (!(error instanceof PresageError)) {
+    return {
+      title: "Something went wrong on this page",
+      advice: "Reload it. If this persists, contact your administrator.",
+    };
+  }
+  const { category, message, retryAfterMs } = error;
+  const isRedundant =
+    message === `${titles[category]}.` || (category === "invalid" && error.faults.length > 0);
+  const advice = [isRedundant ? "" : message, whenToRetry(category, retryAfterMs), advices[category]];
+  return { title: titles[category], advice: advice.filter((sentence) => sentence !== "").join(" ") };
+}
+
+function whenToRetry(category: PresageErrorCategory, retryAfterMs: number | undefined): string {
+  if (retryAfterMs !== undefined) return `Try again in ${Math.ceil(retryAfterMs / 1000)} s.`;
+  return category === "rate_limit" || category === "unavailable" ? "Try again in a moment." : "";
+}

@@ -1,0 +1,31 @@
+const whole = new Intl.NumberFormat("en");
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+/** 12,345 */
+export function formatCount(count: number): string {
+  return whole.format(count);
+}
+
+/** 12.3K, for where space is limited; show the exact number nearby or on hover. */
+export function formatShortCount(count: number): string {
+  return compact.format(count);
+}
+
+/** 84.5 % of a share from 0 to 1. */
+export function formatShare(share: number | null): string {
+  return share === null ? "–" : `${(share * 100).toFixed(share === 0 || share === 1 ? 0 : 1)} %`;
+}
+
+/** 0.873 */
+export function formatScore(score: number | null): string {
+  return score === null ? "–" : score.toFixed(3).replace(/\.?0+$/, "");
+}
+
+/** 840 µs, 12.4 ms, 1.2 s */
+export function formatDuration(milliseconds: number): string {
+  // The limits are where rounding would reach the next unit or another digit.
+  if (milliseconds < 0.9995) return `${Math.round(milliseconds * 1000)} µs`;
+  if (milliseconds < 99.95) return `${milliseconds.toFixed(1)} ms`;
+  if (milliseconds < 999.5) return `${Math.round(milliseconds)} ms`;
+  return `${(milliseconds / 1000).toFixed(milliseconds < 10_000 ? 2 : 1)} s`;
+}

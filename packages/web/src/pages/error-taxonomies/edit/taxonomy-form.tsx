@@ -1,0 +1,121 @@
+import type { ErrorTaxonomyRevision } from "@presage/sdk";
+import { useSaveTaxonomy } from "../../../data/error-taxonomies.ts";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { fieldIssues, focusFirstIssue, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
+import { TextInput } from "../../../ui/form/inputs.tsx";
+import { SaveActions } from "../../../ui/form/save-actions.tsx";
+import { useDraft } from "../../../ui/form/use-draft.ts";
+import { Dialog } from "../../../ui/overlay/dialog.tsx";
+import { TaxonomyEditor } from "./taxonomy-editor.tsx";
+import { draftOfBody, readTree } from "./tree-draft.ts";
+
+interface TaxonomyFormProps {
+  /** The revision to start from. */
+  origin?: ErrorTaxonomyRevision | undefined;
+  /** False: saves a new revision of the origin's taxonomy. */
+  isNewTaxonomy: boolean;
+  onSaved(revision: ErrorTaxonomyRevision): void;
+}
+
+const fields = [["error_taxonomy_name"], ["error_taxonomy_description"], ["body"]];
+
+/** Creates a taxonomy, or adds a revision to one. */
+function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
+  const key = `${isNewTaxonomy ? "taxonomy" : "revision"} from ${origin?.id ?? "nothing"}`;
+  const { draft, isChanged, change, discard } = useDraft(key, {
+    name: "",
+    description: origin?.error_taxonomy_description ?? "",
+    ...draftOfBody(origin?.body ?? {}),
+  });
+  const { body, issues: treeIssues, nodes } = readTree(draft);
+  const isReady = treeIssues.length === 0 && nodes.length > 0;
+
+  const save = useSaveTaxonomy({ onSuccess: discard });
+  const request = body && {
+    ...(isNewTaxonomy
+      ? { error_taxonomy_name: draft.name.trim(), create_only_if_not_exists: true }
+      : { error_taxonomy_id: origin?.error_taxonomy_id }),
+    error_taxonomy_description: draft.description.trim(),
+    body,
+  };
+
+  const issues = fieldIssues(save.error, isNewTaxonomy ? "error_taxonomy_name" : undefined);
+  const elsewhere = otherIssues(issues, fields);
+  return (
+    <form
+      className="flex flex-col gap-4"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isReady || request === undefined) return;
+        const form = event.currentTarget;
+        // After React has rendered the issues.
+        save.mutate(request, { onSuccess: onSaved, onError: () => setTimeout(() => focusFirstIssue(form)) });
+      }}
+    >
+      {isNewTaxonomy && (
+        <Field
+          label="Name"
+          hint="Profiles refer to it by this name. It cannot be changed later."
+          issue={issueAt(issues, "error_taxonomy_name")}
+        >
+          {(control) => (
+            <TextInput
+              {...control}
+              value={draft.name}
+              onChange={({ target }) => change({ name: target.value })}
+            />
+          )}
+        </Field>
+      )}
+      <Field
+        label="Description"
+        hint={isNewTaxonomy ? undefined : "Applies to all revisions of the taxonomy."}
+        issue={issueAt(issues, "error_taxonomy_description")}
+      >
+        {(control) => (
+          <TextInput
+            {...control}
+            value={draft.description}
+            onChange={({ target }) => change({ description: target.value })}
+          />
+        )}
+      </Field>
+      <TaxonomyEditor draft={draft} issue={issueAt(issues, "body")} onChange={change} />
+      {save.error !== null && (issues.length === 0 || elsewhere.length > 0) && (
+        <ErrorNotice error={save.error} />
+      )}
+      <SaveActions
+        isChanged={isChanged}
+        isBusy={save.isPending}
+        isReady={isReady && request !== undefined}
+        submitLabel={isNewTaxonomy ? "Create taxonomy" : "Save as new revision"}
+        onStartOver={() => {
+          discard();
+          save.reset();
+        }}
+      />
+    </form>
+  );
+}
+
+interface TaxonomyDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  title: string;
+  hint: string;
+  /** The revision to start from. */
+  origin?: ErrorTaxonomyRevision;
+  /** False: saves a new revision of the origin's taxonomy. */
+  isNewTaxonomy: boolean;
+  onSaved(revision: ErrorTaxonomyRevision): void;
+}
+
+export function TaxonomyDialog({ isOpen, onClose, title, hint, ...form }: TaxonomyDialogProps) {
+  return (
+    <Dialog isOpen={isOpen} onClose={onClose} isWide title={title} hint={hint}>
+      <TaxonomyForm {...form} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,72 @@
+import {
+  maxKindsOfError,
+  otherFields,
+  readTaxonomy,
+  type TaxonomyNode,
+} from "@presage/contract/read-taxonomy";
+import { parseJson } from "../../../ui/form/parse-json.ts";
+import { countLeaves } from "../tree/walk-nodes.ts";
+import { readOutline, writeOutline } from "./outline.ts";
+import { writeTaxonomy } from "./write-taxonomy.ts";
+
+/** A tree being edited. Both texts are kept; `side` says which one counts. */
+export interface TreeDraft {
+  outline: string;
+  json: string;
+  /** “outline” or “json”. */
+  side: string;
+}
+
+type Body = Record<string, unknown> | unknown[];
+
+/** A body with fields that an outline cannot hold starts as JSON. */
+export function draftOfBody(body: unknown): TreeDraft {
+  return {
+    outline: writeOutline(readTaxonomy(body)),
+    json: JSON.stringify(body, null, 2),
+    side: otherFields(body).length > 0 ? "json" : "outline",
+  };
+}
+
+/** The parsed tree, the body to store, and the issues. */
+export function readTree({ outline, json, side }: TreeDraft): {
+  nodes: TaxonomyNode[];
+  body: Body | undefined;
+  issues: string[];
+} {
+  if (side !== "json") {
+    const { nodes, issues } = readOutline(outline);
+    const texts = issues.map(({ line, text }) => `Line ${line} ${text}.`);
+    return { nodes, body: writeTaxonomy(nodes), issues: [...texts, ...issuesOfSize(nodes)] };
+  }
+  const parsed = parseJson(json);
+  if ("issue" in parsed) return { nodes: [], body: undefined, issues: [parsed.issue] };
+  const nodes = readTaxonomy(parsed.value);
+  return isBody(parsed.value)
+    ? { nodes, body: parsed.value, issues: issuesOfSize(nodes) }
+    : { nodes, body: undefined, issues: ["The tree must be an object or a list."] };
+}
+
+/** Continues with the same tree on the other side. Invalid text cannot be switched. */
+export function switchSide(draft: TreeDraft, side: "outline" | "json"): Partial<TreeDraft> {
+  if (side === "outline") {
+    const parsed = parseJson(draft.json);
+    return "issue" in parsed ? {} : { side, outline: writeOutline(readTaxonomy(parsed.value)) };
+  }
+  const { nodes, issues } = readOutline(draft.outline);
+  if (issues.length > 0) return {};
+  const parsed = parseJson(draft.json);
+  const isSame = "value" in parsed && writeOutline(readTaxonomy(parsed.value)) === writeOutline(nodes);
+  // An unchanged outline must not drop fields that only the JSON holds.
+  return isSame ? { side } : { side, json: JSON.stringify(writeTaxonomy(nodes), null, 2) };
+}
+
+function issuesOfSize(nodes: readonly TaxonomyNode[]): string[] {
+  const leaves = countLeaves(nodes);
+  if (leaves <= maxKindsOfError) return [];
+  return [`There are ${leaves} kinds of error; the maximum is ${maxKindsOfError}.`];
+}
+
+function isBody(value: unknown): value is Body {
+  return typeof value === "object" && value !== null;
+}

@@ -1,0 +1,70 @@
+import type { ErrorTaxonomyRevision } from "@presage/sdk";
+import { Tag } from "lucide-react";
+import { useState } from "react";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { RevisionSelect } from "../../../ui/form/revision-select.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { LabelBadge } from "./label-badge.tsx";
+import { RemoveLabelDialog } from "./remove-label-dialog.tsx";
+import { SetLabelDialog } from "./set-label-dialog.tsx";
+
+interface RevisionBarProps {
+  /** Newest first. */
+  revisions: readonly ErrorTaxonomyRevision[];
+  revision: ErrorTaxonomyRevision;
+  isBuiltIn: boolean;
+  onChoose(revision: number): void;
+}
+
+/** Selects the revision to show, and manages its labels. */
+export function RevisionBar({ revisions, revision, isBuiltIn, onChoose }: RevisionBarProps) {
+  const [isSetOpen, setSetOpen] = useState(false);
+  const [toRemove, setToRemove] = useState<string>();
+  return (
+    <Card>
+      <div className="flex flex-wrap items-center gap-x-6 gap-y-3 px-4 py-3 text-sm">
+        <span className="flex items-center gap-2">
+          <span className="text-ink-2">Revision</span>
+          <RevisionSelect
+            label="Revision"
+            revisions={revisions.map(({ revision, labels }) => ({ revision, note: labels.join(", ") }))}
+            newest={revisions[0]?.revision ?? 1}
+            value={revision.revision}
+            onChange={onChoose}
+          />
+        </span>
+        {!isBuiltIn && (
+          <span className="text-ink-2">
+            Created <Time at={revision.created_at} />
+          </span>
+        )}
+        <div className="flex min-w-0 flex-wrap items-center gap-2">
+          <span className="text-ink-2">Labels</span>
+          {revision.labels.length === 0 && <span className="text-ink-3">None</span>}
+          {revision.labels.length > 0 && (
+            <ul className="flex min-w-0 flex-wrap gap-1.5">
+              {revision.labels.map((label) => (
+                <li key={label} className="min-w-0">
+                  <LabelBadge label={label} onRemove={isBuiltIn ? undefined : () => setToRemove(label)} />
+                </li>
+              ))}
+            </ul>
+          )}
+          {!isBuiltIn && (
+            <Button size="small" icon={<Tag aria-hidden />} onClick={() => setSetOpen(true)}>
+              Set label
+            </Button>
+          )}
+        </div>
+      </div>
+      <SetLabelDialog
+        isOpen={isSetOpen}
+        onClose={() => setSetOpen(false)}
+        revision={revision}
+        revisions={revisions}
+      />
+      <RemoveLabelDialog label={toRemove} revision={revision} onClose={() => setToRemove(undefined)} />
+    </Card>
+  );
+}

@@ -1,0 +1,89 @@
+import type { ErrorTaxonomyRevision } from "@presage/sdk";
+import { useId, useState } from "react";
+import { useSetTaxonomyLabel } from "../../../data/error-taxonomies.ts";
+import { Button } from "../../../ui/button.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { fieldIssues, issueAt } from "../../../ui/form/field-issues.ts";
+import { TextInput } from "../../../ui/form/inputs.tsx";
+import { Dialog } from "../../../ui/overlay/dialog.tsx";
+
+interface SetLabelDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  revision: ErrorTaxonomyRevision;
+  /** All revisions of the taxonomy. */
+  revisions: readonly ErrorTaxonomyRevision[];
+}
+
+export function SetLabelDialog({ isOpen, onClose, revision, revisions }: SetLabelDialogProps) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      title={`Set a label on revision ${revision.revision}`}
+      hint="A profile uses the revision with the label that it names, “production” by default."
+    >
+      <SetLabelForm revision={revision} revisions={revisions} onSaved={onClose} />
+    </Dialog>
+  );
+}
+
+interface SetLabelFormProps extends Pick<SetLabelDialogProps, "revision" | "revisions"> {
+  onSaved(): void;
+}
+
+function SetLabelForm({ revision, revisions, onSaved }: SetLabelFormProps) {
+  const knownId = useId();
+  const [typed, setTyped] = useState("");
+  const label = typed.trim();
+  const holder = revisions.find(({ labels }) => labels.includes(label));
+  const isMove = holder !== undefined && holder.id !== revision.id;
+  const known = [...new Set(["production", ...revisions.flatMap(({ labels }) => labels)])].filter(
+    (known) => !revision.labels.includes(known),
+  );
+
+  const set = useSetTaxonomyLabel(revision.id);
+  const issue = issueAt(fieldIssues(set.error), "labels");
+  return (
+    <form
+      className="flex flex-col gap-4"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (label !== "") set.mutate(label, { onSuccess: onSaved });
+      }}
+    >
+      <Field label="Label" issue={issue}>
+        {(control) => (
+          <>
+            <TextInput
+              {...control}
+              list={knownId}
+              value={typed}
+              onChange={({ target }) => setTyped(target.value)}
+            />
+            <datalist id={knownId}>
+              {known.map((name) => (
+                <option key={name} value={name} />
+              ))}
+            </datalist>
+          </>
+        )}
+      </Field>
+      <p aria-live="polite" className="text-sm text-warn empty:hidden">
+        {isMove &&
+          `Revision ${holder.revision} has “${label}” now. The label moves to revision ${revision.revision}, and evaluations that use the label will use that revision.`}
+      </p>
+      {set.error !== null && issue === undefined && <ErrorNotice error={set.error} />}
+      <Button
+        type="submit"
+        variant="primary"
+        className="self-end"
+        isBusy={set.isPending}
+        disabled={label === "" || holder?.id === revision.id}
+      >
+        {isMove ? "Move label" : "Set label"}
+      </Button>
+    </form>
+  );
+}

@@ -1,0 +1,86 @@
+import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
+import type { ErrorTaxonomyRevision } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useState } from "react";
+import { taxonomyFindingsQuery } from "../../../data/error-taxonomies.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { formatCount } from "../../../format/format-number.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { countFindings } from "./count-findings.ts";
+import { TaxonomyTree } from "./taxonomy-tree.tsx";
+import { countLeaves, pathKey, walkNodes } from "./walk-nodes.ts";
+
+interface KindsCardProps {
+  revision: ErrorTaxonomyRevision;
+  nodes: readonly TaxonomyNode[];
+}
+
+/** A revision's tree, and how often each kind of error was found. */
+export function KindsCard({ revision, nodes }: KindsCardProps) {
+  const presage = usePresage();
+  const findings = useQuery(taxonomyFindingsQuery(presage, revision.id));
+  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const leaves = countLeaves(nodes);
+  const categories = walkNodes(nodes).filter(({ node }) => node.children.length > 0);
+  return (
+    <Card
+      title={`${formatCount(leaves)} ${leaves === 1 ? "kind" : "kinds"} of error`}
+      actions={
+        categories.length > 1 && (
+          <Button
+            size="small"
+            variant="quiet"
+            onClick={() =>
+              setFolded(new Set(folded.size > 0 ? [] : categories.map(({ path }) => pathKey(path))))
+            }
+          >
+            {folded.size > 0 ? "Expand all" : "Collapse all"}
+          </Button>
+        )
+      }
+      hint={findings.data === undefined ? "…" : <Evaluated count={findings.data.evaluated} />}
+    >
+      {findings.isError && (
+        <div className="p-4">
+          <ErrorNotice error={findings.error} onRetry={() => findings.refetch()} />
+        </div>
+      )}
+      {nodes.length === 0 ? (
+        <p className="px-4 py-3 text-sm text-ink-2">This revision has no kinds of error.</p>
+      ) : (
+        <TaxonomyTree
+          nodes={nodes}
+          folded={folded}
+          onFold={setFolded}
+          findings={
+            findings.data && findings.data.evaluated > 0
+              ? { countOf: countFindings(findings.data.findings), evaluated: findings.data.evaluated }
+              : undefined
+          }
+        />
+      )}
+    </Card>
+  );
+}
+
+function Evaluated({ count }: { count: number }): ReactNode {
+  if (count > 0) {
+    return `How often each was found, and its share of ${formatCount(count)} ${count === 1 ? "evaluation" : "evaluations"} with this revision. An evaluation can find several.`;
+  }
+  return (
+    <>
+      No evaluation has succeeded with this revision yet. To use it, name this taxonomy in a profile of{" "}
+      <Link
+        to="/evaluators"
+        search={{ q: "error-taxonomy" }}
+        className="font-medium text-accent-ink hover:underline"
+      >
+        error-taxonomy
+      </Link>
+      .
+    </>
+  );
+}

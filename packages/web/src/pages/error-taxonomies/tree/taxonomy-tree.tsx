@@ -1,0 +1,153 @@
+import type { TaxonomyNode } from "@presage/contract/read-taxonomy";
+import { clsx } from "clsx";
+import { ChevronRight } from "lucide-react";
+import { useId } from "react";
+import { formatCount, formatShare } from "../../../format/format-number.ts";
+import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
+import type { CountFindings } from "./count-findings.ts";
+import { type NodePath, pathKey } from "./walk-nodes.ts";
+
+interface Findings {
+  countOf: CountFindings;
+  /** Evaluations with a verdict. */
+  evaluated: number;
+}
+
+interface TaxonomyTreeProps {
+  nodes: readonly TaxonomyNode[];
+  /** Path keys of the collapsed categories. */
+  folded: ReadonlySet<string>;
+  onFold(folded: ReadonlySet<string>): void;
+  findings?: Findings | undefined;
+}
+
+/** The tree as nested lists with collapsible categories. */
+export function TaxonomyTree({ nodes, folded, onFold, findings }: TaxonomyTreeProps) {
+  function toggle(path: NodePath) {
+    const next = new Set(folded);
+    if (!next.delete(pathKey(path))) next.add(pathKey(path));
+    onFold(next);
+  }
+  return <Nodes nodes={nodes} above={[]} folded={folded} onToggle={toggle} findings={findings} />;
+}
+
+interface NodesProps {
+  nodes: readonly TaxonomyNode[];
+  above: NodePath;
+  folded: ReadonlySet<string>;
+  onToggle(path: NodePath): void;
+  findings: Findings | undefined;
+}
+
+function Nodes({ nodes, above, folded, onToggle, findings }: NodesProps) {
+  return (
+    <ul className={clsx(above.length === 0 ? "py-2" : "ml-6.5 border-l border-line")}>
+      {nodes.map((node, index) => (
+        <Node
+          // biome-ignore lint/suspicious/noArrayIndexKey: two nodes may have the same name
+          key={`${index} ${node.name}`}
+          node={node}
+          path={[...above, node.name]}
+          folded={folded}
+          onToggle={onToggle}
+          findings={findings}
+        />
+      ))}
+    </ul>
+  );
+}
+
+interface NodeProps extends Omit<NodesProps, "nodes" | "above"> {
+  node: TaxonomyNode;
+  path: NodePath;
+}
+
+function Node({ node, path, folded, onToggle, findings }: NodeProps) {
+  const listId = useId();
+  const isCategory = node.children.length > 0;
+  const isOpen = !folded.has(pathKey(path));
+  return (
+    <li>
+      <div className="flex min-h-9 items-center gap-3 px-3 py-1 hover:bg-hover">
+        <div className="flex min-w-0 flex-1 items-start gap-1">
+          {isCategory ? (
+            <button
+              type="button"
+              aria-expanded={isOpen}
+              aria-controls={isOpen ? listId : undefined}
+              className="flex min-w-0 items-start gap-1 rounded text-left text-sm font-medium"
+              onClick={() => onToggle(path)}
+            >
+              <ChevronRight
+                className={clsx(
+                  "mt-0.5 size-4 shrink-0 text-ink-3 transition-transform",
+                  isOpen && "rotate-90",
+                )}
+                aria-hidden
+              />
+              <span className="min-w-0 wrap-anywhere">
+                <InlineText text={node.name} />
+                <Description text={node.description} />
+              </span>
+            </button>
+          ) : (
+            <p className="min-w-0 pl-2 text-sm wrap-anywhere">
+              <InlineText text={node.name} />
+              <Description text={node.description} />
+            </p>
+          )}
+        </div>
+        {findings !== undefined && (
+          <FindingBar
+            count={findings.countOf(path, node)}
+            evaluated={findings.evaluated}
+            isCategory={isCategory}
+          />
+        )}
+      </div>
+      {isCategory && isOpen && (
+        <div id={listId}>
+          <Nodes nodes={node.children} above={path} folded={folded} onToggle={onToggle} findings={findings} />
+        </div>
+      )}
+    </li>
+  );
+}
+
+function Description({ text }: { text: string }) {
+  if (text === "") return null;
+  return (
+    <span className="block text-xs font-normal wrap-anywhere text-ink-3">
+      <bdi>{text}</bdi>
+    </span>
+  );
+}
+
+interface FindingBarProps {
+  count: number;
+  /** Evaluations with a verdict. */
+  evaluated: number;
+  /** An evaluation may count under several kinds of a category, so their sum is not a share. */
+  isCategory: boolean;
+}
+
+/** How often an error was found, as a count and as a share of the evaluations. */
+function FindingBar({ count, evaluated, isCategory }: FindingBarProps) {
+  const share = evaluated === 0 ? 0 : count / evaluated;
+  return (
+    <div className="flex shrink-0 items-center gap-3 text-xs tabular-nums">
+      {!isCategory && (
+        <>
+          <span aria-hidden className="hidden h-1.5 w-32 overflow-hidden rounded-full bg-sunken sm:block">
+            <span className="block h-full rounded-full bg-fail" style={{ width: `${share * 100}%` }} />
+          </span>
+          <span className="w-14 text-right text-ink-2">{count === 0 ? "" : formatShare(share)}</span>
+        </>
+      )}
+      <span className={count === 0 ? "w-12 text-right text-ink-3" : "w-12 text-right font-medium"}>
+        {formatCount(count)}
+        <span className="sr-only"> found</span>
+      </span>
+    </div>
+  );
+}

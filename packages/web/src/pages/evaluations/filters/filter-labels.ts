@@ -1,0 +1,74 @@
+import type { ExplainStrategy } from "@presage/sdk";
+import { exactTime } from "../../../format/format-time.ts";
+import type { ExplorerSearch, Verdict } from "../explorer-search.ts";
+import type { ExplorerChanges } from "../use-explorer.ts";
+
+export const verdictLabels: Record<Verdict, string> = {
+  pass: "Pass",
+  fail: "Fail",
+  "no-verdict": "No verdict",
+  "unusable-input": "Unusable input",
+};
+
+export const explainLabels: Record<ExplainStrategy, string> = {
+  never: "Never",
+  "on-fail": "On fail",
+  "on-success": "On pass",
+  always: "Always",
+};
+
+/** A filter in words, and the change that removes it. */
+export interface ActiveFilter {
+  key: string;
+  name: string;
+  value: string;
+  removal: ExplorerChanges;
+}
+
+/** The active filters in words. The order and the open result do not count. */
+export function activeFilters(search: ExplorerSearch): ActiveFilter[] {
+  const { verdict, explain, since, until, min_score, max_score } = search;
+  const found: (ActiveFilter | undefined)[] = [
+    filterOf("verdict", "Verdict", verdict && verdictLabels[verdict]),
+    filterOf("app", "App", search.app),
+    filterOf("evaluator", "Evaluator", search.evaluator),
+    filterOf("family", "Family", search.family),
+    filterOf("profile", "Profile", search.profile),
+    filterOf("profile_id", "Profile ID", search.profile_id),
+    filterOf("min_score", "Score at least", min_score?.toString()),
+    filterOf("max_score", "Score at most", max_score?.toString()),
+    ...(search.tag ?? []).map((tag) => ({
+      key: `tag ${tag}`,
+      name: "Tag",
+      value: tag,
+      removal: { tag: withoutTag(search.tag, tag) },
+    })),
+    filterOf("dataset", "Dataset", search.dataset),
+    filterOf("run", "Run", search.run),
+    filterOf("explain", "Explained", explain && explainLabels[explain]),
+    filterOf("since", "Since", since && exactTime(since)),
+    filterOf("until", "Until", until && exactTime(until)),
+    filterOf("after", "ID above", search.after),
+    filterOf("before", "ID below", search.before),
+  ];
+  return found.filter((filter) => filter !== undefined);
+}
+
+/** Undefined if none is left. */
+export function withoutTag(tags: readonly string[] | undefined, tag: string): string[] | undefined {
+  const left = (tags ?? []).filter((other) => other !== tag);
+  return left.length === 0 ? undefined : left;
+}
+
+/** The change that removes all filters. */
+export function noFilters(search: ExplorerSearch): ExplorerChanges {
+  return Object.assign({}, ...activeFilters(search).map(({ removal }) => removal), { tag: undefined });
+}
+
+function filterOf(
+  key: keyof ExplorerSearch,
+  name: string,
+  value: string | undefined,
+): ActiveFilter | undefined {
+  return value === undefined ? undefined : { key, name, value, removal: { [key]: undefined } };
+}

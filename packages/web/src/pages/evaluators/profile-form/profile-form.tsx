@@ -1,0 +1,175 @@
+import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
+import { useMemo, useState } from "react";
+import { useSaveProfile } from "../../../data/evaluator-profiles.ts";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Field } from "../../../ui/form/field.tsx";
+import { fieldIssues, focusFirstIssue, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
+import { TextInput } from "../../../ui/form/inputs.tsx";
+import { type JsonObject, parseJsonObject } from "../../../ui/form/parse-json.ts";
+import { SaveActions } from "../../../ui/form/save-actions.tsx";
+import { useDraft } from "../../../ui/form/use-draft.ts";
+import { Dialog } from "../../../ui/overlay/dialog.tsx";
+import { ConfigEditor } from "./config-editor.tsx";
+import { readConfigFields } from "./config-field.ts";
+
+interface ProfileFormProps {
+  family: EvaluatorFamily;
+  /** The newest revision of the profile to revise; absent for a new profile. */
+  revised?: EvaluatorProfile | undefined;
+  onSaved(profile: EvaluatorProfile): void;
+}
+
+/** Creates a profile, or adds a revision to one. */
+function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
+  const fields = useMemo(() => readConfigFields(family.profile_config_schema), [family]);
+  // Somebody else may revise the profile in the meantime.
+  const [origin] = useState(revised);
+  const initial = {
+    name: origin?.name ?? "",
+    description: origin?.description ?? "",
+    config: JSON.stringify(origin?.config ?? {}, null, 2),
+    side: "form",
+  };
+  const { draft, isChanged, change, discard } = useDraft(draftKey(family, origin), initial);
+  const config = parseJsonObject(draft.config);
+  const isSame =
+    origin !== undefined &&
+    "value" in config &&
+    JSON.stringify(config.value) === JSON.stringify(origin.config) &&
+    draft.description === initial.description;
+
+  const save = useSaveProfile({ onSuccess: discard });
+  const toSave = (config: JsonObject): Parameters<typeof save.mutate>[0] =>
+    revised === undefined
+      ? {
+          request: {
+            evaluator_family: family.family_name,
+            name: draft.name.trim(),
+            config,
+            description: draft.description.trim() || null,
+          },
+        }
+      : {
+          publicId: revised.public_id,
+          request: {
+            config,
+            ...(draft.description !== initial.description && { description: draft.description.trim() }),
+          },
+        };
+
+  const issues = fieldIssues(save.error, revised === undefined ? "name" : undefined);
+  const elsewhere = otherIssues(issues, [
+    ["name"],
+    ["description"],
+    ...(draft.side === "json" ? [["config"]] : fields.map(({ name }) => ["config", name])),
+  ]);
+  return (
+    <form
+      className="flex flex-col gap-4"
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        if ("issue" in config || isSame) return;
+        const form = event.currentTarget;
+        // After React has rendered the issues.
+        save.mutate(toSave(config.value), {
+          onSuccess: onSaved,
+          onError: () => setTimeout(() => focusFirstIssue(form)),
+        });
+      }}
+    >
+      {revised === undefined && (
+        <Field
+          label="Name"
+          hint="Evaluations refer to the profile by this name. It cannot be changed later."
+          issue={issueAt(issues, "name")}
+        >
+          {(control) => (
+            <TextInput
+              {...control}
+              value={draft.name}
+              onChange={({ target }) => change({ name: target.value })}
+            />
+          )}
+        </Field>
+      )}
+      <Field label="Description" issue={issueAt(issues, "description")}>
+        {(control) => (
+          <TextInput
+            {...control}
+            value={draft.description}
+            onChange={({ target }) => change({ description: target.value })}
+          />
+        )}
+      </Field>
+      <ConfigEditor
+        fields={fields}
+        text={draft.config}
+        isJsonSide={draft.side === "json"}
+        issues={issues}
+        onChangeText={(text) => change({ config: text })}
+        onChangeSide={(isJson) => change({ side: isJson ? "json" : "form" })}
+      />
+      {elsewhere.length > 0 && (
+        <ul role="alert" className="list-disc pl-5 text-sm text-fail">
+          {elsewhere.map(({ path, text }) => (
+            <li key={`${path.join(".")} ${text}`}>
+              <code className="font-mono text-xs">{path.join(".")}</code> {text}
+            </li>
+          ))}
+        </ul>
+      )}
+      {revised?.revision !== origin?.revision && !save.isPending && (
+        <p role="status" className="text-sm text-warn">
+          Revision {revised?.revision} was created while you were editing. Saving overwrites its changes.
+        </p>
+      )}
+      {isSame && <p className="text-sm text-ink-3">No changes yet.</p>}
+      {save.error !== null && issues.length === 0 && <ErrorNotice error={save.error} />}
+      <SaveActions
+        isChanged={isChanged}
+        isBusy={save.isPending}
+        isReady={!("issue" in config) && !isSame}
+        submitLabel={revised === undefined ? "Create profile" : `Save as revision ${revised.revision + 1}`}
+        onStartOver={() => {
+          discard();
+          save.reset();
+        }}
+      />
+    </form>
+  );
+}
+
+/** Keyed by revision: a draft of an earlier one would undo later changes. */
+function draftKey(family: EvaluatorFamily, revised: EvaluatorProfile | undefined): string {
+  return revised === undefined
+    ? `new profile of ${family.family_name}`
+    : `profile ${revised.public_id} after ${revised.revision}`;
+}
+
+interface ProfileDialogProps {
+  isOpen: boolean;
+  onClose(): void;
+  family: EvaluatorFamily;
+  /** The newest revision of the profile to revise; absent for a new profile. */
+  revised?: EvaluatorProfile | undefined;
+  onSaved(profile: EvaluatorProfile): void;
+}
+
+export function ProfileDialog({ isOpen, onClose, family, revised, onSaved }: ProfileDialogProps) {
+  return (
+    <Dialog
+      isOpen={isOpen}
+      onClose={onClose}
+      isWide
+      title={revised === undefined ? `New profile of ${family.family_name}` : `Revise ${revised.name}`}
+      hint={
+        revised === undefined
+          ? family.description
+          : `Creates revision ${revised.revision + 1}. Earlier results keep the revision that they were made with.`
+      }
+    >
+      <ProfileForm family={family} revised={revised} onSaved={onSaved} />
+    </Dialog>
+  );
+}

@@ -1,0 +1,53 @@
+import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
+import { Link } from "@tanstack/react-router";
+import { Archive, ListChecks, Pencil } from "lucide-react";
+import { useState } from "react";
+import { Button, buttonClass } from "../../../ui/button.tsx";
+import { ProfileDialog } from "../profile-form/profile-form.tsx";
+import { ArchiveProfileDialog } from "./archive-profile-dialog.tsx";
+
+interface ProfileActionsProps {
+  /** Undefined while loading, or if it no longer exists. */
+  family: EvaluatorFamily | undefined;
+  /** The newest revision. */
+  profile: EvaluatorProfile;
+}
+
+export function ProfileActions({ family, profile }: ProfileActionsProps) {
+  const [open, setOpen] = useState<"revise" | "archive">();
+  const close = () => setOpen(undefined);
+  const isFixed = profile.is_managed || profile.archived_at !== null;
+  return (
+    <>
+      <Link to="/evaluations" search={{ profile_id: profile.public_id }} className={buttonClass({})}>
+        <ListChecks aria-hidden />
+        View results
+      </Link>
+      {!isFixed && (
+        <>
+          <Button icon={<Archive aria-hidden />} onClick={() => setOpen("archive")}>
+            Archive
+          </Button>
+          <Button
+            variant="primary"
+            icon={<Pencil aria-hidden />}
+            disabled={family === undefined}
+            onClick={() => setOpen("revise")}
+          >
+            Revise
+          </Button>
+          <ArchiveProfileDialog isOpen={open === "archive"} onClose={close} profile={profile} />
+          {family !== undefined && (
+            <ProfileDialog
+              isOpen={open === "revise"}
+              onClose={close}
+              family={family}
+              revised={profile}
+              onSaved={close}
+            />
+          )}
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,140 @@
+import type { EvaluatorProfile } from "@presage/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { createLazyRoute, Link } from "@tanstack/react-router";
+import { SearchX } from "lucide-react";
+import {
+  profileAgreementQuery,
+  profileFiguresQuery,
+  profileRevisionsQuery,
+} from "../../../data/evaluator-profiles.ts";
+import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
+import { findQueryError, isNotFound } from "../../../data/query-errors.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { buttonClass } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { EmptyState } from "../../../ui/empty-state.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Page } from "../../../ui/page.tsx";
+import { SkeletonRows } from "../../../ui/skeleton.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { CompareCard } from "./compare-card.tsx";
+import { ConfigView } from "./config-view.tsx";
+import { ProfileActions } from "./profile-actions.tsx";
+import { RevisionsCard } from "./revisions-card.tsx";
+import { TryCard } from "./try-card.tsx";
+
+export const profileRoute = createLazyRoute("/evaluators/profiles/$publicId")({ component: ProfilePage });
+
+function ProfilePage() {
+  const { publicId } = profileRoute.useParams();
+  const presage = usePresage();
+  const revisions = useQuery(profileRevisionsQuery(presage, publicId));
+  const newest = revisions.data?.[0];
+  if (revisions.data !== undefined && newest !== undefined) {
+    return <Profile key={publicId} revisions={revisions.data} newest={newest} />;
+  }
+  const isMissing = revisions.isSuccess || isNotFound(revisions.error);
+  return (
+    <Page title="Profile">
+      {revisions.isError && !isMissing && (
+        <ErrorNotice error={revisions.error} onRetry={() => revisions.refetch()} />
+      )}
+      {revisions.isPending && (
+        <Card>
+          <SkeletonRows count={6} />
+        </Card>
+      )}
+      {isMissing && (
+        <Card>
+          <EmptyState
+            icon={SearchX}
+            title="Profile not found"
+            actions={
+              <Link to="/evaluators" className={buttonClass({ variant: "primary" })}>
+                All evaluators
+              </Link>
+            }
+          >
+            The URL may be wrong, or the profile may belong to another account.
+          </EmptyState>
+        </Card>
+      )}
+    </Page>
+  );
+}
+
+interface ProfileProps {
+  /** Newest first. */
+  revisions: readonly EvaluatorProfile[];
+  newest: EvaluatorProfile;
+}
+
+function Profile({ revisions, newest }: ProfileProps) {
+  const { from, to } = profileRoute.useSearch();
+  const navigate = profileRoute.useNavigate();
+  const presage = usePresage();
+  const families = useQuery(evaluatorFamiliesQuery(presage));
+  const figures = useQuery(profileFiguresQuery(presage, newest.public_id));
+  const agreement = useQuery(profileAgreementQuery(presage, newest.public_id));
+  const failure = findQueryError([families, figures, agreement]);
+  const family = families.data?.find(({ family_name }) => family_name === newest.evaluator_family);
+
+  const after = revisions.find(({ revision }) => revision === to) ?? newest;
+  const before =
+    revisions.find(({ revision }) => revision === from) ??
+    revisions.find(({ revision }) => revision === after.revision - 1) ??
+    revisions[1];
+
+  return (
+    <Page
+      title={newest.name}
+      hint={<ProfileHint profile={newest} />}
+      actions={<ProfileActions family={family} profile={newest} />}
+    >
+      {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
+      <RevisionsCard revisions={revisions} figures={figures.data} agreement={agreement.data} />
+      <div className="grid min-w-0 items-start gap-4 lg:grid-cols-2">
+        <div className="flex min-w-0 flex-col gap-4">
+          <Card title={revisions.length > 1 ? `Config of revision ${newest.revision}` : "Config"}>
+            <ConfigView family={family} config={newest.config} />
+          </Card>
+          {before !== undefined && (
+            <CompareCard
+              revisions={revisions}
+              before={before}
+              after={after}
+              onChange={(choice) => navigate({ search: choice, replace: true })}
+            />
+          )}
+        </div>
+        {family !== undefined && newest.archived_at === null && (
+          <TryCard key={newest.revision} family={family} profile={newest} />
+        )}
+      </div>
+    </Page>
+  );
+}
+
+function ProfileHint({ profile }: { profile: EvaluatorProfile }) {
+  const { evaluator_family, description, is_managed, archived_at } = profile;
+  return (
+    <>
+      A profile of{" "}
+      <Link
+        to="/evaluators"
+        search={{ q: evaluator_family }}
+        className="font-medium text-accent-ink hover:underline"
+      >
+        {evaluator_family}
+      </Link>
+      .{description !== null && description !== "" && ` ${description}`}
+      {is_managed && " It is built-in and cannot be changed."}
+      {archived_at !== null && (
+        <>
+          {" "}
+          Archived <Time at={archived_at} />: it cannot be used or revised.
+        </>
+      )}
+    </>
+  );
+}

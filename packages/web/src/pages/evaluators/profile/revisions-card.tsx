@@ -1,0 +1,93 @@
+import type { EvaluationSummaryGroup, EvaluatorProfile, RevisionAgreement } from "@presage/sdk";
+import { useState } from "react";
+import { formatCount } from "../../../format/format-number.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { Skeleton } from "../../../ui/skeleton.tsx";
+import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
+import { Time } from "../../../ui/time.tsx";
+import { RateCell } from "../rate-cell.tsx";
+import { figuresByRevision } from "../revision-figures.ts";
+
+interface RevisionsCardProps {
+  /** Newest first. */
+  revisions: readonly EvaluatorProfile[];
+  /** Undefined while loading, as is the agreement. */
+  figures: readonly EvaluationSummaryGroup[] | undefined;
+  agreement: readonly RevisionAgreement[] | undefined;
+}
+
+/** More rows would push the rest of the page out of sight. */
+const maxAtFirst = 8;
+
+/** Pass rate and agreement of each revision. */
+export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardProps) {
+  const [showsAll, setShowsAll] = useState(false);
+  const shown = showsAll ? revisions : revisions.slice(0, maxAtFirst);
+  const figuresOf = figures && figuresByRevision(figures);
+  return (
+    <Card
+      title="Revisions"
+      hint="Pass rates include people’s corrections. Intervals are 95 % confidence intervals."
+    >
+      <Table label="Revisions" className="min-w-4xl">
+        <thead className="border-b border-line">
+          <tr>
+            <HeaderCell>Revision</HeaderCell>
+            <HeaderCell>Created</HeaderCell>
+            <HeaderCell isNumber>Evaluations</HeaderCell>
+            <HeaderCell className="w-60">Pass rate</HeaderCell>
+            <HeaderCell className="w-60">People agreed</HeaderCell>
+            <HeaderCell isNumber>Reviewed</HeaderCell>
+            <HeaderCell isNumber>Should have failed</HeaderCell>
+            <HeaderCell isNumber>Should have passed</HeaderCell>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map(({ public_id, revision, is_managed, created_at }) => {
+            const made = figuresOf?.(public_id, revision);
+            const said = agreement?.find((of) => of.revision === revision);
+            return (
+              <tr key={revision} className="h-11 border-b border-line last:border-b-0">
+                <RowHeader className="font-medium tabular-nums">{revision}</RowHeader>
+                <Cell className="text-ink-2">{is_managed ? "Built-in" : <Time at={created_at} />}</Cell>
+                <Cell isNumber>
+                  {figuresOf === undefined ? "" : formatCount(made?.count ?? 0)}
+                  {made !== undefined && made.failed > 0 && (
+                    <span className="block text-xs whitespace-nowrap text-warn">
+                      {formatCount(made.failed)} without a verdict
+                    </span>
+                  )}
+                </Cell>
+                <Cell>
+                  {figuresOf === undefined ? (
+                    <Skeleton className="h-4 w-40" />
+                  ) : (
+                    <RateCell rate={made?.pass_rate ?? null} interval={made?.pass_rate_interval ?? null} />
+                  )}
+                </Cell>
+                <Cell>
+                  {agreement === undefined ? (
+                    <Skeleton className="h-4 w-40" />
+                  ) : (
+                    <RateCell rate={said?.agreement ?? null} interval={said?.agreement_interval ?? null} />
+                  )}
+                </Cell>
+                <Cell isNumber>{said && formatCount(said.corrected)}</Cell>
+                <Cell isNumber>{said && formatCount(said.should_fail)}</Cell>
+                <Cell isNumber>{said && formatCount(said.should_pass)}</Cell>
+              </tr>
+            );
+          })}
+        </tbody>
+      </Table>
+      {revisions.length > maxAtFirst && (
+        <div className="border-t border-line px-2 py-1.5">
+          <Button variant="quiet" size="small" onClick={() => setShowsAll(!showsAll)}>
+            {showsAll ? `Show the newest ${maxAtFirst}` : `Show all ${revisions.length} revisions`}
+          </Button>
+        </div>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,153 @@
+import type { EvaluateItem, EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
+import { Play } from "lucide-react";
+import { useEvaluate } from "../../../data/evaluations.ts";
+import { formatScore } from "../../../format/format-number.ts";
+import { humanizeName } from "../../../format/humanize-name.ts";
+import { Button } from "../../../ui/button.tsx";
+import { Card } from "../../../ui/card.tsx";
+import { CodeBlock } from "../../../ui/code-block.tsx";
+import { ErrorNotice } from "../../../ui/error-notice.tsx";
+import { Field, FieldGroup } from "../../../ui/form/field.tsx";
+import { fieldIssues, issueAt } from "../../../ui/form/field-issues.ts";
+import { TextArea } from "../../../ui/form/inputs.tsx";
+import { TextList } from "../../../ui/form/text-list.tsx";
+import { useDraft } from "../../../ui/form/use-draft.ts";
+import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
+import { VerdictBadge } from "../../../ui/verdict-badge.tsx";
+import { readContexts, type SampleField, sampleFields, toSample, writeContexts } from "./try-sample.ts";
+
+interface TryCardProps {
+  family: EvaluatorFamily;
+  /** The newest revision. */
+  profile: EvaluatorProfile;
+}
+
+const emptySample: Record<SampleField, string> = {
+  evaluated_model_system_prompt: "",
+  evaluated_model_retrieved_context: "",
+  evaluated_model_input: "",
+  evaluated_model_output: "",
+  evaluated_model_gold_answer: "",
+};
+
+/** Tries a profile on an example, without storing anything. */
+export function TryCard({ family, profile }: TryCardProps) {
+  // All profiles of a family share one example.
+  const { draft, isChanged, change, discard } = useDraft(`example of ${family.family_name}`, emptySample);
+  const { needed, taken } = sampleFields(family, profile.config);
+
+  const attempt = useEvaluate();
+  const item = attempt.data?.[0];
+  const issues = fieldIssues(attempt.error);
+  const isAtField = issues.some(({ path }) => [...needed, ...taken].some((field) => field === path[0]));
+
+  return (
+    <Card title="Try it" hint={`Runs revision ${profile.revision} once. Nothing is stored.`}>
+      <form
+        className="flex flex-col gap-4 p-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          attempt.mutate({
+            request: {
+              evaluators: [
+                { evaluator: family.family_name, profile_name: profile.name, explain_strategy: "always" },
+              ],
+              capture: "none",
+              ...toSample(draft, needed, taken),
+            },
+          });
+        }}
+      >
+        {[...needed, ...taken].map((field) => {
+          const around = {
+            label: humanizeName(field),
+            issue: issueAt(issues, field),
+            aside: needed.includes(field) ? undefined : (
+              <span className="text-xs font-normal text-ink-3">Optional</span>
+            ),
+          };
+          if (field === "evaluated_model_retrieved_context") {
+            return (
+              <FieldGroup key={field} {...around}>
+                <TextList
+                  itemLabel="Passage"
+                  texts={readContexts(draft[field])}
+                  onChange={(texts) => change({ [field]: writeContexts(texts) })}
+                />
+              </FieldGroup>
+            );
+          }
+          return (
+            <Field key={field} {...around}>
+              {(control) => (
+                <TextArea
+                  {...control}
+                  value={draft[field]}
+                  onChange={({ target }) => change({ [field]: target.value })}
+                />
+              )}
+            </Field>
+          );
+        })}
+        <div className="flex items-center gap-2">
+          <Button type="submit" variant="primary" icon={<Play aria-hidden />} isBusy={attempt.isPending}>
+            Evaluate
+          </Button>
+          {isChanged && (
+            <Button
+              variant="quiet"
+              onClick={() => {
+                discard();
+                attempt.reset();
+              }}
+            >
+              Clear
+            </Button>
+          )}
+        </div>
+      </form>
+      <div aria-live="polite" className="empty:hidden">
+        {attempt.error !== null && !isAtField && (
+          <div className="px-4 pb-4">
+            <ErrorNotice error={attempt.error} />
+          </div>
+        )}
+        {item !== undefined && <TryResult item={item} />}
+      </div>
+    </Card>
+  );
+}
+
+function TryResult({ item: { status, error_message, evaluation_result: result } }: { item: EvaluateItem }) {
+  const positions = result?.additional_info.positions ?? [];
+  const extra = result?.additional_info.extra;
+  return (
+    <section aria-label="Result" className="flex min-w-0 flex-col gap-3 border-t border-line p-4">
+      <p className="flex items-center gap-3 text-sm">
+        <VerdictBadge status={status} pass={result?.pass ?? null} />
+        {result !== null && result.score_raw !== null && (
+          <span>
+            Score <span className="font-medium tabular-nums">{formatScore(result.score_raw)}</span>
+          </span>
+        )}
+      </p>
+      {error_message !== null && <p className="text-sm wrap-anywhere text-ink-2">{error_message}</p>}
+      {result?.explanation && <PlainText label="Explanation" text={result.explanation} />}
+      {positions.length > 0 && (
+        <PlainText
+          label="Positions in the output"
+          text={result?.evaluated_model_output ?? ""}
+          positions={positions}
+        />
+      )}
+      {extra && Object.keys(extra).length > 0 && (
+        <details>
+          <summary className="cursor-pointer text-sm font-medium">Details</summary>
+          <div className="mt-2">
+            <CodeBlock code={JSON.stringify(extra, null, 2)} label="the details" />
+          </div>
+        </details>
+      )}
+    </section>
+  );
+}

@@ -1,8 +1,0 @@
-/** What a JSON text says, or why it is none. */
-export function parseJson(text: string): { value: unknown } | { fault: string } {
-  try {
-    return { value: JSON.parse(text) };
-  } catch (error) {
-    return { fault: `This is no JSON: ${error instanceof Error ? error.message : String(error)}` };
-  }
-}

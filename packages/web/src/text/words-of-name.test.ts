@@ -1,8 +1,0 @@
-import { expect, test } from "bun:test";
-import { wordsOfName } from "./words-of-name.ts";
-
-test("the name of a field is read as words", () => {
-  expect(wordsOfName("ignore_case")).toBe("Ignore case");
-  expect(wordsOfName("evaluated_model_gold_answer")).toBe("Gold answer");
-  expect(wordsOfName("pii")).toBe("Pii");
-});

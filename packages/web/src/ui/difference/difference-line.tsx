@@ -1,0 +1,117 @@
+import { clsx } from "clsx";
+import { formatCount } from "../../format/format-number.ts";
+import { Pieces } from "../untrusted-text/pieces.tsx";
+import type { ComparedLine } from "./compare-lines.ts";
+import type { DisplayRow } from "./display-rows.ts";
+import type { LinePart } from "./line-part.ts";
+
+type Side = "equal" | "removed" | "added";
+
+const signs: Record<Side, string> = { equal: " ", removed: "−", added: "+" };
+const grounds: Record<Side, string> = { equal: "", removed: "bg-fail-soft", added: "bg-pass-soft" };
+
+/** One row of a difference, readable without colours. */
+export function DifferenceLine({ row, onUnfold }: { row: DisplayRow; onUnfold(from: number): void }) {
+  switch (row.kind) {
+    case "folded":
+      return (
+        <button
+          type="button"
+          onClick={() => onUnfold(row.from)}
+          className="flex w-full gap-2 bg-sunken px-3 py-0.5 text-left text-ink-3 -outline-offset-2 hover:bg-hover hover:text-ink"
+        >
+          <span aria-hidden>⋯</span>
+          <span className="shrink-0">
+            {formatCount(row.count)} equal {row.count === 1 ? "line" : "lines"}
+          </span>
+          {row.path !== undefined && (
+            <span className="min-w-0 truncate">
+              <Pieces text={row.path} />
+            </span>
+          )}
+        </button>
+      );
+    case "pair":
+      return (
+        <div className="grid grid-cols-2 divide-x divide-line">
+          <Half side="removed" line={row.before} />
+          <Half side="added" line={row.after} />
+        </div>
+      );
+    case "equal":
+      return <Line side="equal" line={row.after} parts={row.parts} />;
+    case "removed":
+    case "added":
+      return <Line side={row.kind} line={row.line.line} parts={row.line.parts} />;
+  }
+}
+
+/** An equal row in the side-by-side layout. */
+export function EqualPair({ row }: { row: Extract<DisplayRow, { kind: "equal" }> }) {
+  return (
+    <div className="grid grid-cols-2 divide-x divide-line">
+      <Line side="equal" line={row.before} parts={row.parts} />
+      <Line side="equal" line={row.after} parts={row.parts} />
+    </div>
+  );
+}
+
+function Half({ side, line }: { side: Side; line: ComparedLine | undefined }) {
+  if (line === undefined) return <div className="bg-sunken" />;
+  return <Line side={side} line={line.line} parts={line.parts} />;
+}
+
+function Line({ side, line, parts }: { side: Side; line: number; parts: readonly LinePart[] }) {
+  // An entirely changed line needs no highlights.
+  const isPartly = parts.some(({ isChanged }) => !isChanged);
+  return (
+    <div className={clsx("flex min-w-0", grounds[side])}>
+      <span aria-hidden className="w-10 shrink-0 pr-2 text-right text-ink-3 select-none">
+        {line}
+      </span>
+      <span className="w-4 shrink-0 select-none" aria-hidden>
+        {signs[side]}
+      </span>
+      {side !== "equal" && <span className="sr-only">{side}: </span>}
+      <span dir="auto" className="min-w-0 flex-1 pr-3 wrap-anywhere whitespace-pre-wrap">
+        {parts.map((part, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a line is rendered as a whole
+          <ShownPart key={index} part={part} side={isPartly ? side : "equal"} />
+        ))}
+      </span>
+    </div>
+  );
+}
+
+const changes = {
+  removed: "rounded-xs bg-fail/20 line-through decoration-fail/70",
+  added: "rounded-xs bg-pass/20 underline decoration-pass/70 underline-offset-2",
+};
+
+function ShownPart({ part, side }: { part: LinePart; side: Side }) {
+  const { text, isChanged, omitted } = part;
+  const omission = omitted > 0 && (
+    <span className="mx-1 rounded bg-hover px-1 text-ink-3 no-underline">
+      ⋯ {formatCount(omitted)} characters
+    </span>
+  );
+  if (!isChanged || side === "equal") {
+    return (
+      <>
+        <Pieces text={text} />
+        {omission}
+      </>
+    );
+  }
+  // Changed whitespace would be invisible.
+  const shown = text.trim() === "" ? text.replaceAll(" ", "·").replaceAll("\t", "⇥") : text;
+  const Change = side === "removed" ? "del" : "ins";
+  return (
+    <>
+      <Change className={changes[side]}>
+        <Pieces text={shown} />
+      </Change>
+      {omission}
+    </>
+  );
+}

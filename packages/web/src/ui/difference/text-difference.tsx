@@ -1,0 +1,87 @@
+import { useMemo, useState } from "react";
+import { Segmented } from "../form/segmented.tsx";
+import { PlainText } from "../untrusted-text/plain-text.tsx";
+import { compareAsJson, compareAsText, type Difference } from "./compare-texts.ts";
+import { DifferenceRows } from "./difference-rows.tsx";
+import type { Layout } from "./display-rows.ts";
+
+interface TextDifferenceProps {
+  before: string;
+  after: string;
+  /** For example “Gold answer”. */
+  beforeLabel: string;
+  afterLabel: string;
+}
+
+const layouts = [
+  { value: "unified", label: "Unified" },
+  { value: "side-by-side", label: "Side by side" },
+] as const;
+const readings = [
+  { value: "json", label: "JSON" },
+  { value: "text", label: "Text" },
+] as const;
+
+/** Compares two untrusted texts: JSON by meaning, anything else by lines and words. */
+export function TextDifference({ before, after, beforeLabel, afterLabel }: TextDifferenceProps) {
+  const [layout, setLayout] = useState<Layout>("unified");
+  const [chosen, setReading] = useState<"json" | "text">("json");
+  const byMeaning = useMemo(() => compareAsJson(before, after), [before, after]);
+  const isJson = byMeaning !== undefined && chosen === "json";
+  const difference = useMemo(
+    () => (isJson && byMeaning ? byMeaning : compareAsText(before, after)),
+    [before, after, byMeaning, isJson],
+  );
+  return (
+    <div className="min-w-0 overflow-hidden rounded-md border border-line bg-surface">
+      <div className="flex min-h-9 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line bg-sunken px-3 py-1 text-xs">
+        <span className="font-medium text-fail">− {beforeLabel}</span>
+        <span className="flex-1 font-medium text-pass">+ {afterLabel}</span>
+        {byMeaning !== undefined && (
+          <Segmented
+            label="Compare as"
+            value={chosen}
+            options={readings}
+            onChange={(next) => setReading(next)}
+          />
+        )}
+        {difference.kind === "rows" && (
+          <span className="hidden sm:inline">
+            <Segmented label="Layout" value={layout} options={layouts} onChange={(next) => setLayout(next)} />
+          </span>
+        )}
+      </div>
+      <DifferenceBody {...{ before, after, beforeLabel, afterLabel, difference, layout, isJson }} />
+    </div>
+  );
+}
+
+function DifferenceBody({
+  before,
+  after,
+  beforeLabel,
+  afterLabel,
+  difference,
+  layout,
+  isJson,
+}: TextDifferenceProps & { difference: Difference; layout: Layout; isJson: boolean }) {
+  if (difference.kind === "equal") {
+    return (
+      <p className="px-3 py-2 text-sm text-ink-2">
+        {isJson && before !== after ? "Same JSON, different formatting." : "The texts are identical."}
+      </p>
+    );
+  }
+  if (difference.kind === "too-large") {
+    return (
+      <div className="flex flex-col gap-3 p-3">
+        <p className="text-sm text-ink-2">The texts differ too much to compare. Both are shown below.</p>
+        <div className="grid gap-3 lg:grid-cols-2">
+          <PlainText text={before} label={beforeLabel} />
+          <PlainText text={after} label={afterLabel} />
+        </div>
+      </div>
+    );
+  }
+  return <DifferenceRows key={layout} difference={difference} layout={layout} />;
+}

@@ -1,0 +1,53 @@
+import { useState } from "react";
+import { signedInUserId } from "../../session/signed-in-user-id.ts";
+
+export interface DraftHandle<Draft> {
+  draft: Draft;
+  /** Whether it differs from the initial draft. */
+  isChanged: boolean;
+  change(part: Partial<Draft>): void;
+  /** Resets to the initial draft. */
+  discard(): void;
+}
+
+/**
+ * Form input that survives closing the form, reloading the page and signing in again, until the tab is closed.
+ * Stored per user, since another one may sign in with this tab.
+ */
+export function useDraft<Draft extends Record<string, string>>(
+  key: string,
+  initial: Draft,
+): DraftHandle<Draft> {
+  const storageKey = `draft:${signedInUserId()}:${key}`;
+  const [draft, setDraft] = useState(() => readDraft(storageKey, initial));
+  return {
+    draft,
+    isChanged: Object.entries(initial).some(([name, text]) => draft[name] !== text),
+    change(part) {
+      const next = { ...draft, ...part };
+      setDraft(next);
+      storeDraft(storageKey, next);
+    },
+    discard() {
+      setDraft(initial);
+      sessionStorage.removeItem(storageKey);
+    },
+  };
+}
+
+function readDraft<Draft extends Record<string, string>>(storageKey: string, initial: Draft): Draft {
+  const json = sessionStorage.getItem(storageKey);
+  if (json === null) return initial;
+  // Another version of the page may have stored it: take only the fields that this one knows.
+  const stored: Record<string, unknown> = JSON.parse(json);
+  const known = Object.keys(initial).filter((name) => typeof stored[name] === "string");
+  return { ...initial, ...Object.fromEntries(known.map((name) => [name, stored[name]])) };
+}
+
+function storeDraft(storageKey: string, draft: Record<string, string>): void {
+  try {
+    sessionStorage.setItem(storageKey, JSON.stringify(draft));
+  } catch {
+    // Too long for the browser's storage: the form still has it.
+  }
+}

@@ -1,0 +1,70 @@
+import { clsx } from "clsx";
+import { DropdownMenu } from "radix-ui";
+import type { ReactNode } from "react";
+
+/** The trigger must be one element that takes a ref. */
+export function Menu({ trigger, children }: { trigger: ReactNode; children: ReactNode }) {
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content
+          align="end"
+          sideOffset={6}
+          collisionPadding={8}
+          className="z-50 min-w-44 rounded-lg border border-line bg-surface p-1 shadow-float"
+        >
+          {children}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  );
+}
+
+export function MenuItem({
+  icon,
+  isDangerous = false,
+  onSelect,
+  children,
+}: {
+  icon?: ReactNode;
+  isDangerous?: boolean;
+  onSelect(): void;
+  children: ReactNode;
+}) {
+  return (
+    <DropdownMenu.Item
+      onSelect={onSelect}
+      className={clsx(
+        "flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-sm outline-none data-highlighted:bg-hover [&_svg]:size-4",
+        isDangerous ? "text-fail" : "text-ink",
+      )}
+    >
+      {icon}
+      {children}
+    </DropdownMenu.Item>
+  );
+}
+
+export function MenuDownload({
+  href,
+  icon,
+  children,
+}: {
+  href: string;
+  icon?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <DropdownMenu.Item asChild>
+      <a
+        href={href}
+        download
+        className="flex cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-sm text-ink outline-none data-highlighted:bg-hover [&_svg]:size-4"
+      >
+        {icon}
+        {children}
+      </a>
+    </DropdownMenu.Item>
+  );
+}

@@ -1,0 +1,66 @@
+import { clsx } from "clsx";
+import { useMemo, useState } from "react";
+import { Button } from "../button.tsx";
+import { ScrollRegion } from "../scroll-region.tsx";
+import { clipRanges, codeUnitRanges } from "./code-unit-ranges.ts";
+import { cutBefore } from "./cut-before.ts";
+import { Pieces } from "./pieces.tsx";
+import { TextLines } from "./text-lines.tsx";
+
+interface TextBodyProps {
+  text: string;
+  label: string;
+  positions: readonly (readonly [number, number])[];
+  isWrapped: boolean;
+  isProse: boolean;
+}
+
+/** Longer texts are cut until the user asks for all of it. */
+const firstCharacters = 20_000;
+
+/** A text, or the beginning of a long one with a button for the rest. */
+export function TextBody({ text, label, positions, isWrapped, isProse }: TextBodyProps) {
+  const [shownWhole, setShownWhole] = useState<string>();
+  const marks = useMemo(() => codeUnitRanges(text, positions), [text, positions]);
+  if (text === "") return <p className="px-3 py-2 text-xs text-ink-3 italic">Empty</p>;
+  if (shownWhole === text) return <TextLines text={text} label={label} marks={marks} isWrapped={isWrapped} />;
+  const isLong = text.length > firstCharacters;
+  const end = isLong ? cutBefore(text, firstCharacters) : text.length;
+  return (
+    <>
+      <ScrollRegion
+        as="pre"
+        className={clsx(
+          "max-h-96 overflow-auto p-3 leading-5 -outline-offset-2 [unicode-bidi:plaintext]",
+          isProse ? "font-sans text-sm" : "font-mono text-xs",
+          isWrapped ? "wrap-anywhere whitespace-pre-wrap" : "whitespace-pre",
+        )}
+      >
+        <Pieces text={text.slice(0, end)} marks={clipRanges(marks, { start: 0, end })} />
+        {isLong && <span className="text-ink-3">…</span>}
+      </ScrollRegion>
+      {isLong && (
+        <div className="flex flex-wrap items-center gap-2 border-t border-line px-3 py-1.5 text-xs text-ink-3">
+          Beginning of a long text
+          <Button size="small" onClick={() => setShownWhole(text)}>
+            Show all ({formatSize(new TextEncoder().encode(text).length)})
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+const units = ["kB", "MB", "GB"] as const;
+
+/** 840 bytes, 12.3 kB, 1.0 MB */
+function formatSize(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
+  let size = bytes / 1_000;
+  let index = 0;
+  while (size >= 999.95 && index < units.length - 1) {
+    size /= 1_000;
+    index += 1;
+  }
+  return `${size.toFixed(1)} ${units[index]}`;
+}
