@@ -1,5 +1,6 @@
 import type { CountryCode } from "libphonenumber-js/max";
 import { z } from "zod";
+import { defined } from "../../defined.ts";
 import { phoneLibrary } from "../lazy-libraries.ts";
 import { defineFamily } from "./family.ts";
 import { findCards } from "./pii/find-cards.ts";
@@ -95,12 +96,14 @@ function findAll(text: string, wanted: ReadonlySet<PiiKind>, { default_country }
 
 /** Numbers with a country code; without it only if there is a default country. */
 function findPhones(text: string, defaultCountry: CountryCode | undefined): PiiMatch[] {
-  const options = defaultCountry === undefined ? {} : { defaultCountry };
-  return Array.from(phoneLibrary().searchPhoneNumbersInText(text, options), ({ startsAt, endsAt }) => ({
-    kind: "phone",
-    start: startsAt,
-    end: endsAt,
-  }));
+  return Array.from(
+    phoneLibrary().searchPhoneNumbersInText(text, defined({ defaultCountry })),
+    ({ startsAt, endsAt }) => ({
+      kind: "phone",
+      start: startsAt,
+      end: endsAt,
+    }),
+  );
 }
 
 function describe(count: number, places: readonly string[]): string {
