@@ -7,14 +7,14 @@ import type { Metrics } from "../observability/metrics.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import type { Admission } from "../prediction/admission.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import type { Use } from "../usage/usage-tally.ts";
+import type { Use } from "../usage/usage-totals.ts";
 import type { SessionCookie } from "./pipeline/session-cookie.ts";
 import type { SignIn } from "./resources/sign-in/sign-in.ts";
 
 /** Process phase, as `/ready` reports it. */
 export type Phase = "starting" | "ready" | "stopping";
 
-/** What routes and the operations that they call work with. Made once, by `composeServer`. */
+/** What routes and the operations they call need. Made once, by `composeServer`. */
 export interface Services extends IdentityServices, EvaluationServices {
   readonly settings: Settings;
   phase(): Phase;
@@ -39,7 +39,7 @@ export interface Settings {
   readonly maxShortBodyBytes: number;
   /** Whether `/v1/predict` returns the prompt. */
   readonly debugFields: boolean;
-  /** Required by `/metrics`; absent: only this machine may read them. */
+  /** Required by `/metrics`; if absent, only this machine may read them. */
   readonly metricsToken: string | undefined;
   /** Where the built dashboard is. */
   readonly dashboardDirectory: string;
