@@ -142,7 +142,7 @@ function objectOf(schema: Schema, draw: Draw, source: Source): Record<string, un
     if (!required.includes(name) && !draw.chance(share)) continue;
     object[name] = instanceOf(property, draw, source, name);
   }
-  makeMeaningful(object, schema, draw, source);
+  makeMeaningful(object, schema, draw, source, instanceOf);
   if (typeof additionalProperties === "object" && draw.chance(0.3)) {
     const name = draw.value(fc.string({ unit: "grapheme", maxLength: 12 }));
     object[name] = instanceOf(additionalProperties, draw, source);

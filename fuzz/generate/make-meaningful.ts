@@ -1,9 +1,11 @@
 import type { Schema } from "../document/schema.ts";
 import type { Draw } from "./draw.ts";
-import { instanceOf, type Source } from "./instance-of.ts";
+import type { Source } from "./instance-of.ts";
 import { meaningfulText } from "./vocabulary.ts";
 
 type Body = Record<string, unknown>;
+/** Draws a value of a schema. */
+type InstanceOf = (schema: Schema, draw: Draw, source: Source) => unknown;
 
 const taxonomies: readonly unknown[] = [
   { categories: [{ name: "Facts", errors: [{ name: "Wrong number" }, { name: "Wrong name" }] }] },
@@ -17,12 +19,18 @@ const sampleFields = ["evaluated_model_input", "evaluated_model_output", "evalua
  * Applies rules that the schema does not express: between fields, and between a body and the server's data. Without it,
  * hardly any request would pass validation.
  */
-export function makeMeaningful(object: Body, { properties = {} }: Schema, draw: Draw, source: Source): void {
+export function makeMeaningful(
+  object: Body,
+  { properties = {} }: Schema,
+  draw: Draw,
+  source: Source,
+  instanceOf: InstanceOf,
+): void {
   if (draw.chance(0.15)) return;
   if ("evaluators" in properties) fillSample(object, draw, source);
   if ("evaluator" in properties) nameEvaluator(object, draw, source);
   if ("error_taxonomy_name" in properties && "body" in properties) fillTaxonomy(object, draw, source);
-  if (typeof object.config === "object") fillConfig(object, draw, source);
+  if (typeof object.config === "object") fillConfig(object, draw, source, instanceOf);
 }
 
 function fillSample(object: Body, draw: Draw, source: Source): void {
@@ -50,7 +58,7 @@ function fillTaxonomy(object: Body, draw: Draw, { served }: Source): void {
 }
 
 /** Gives a profile a configuration that matches its family's schema. */
-function fillConfig(object: Body, draw: Draw, source: Source): void {
+function fillConfig(object: Body, draw: Draw, source: Source, instanceOf: InstanceOf): void {
   const [first, ...others] = source.served.families;
   if (first === undefined) return;
   // A request to revise a profile does not contain its family, so half of the profiles have the same family.

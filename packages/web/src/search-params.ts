@@ -28,3 +28,8 @@ function readParam(text: string): Param {
   const number = Number(text);
   return String(number) === text && Number.isFinite(number) ? number : text;
 }
+
+/** Whether a parameter can be the number of a revision. */
+export function isRevision(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 1;
+}

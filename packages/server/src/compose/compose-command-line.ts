@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import type { Evaluate } from "../evaluation/evaluate/evaluate.ts";
+import type { EvaluateServices } from "../evaluation/evaluate/evaluate.ts";
 import { createKeyDigest, type KeyDigest } from "../identity/api-keys/key-digest.ts";
 import { ensureOwner } from "../identity/users/ensure-owner.ts";
 import type { User } from "../identity/users/users-store.ts";
@@ -28,11 +28,11 @@ export async function composeStore(config: Config, log: Log): Promise<OpenedStor
 export async function composeEvaluator(
   config: Config,
   log: Log,
-): Promise<{ evaluate: Evaluate; accountId: string; stop(): Promise<void> }> {
+): Promise<{ services: EvaluateServices; accountId: string; stop(): Promise<void> }> {
   const store = await composeStore(config, log);
-  const { evaluate, dispose } = composeEvaluation(config, log, store);
+  const { dispose, ...evaluation } = composeEvaluation(config, log, store);
   return {
-    evaluate,
+    services: { store, ...evaluation },
     accountId: store.owner.account_id,
     async stop() {
       await dispose();

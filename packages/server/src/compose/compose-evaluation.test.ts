@@ -1,28 +1,31 @@
 import { expect, test } from "bun:test";
+import { storeOf } from "../../test/support/store/store-of.ts";
 import { readConfig } from "../config.ts";
+import { evaluate } from "../evaluation/evaluate/evaluate.ts";
 import { createLog } from "../observability/logger.ts";
 import { openDatabase } from "../storage/open-database.ts";
 import { openSqliteDatabase } from "../storage/sqlite/open-sqlite-database.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 
-test("an order under a key waits for no thread that reads", async () => {
+test("a request with a key does not wait for a thread that reads", async () => {
   const { database, destroy } = await openDatabase("sqlite::memory:", () => {});
-  // Whoever asks it hears that it has no tables.
+  // Reading from it fails, as it has no tables.
   const briefReader = openSqliteDatabase(":memory:");
   const store = { database, briefReader: () => briefReader, sqlitePath: undefined };
-  const { evaluate, dispose } = composeEvaluation(readConfig({}), createLog("silent"), store);
-  const order = {
+  const { dispose, ...evaluation } = composeEvaluation(readConfig({}), createLog("silent"), store);
+  const request = {
     accountId: "account",
     sample: { output: "a", goldAnswer: "a" },
     evaluators: [{ evaluator: "exact-match", explainStrategy: "always" as const }],
-    filing: { app: "default" },
+    metadata: { app: "default" },
     capture: "all" as const,
     hasConfidenceInterval: false,
     idempotencyKey: "key",
   };
   const { signal } = new AbortController();
-  const first = await evaluate(order, signal);
-  expect(await evaluate(order, signal)).toEqual(first);
+  const services = { store: { ...storeOf(database), briefReader: store.briefReader }, ...evaluation };
+  const first = await evaluate(services, request, signal);
+  expect(await evaluate(services, request, signal)).toEqual(first);
   await dispose();
   await briefReader.destroy();
   await destroy();

@@ -1,25 +1,20 @@
 import type { Config } from "../config.ts";
-import { createEvaluate } from "../evaluation/evaluate/evaluate.ts";
-import { InvalidEvaluatorsError } from "../evaluation/evaluate/evaluation-request.ts";
-import { type FindProfile, resolveEvaluators } from "../evaluation/evaluate/resolve-evaluators.ts";
+import { createKeysInFlight } from "../evaluation/evaluate/keys-in-flight.ts";
 import { createEvaluatorRunner } from "../evaluation/evaluate/run-evaluator.ts";
+import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
 import { createErrorTaxonomyFamily } from "../evaluation/evaluators/error-taxonomy.ts";
 import { createJudgeFamily } from "../evaluation/evaluators/judge.ts";
 import { createRegistry, ruleFamilies } from "../evaluation/evaluators/registry.ts";
 import { createAskForVerdict } from "../evaluation/judge/ask-for-verdict.ts";
 import type { JudgeModel } from "../evaluation/judge/complete-with-retries.ts";
-import { findUsableProfile } from "../evaluation/profiles/find-usable-profile.ts";
-import { findCorrections } from "../evaluation/results/corrections/find-corrections.ts";
+import { findCorrections } from "../evaluation/results/corrections/corrections-store.ts";
 import { type Folder, foldSoon } from "../evaluation/results/keep/fold-soon.ts";
 import { foldDeltas } from "../evaluation/results/keep/fold-store.ts";
-import { createResultsKeeper } from "../evaluation/results/keep/keep-results.ts";
-import { selectByRequestKeys } from "../evaluation/results/keep/kept-results-store.ts";
+import { createResultWriter } from "../evaluation/results/keep/result-writer.ts";
 import { writeInThread } from "../evaluation/results/keep/write-in-thread.ts";
 import { createWriteResults } from "../evaluation/results/keep/write-results.ts";
-import { createFindConfidenceInterval } from "../evaluation/results/summary/find-confidence-interval.ts";
 import { createRuleRunner, ruleRunnerDefaults } from "../evaluation/rules/run-rule.ts";
-import { findLabelledRevision } from "../evaluation/taxonomies/find-labelled-revision.ts";
-import type { Services } from "../http/services.ts";
+import { findLabelledRevision } from "../evaluation/taxonomies/find-revision.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
 import { createFairSlots, type FairSlots } from "../limits/fair-slots.ts";
 import type { Log, Logger } from "../observability/logger.ts";
@@ -31,7 +26,10 @@ import { createUpstream } from "../upstream/create-upstream.ts";
 import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
 
 export interface ComposedEvaluation
-  extends Pick<Services, "registry" | "rules" | "keeper" | "folder" | "evaluate" | "findEvaluatorIssues"> {
+  extends Pick<
+    EvaluationServices,
+    "registry" | "rules" | "runEvaluator" | "keysInFlight" | "resultWriter" | "folder"
+  > {
   /** The calls to the judge's model; undefined where there is none. */
   judgeCalls: FairSlots | undefined;
   dispose(): Promise<void>;
@@ -63,42 +61,23 @@ export function composeEvaluation(
   const rules = createRuleRunner({ ...ruleRunnerDefaults, families: ruleFamilies });
   const writer = sqlitePath === undefined ? writeInPlace(database) : writeInThread(sqlitePath);
   const folder = composeFolder(database, log);
-  const keeper = createResultsKeeper(async (records) => {
+  const resultWriter = createResultWriter(async (records) => {
     const written = await writer.write(records);
-    folder.note();
+    folder.schedule();
     return written;
   });
-  const findProfile: FindProfile = (accountId, family, name) =>
-    findUsableProfile(database, accountId, family, name);
-  const evaluate = createEvaluate({
+  return {
     registry,
-    findProfile,
+    rules,
     runEvaluator: createEvaluatorRunner({
       rules,
       modelTimeoutMs: config.upstream.timeoutMs,
       onUnexpectedError: (error) => logger.error({ err: error }, "an evaluator failed"),
     }),
-    findConfidenceInterval: createFindConfidenceInterval(briefReader),
-    keeper,
-    // A few rows by their keys: not behind whatever long read is under way.
-    findKept: (accountId, requestKeys) => selectByRequestKeys(database, accountId, requestKeys),
-  });
-  return {
-    registry,
-    evaluate,
-    async findEvaluatorIssues(accountId, evaluators) {
-      try {
-        await resolveEvaluators(registry, findProfile, accountId, evaluators);
-        return [];
-      } catch (error) {
-        if (error instanceof InvalidEvaluatorsError) return error.refusals;
-        throw error;
-      }
-    },
-    keeper,
+    keysInFlight: createKeysInFlight(),
+    resultWriter,
     folder,
     judgeCalls: judgeModel?.slots,
-    rules,
     async dispose() {
       await rules.dispose();
       await folder.stop();
@@ -109,7 +88,7 @@ export function composeEvaluation(
 
 /** On SQLite results are counted where they are written. */
 function composeFolder(database: Database, log: Log): Folder {
-  if (!isPostgres(database)) return { note() {}, async stop() {} };
+  if (!isPostgres(database)) return { schedule() {}, async stop() {} };
   const folder = foldSoon(
     () => foldDeltas(database),
     (error) => {
@@ -118,7 +97,7 @@ function composeFolder(database: Database, log: Log): Folder {
     },
   );
   // Of processes that stopped before they could.
-  folder.note();
+  folder.schedule();
   return folder;
 }
 

@@ -1,6 +1,6 @@
 import { totalmem } from "node:os";
 import type { Config } from "../config.ts";
-import { systemRevisions } from "../evaluation/profiles/system-revisions.ts";
+import { builtInRevisions } from "../evaluation/profiles/built-in-profiles.ts";
 import { watchClocks } from "../evaluation/results/times/watch-clocks.ts";
 import { type App, createApp } from "../http/app.ts";
 import { browserAddress } from "../http/browser-address.ts";
@@ -68,7 +68,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
   const { maxInFlight: maxEvaluations } = config.evaluation;
   const evaluationsInFlight = createInFlight(
     maxEvaluations,
-    `${maxEvaluations} evaluation requests are allowed under way at once, and none is left for this account right now.`,
+    `At most ${maxEvaluations} evaluation requests may be in progress at once, and none is left for this account right now.`,
   );
   const {
     dispose: disposeEvaluation,
@@ -113,7 +113,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
       recordUse: lastUses.record,
       count: (outcome) => metrics.keyVerifications([outcome]),
     }),
-    builtInProfiles: systemRevisions(evaluation.registry.families),
+    builtInProfiles: builtInRevisions(evaluation.registry.families),
     imports: new Map(),
     ...signIn,
     ...evaluation,

@@ -40,6 +40,13 @@ export function internalError(cause: unknown): EvaluationError {
   return new EvaluationError("internal_error", "Internal error in the evaluator.", { cause });
 }
 
+export function needsModel(): EvaluationError {
+  return new EvaluationError(
+    "needs_model",
+    "A judge needs a model; set PRESAGE_UPSTREAM_URL or PRESAGE_JUDGE_URL.",
+  );
+}
+
 /** The outcome of an evaluation that ended with `error`; undefined if no evaluator throws it on purpose. */
 export function outcomeOfError(error: unknown): EvaluatorOutcome | undefined {
   if (error instanceof UnusableSampleError) return unusable("unusable_input", error.message);

@@ -1,4 +1,3 @@
-import type { Evaluate } from "../evaluation/evaluate/evaluate.ts";
 import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
 import type { IdentityServices } from "../identity/identity-services.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
@@ -10,13 +9,12 @@ import type { Admission } from "../prediction/admission.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import type { Use } from "../usage/usage-totals.ts";
 import type { SessionCookie } from "./pipeline/session-cookie.ts";
-import type { FindEvaluatorIssues } from "./resources/evaluate/evaluate.ts";
 import type { SignIn } from "./resources/sign-in/sign-in.ts";
 
 /** Process phase, as `/ready` reports it. */
 export type Phase = "starting" | "ready" | "stopping";
 
-/** What routes and the operations that they call work with. Made once, by `composeServer`. */
+/** What routes and the operations they call need. Made once, by `composeServer`. */
 export interface Services extends IdentityServices, EvaluationServices {
   readonly settings: Settings;
   phase(): Phase;
@@ -29,8 +27,6 @@ export interface Services extends IdentityServices, EvaluationServices {
   readonly upstream: Upstream;
   readonly admission: Admission;
   readonly evaluationsInFlight: InFlight;
-  readonly evaluate: Evaluate;
-  readonly findEvaluatorIssues: FindEvaluatorIssues;
   recordUsage(use: Use): void;
   readonly sessionCookie: SessionCookie;
   readonly signIn: SignIn;
@@ -43,7 +39,7 @@ export interface Settings {
   readonly maxShortBodyBytes: number;
   /** Whether `/v1/predict` returns the prompt. */
   readonly debugFields: boolean;
-  /** Required by `/metrics`; absent: only this machine may read them. */
+  /** Required by `/metrics`; if absent, only this machine may read them. */
   readonly metricsToken: string | undefined;
   /** Where the built dashboard is. */
   readonly dashboardDirectory: string;

@@ -54,7 +54,7 @@ onEachDatabase((database) => {
         403,
         /did not provide your e-mail address/,
       );
-      // A word about one address is none about another.
+      // Verifying one address does not verify another.
       running.provider.alterIdToken = (claims) => ({ ...claims, email: "ada@elsewhere.example" });
       const both = await signInAs(running, { email: "ada@example.org", email_verified: true });
       expect(both.status).toBe(200);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { EvaluationSummaryGroup } from "@presage/contract";
-import { createFindConfidenceInterval } from "../../src/evaluation/results/summary/find-confidence-interval.ts";
+import { findConfidenceInterval } from "../../src/evaluation/results/summary/find-confidence-interval.ts";
 import { patientAsker } from "../support/asker.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
@@ -8,13 +8,14 @@ import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { storeOf } from "../support/store/store-of.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
 const day = 86_400_000_000;
 const firstDay = Date.UTC(2026, 5, 1) * 1000;
 const [profileA, profileB] = ["aaaaaaaa-0000-4000-8000-000000000001", "aaaaaaaa-0000-4000-8000-000000000002"];
 
-/** 120 results of three days, every seventh of them a failure. */
+/** 120 results of three days, every seventh a failure. */
 const stored = Array.from({ length: 120 }, (_, index): StoredFields => {
   const score = [0, 1, 0.25, 0.5, undefined][index % 5];
   return {
@@ -25,7 +26,7 @@ const stored = Array.from({ length: 120 }, (_, index): StoredFields => {
       index % 3 === 0
         ? { name: "a", publicId: profileA, revision: 1 + (index % 2) }
         : { name: "b", publicId: profileB, revision: 1 },
-    filing: {
+    metadata: {
       app: index % 4 === 0 ? "shop" : "default",
       ...(index % 6 === 0 ? { runId: "run" } : {}),
       ...(index % 5 < 3 ? { tags: { env: index % 5 === 0 ? "prod" : "test" } } : {}),
@@ -38,7 +39,7 @@ const stored = Array.from({ length: 120 }, (_, index): StoredFields => {
 });
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const { post, summary } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
@@ -64,7 +65,7 @@ onEachDatabase((database) => {
     };
   };
 
-  /** The same figures, but for what rounding does in another order of adding. */
+  /** The same figures, except for rounding in another order of addition. */
   function expectSame(some: EvaluationSummaryGroup[], others: EvaluationSummaryGroup[]): void {
     const rounded = (value: unknown) =>
       JSON.parse(JSON.stringify(value), (_, part: unknown) =>
@@ -142,7 +143,7 @@ onEachDatabase((database) => {
       const { source, groups } = await summary({ group_by: ["tag"], tag: "env" });
       expect(source).toBe("results");
       const ofTag = (value: string | undefined) =>
-        countStored(({ filing }) => (filing?.tags?.env ?? undefined) === value);
+        countStored(({ metadata }) => (metadata?.tags?.env ?? undefined) === value);
       expect(groups.map((group) => [group.key.tag, countsOf(group)])).toEqual([
         [null, ofTag(undefined)],
         ["test", ofTag("test")],
@@ -151,11 +152,11 @@ onEachDatabase((database) => {
     });
 
     test.each([
-      ["an app", { app: "shop" }, ({ filing }: StoredFields) => filing?.app === "shop", "rollups"],
+      ["an app", { app: "shop" }, ({ metadata }: StoredFields) => metadata?.app === "shop", "rollups"],
       [
         "a run and a profile",
         { evaluation_run_id: "run", criteria: "a" },
-        ({ filing, profile }: StoredFields) => filing?.runId === "run" && profile?.name === "a",
+        ({ metadata, profile }: StoredFields) => metadata?.runId === "run" && profile?.name === "a",
         "rollups",
       ],
       ["a pass", { pass: true }, ({ outcome }: StoredFields) => outcome?.pass === true, "rollups"],
@@ -168,7 +169,7 @@ onEachDatabase((database) => {
       [
         "a tag",
         { tags: { env: "prod" } },
-        ({ filing }: StoredFields) => filing?.tags?.env === "prod",
+        ({ metadata }: StoredFields) => metadata?.tags?.env === "prod",
         "results",
       ],
       [
@@ -237,11 +238,11 @@ onEachDatabase((database) => {
       const app = `${milles.length} scores`;
       const fields = milles.map((mille) => ({
         createdAt: firstDay + 5 * day,
-        filing: { app },
-        // What has no score, or fails, has no place among them.
+        metadata: { app },
+        // Results without a score and failed ones are not included.
         outcome: { status: "success" as const, pass: mille > 10, score: mille / 1000 },
       }));
-      const other = { createdAt: firstDay + 5 * day, filing: { app } };
+      const other = { createdAt: firstDay + 5 * day, metadata: { app } };
       await storeResults(opened.database, opened.owner.account_id, [
         ...fields,
         { ...other, outcome: { status: "failed", errorMessage: "timeout: too long" } },
@@ -269,7 +270,7 @@ onEachDatabase((database) => {
           opened.owner.account_id,
           Array.from({ length: to - from }, (_, index) => ({
             createdAt: firstDay + 6 * day,
-            filing: { app: "many runs", runId: `run ${from + index}` },
+            metadata: { app: "many runs", runId: `run ${from + index}` },
           })),
         );
       const wanted = { group_by: ["run"], app: "many runs" };
@@ -306,16 +307,16 @@ onEachDatabase((database) => {
     const accountId = opened.owner.account_id;
     const publicId = crypto.randomUUID();
     const profile = { name: "interval", publicId, revision: 3, config: {} };
-    const find = createFindConfidenceInterval(() => opened.database);
+    const services = { store: storeOf(opened.database) };
     const none = { strategy: "full-history" as const, alpha: 0.05, lower: null, median: null, upper: null };
-    expect(await find(patientAsker(accountId), "ev", profile)).toEqual(none);
+    expect(await findConfidenceInterval(services, patientAsker(accountId), "ev", profile)).toEqual(none);
     await storeResults(
       opened.database,
       accountId,
       Array.from({ length: 100 }, (_, index) => ({
         evaluatorId: "ev",
         profile: { name: "interval", publicId, revision: 3 },
-        filing: { app: `app ${index % 3}` },
+        metadata: { app: `app ${index % 3}` },
         outcome: { status: "success" as const, pass: true, score: (index + 1) / 1000 },
       })),
     );
@@ -323,16 +324,18 @@ onEachDatabase((database) => {
       { evaluatorId: "ev", profile: { name: "interval", publicId, revision: 4 } },
     ]);
     // The 40th and the 61st of a hundred (Campbell and Gardner 1988).
-    expect(await find(patientAsker(accountId), "ev", profile)).toEqual({
+    expect(await findConfidenceInterval(services, patientAsker(accountId), "ev", profile)).toEqual({
       ...none,
       lower: 0.04,
       median: 0.0505,
       upper: 0.061,
     });
-    expect(await find(patientAsker(accountId), "ev", { ...profile, revision: 4 })).toEqual({
+    expect(
+      await findConfidenceInterval(services, patientAsker(accountId), "ev", { ...profile, revision: 4 }),
+    ).toEqual({
       ...none,
       median: 1,
     });
-    expect(await find(patientAsker("another"), "ev", profile)).toEqual(none);
+    expect(await findConfidenceInterval(services, patientAsker("another"), "ev", profile)).toEqual(none);
   });
 });

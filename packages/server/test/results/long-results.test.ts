@@ -1,18 +1,18 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { KyselyPlugin } from "kysely";
-import { exportResults } from "../../src/evaluation/results/search/export-results.ts";
+import { exportResults } from "../../src/evaluation/results/search/search-results.ts";
 import { patientAsker } from "../support/asker.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { storeOf } from "../support/store/store-of.ts";
 import { storeResults } from "../support/store/store-results.ts";
-import { storeOf } from "../support/store-of.ts";
 
 const megabyte = 1_000_000;
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const { post, search } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
@@ -22,7 +22,7 @@ onEachDatabase((database) => {
         store.database,
         store.owner.account_id,
         Array.from({ length: count }, (_, index) => ({
-          filing: { app },
+          metadata: { app },
           sample: { output: String(index).padEnd(megabytes * megabyte, "x") },
         })),
       );

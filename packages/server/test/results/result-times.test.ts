@@ -3,7 +3,7 @@ import { selectErrorFindings } from "../../src/evaluation/results/error-findings
 import { countFutureResults } from "../../src/evaluation/results/times/future-results-store.ts";
 import { watchClocks } from "../../src/evaluation/results/times/watch-clocks.ts";
 import { numbersPerStretch } from "../../src/storage/result-numbers.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
@@ -19,7 +19,7 @@ const now = Date.now() * 1000;
 const future = now + 10 * yearMs * 1000;
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const { search, searchAll, summary, importAll, correct, find } = evaluationResultsClient(() => presage);
 
   async function store(fields: readonly StoredFields[]): Promise<number[]> {
@@ -29,7 +29,7 @@ onEachDatabase((database) => {
   }
 
   const at = (micros: number) => new Date(micros / 1000).toISOString();
-  /** What both sources of a summary say of each day. */
+  /** What both sources of a summary say about each day. */
   async function daysOf(app: string) {
     const byDay = { app, group_by: ["day"] };
     const [rollups, results] = [await summary(byDay), await summary({ ...byDay, after_id: 0 })];
@@ -39,7 +39,7 @@ onEachDatabase((database) => {
   }
 
   test("After a result of a wrong clock, the next ones have correct times", async () => {
-    await store([{ filing: { app: "once" }, createdAt: future }]);
+    await store([{ metadata: { app: "once" }, createdAt: future }]);
     const [id = ""] = await importAll([{ evaluator_id: "theirs", app: "once", pass: true }]);
     const { created_at } = await find(id);
     expect(Math.abs(Date.parse(created_at) - Date.now())).toBeLessThan(60_000);
@@ -47,12 +47,12 @@ onEachDatabase((database) => {
 
   test("Searches by time find exactly the right results page by page, in any order of times", async () => {
     const app = "disorder";
-    // Some stretches of ids, in most of which all is well, one an hour behind the other; clocks jump both ways in others.
+    // Ranges of ids an hour apart; in most all is well, in others clocks jump both ways.
     const count = 2 * numbersPerStretch + 500;
     const fields = Array.from({ length: count }, (_, index): StoredFields => {
       const jump = index % 999 === 7 ? 50 * microsPerHour : index % 1_203 === 11 ? -900 * microsPerHour : 0;
       const createdAt = now - 600 * microsPerHour + Math.floor(index / 100) * microsPerHour + jump;
-      return { filing: { app, ...(index % 50 === 7 ? { tags: { t: "x" } } : {}) }, createdAt };
+      return { metadata: { app, ...(index % 50 === 7 ? { tags: { t: "x" } } : {}) }, createdAt };
     });
     const ids = await store(fields);
     const times = new Map(ids.map((id, index) => [id, fields[index]?.createdAt ?? 0]));
@@ -71,7 +71,7 @@ onEachDatabase((database) => {
   }, 60_000);
 
   test("A server warns once about results dated in the future, and names the command", async () => {
-    await store([{ filing: { app: "warned" }, createdAt: future }]);
+    await store([{ metadata: { app: "warned" }, createdAt: future }]);
     await using other = await spawnPresage({ PRESAGE_DATABASE_URL: presage.databaseUrl });
     const log = await eventually(
       () => other.stdout(),
@@ -86,17 +86,17 @@ onEachDatabase((database) => {
     const taxonomy = { evaluatorFamily: "error-taxonomy", evaluatorId: "error-taxonomy-2026-11-21" };
     const extra = { error_taxonomy_revision_id: "one", categories: [{ path: ["late"], reason: "Because." }] };
     const ids = await store([
-      { filing: { app }, createdAt: day },
-      { filing: { app, runId: "r" }, createdAt: future },
+      { metadata: { app }, createdAt: day },
+      { metadata: { app, runId: "r" }, createdAt: future },
       {
         ...taxonomy,
-        filing: { app },
+        metadata: { app },
         createdAt: future + 1000,
         outcome: { status: "success", pass: false, extra },
       },
-      { filing: { app }, createdAt: future, outcome: { status: "failed", errorMessage: "timeout: No." } },
-      { filing: { app }, createdAt: day + 24 * microsPerHour },
-      ...Array.from({ length: 450 }, (_, index) => ({ filing: { app }, createdAt: future + index * 1000 })),
+      { metadata: { app }, createdAt: future, outcome: { status: "failed", errorMessage: "timeout: No." } },
+      { metadata: { app }, createdAt: day + 24 * microsPerHour },
+      ...Array.from({ length: 450 }, (_, index) => ({ metadata: { app }, createdAt: future + index * 1000 })),
     ]);
     const dryRun = await runPresage(["results", "mend-times", "--dry-run"], {
       PRESAGE_DATABASE_URL: presage.databaseUrl,
@@ -133,7 +133,7 @@ onEachDatabase((database) => {
   });
 
   test("A correction dated in the future is repaired too, and the latest stays the latest", async () => {
-    const [id = 0] = await store([{ filing: { app: "corrected" } }]);
+    const [id = 0] = await store([{ metadata: { app: "corrected" } }]);
     await using opened = await openStore(presage.databaseUrl);
     await correct(id, { pass: false, comment: "first" });
     await opened.database
@@ -187,16 +187,10 @@ onEachDatabase((database) => {
     const watch = watchClocks(opened.database, { warn: say, info: say } as never, 10);
     try {
       setSystemTime(new Date(Date.now() + 5 * 60_000));
-      await eventually(
-        () => said.length,
-        (lines) => lines === 1,
-      );
+      await expectEventually(() => said.length, 1);
       await Bun.sleep(100);
       setSystemTime();
-      await eventually(
-        () => said.length,
-        (lines) => lines === 2,
-      );
+      await expectEventually(() => said.length, 2);
     } finally {
       setSystemTime();
       await watch.stop();

@@ -13,7 +13,7 @@ export function PageFailed({ error }: ErrorComponentProps) {
     if (isCodeMissing) void reloadDashboardOnce();
   }, [isCodeMissing]);
   return (
-    <Page title="This page cannot be shown">
+    <Page title="This page could not be shown">
       <ErrorNotice error={error} onRetry={isCodeMissing ? reloadDashboard : () => router.invalidate()} />
     </Page>
   );

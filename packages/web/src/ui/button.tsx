@@ -3,8 +3,8 @@ import { LoaderCircle } from "lucide-react";
 import type { ComponentProps, ReactNode } from "react";
 
 export interface ButtonProps extends ComponentProps<"button"> {
-  variant?: "primary" | "secondary" | "quiet" | "danger";
-  size?: "small" | "medium";
+  variant?: "primary" | "secondary" | "quiet" | "danger" | undefined;
+  size?: "small" | "medium" | undefined;
   /** Shows a spinner and ignores clicks. */
   isBusy?: boolean;
   icon?: ReactNode;
@@ -41,7 +41,7 @@ export function Button({ variant, size, isBusy = false, icon, className, childre
       aria-busy={isBusy || undefined}
       aria-disabled={isBusy || undefined}
       onClick={isBusy ? (event) => event.preventDefault() : rest.onClick}
-      className={clsx(buttonClass({ ...(variant && { variant }), ...(size && { size }) }), className)}
+      className={clsx(buttonClass({ variant, size }), className)}
     >
       {isBusy ? <LoaderCircle className="animate-spin" aria-hidden /> : icon}
       {children}

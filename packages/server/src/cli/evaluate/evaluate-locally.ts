@@ -1,31 +1,31 @@
-import type { Evaluate } from "../../evaluation/evaluate/evaluate.ts";
+import { type EvaluateServices, evaluate } from "../../evaluation/evaluate/evaluate.ts";
 import {
   InvalidEvaluatorsError,
   type WantedEvaluator,
 } from "../../evaluation/evaluate/evaluation-request.ts";
-import type { Filing } from "../../evaluation/results/record/evaluation-record.ts";
+import type { ResultMetadata } from "../../evaluation/results/record/evaluation-record.ts";
 import { CommandError } from "../command-error.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
 
 /** Evaluates in this process and stores the results in the configured database. */
 export function evaluateLocally(
-  evaluate: Evaluate,
+  services: EvaluateServices,
   accountId: string,
   evaluators: readonly WantedEvaluator[],
-  filing: Filing,
+  metadata: ResultMetadata,
 ): EvaluateSample {
   const neverAborted = new AbortController().signal;
   return async ({ sample, datasetSampleId, idempotencyKey }) => {
-    const order = {
+    const request = {
       accountId,
       sample,
       evaluators,
-      filing: { ...filing, datasetSampleId },
+      metadata: { ...metadata, datasetSampleId },
       capture: "all",
       hasConfidenceInterval: false,
       idempotencyKey,
     } as const;
-    const evaluations = await evaluate(order, neverAborted).catch((error: unknown) => {
+    const evaluations = await evaluate(services, request, neverAborted).catch((error: unknown) => {
       throw error instanceof InvalidEvaluatorsError ? new CommandError(describe(error, evaluators)) : error;
     });
     return evaluations.map((evaluation) => ({
@@ -41,8 +41,8 @@ export function evaluateLocally(
   };
 }
 
-function describe({ refusals }: InvalidEvaluatorsError, evaluators: readonly WantedEvaluator[]): string {
-  return refusals
+function describe({ issues }: InvalidEvaluatorsError, evaluators: readonly WantedEvaluator[]): string {
+  return issues
     .map(({ index, message }) => {
       const { evaluator, profileName } = evaluators[index] ?? {};
       const option = profileName === undefined ? evaluator : `${evaluator}=${profileName}`;

@@ -1,109 +1,98 @@
 import { createHash } from "node:crypto";
 import { ClientDisconnectedError } from "../../errors.ts";
 import { createRetryBudget } from "../../limits/retry-budget.ts";
-import type { Registry } from "../evaluators/registry.ts";
-import type { ResultsKeeper } from "../results/keep/keep-results.ts";
-import type { EvaluationRecord, KeptResult } from "../results/record/evaluation-record.ts";
-import type { FindConfidenceInterval } from "../results/summary/find-confidence-interval.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
+import type { EvaluationRecord, StoredResult } from "../results/record/evaluation-record.ts";
+import { selectByRequestKeys } from "../results/record/stored-results-store.ts";
+import { findConfidenceInterval } from "../results/summary/find-confidence-interval.ts";
 import type { EvaluationRequest } from "./evaluation-request.ts";
-import { createKeysUnderWay } from "./keys-in-flight.ts";
-import { type FindProfile, type ResolvedEvaluator, resolveEvaluators } from "./resolve-evaluators.ts";
-import type { RequestAllowance, RunEvaluator } from "./run-evaluator.ts";
+import { type ResolvedEvaluator, resolveEvaluators } from "./resolve-evaluators.ts";
+import type { RequestAllowance } from "./run-evaluator.ts";
 
-/** How long the evaluators of one request may hold up the main thread, all of them together. */
+/** How long all evaluators of one request together may block the main thread. */
 const maxMainThreadMs = 10;
 
-export interface EvaluateParts {
-  registry: Registry;
-  findProfile: FindProfile;
-  runEvaluator: RunEvaluator;
-  findConfidenceInterval: FindConfidenceInterval;
-  keeper: ResultsKeeper;
-  findKept: FindKept;
+export type EvaluateServices = Pick<
+  EvaluationServices,
+  "store" | "registry" | "runEvaluator" | "resultWriter" | "keysInFlight"
+>;
+
+/** A stored result, or one that the request did not want stored. */
+export type Evaluation = EvaluationRecord | StoredResult;
+
+/**
+ * Runs all evaluators of a request at once and returns what they found in their order, stored as the request wants.
+ * Throws an `InvalidEvaluatorsError` for evaluators or profiles that cannot be used.
+ */
+export async function evaluate(
+  services: EvaluateServices,
+  request: EvaluationRequest,
+  clientSignal: AbortSignal,
+): Promise<Evaluation[]> {
+  const { accountId } = request;
+  const resolved = await resolveEvaluators(services, accountId, request.evaluators);
+  const keys = requestKeys(request, resolved);
+  if (keys.length === 0) return await evaluateAll(services, request, resolved, clientSignal);
+  const accountKeys = keys.map((key) => `${accountId}/${key}`);
+  return await services.keysInFlight.withKeys(accountKeys, clientSignal, async () => {
+    // A few rows by their keys, not behind long reads.
+    const earlier = await selectByRequestKeys(services.store.database, accountId, keys);
+    return await evaluateAll(services, request, resolved, clientSignal, keys, earlier);
+  });
 }
 
-/** The results that an account has under some request keys, by key. */
-export type FindKept = (
-  accountId: string,
-  requestKeys: readonly string[],
-) => Promise<Map<string, KeptResult>>;
+async function evaluateAll(
+  services: EvaluateServices,
+  request: EvaluationRequest,
+  resolved: readonly ResolvedEvaluator[],
+  clientSignal: AbortSignal,
+  keys: readonly string[] = [],
+  earlier: ReadonlyMap<string, StoredResult> = new Map(),
+): Promise<Evaluation[]> {
+  const allowance = { mainThreadMs: maxMainThreadMs, mayRetry: createRetryBudget() };
+  const evaluations = await Promise.all(
+    resolved.map((one, index): Promise<Evaluation> | Evaluation => {
+      const requestKey = keys[index];
+      const found = requestKey === undefined ? undefined : earlier.get(requestKey);
+      return found ?? evaluateOne(services, request, one, requestKey, allowance, clientSignal);
+    }),
+  );
+  if (clientSignal.aborted) throw new ClientDisconnectedError();
+  const isNew = evaluations.filter(
+    (evaluation) => !("id" in evaluation) && isWanted(evaluation, request.capture),
+  );
+  const kept = await services.resultWriter.write(isNew);
+  const keptOf = new Map(isNew.map((evaluation, index) => [evaluation, kept[index]]));
+  return evaluations.map((evaluation) => keptOf.get(evaluation) ?? evaluation);
+}
 
-/** A result that was kept, or one that nobody wanted kept. */
-export type Evaluation = EvaluationRecord | KeptResult;
-
-/** Runs every evaluator of an order at the same time and keeps what is to be kept before it returns, in their order. */
-export type Evaluate = (order: EvaluationRequest, callerGone: AbortSignal) => Promise<Evaluation[]>;
-
-export function createEvaluate(parts: EvaluateParts): Evaluate {
-  const { registry, findProfile, runEvaluator, findConfidenceInterval, keeper, findKept } = parts;
-  const { withKeys } = createKeysUnderWay();
-
-  async function evaluateOne(
-    order: EvaluationRequest,
-    { id, family, profile, wanted }: ResolvedEvaluator,
-    requestKey: string | undefined,
-    allowance: RequestAllowance,
-    callerGone: AbortSignal,
-  ): Promise<EvaluationRecord> {
-    const { accountId, sample, filing } = order;
-    const { explainStrategy } = wanted;
-    const outcome = await runEvaluator(
-      { family, profile, sample, accountId, explainStrategy, allowance },
-      callerGone,
-    );
-    const confidenceInterval =
-      order.hasConfidenceInterval && outcome.status === "success"
-        ? await findConfidenceInterval({ accountId, signal: callerGone }, id, profile)
-        : undefined;
-    return {
-      accountId,
-      evaluatorId: id,
-      evaluatorFamily: family.name,
-      profile: { name: profile.name, publicId: profile.publicId, revision: profile.revision },
-      explainStrategy,
-      isExternal: false,
-      // What came to no verdict may be tried again under the same key.
-      ...(requestKey === undefined || outcome.status !== "success" ? {} : { requestKey }),
-      sample,
-      filing,
-      outcome: confidenceInterval === undefined ? outcome : { ...outcome, confidenceInterval },
-    };
+async function evaluateOne(
+  services: EvaluateServices,
+  { accountId, sample, metadata, hasConfidenceInterval }: EvaluationRequest,
+  { id, family, profile, explainStrategy }: ResolvedEvaluator,
+  requestKey: string | undefined,
+  allowance: RequestAllowance,
+  clientSignal: AbortSignal,
+): Promise<EvaluationRecord> {
+  const task = { family, profile, sample, accountId, explainStrategy, allowance };
+  const outcome = await services.runEvaluator(task, clientSignal);
+  const isSuccess = outcome.status === "success";
+  if (hasConfidenceInterval && isSuccess) {
+    const asker = { accountId, signal: clientSignal };
+    outcome.confidenceInterval = await findConfidenceInterval(services, asker, id, profile);
   }
-
-  async function evaluateAll(
-    order: EvaluationRequest,
-    resolved: readonly ResolvedEvaluator[],
-    { keys, earlier }: { keys: readonly string[]; earlier: ReadonlyMap<string, KeptResult> },
-    callerGone: AbortSignal,
-  ): Promise<Evaluation[]> {
-    const allowance = { mainThreadMs: maxMainThreadMs, mayRetry: createRetryBudget() };
-    const evaluations = await Promise.all(
-      resolved.map((one, index): Promise<Evaluation> | Evaluation => {
-        const requestKey = keys[index];
-        return earlier.get(requestKey ?? "") ?? evaluateOne(order, one, requestKey, allowance, callerGone);
-      }),
-    );
-    if (callerGone.aborted) throw new ClientDisconnectedError();
-    const isNew = evaluations.filter(
-      (evaluation) => !("id" in evaluation) && isWanted(evaluation, order.capture),
-    );
-    const kept = await keeper.keep(isNew);
-    const keptOf = new Map(isNew.map((evaluation, index) => [evaluation, kept[index]]));
-    return evaluations.map((evaluation) => keptOf.get(evaluation) ?? evaluation);
-  }
-
-  return async (order, callerGone) => {
-    const { accountId } = order;
-    const resolved = await resolveEvaluators(registry, findProfile, accountId, order.evaluators);
-    const keys = requestKeys(order, resolved);
-    if (keys.length === 0) {
-      return await evaluateAll(order, resolved, { keys, earlier: new Map() }, callerGone);
-    }
-    const ofAccount = keys.map((key) => `${accountId}/${key}`);
-    return await withKeys(ofAccount, callerGone, async () => {
-      const earlier = await findKept(accountId, keys);
-      return await evaluateAll(order, resolved, { keys, earlier }, callerGone);
-    });
+  return {
+    accountId,
+    evaluatorId: id,
+    evaluatorFamily: family.name,
+    profile: { name: profile.name, publicId: profile.publicId, revision: profile.revision },
+    explainStrategy,
+    isExternal: false,
+    // Without a verdict, the same key may be used for another try.
+    requestKey: isSuccess ? requestKey : undefined,
+    sample,
+    metadata,
+    outcome,
   };
 }
 
@@ -113,8 +102,8 @@ function isWanted({ outcome }: EvaluationRecord, capture: EvaluationRequest["cap
 }
 
 /**
- * One evaluator with one revision of a profile gives one verdict on a sample under a caller's key, each time that it is
- * named. Another sample is another request, whatever its key.
+ * Under a client's key, one evaluator with one revision of a profile gives one verdict on a sample each time it is named.
+ * Another sample is another request, whatever its key.
  */
 function requestKeys(
   { idempotencyKey, sample }: EvaluationRequest,
@@ -122,11 +111,11 @@ function requestKeys(
 ): string[] {
   if (idempotencyKey === undefined) return [];
   const digest = createHash("sha256").update(JSON.stringify(sample)).digest("base64url");
-  const named = new Map<string, number>();
+  const timesNamed = new Map<string, number>();
   return resolved.map(({ id, profile }) => {
     const key = `${idempotencyKey}/${digest}/${id}/${profile.publicId}/${profile.revision}`;
-    const times = (named.get(key) ?? 0) + 1;
-    named.set(key, times);
+    const times = (timesNamed.get(key) ?? 0) + 1;
+    timesNamed.set(key, times);
     return `${key}/${times}`;
   });
 }

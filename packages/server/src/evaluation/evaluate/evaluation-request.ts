@@ -1,13 +1,13 @@
 import type { ExplainStrategy } from "@presage/contract";
-import type { Filing } from "../results/record/evaluation-record.ts";
+import type { ResultMetadata } from "../results/record/evaluation-record.ts";
 import type { Sample } from "../sample.ts";
 
-/** One evaluator that a caller wants to run. */
+/** One evaluator that a client wants to run. */
 export interface WantedEvaluator {
   /** An id, or an alias. */
   evaluator: string;
   /** Absent: the family's default. */
-  profileName?: string;
+  profileName?: string | undefined;
   explainStrategy: ExplainStrategy;
 }
 
@@ -16,31 +16,31 @@ export interface EvaluationRequest {
   accountId: string;
   sample: Sample;
   evaluators: readonly WantedEvaluator[];
-  filing: Filing;
-  /** Which results are kept: all, all but what passed, or none. */
+  metadata: ResultMetadata;
+  /** Which results are stored: all, all that did not pass, or none. */
   capture: "all" | "fails-only" | "none";
-  /** Whether each score is put beside the interval of all earlier ones. */
+  /** Whether each score comes with the interval of all earlier ones. */
   hasConfidenceInterval: boolean;
-  /** The caller's own word for this order. A verdict that was kept under it is answered again, not found again. */
-  idempotencyKey?: string;
+  /** The client's name for this request. A verdict that is stored under it is returned again instead of being found again. */
+  idempotencyKey?: string | undefined;
 }
 
 /** Why one of the wanted evaluators cannot be run. */
-export interface Refusal {
-  /** Its place in the order. */
+export interface EvaluatorIssue {
+  /** Its place in the request. */
   index: number;
   field: "evaluator" | "profileName";
-  /** Absent where the caller named nothing and had to. */
+  /** Absent if the client left out a name that is required. */
   message: string | undefined;
 }
 
-/** An order that names what is not there. Nothing of it was run. */
+/** A request that names evaluators or profiles that do not exist. Nothing of it was run. */
 export class InvalidEvaluatorsError extends Error {
-  readonly refusals: readonly Refusal[];
+  readonly issues: readonly EvaluatorIssue[];
 
-  constructor(refusals: readonly Refusal[]) {
-    super("The order names evaluators or profiles that cannot be used.");
+  constructor(issues: readonly EvaluatorIssue[]) {
+    super("The request names evaluators or profiles that cannot be used.");
     this.name = "InvalidEvaluatorsError";
-    this.refusals = refusals;
+    this.issues = issues;
   }
 }

@@ -1,47 +1,34 @@
-import { ClientDisconnectedError } from "../../errors.ts";
+import { orAborted } from "../../limits/deadline.ts";
 
-/** Request keys of requests that are under way in this process. */
-export interface KeysUnderWay {
+/** Request keys of the requests in flight in this process. */
+export interface KeysInFlight {
   /**
-   * Works with keys. Whoever comes while another does so waits for that one first, whose results are in the store by then. All who
-   * waited go on together: if there is nothing in the store, each has to work for itself.
+   * Runs `work` for some keys. If another request works with one of them, this waits for it first, since its results are stored by
+   * then. Those that waited for one request continue together: if it stored nothing, each has to work for itself.
    */
   withKeys<Result>(
     keys: readonly string[],
-    callerGone: AbortSignal,
+    clientSignal: AbortSignal,
     work: () => Promise<Result>,
   ): Promise<Result>;
 }
 
-export function createKeysUnderWay(): KeysUnderWay {
-  const underWay = new Map<string, Promise<void>>();
-  const othersWith = (keys: readonly string[]) => new Set(keys.flatMap((key) => underWay.get(key) ?? []));
+export function createKeysInFlight(): KeysInFlight {
+  const inFlight = new Map<string, Promise<void>>();
 
   return {
-    async withKeys(keys, callerGone, work) {
-      const others = othersWith(keys);
-      if (others.size > 0) await untilDone(others, callerGone);
+    async withKeys(keys, clientSignal, work) {
+      const others = new Set(keys.flatMap((key) => inFlight.get(key) ?? []));
+      if (others.size > 0) await orAborted(Promise.all(others), clientSignal);
       const done = Promise.withResolvers<void>();
-      const mine = keys.filter((key) => !underWay.has(key));
-      for (const key of mine) underWay.set(key, done.promise);
+      const own = keys.filter((key) => !inFlight.has(key));
+      for (const key of own) inFlight.set(key, done.promise);
       try {
         return await work();
       } finally {
-        for (const key of mine) underWay.delete(key);
+        for (const key of own) inFlight.delete(key);
         done.resolve();
       }
     },
   };
-}
-
-async function untilDone(others: Iterable<Promise<void>>, callerGone: AbortSignal): Promise<void> {
-  const gone = Promise.withResolvers<never>();
-  const leave = () => gone.reject(new ClientDisconnectedError());
-  callerGone.addEventListener("abort", leave);
-  try {
-    if (callerGone.aborted) throw new ClientDisconnectedError();
-    await Promise.race([Promise.all(others), gone.promise]);
-  } finally {
-    callerGone.removeEventListener("abort", leave);
-  }
 }

@@ -10,7 +10,7 @@ function countingFamily() {
   const config = z.object({ words: z.number() }).superRefine((given) => {
     asked.push(given);
   });
-  const family: RuleFamily<unknown> = {
+  const family: RuleFamily = {
     kind: "rule",
     name: "counting",
     description: "counting",

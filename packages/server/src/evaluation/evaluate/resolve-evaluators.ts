@@ -1,65 +1,72 @@
+import type { ExplainStrategy } from "@presage/contract";
+import type { EvaluationServices } from "../evaluation-services.ts";
 import { defaultProfileName, type Family } from "../evaluators/family.ts";
-import type { RegisteredEvaluator, Registry } from "../evaluators/registry.ts";
-import { builtInProfileId, findBuiltInProfile, systemPrefix } from "../profiles/system-profiles.ts";
-import { InvalidEvaluatorsError, type Refusal, type WantedEvaluator } from "./evaluation-request.ts";
+import { builtInPrefix, builtInProfileId, findBuiltInProfile } from "../profiles/built-in-profiles.ts";
+import { findUsableProfile, type UsableProfile } from "../profiles/find-profile.ts";
+import { type EvaluatorIssue, InvalidEvaluatorsError, type WantedEvaluator } from "./evaluation-request.ts";
 
-/** A profile as an evaluation uses it. Its config has yet to be read by the family's schema. */
-export interface UsableProfile {
-  publicId: string;
-  name: string;
-  revision: number;
-  config: unknown;
-}
-
-/** The last revision of an account's profile, unless there is none or it is archived. */
-export type FindProfile = (
-  accountId: string,
-  family: string,
-  name: string,
-) => Promise<UsableProfile | undefined>;
+type ResolveServices = Pick<EvaluationServices, "store" | "registry">;
 
 /** An evaluator and the profile to run it with. */
 export interface ResolvedEvaluator {
   id: string;
   family: Family;
   profile: UsableProfile;
-  wanted: WantedEvaluator;
+  explainStrategy: ExplainStrategy;
 }
 
-/** Finds what a caller named, or throws `InvalidEvaluatorsError` with everything that cannot be used. */
+/** Finds what a client named, or throws an `InvalidEvaluatorsError` with everything that cannot be used. */
 export async function resolveEvaluators(
-  registry: Registry,
-  findProfile: FindProfile,
+  services: ResolveServices,
   accountId: string,
-  evaluators: readonly WantedEvaluator[],
+  wanted: readonly WantedEvaluator[],
 ): Promise<ResolvedEvaluator[]> {
-  const found = await Promise.all(evaluators.map((wanted, index) => resolve(wanted, index)));
-  const refusals = found.filter((one) => "index" in one);
-  if (refusals.length > 0) throw new InvalidEvaluatorsError(refusals);
+  const found = await resolveEach(services, accountId, wanted);
+  const issues = found.filter((one) => "index" in one);
+  if (issues.length > 0) throw new InvalidEvaluatorsError(issues);
   return found.filter((one) => "profile" in one);
+}
 
-  async function resolve(wanted: WantedEvaluator, index: number): Promise<ResolvedEvaluator | Refusal> {
-    const evaluator = registry.find(wanted.evaluator);
-    if (evaluator === undefined) {
-      const names = registry.families.map(({ name }) => name).join(", ");
-      return { index, field: "evaluator", message: `There is no such evaluator; there are ${names}` };
-    }
-    const { family } = evaluator;
-    const name = wanted.profileName ?? defaultProfileName;
-    const profile = await profileOf(evaluator, name);
-    if (profile !== undefined) return { id: evaluator.id, family, profile, wanted };
-    const own = family.builtInProfiles.map((one) => one.name).join(", ");
-    const message = `The family ${family.name} has no profile of this name, or it is archived; Presage's own are ${own}`;
-    return { index, field: "profileName", message: wanted.profileName === undefined ? undefined : message };
-  }
+/** What an account wants to run and cannot, and why. */
+export async function findEvaluatorIssues(
+  services: ResolveServices,
+  accountId: string,
+  wanted: readonly WantedEvaluator[],
+): Promise<EvaluatorIssue[]> {
+  return (await resolveEach(services, accountId, wanted)).filter((one) => "index" in one);
+}
 
-  async function profileOf(
-    { family }: RegisteredEvaluator,
-    name: string,
-  ): Promise<UsableProfile | undefined> {
-    if (!name.startsWith(systemPrefix)) return await findProfile(accountId, family.name, name);
-    const profile = findBuiltInProfile(family, name);
-    if (profile === undefined) return undefined;
-    return { publicId: builtInProfileId(family.name, name), name, revision: 1, config: profile.config };
-  }
+async function resolveEach(
+  { store, registry }: ResolveServices,
+  accountId: string,
+  wanted: readonly WantedEvaluator[],
+): Promise<(ResolvedEvaluator | EvaluatorIssue)[]> {
+  return await Promise.all(
+    wanted.map(async ({ evaluator, profileName, explainStrategy }, index) => {
+      const found = registry.find(evaluator);
+      if (found === undefined) {
+        const names = registry.families.map(({ name }) => name).join(", ");
+        return {
+          index,
+          field: "evaluator",
+          message: `There is no such evaluator; the evaluators are ${names}`,
+        };
+      }
+      const { id, family } = found;
+      const name = profileName ?? defaultProfileName;
+      const profile = name.startsWith(builtInPrefix)
+        ? builtInProfile(family, name)
+        : await findUsableProfile(store.database, accountId, family.name, name);
+      if (profile !== undefined) return { id, family, profile, explainStrategy };
+      const builtIn = family.builtInProfiles.map((one) => one.name).join(", ");
+      const message = `The family ${family.name} has no profile of this name, or it is archived; the built-in ones are ${builtIn}`;
+      return { index, field: "profileName", message: profileName === undefined ? undefined : message };
+    }),
+  );
+}
+
+function builtInProfile(family: Family, name: string): UsableProfile | undefined {
+  const profile = findBuiltInProfile(family, name);
+  if (profile === undefined) return undefined;
+  return { publicId: builtInProfileId(family.name, name), name, revision: 1, config: profile.config };
 }

@@ -5,10 +5,10 @@ import { isStoreUnavailable } from "../../storage/store-error.ts";
 import { EvaluationError, internalError, outcomeOfError, unusable } from "../evaluation-error.ts";
 import { type EvaluatorOutcome, isExplained } from "../evaluator-outcome.ts";
 import type { Family, ModelCall, ModelFamily } from "../evaluators/family.ts";
+import type { UsableProfile } from "../profiles/find-profile.ts";
 import type { MainThreadAllowance, RuleRunner } from "../rules/run-rule.ts";
 import { missingFields, type Sample, sampleFieldNames } from "../sample.ts";
 import { createConfigReader } from "./read-config.ts";
-import type { UsableProfile } from "./resolve-evaluators.ts";
 
 export interface EvaluatorTask {
   family: Family;
@@ -75,9 +75,9 @@ export function createEvaluatorRunner({
   }
 
   async function runModel(
-    family: ModelFamily<unknown>,
+    family: ModelFamily,
     sample: Sample,
-    call: Omit<ModelCall<unknown>, "signal">,
+    call: Omit<ModelCall, "signal">,
     explainStrategy: ExplainStrategy,
     clientSignal: AbortSignal,
   ): Promise<EvaluatorOutcome> {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { UnusableSampleError } from "../evaluation-error.ts";
 import type { Position } from "../evaluator-outcome.ts";
-import type { RuleFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { describeDifference, firstDifference } from "./text/first-difference.ts";
 import { editDistance as distanceBetween } from "./text/levenshtein.ts";
@@ -17,16 +17,15 @@ const config = z.strictObject({
     .meta({ description: "The lowest similarity that passes." }),
   ...textNormalisation,
 });
-type Config = z.output<typeof config>;
 
-/** The product of two lengths that takes a millisecond. */
-const lightProductOfLengths = 1e6;
+/** A product of lengths that takes about a millisecond. */
+const cheapProductOfLengths = 1e6;
 
 /** 1 − Levenshtein distance / length of the longer text, in Unicode code points. */
-export const editDistance: RuleFamily<Config> = {
+export const editDistance = defineFamily({
   kind: "rule",
   name: "edit-distance",
-  description: "How few characters of the output would have to be changed to make it the gold answer.",
+  description: "How similar the output and the gold answer are, by the characters that would have to change.",
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
@@ -38,7 +37,7 @@ export const editDistance: RuleFamily<Config> = {
     },
   ],
   isExpensive: ({ output = "", goldAnswer = "" }) =>
-    output.length * goldAnswer.length > lightProductOfLengths,
+    output.length * goldAnswer.length > cheapProductOfLengths,
   prepare(profile) {
     return ({ output = "", goldAnswer = "" }) => {
       const said = normaliseText(output, profile);
@@ -53,7 +52,7 @@ export const editDistance: RuleFamily<Config> = {
       return {
         pass: score >= profile.threshold,
         score,
-        ...(positions.length === 0 ? {} : { positions }),
+        positions: positions.length === 0 ? undefined : positions,
         extra: { edits, longer_length: longer },
         explain() {
           const at = firstDifference(said.text, wanted.text);
@@ -67,11 +66,11 @@ export const editDistance: RuleFamily<Config> = {
       };
     };
   },
-};
+});
 
 function differingStretch(output: string, said: NormalisedText, wanted: NormalisedText): Position[] {
   if (said.range === undefined) return [];
-  // Two emoji may share half of their units, but no part of a character.
+  // Two emoji may share half of their UTF-16 units and still be different characters.
   const saidCodePoints = [...said.text];
   const { prefix, suffix } = sharedEnds(saidCodePoints, [...wanted.text]);
   const [start = 0] = codePointPositions(output, [said.range])[0] ?? [];

@@ -1,30 +1,28 @@
 import { maxKindsOfError } from "@presage/contract/read-taxonomy";
 import { z } from "zod";
-import { EvaluationError } from "../evaluation-error.ts";
+import { EvaluationError, needsModel } from "../evaluation-error.ts";
 import type { AskForVerdict } from "../judge/ask-for-verdict.ts";
 import { type ErrorKind, taxonomyQuestion } from "../judge/prompts.ts";
 import type { VerdictForm } from "../judge/verdict-form.ts";
 import type { TaxonomyRevision } from "../taxonomies/error-taxonomies-store.ts";
 import { flattenTaxonomy } from "../taxonomies/flatten-taxonomy.ts";
-import type { ModelFamily } from "./family.ts";
-import { needsModel } from "./needs-model.ts";
+import { defineFamily } from "./family.ts";
 
-/** PostgreSQL cannot even be asked for another. */
+/** PostgreSQL rejects a NUL even in a query. */
 const name = z
   .string()
   .min(1)
-  .refine((text) => !text.includes("\0"), "Names hold no NUL characters");
+  .refine((text) => !text.includes("\0"), "Names must not contain NUL characters");
 
 const config = z.strictObject({
   error_taxonomy_name: name,
   label: name.default("production").meta({
-    description: "The revision of the taxonomy that bears this label is used.",
+    description: "The revision of the taxonomy with this label is used.",
   }),
 });
-export type ErrorTaxonomyConfig = z.output<typeof config>;
 
-export interface ErrorTaxonomyParts {
-  /** Undefined where there is no model to ask. */
+export interface ErrorTaxonomyOptions {
+  /** Undefined if no model is configured. */
   askForVerdict: AskForVerdict | undefined;
   findLabelledRevision(
     accountId: string,
@@ -33,12 +31,9 @@ export interface ErrorTaxonomyParts {
   ): Promise<TaxonomyRevision | undefined>;
 }
 
-/** A model puts what is wrong with an output into the kinds of error of a taxonomy. */
-export function createErrorTaxonomyFamily({
-  askForVerdict,
-  findLabelledRevision,
-}: ErrorTaxonomyParts): ModelFamily<ErrorTaxonomyConfig> {
-  return {
+/** A model classifies the errors of an output by the kinds of error of a taxonomy. */
+export function createErrorTaxonomyFamily({ askForVerdict, findLabelledRevision }: ErrorTaxonomyOptions) {
+  return defineFamily({
     kind: "model",
     name: "error-taxonomy",
     description: "A model finds which errors of a taxonomy the output has; it passes if it has none.",
@@ -88,12 +83,12 @@ export function createErrorTaxonomyFamily({
           ),
       };
     },
-  };
+  });
 }
 
 function kindsOf({ body, error_taxonomy_name }: TaxonomyRevision): ErrorKind[] {
   const leaves = flattenTaxonomy(JSON.parse(body), maxKindsOfError + 1);
-  if (leaves.length === 0) throw noTaxonomy(`"${error_taxonomy_name}" has no kinds of error in it.`);
+  if (leaves.length === 0) throw noTaxonomy(`"${error_taxonomy_name}" has no kinds of error.`);
   if (leaves.length > maxKindsOfError) {
     throw noTaxonomy(`"${error_taxonomy_name}" has more than ${maxKindsOfError} kinds of error.`);
   }
@@ -109,7 +104,7 @@ interface FoundCategories {
   categories: { id: string; reason: string }[];
 }
 
-/** The menu is the taxonomy's kinds of error. */
+/** A verdict may name the kinds of error of the taxonomy. */
 function formOf(kinds: readonly ErrorKind[]): VerdictForm<FoundCategories> {
   const ids = kinds.map(({ id }) => id);
   const category = {

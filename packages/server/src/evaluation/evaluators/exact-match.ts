@@ -1,13 +1,12 @@
 import { z } from "zod";
-import type { RuleFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { describeDifference, firstDifference } from "./text/first-difference.ts";
 import { normaliseText, textNormalisation } from "./text/normalise-text.ts";
 
 const config = z.strictObject(textNormalisation);
-type Config = z.output<typeof config>;
 
-export const exactMatch: RuleFamily<Config> = {
+export const exactMatch = defineFamily({
   kind: "rule",
   name: "exact-match",
   description: "The output equals the gold answer.",
@@ -39,4 +38,4 @@ export const exactMatch: RuleFamily<Config> = {
       };
     };
   },
-};
+});

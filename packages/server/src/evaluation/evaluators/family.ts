@@ -3,29 +3,29 @@ import type { Verdict } from "../evaluator-outcome.ts";
 import type { JudgeCall } from "../judge/complete-with-retries.ts";
 import type { Sample, SampleField } from "../sample.ts";
 
-/** A profile that comes with Presage. Its name begins with `system:`. */
-export interface BuiltInProfile<Config> {
+/** A built-in profile. Its name begins with `system:`. */
+export interface BuiltInProfile<Config = unknown> {
   name: `system:${string}`;
   description: string;
   config: Config;
 }
 
-interface FamilyParts<Config> {
+interface FamilyBase<Config> {
   /** Also the alias of its newest evaluator. */
   name: string;
-  /** One sentence for people who choose among families. */
+  /** One sentence for people who choose a family. */
   description: string;
-  /** Dates of its versions (YYYY-MM-DD), the newest first. A version that changes scores is a new one. */
+  /** Dates of its versions (YYYY-MM-DD), the newest first. A change that alters scores is a new version. */
   versions: readonly [string, ...string[]];
-  /** Without these a sample cannot be evaluated. */
+  /** A sample without one of these cannot be evaluated. */
   needs: readonly SampleField[];
-  /** These are looked at if they are there. */
+  /** Fields that are used if they are present. */
   takes?: readonly SampleField[];
-  /** What a sample needs besides, as the config wants it. */
+  /** What a sample needs besides with this config. */
   needsWith?(config: Config): readonly SampleField[];
-  /** Checks a profile's config and fills in its defaults. Strict: what it does not know is a mistake. */
+  /** Checks a profile's config and fills in its defaults. Strict: it rejects fields that it does not know. */
   config: z.ZodType<Config>;
-  builtInProfiles: readonly BuiltInProfile<Config>[];
+  builtInProfiles: readonly BuiltInProfile<NoInfer<Config>>[];
 }
 
 /** The part of a config's check that may take long. The family's schema leaves it out where it is needed. */
@@ -36,35 +36,45 @@ export interface ExpensiveCheck<Config> {
   path: readonly string[];
 }
 
-/** A family whose verdict follows from the sample and the profile alone. */
-export interface RuleFamily<Config> extends FamilyParts<Config> {
+interface RuleFamilyOf<Config> extends FamilyBase<Config> {
   kind: "rule";
   /**
-   * How long the texts that it needs may be together. Longer ones are unusable: what is made of them to be compared takes
-   * some hundred bytes a character, and several may be in the threads at once. Absent: as long as a request lets them be.
+   * Maximum length of the texts that it needs, all together; longer ones are unusable. Comparing them takes some hundred bytes a
+   * character, and several may be in the threads at once. Absent: only the request's own limit holds.
    */
   maxCharacters?: number;
-  /** What of a config's check would hold up the main thread: it is done in another one, under a deadline. */
+  /** The part of a config's check that would block the main thread. It runs in another one, under a deadline. */
   expensiveCheck?: ExpensiveCheck<Config>;
   /** Reads a config once for many samples. */
   prepare(config: Config): (sample: Sample) => Verdict;
-  /** Whether this sample takes longer than a millisecond or so: it then runs beside the main thread, under a deadline. */
+  /** Whether this sample takes longer than about a millisecond: it then runs in another thread, under a deadline. */
   isExpensive?(sample: Sample, config: Config): boolean;
 }
 
-/** What a model-backed evaluation is given beside the sample. */
-export interface ModelCall<Config> extends JudgeCall {
-  config: Config;
-}
-
-/** A family that asks a model. */
-export interface ModelFamily<Config> extends FamilyParts<Config> {
+interface ModelFamilyOf<Config> extends FamilyBase<Config> {
   kind: "model";
   evaluate(sample: Sample, call: ModelCall<Config>): Promise<Verdict>;
 }
 
-/** Any family. Its config must have gone through its own schema. */
-export type Family = RuleFamily<unknown> | ModelFamily<unknown>;
+/** What an evaluation by a model is given beside the sample. */
+export interface ModelCall<Config = unknown> extends JudgeCall {
+  config: Config;
+}
 
-/** The profile that a family uses when none is named. */
+/** A family whose verdict depends on the sample and the profile alone. */
+export type RuleFamily = RuleFamilyOf<unknown>;
+
+/** A family that asks a model. */
+export type ModelFamily = ModelFamilyOf<unknown>;
+
+export type Family = RuleFamily | ModelFamily;
+
+/** Hides the type of a family's configs: each config that reaches the family has passed its schema. */
+export function defineFamily<Config>(family: RuleFamilyOf<Config>): RuleFamily;
+export function defineFamily<Config>(family: ModelFamilyOf<Config>): ModelFamily;
+export function defineFamily(family: Family): Family {
+  return family;
+}
+
+/** The profile that a family uses if the request names none. */
 export const defaultProfileName = "system:default";

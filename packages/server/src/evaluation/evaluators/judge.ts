@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { Asker } from "../../storage/reader.ts";
+import { needsModel } from "../evaluation-error.ts";
 import type { AskForVerdict } from "../judge/ask-for-verdict.ts";
 import { type CorrectedExample, judgeQuestion } from "../judge/prompts.ts";
 import type { VerdictForm } from "../judge/verdict-form.ts";
 import { type SampleField, sampleFieldNames } from "../sample.ts";
-import type { ModelFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { judgeProfiles } from "./judge-profiles.ts";
-import { needsModel } from "./needs-model.ts";
 
 const maxCriteriaCharacters = 20_000;
 const maxExamples = 8;
@@ -14,17 +14,18 @@ const maxExamples = 8;
 const optionalFields = ["systemPrompt", "retrievedContext", "input", "goldAnswer"] as const;
 
 const config = z.strictObject({
-  pass_criteria: z.string().min(1).max(maxCriteriaCharacters).regex(/\S/, "Criteria need words").meta({
+  pass_criteria: z.string().min(1).max(maxCriteriaCharacters).regex(/\S/, "Criteria must not be blank").meta({
     description: "What an output must be like to pass, in plain words.",
   }),
   active_learning_enabled: z.boolean().default(false).meta({
-    description: "Show the judge the latest results of this profile that people have corrected.",
+    description: "Show the judge the results of this profile that people corrected last.",
   }),
   required_fields: z
     .array(z.enum(optionalFields.map((field) => sampleFieldNames[field])))
     .default([])
     .meta({
-      description: "What the criteria speak of beside the output. A sample without it is not judged.",
+      description:
+        "Fields besides the output that the criteria refer to. A sample without them is not judged.",
     }),
 });
 export type JudgeConfig = z.output<typeof config>;
@@ -45,7 +46,7 @@ const form: VerdictForm<{ reasoning: string; verdict: "pass" | "fail"; score?: n
     },
     schema: z.object({
       reasoning: z.string().regex(/\S/),
-      // Case and space are no doubt about what was meant; any other word is.
+      // Letter case and white space leave no doubt about what is meant; another word does.
       verdict: z
         .string()
         .trim()
@@ -55,16 +56,16 @@ const form: VerdictForm<{ reasoning: string; verdict: "pass" | "fail"; score?: n
     }),
   };
 
-export interface JudgeParts {
-  /** Undefined where there is no model to ask. */
+export interface JudgeOptions {
+  /** Undefined if no model is configured. */
   askForVerdict: AskForVerdict | undefined;
-  /** The account's latest corrected results of a profile, the newest first. */
+  /** The account's most recently corrected results of a profile, the newest first. */
   findCorrections(asker: Asker, profilePublicId: string, limit: number): Promise<CorrectedExample[]>;
 }
 
-/** A model decides by the profile's criteria. */
-export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeParts): ModelFamily<JudgeConfig> {
-  return {
+/** A model decides by the criteria of the profile. */
+export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeOptions) {
+  return defineFamily({
     kind: "model",
     name: "judge",
     description: "A model decides whether the output meets the profile's criteria.",
@@ -85,7 +86,7 @@ export function createJudgeFamily({ askForVerdict, findCorrections }: JudgeParts
       const pass = value.verdict === "pass";
       return { pass, score: value.score ?? Number(pass), extra: asked, explain: () => value.reasoning };
     },
-  };
+  });
 }
 
 function fieldsNamed(names: readonly string[]): SampleField[] {

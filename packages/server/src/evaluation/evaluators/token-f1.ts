@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { RuleFamily } from "./family.ts";
+import { defineFamily } from "./family.ts";
 import { f1Score } from "./text/f1-score.ts";
 import { listItems } from "./text/list-items.ts";
 import { countItems, overlapOf, subtract } from "./text/multiset.ts";
@@ -13,20 +13,20 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
-/** Every token is a text of its own: at this length a quarter of a gigabyte of them. */
+/** Each token becomes a string of its own: about 250 MB of them at this length. */
 const maxCharacters = 4_000_000;
 
-/** The sum of two lengths that takes a millisecond. */
-const lightCharacters = 40_000;
+/** Texts of this length together take about a millisecond. */
+const cheapCharacters = 40_000;
 
 const asciiPunctuation = /[!-/:-@[-`{-~]/g;
 const article = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu;
 
 /** F1 over bags of tokens, as in the evaluation script of SQuAD (Rajpurkar et al. 2016). */
-export const tokenF1: RuleFamily<Config> = {
+export const tokenF1 = defineFamily({
   kind: "rule",
   name: "token-f1",
-  description: "How far the words of the output and of the gold answer are the same, whatever their order.",
+  description: "How many words the output and the gold answer share, in any order.",
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
@@ -38,7 +38,7 @@ export const tokenF1: RuleFamily<Config> = {
       config: { threshold: 0.5, normalisation: "squad" },
     },
   ],
-  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
+  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > cheapCharacters,
   prepare({ threshold, normalisation }) {
     return ({ output = "", goldAnswer = "" }) => {
       const saidTokens = tokenise(output, normalisation);
@@ -56,16 +56,16 @@ export const tokenF1: RuleFamily<Config> = {
         explain() {
           const missing = subtract(wanted, said);
           const unwanted = subtract(said, wanted);
-          if (missing.size + unwanted.size === 0) return "The output has the very tokens of the gold answer.";
+          if (missing.size + unwanted.size === 0) return "The output has the same tokens as the gold answer.";
           return [
             missing.size > 0 ? `The output lacks ${listItems(missing)}.` : "The output lacks nothing.",
-            ...(unwanted.size > 0 ? [`It has ${listItems(unwanted)}, which the gold answer has not.`] : []),
+            ...(unwanted.size > 0 ? [`It has ${listItems(unwanted)}, which the gold answer lacks.`] : []),
           ].join(" ");
         },
       };
     };
   },
-};
+});
 
 function tokenise(text: string, normalisation: Config["normalisation"]): string[] {
   const normalised =

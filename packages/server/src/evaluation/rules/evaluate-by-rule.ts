@@ -18,7 +18,7 @@ const maxPreparedConfigs = 500;
 const maxPreparedCharacters = 4_000_000;
 
 /** Evaluates in the calling thread. A config is prepared once and cached. */
-export function createRuleEvaluator(families: readonly RuleFamily<unknown>[]) {
+export function createRuleEvaluator(families: readonly RuleFamily[]) {
   const familiesByName = new Map(families.map((family) => [family.name, family]));
   const prepared = new LRUCache<string, (sample: Sample) => Verdict>({
     max: maxPreparedConfigs,

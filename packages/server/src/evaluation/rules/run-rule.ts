@@ -42,7 +42,7 @@ export interface RuleRunner {
 }
 
 export interface RuleRunnerOptions {
-  families: readonly RuleFamily<unknown>[];
+  families: readonly RuleFamily[];
   /** The module of the threads; it exports `runRuleTask` and `checkRuleConfig`. */
   threadModule: URL;
   maxThreads: number;
@@ -165,7 +165,7 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
 }
 
 /** Says how much longer the sample is than its family accepts, if it is. */
-function describeExcess(family: RuleFamily<unknown> | undefined, { sample }: RuleTask): string | undefined {
+function describeExcess(family: RuleFamily | undefined, { sample }: RuleTask): string | undefined {
   if (family?.maxCharacters === undefined) return undefined;
   const characters = charactersOf(sample, family.needs);
   if (characters <= family.maxCharacters) return undefined;

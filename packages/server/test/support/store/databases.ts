@@ -6,7 +6,7 @@ import { createDatabaseAt, type PostgresServer, startPostgres } from "./postgres
 
 export interface TestDatabase {
   name: "SQLite" | "PostgreSQL";
-  /** Makes an empty database and returns its URL. */
+  /** Creates an empty database and returns its URL. */
   create(): Promise<string>;
 }
 
@@ -19,12 +19,14 @@ export async function createPostgresDatabase(options?: string): Promise<string> 
   return await createDatabaseAt(shared ?? (await postgres)?.url ?? "", options);
 }
 
-/** Called once, after the last test file. */
+/** Called after the last test file; a later one would start another server. */
 export async function removeSharedPostgres(): Promise<void> {
-  await (await postgres)?.remove();
+  const server = await postgres;
+  postgres = undefined;
+  await server?.remove();
 }
 
-/** Runs the tests on each database that Presage supports. */
+/** Runs the tests on each supported database. */
 export function onEachDatabase(tests: (database: TestDatabase) => void): void {
   describe("on SQLite", () => {
     const directories: string[] = [];

@@ -19,7 +19,7 @@ export function Identity() {
         <Fact look="row" name="Name">
           {me ? (me.name ?? "–") : placeholder}
         </Fact>
-        <Fact look="row" name="E-mail">
+        <Fact look="row" name="Email">
           {me ? (me.email ?? "–") : placeholder}
         </Fact>
         <Fact look="row" name="Identity provider">

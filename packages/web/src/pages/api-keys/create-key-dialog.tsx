@@ -50,7 +50,11 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
     focusFirstIssue(event.currentTarget);
   }
 
-  const known = { ...issuesOf(error), ...issues };
+  const serverIssues = issuesOf(error);
+  const known = {
+    name: issues.name ?? serverIssues.name,
+    expires_at: issues.expires_at ?? serverIssues.expires_at,
+  };
   return (
     <Dialog
       isOpen={isOpen}
@@ -112,7 +116,9 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
             )}
           </Field>
         )}
-        {error !== null && Object.keys(known).length === 0 && <ErrorNotice error={error} />}
+        {error !== null && known.name === undefined && known.expires_at === undefined && (
+          <ErrorNotice error={error} />
+        )}
         <div className="flex justify-end gap-2">
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" variant="primary" isBusy={isPending}>
@@ -126,7 +132,5 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
 
 function issuesOf(error: unknown): NewKeyIssues {
   const issues = fieldIssues(error);
-  const name = issueAt(issues, "name");
-  const expiresAt = issueAt(issues, "expires_at");
-  return { ...(name && { name }), ...(expiresAt && { expires_at: expiresAt }) };
+  return { name: issueAt(issues, "name"), expires_at: issueAt(issues, "expires_at") };
 }

@@ -11,8 +11,8 @@ export interface NewKeyForm {
 }
 
 export interface NewKeyIssues {
-  name?: string;
-  expires_at?: string;
+  name?: string | undefined;
+  expires_at?: string | undefined;
 }
 
 const dayMs = 86_400_000;
@@ -35,8 +35,8 @@ export function readNewKey(
   }
 
   if (issues.name !== undefined || issues.expires_at !== undefined) return { issues };
-  const expiresAt = expiresAtMs === null ? {} : { expires_at: new Date(expiresAtMs).toISOString() };
-  return { request: { name: trimmed, ...expiresAt } };
+  const expires_at = expiresAtMs === null ? undefined : new Date(expiresAtMs).toISOString();
+  return { request: { name: trimmed, expires_at } };
 }
 
 /** Null: never. A day counts to its end in the user's time zone. */

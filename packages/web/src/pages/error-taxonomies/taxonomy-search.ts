@@ -1,3 +1,5 @@
+import { isRevision } from "../../search-params.ts";
+
 /** The search parameters of a taxonomy's page. */
 export interface TaxonomySearch {
   /** Absent: the newest. */
@@ -11,8 +13,4 @@ export function readTaxonomySearch({ revision, against }: Record<string, unknown
     ...(isRevision(revision) && { revision }),
     ...(isRevision(against) && { against }),
   };
-}
-
-function isRevision(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 1;
 }

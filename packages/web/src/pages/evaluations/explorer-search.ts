@@ -46,7 +46,7 @@ export interface ExplorerSearch {
 
 const maxTags = 50;
 
-/** What stands in the address bar; invalid values are ignored. */
+/** Reads the URL; invalid values are ignored. */
 export function readExplorerSearch(search: Record<string, unknown>): ExplorerSearch {
   const tags = [search.tag].flat().map(textOf).filter(isTag).slice(0, maxTags);
   return withoutAbsent({

@@ -79,7 +79,7 @@ function Quality({
         <Figure name="pass rate">
           {formatShare(pass_rate)}
           {interval !== null && (
-            <span className="font-normal text-ink-3" title="Wilson’s interval at 95 %">
+            <span className="font-normal text-ink-3" title="95 % Wilson interval">
               {` ${(interval.lower * 100).toFixed(1)}–${formatShare(interval.upper)}`}
             </span>
           )}

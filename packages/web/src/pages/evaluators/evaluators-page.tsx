@@ -3,7 +3,7 @@ import { createLazyRoute } from "@tanstack/react-router";
 import { Scale } from "lucide-react";
 import { latestProfilesQuery, profileFiguresQuery } from "../../data/evaluator-profiles.ts";
 import { evaluatorFamiliesQuery, evaluatorsQuery } from "../../data/evaluators.ts";
-import { findQueryError } from "../../data/find-query-error.ts";
+import { findQueryError } from "../../data/query-errors.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Button } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";

@@ -47,7 +47,7 @@ export function FamilyCard({ family, evaluators, profiles, figuresOf }: FamilyCa
               </Fact>
             )}
             {evaluators.map(({ id, aliases }) => (
-              <Fact key={id} look="inline" name="Id">
+              <Fact key={id} look="inline" name="ID">
                 <code className="font-mono">{id}</code>
                 {aliases.length > 0 && (
                   <>

@@ -5,7 +5,7 @@ export interface Change {
   /** The same in words, for screen readers and on hover. */
   long: string;
   /** Undefined: neither good nor bad, or too small a change. */
-  isGood?: boolean;
+  isGood?: boolean | undefined;
 }
 
 interface Amounts {
@@ -32,7 +32,7 @@ export function compareAmounts({ current, before, format, isMoreGood }: Amounts)
   return {
     short: `${isMore ? "↑" : "↓"} ${size}`,
     long: `${size} ${isMore ? "more" : "less"} than ${past}`,
-    ...(isMoreGood !== undefined && Math.abs(part) >= minRatedChange && { isGood: isMore === isMoreGood }),
+    isGood: isMoreGood === undefined || Math.abs(part) < minRatedChange ? undefined : isMore === isMoreGood,
   };
 }
 
@@ -61,7 +61,7 @@ export function compareRatios({ current, before, format, isMoreGood }: Ratios): 
   return {
     short: `${isMore ? "↑" : "↓"} ${size} pt`,
     long: `${size} points ${isMore ? "higher" : "lower"} than ${past}${isChance ? ", which may be chance" : ""}`,
-    ...(!isChance && { isGood: isMore === isMoreGood }),
+    isGood: isChance ? undefined : isMore === isMoreGood,
   };
 }
 

@@ -14,7 +14,7 @@ export function EvaluatorsCard({ since, byEvaluator, lackedInput }: PeriodSummar
   const groups = byEvaluator.toSorted((a, b) => b.count - a.count).slice(0, maxRows);
   const leftOut = byEvaluator.length - groups.length;
   return (
-    <Card title="Evaluators" {...(leftOut > 0 && { hint: `Top ${maxRows}; ${leftOut} more not shown.` })}>
+    <Card title="Evaluators" hint={leftOut > 0 ? `Top ${maxRows}; ${leftOut} more not shown.` : undefined}>
       <Table label="Evaluators" className="whitespace-nowrap">
         <thead>
           <tr className="border-b border-line">

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
-import { findQueryError } from "../../data/find-query-error.ts";
 import type { Period } from "../../data/period.ts";
+import { findQueryError } from "../../data/query-errors.ts";
 import { periodSummaryQuery } from "../../data/summaries.ts";
 import { latencyQuery, usageQuery } from "../../data/usage.ts";
 import { usePresage } from "../../data/use-presage.ts";

@@ -1,16 +1,16 @@
 import { diffArrays } from "diff";
 import { compareWords } from "./compare-words.ts";
-import { type Stretch, shorten, stretch } from "./stretch.ts";
+import { type LinePart, linePart, shorten } from "./line-part.ts";
 
 export interface ComparedLine {
   /** Its number, from 1. */
   line: number;
-  stretches: Stretch[];
+  parts: LinePart[];
 }
 
 /** An equal line, or a changed, added or removed one. */
 export type DifferenceRow =
-  | { kind: "equal"; before: number; after: number; stretches: Stretch[] }
+  | { kind: "equal"; before: number; after: number; parts: LinePart[] }
   | { kind: "changed"; before?: ComparedLine; after?: ComparedLine };
 
 const linesBudgetMs = 150;
@@ -42,7 +42,7 @@ export function compareLines(
           kind: "equal",
           before: beforeLine++,
           after: afterLine++,
-          stretches: shorten([stretch(text)]),
+          parts: shorten([linePart(text)]),
         });
       }
       continue;
@@ -64,16 +64,16 @@ export function compareLines(
       const compared = compareWords(before, after, wordsUntilMs - performance.now());
       return {
         kind: "changed",
-        before: { line: beforeLine++, stretches: compared.before },
-        after: { line: afterLine++, stretches: compared.after },
+        before: { line: beforeLine++, parts: compared.before },
+        after: { line: afterLine++, parts: compared.after },
       };
     }
     if (before !== undefined) {
-      return { kind: "changed", before: { line: beforeLine++, stretches: shorten([stretch(before, true)]) } };
+      return { kind: "changed", before: { line: beforeLine++, parts: shorten([linePart(before, true)]) } };
     }
     return {
       kind: "changed",
-      after: { line: afterLine++, stretches: shorten([stretch(after ?? "", true)]) },
+      after: { line: afterLine++, parts: shorten([linePart(after ?? "", true)]) },
     };
   }
 }

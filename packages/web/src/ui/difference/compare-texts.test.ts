@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { DifferenceRow } from "./compare-lines.ts";
 import { compareAsJson, compareAsText, type Difference } from "./compare-texts.ts";
-import type { Stretch } from "./stretch.ts";
+import type { LinePart } from "./line-part.ts";
 
 /** A difference as text, with changes inside a line in brackets. */
 function shown(difference: Difference | undefined): string[] | string | undefined {
@@ -9,15 +9,15 @@ function shown(difference: Difference | undefined): string[] | string | undefine
 }
 
 function shownRow(row: DifferenceRow): string[] {
-  if (row.kind === "equal") return [`${row.before} ${row.after} ${join(row.stretches)}`];
+  if (row.kind === "equal") return [`${row.before} ${row.after} ${join(row.parts)}`];
   return [
-    ...(row.before ? [`- ${row.before.line} ${join(row.before.stretches)}`] : []),
-    ...(row.after ? [`+ ${row.after.line} ${join(row.after.stretches)}`] : []),
+    ...(row.before ? [`- ${row.before.line} ${join(row.before.parts)}`] : []),
+    ...(row.after ? [`+ ${row.after.line} ${join(row.after.parts)}`] : []),
   ];
 }
 
-function join(stretches: readonly Stretch[]): string {
-  const written = stretches.map(({ text, isChanged, omitted }) => {
+function join(parts: readonly LinePart[]): string {
+  const written = parts.map(({ text, isChanged, omitted }) => {
     const whole = omitted === 0 ? text : `${text}…${omitted}…`;
     return isChanged ? `[${whole}]` : whole;
   });

@@ -1,10 +1,10 @@
 import { diffWordsWithSpace } from "diff";
 import { cutBefore } from "../untrusted-text/cut-before.ts";
-import { type Stretch, shorten, stretch } from "./stretch.ts";
+import { type LinePart, linePart, shorten } from "./line-part.ts";
 
 export interface ComparedLines {
-  before: Stretch[];
-  after: Stretch[];
+  before: LinePart[];
+  after: LinePart[];
 }
 
 /** Of longer lines, only the middle between equal ends is compared. */
@@ -21,8 +21,8 @@ export function compareWords(before: string, after: string, budgetMs: number): C
   const middleBefore = before.slice(start, before.length - tail);
   const middleAfter = after.slice(start, after.length - tail);
   const middle = compareMiddles(middleBefore, middleAfter, budgetMs);
-  const beginning = stretch(before.slice(0, start));
-  const end = stretch(before.slice(before.length - tail));
+  const beginning = linePart(before.slice(0, start));
+  const end = linePart(before.slice(before.length - tail));
   return {
     before: shorten([beginning, ...middle.before, end]),
     after: shorten([beginning, ...middle.after, end]),
@@ -30,7 +30,7 @@ export function compareWords(before: string, after: string, budgetMs: number): C
 }
 
 function compareMiddles(before: string, after: string, budgetMs: number): ComparedLines {
-  const whole = { before: [stretch(before, true)], after: [stretch(after, true)] };
+  const whole = { before: [linePart(before, true)], after: [linePart(after, true)] };
   if (budgetMs <= 0 || before.length + after.length > maxMiddle) return whole;
   const changes = diffWordsWithSpace(before, after, { timeout: budgetMs, maxEditLength: 1_000 });
   if (changes === undefined) return whole;
@@ -38,8 +38,8 @@ function compareMiddles(before: string, after: string, budgetMs: number): Compar
   const inCommon = common.reduce((length, { value }) => length + value.trim().length, 0);
   if (inCommon < minInCommon * Math.max(before.length, after.length)) return whole;
   return {
-    before: changes.filter(({ added }) => !added).map(({ value, removed }) => stretch(value, removed)),
-    after: changes.filter(({ removed }) => !removed).map(({ value, added }) => stretch(value, added)),
+    before: changes.filter(({ added }) => !added).map(({ value, removed }) => linePart(value, removed)),
+    after: changes.filter(({ removed }) => !removed).map(({ value, added }) => linePart(value, added)),
   };
 }
 

@@ -3,7 +3,7 @@ import { formatCount } from "../../format/format-number.ts";
 import { Pieces } from "../untrusted-text/pieces.tsx";
 import type { ComparedLine } from "./compare-lines.ts";
 import type { DisplayRow } from "./display-rows.ts";
-import type { Stretch } from "./stretch.ts";
+import type { LinePart } from "./line-part.ts";
 
 type Side = "equal" | "removed" | "added";
 
@@ -11,13 +11,13 @@ const signs: Record<Side, string> = { equal: " ", removed: "−", added: "+" };
 const grounds: Record<Side, string> = { equal: "", removed: "bg-fail-soft", added: "bg-pass-soft" };
 
 /** One row of a difference, readable without colours. */
-export function DifferenceLine({ row, onUnfold }: { row: DisplayRow; onUnfold(from: number): void }) {
+export function DifferenceLine({ row, onExpand }: { row: DisplayRow; onExpand(from: number): void }) {
   switch (row.kind) {
-    case "folded":
+    case "collapsed":
       return (
         <button
           type="button"
-          onClick={() => onUnfold(row.from)}
+          onClick={() => onExpand(row.from)}
           className="flex w-full gap-2 bg-sunken px-3 py-0.5 text-left text-ink-3 -outline-offset-2 hover:bg-hover hover:text-ink"
         >
           <span aria-hidden>⋯</span>
@@ -39,10 +39,10 @@ export function DifferenceLine({ row, onUnfold }: { row: DisplayRow; onUnfold(fr
         </div>
       );
     case "equal":
-      return <Line side="equal" line={row.after} stretches={row.stretches} />;
+      return <Line side="equal" line={row.after} parts={row.parts} />;
     case "removed":
     case "added":
-      return <Line side={row.kind} line={row.line.line} stretches={row.line.stretches} />;
+      return <Line side={row.kind} line={row.line.line} parts={row.line.parts} />;
   }
 }
 
@@ -50,20 +50,20 @@ export function DifferenceLine({ row, onUnfold }: { row: DisplayRow; onUnfold(fr
 export function EqualPair({ row }: { row: Extract<DisplayRow, { kind: "equal" }> }) {
   return (
     <div className="grid grid-cols-2 divide-x divide-line">
-      <Line side="equal" line={row.before} stretches={row.stretches} />
-      <Line side="equal" line={row.after} stretches={row.stretches} />
+      <Line side="equal" line={row.before} parts={row.parts} />
+      <Line side="equal" line={row.after} parts={row.parts} />
     </div>
   );
 }
 
 function Half({ side, line }: { side: Side; line: ComparedLine | undefined }) {
   if (line === undefined) return <div className="bg-sunken" />;
-  return <Line side={side} line={line.line} stretches={line.stretches} />;
+  return <Line side={side} line={line.line} parts={line.parts} />;
 }
 
-function Line({ side, line, stretches }: { side: Side; line: number; stretches: readonly Stretch[] }) {
+function Line({ side, line, parts }: { side: Side; line: number; parts: readonly LinePart[] }) {
   // An entirely changed line needs no highlights.
-  const isPartly = stretches.some(({ isChanged }) => !isChanged);
+  const isPartly = parts.some(({ isChanged }) => !isChanged);
   return (
     <div className={clsx("flex min-w-0", grounds[side])}>
       <span aria-hidden className="w-10 shrink-0 pr-2 text-right text-ink-3 select-none">
@@ -74,9 +74,9 @@ function Line({ side, line, stretches }: { side: Side; line: number; stretches: 
       </span>
       {side !== "equal" && <span className="sr-only">{side}: </span>}
       <span dir="auto" className="min-w-0 flex-1 pr-3 wrap-anywhere whitespace-pre-wrap">
-        {stretches.map((stretch, index) => (
+        {parts.map((part, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a line is rendered as a whole
-          <ShownStretch key={index} stretch={stretch} side={isPartly ? side : "equal"} />
+          <ShownPart key={index} part={part} side={isPartly ? side : "equal"} />
         ))}
       </span>
     </div>
@@ -88,8 +88,8 @@ const changes = {
   added: "rounded-xs bg-pass/20 underline decoration-pass/70 underline-offset-2",
 };
 
-function ShownStretch({ stretch, side }: { stretch: Stretch; side: Side }) {
-  const { text, isChanged, omitted } = stretch;
+function ShownPart({ part, side }: { part: LinePart; side: Side }) {
+  const { text, isChanged, omitted } = part;
   const omission = omitted > 0 && (
     <span className="mx-1 rounded bg-hover px-1 text-ink-3 no-underline">
       ⋯ {formatCount(omitted)} characters

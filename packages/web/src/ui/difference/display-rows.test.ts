@@ -4,17 +4,17 @@ import { displayRows, type Layout } from "./display-rows.ts";
 
 function rowsOf(signs: string): DifferenceRow[] {
   return Array.from(signs, (sign, index): DifferenceRow => {
-    const line = { line: index + 1, stretches: [] };
-    if (sign === "=") return { kind: "equal", before: index + 1, after: index + 1, stretches: [] };
+    const line = { line: index + 1, parts: [] };
+    if (sign === "=") return { kind: "equal", before: index + 1, after: index + 1, parts: [] };
     if (sign === "~") return { kind: "changed", before: line, after: line };
     return sign === "-" ? { kind: "changed", before: line } : { kind: "changed", after: line };
   });
 }
 
-function shown(signs: string, layout: Layout = "unified", unfolded = new Set<number>()): string {
-  const signOf = { equal: "=", removed: "-", added: "+", pair: "|", folded: "" };
-  return displayRows(rowsOf(signs), layout, unfolded)
-    .map((row) => (row.kind === "folded" ? `(${row.count})` : signOf[row.kind]))
+function shown(signs: string, layout: Layout = "unified", expanded = new Set<number>()): string {
+  const signOf = { equal: "=", removed: "-", added: "+", pair: "|", collapsed: "" };
+  return displayRows(rowsOf(signs), layout, expanded)
+    .map((row) => (row.kind === "collapsed" ? `(${row.count})` : signOf[row.kind]))
     .join("");
 }
 

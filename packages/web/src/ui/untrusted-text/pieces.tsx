@@ -9,7 +9,7 @@ interface PiecesProps {
 
 /** Renders untrusted text as text nodes only; invisible characters are shown by name. */
 export function Pieces({ text, marks = [] }: PiecesProps) {
-  return stretches(text, marks).map(({ start, end, isMarked }) => {
+  return splitByMarks(text, marks).map(({ start, end, isMarked }) => {
     const shown = visiblePieces(text.slice(start, end)).map((piece, index) => (
       // biome-ignore lint/suspicious/noArrayIndexKey: a text is rendered as a whole
       <ShownPiece key={index} piece={piece} />
@@ -35,7 +35,7 @@ function ShownPiece({ piece }: { piece: Piece }) {
   );
 }
 
-function stretches(text: string, marks: readonly Range[]): (Range & { isMarked: boolean })[] {
+function splitByMarks(text: string, marks: readonly Range[]): (Range & { isMarked: boolean })[] {
   const all: (Range & { isMarked: boolean })[] = [];
   let reached = 0;
   for (const { start, end } of marks) {

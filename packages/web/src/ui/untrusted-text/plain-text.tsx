@@ -11,7 +11,7 @@ interface PlainTextProps {
   /** For the heading and the copy button. */
   label?: string;
   /** Highlights as code point ranges; the end is exclusive. */
-  positions?: readonly (readonly [number, number])[];
+  positions?: readonly (readonly [number, number])[] | undefined;
   /** Prose is not monospaced. */
   isProse?: boolean;
 }

@@ -7,10 +7,10 @@ import type { SummaryCell } from "./group-totals-store.ts";
 import type { RollupFilter } from "./rollup-filter.ts";
 import type { GroupKey } from "./summary-dimensions.ts";
 
-/** What was counted a moment ago, and is still to be folded in, counts as well. One statement sees both as of the same moment. */
+/** Recent counts that are not folded in yet count as well. One statement reads both tables in the same state. */
 type CountsTable = "evaluation_counts" | "evaluation_count_deltas";
 
-/** An account's counts, as a statement that has yet to be run. */
+/** An account's counts, as a statement yet to be run. */
 export function rollupCells(
   reader: Database,
   accountId: string,
@@ -36,7 +36,7 @@ export function rollupCells(
     for (const [column, value] of equalities) {
       if (value !== undefined) query = query.where(column, "=", value);
     }
-    // PostgreSQL takes no empty list.
+    // PostgreSQL does not accept an empty list.
     if (verdicts?.length === 0) query = query.where(sql<boolean>`1 = 0`);
     else if (verdicts !== undefined) query = query.where("verdict", "in", verdicts);
     if (filter.fromDay !== undefined) query = query.where("day", ">=", filter.fromDay);
@@ -46,7 +46,7 @@ export function rollupCells(
   return cellsOf("evaluation_counts").unionAll(cellsOf("evaluation_count_deltas"));
 }
 
-/** The verdicts that a filter lets through, as the rollup spells them; undefined for all of them. */
+/** The verdicts that a filter matches; undefined for all. */
 function verdictsOf({ pass, status }: RollupFilter): CountedVerdict[] | undefined {
   const ofStatus: CountedVerdict[] | undefined =
     status === "success" ? ["pass", "fail", "none"] : status === undefined ? undefined : [status];
@@ -55,7 +55,7 @@ function verdictsOf({ pass, status }: RollupFilter): CountedVerdict[] | undefine
   return ofStatus === undefined || ofStatus.includes(verdict) ? [verdict] : [];
 }
 
-/** How often an evaluator has given scores with a revision of a profile, in thousandths. A score may come twice, for its counts to be added up. */
+/** How often an evaluator gave each score, in thousandths, with a revision of a profile. A score may come twice: add its counts up. */
 export async function selectScoreCounts(
   reader: Database,
   accountId: string,
@@ -78,7 +78,7 @@ export async function selectScoreCounts(
   return await countsOf("evaluation_counts").unionAll(countsOf("evaluation_count_deltas")).execute();
 }
 
-/** Whether any result was kept at this very time. */
+/** Whether any result was stored at exactly this time. */
 export async function hasResultAt(reader: Database, time: Micros): Promise<boolean> {
   const { rows } = await sql`select id from evaluation_results where created_at = ${time} limit 1`.execute(
     reader,
@@ -86,7 +86,7 @@ export async function hasResultAt(reader: Database, time: Micros): Promise<boole
   return rows.length > 0;
 }
 
-/** Whether the account has results of an evaluator of just this name. */
+/** Whether the account has results of an evaluator of exactly this name. */
 export async function hasResultsOf(
   reader: Database,
   accountId: string,

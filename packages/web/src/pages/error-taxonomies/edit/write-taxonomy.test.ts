@@ -15,7 +15,7 @@ test("a written tree is read back unchanged", () => {
   expect(otherFields(body)).toEqual([]);
 });
 
-test("kinds and categories may stand side by side", () => {
+test("kinds and categories may be siblings", () => {
   const mixed = [...tree, node("empty")];
   expect(readTaxonomy(writeTaxonomy(mixed))).toEqual(mixed);
 });

@@ -56,7 +56,7 @@ function tabsOf(result: EvaluationResult): Tab[] {
       : {
           value: "output",
           label: positions?.length ? `Output (${positions.length} marked)` : "Output",
-          content: <PlainText text={output} label="Output" {...(positions && { positions })} />,
+          content: <PlainText text={output} label="Output" positions={positions ?? undefined} />,
         },
     textTab("gold", "Gold answer", gold),
     textTab("input", "Input", result.evaluated_model_input),

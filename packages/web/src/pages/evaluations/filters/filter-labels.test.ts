@@ -17,7 +17,7 @@ test("each filter is listed once, and each tag separately", () => {
     "Score at least: 0",
     "Tag: a=b",
     "Tag: c=d",
-    "Id below: 9",
+    "ID below: 9",
   ]);
 });
 

@@ -34,7 +34,7 @@ export function activeFilters(search: ExplorerSearch): ActiveFilter[] {
     filterOf("evaluator", "Evaluator", search.evaluator),
     filterOf("family", "Family", search.family),
     filterOf("profile", "Profile", search.profile),
-    filterOf("profile_id", "Profile id", search.profile_id),
+    filterOf("profile_id", "Profile ID", search.profile_id),
     filterOf("min_score", "Score at least", min_score?.toString()),
     filterOf("max_score", "Score at most", max_score?.toString()),
     ...(search.tag ?? []).map((tag) => ({
@@ -48,8 +48,8 @@ export function activeFilters(search: ExplorerSearch): ActiveFilter[] {
     filterOf("explain", "Explained", explain && explainLabels[explain]),
     filterOf("since", "Since", since && exactTime(since)),
     filterOf("until", "Until", until && exactTime(until)),
-    filterOf("after", "Id above", search.after),
-    filterOf("before", "Id below", search.before),
+    filterOf("after", "ID above", search.after),
+    filterOf("before", "ID below", search.before),
   ];
   return found.filter((filter) => filter !== undefined);
 }

@@ -1,7 +1,7 @@
 import { Field } from "../../../ui/form/field.tsx";
 import { type FieldIssue, issueAt } from "../../../ui/form/field-issues.ts";
 import { TextArea } from "../../../ui/form/inputs.tsx";
-import { type JsonObject, parseJsonObject } from "../../../ui/form/parse-json-object.ts";
+import { type JsonObject, parseJsonObject } from "../../../ui/form/parse-json.ts";
 import { Segmented } from "../../../ui/form/segmented.tsx";
 import type { ConfigField } from "./config-field.ts";
 import { ConfigFieldControl } from "./config-field-control.tsx";

@@ -5,7 +5,7 @@ import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Field } from "../../../ui/form/field.tsx";
 import { fieldIssues, focusFirstIssue, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
 import { TextInput } from "../../../ui/form/inputs.tsx";
-import { type JsonObject, parseJsonObject } from "../../../ui/form/parse-json-object.ts";
+import { type JsonObject, parseJsonObject } from "../../../ui/form/parse-json.ts";
 import { SaveActions } from "../../../ui/form/save-actions.tsx";
 import { useDraft } from "../../../ui/form/use-draft.ts";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
@@ -15,7 +15,7 @@ import { readConfigFields } from "./config-field.ts";
 interface ProfileFormProps {
   family: EvaluatorFamily;
   /** The newest revision of the profile to revise; absent for a new profile. */
-  revised?: EvaluatorProfile;
+  revised?: EvaluatorProfile | undefined;
   onSaved(profile: EvaluatorProfile): void;
 }
 
@@ -152,7 +152,7 @@ interface ProfileDialogProps {
   onClose(): void;
   family: EvaluatorFamily;
   /** The newest revision of the profile to revise; absent for a new profile. */
-  revised?: EvaluatorProfile;
+  revised?: EvaluatorProfile | undefined;
   onSaved(profile: EvaluatorProfile): void;
 }
 
@@ -169,7 +169,7 @@ export function ProfileDialog({ isOpen, onClose, family, revised, onSaved }: Pro
           : `Creates revision ${revised.revision + 1}. Earlier results keep the revision that they were made with.`
       }
     >
-      <ProfileForm family={family} {...(revised && { revised })} onSaved={onSaved} />
+      <ProfileForm family={family} revised={revised} onSaved={onSaved} />
     </Dialog>
   );
 }

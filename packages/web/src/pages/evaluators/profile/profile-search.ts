@@ -1,3 +1,5 @@
+import { isRevision } from "../../../search-params.ts";
+
 /** The revisions to compare. */
 export interface ProfileSearch {
   from?: number;
@@ -6,8 +8,4 @@ export interface ProfileSearch {
 
 export function readProfileSearch({ from, to }: Record<string, unknown>): ProfileSearch {
   return { ...(isRevision(from) && { from }), ...(isRevision(to) && { to }) };
-}
-
-function isRevision(value: unknown): value is number {
-  return Number.isSafeInteger(value) && Number(value) >= 1;
 }

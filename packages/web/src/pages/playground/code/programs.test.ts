@@ -135,8 +135,8 @@ function compact(json = ""): string {
 /** Without curl on the machine, defines a shell function that does the same. */
 async function withCurl(script: string): Promise<string> {
   if (Bun.which("curl") !== null) return script;
-  const stand = `const [url, , key, , type] = process.argv.slice(1);
+  const program = `const [url, , key, , type] = process.argv.slice(1);
     const headers = Object.fromEntries([key, type].map((header) => header.split(": ")));
     console.log(await (await fetch(url, { method: "POST", headers, body: await Bun.stdin.text() })).text());`;
-  return `curl() { '${process.execPath}' -e '${stand}' "$@"; }\n${script}`;
+  return `curl() { '${process.execPath}' -e '${program}' "$@"; }\n${script}`;
 }

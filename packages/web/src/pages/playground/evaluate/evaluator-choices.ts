@@ -8,7 +8,7 @@ export interface EvaluatorChoice {
   description: string;
   needsGoldAnswer: boolean;
   /** Why it cannot be used on this answer. */
-  obstacle?: string;
+  obstacle: string | undefined;
 }
 
 export interface FamilyChoices {
@@ -42,14 +42,13 @@ function choiceOf(
 ): EvaluatorChoice {
   const ownNeeds: unknown[] = Array.isArray(config.required_fields) ? config.required_fields : [];
   const needs = new Set([...required_input_fields, ...ownNeeds]);
-  const obstacle = obstacleOf(needs, hasSystemTurn);
   return {
     id: public_id,
     family: family_name,
     profile: name,
     description: description ?? "",
     needsGoldAnswer: needs.has("evaluated_model_gold_answer"),
-    ...(obstacle !== undefined && { obstacle }),
+    obstacle: obstacleOf(needs, hasSystemTurn),
   };
 }
 

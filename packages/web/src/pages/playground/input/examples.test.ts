@@ -3,7 +3,7 @@ import { examples } from "./examples.ts";
 import { readDraft } from "./read-draft.ts";
 
 test.each(examples.map((example) => [example.name, example] as const))(
-  "«%s» can be predicted and evaluated as it is",
+  "“%s” can be predicted and evaluated unchanged",
   (_, { draft }) => {
     expect(readDraft(draft).issues).toEqual({});
     expect(draft.goldAnswer).not.toBe("");

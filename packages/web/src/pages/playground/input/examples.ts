@@ -33,7 +33,7 @@ export const examples: readonly Example[] = [
         ...emptyDraft.context,
         environment_state: kitchen,
         task_context: "Your task is to make a cup of tea with milk.",
-        domain_knowledge: "What is in a closed container is not seen until it is opened.",
+        domain_knowledge: "The contents of a closed container are not visible until it is opened.",
       },
       state: "You move to the kitchen.",
       action: "open fridge",
@@ -42,7 +42,7 @@ export const examples: readonly Example[] = [
   },
   {
     name: "A tool call",
-    hint: "An agent books a meeting room by JSON",
+    hint: "An agent books a meeting room with JSON",
     draft: {
       ...emptyDraft,
       context: {
@@ -89,7 +89,7 @@ export const examples: readonly Example[] = [
         task_context: "Buy one notebook with dotted pages for less than 12 euros.",
         domain_knowledge:
           "Putting a product into the basket leads to the basket’s page. Prices are in euros and include tax.",
-        steering_directives: "Describe the page that comes next, one element a line.",
+        steering_directives: "Describe the page that comes next, one element per line.",
       },
       state:
         "[Product] Notebook, A5, dotted\nPrice: 9.50\nPages: 160\n[Button] Put into basket\n[Link] Back to results",

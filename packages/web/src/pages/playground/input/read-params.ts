@@ -1,4 +1,5 @@
 import type { Params } from "@presage/sdk";
+import { type JsonObject, parseJsonObject } from "../../../ui/form/parse-json.ts";
 import { type Draft, paramFields } from "./draft.ts";
 
 interface Bounds {
@@ -43,32 +44,24 @@ export function readParams(texts: Draft["params"]): { params: Params; issues: Re
   return { params: { ...further.params, ...params }, issues };
 }
 
-type Further = { params: Record<string, unknown>; issue?: never } | { params?: never; issue: string };
+type Further = { params: JsonObject; issue?: never } | { params?: never; issue: string };
 
 const ownFields: readonly string[] = paramFields;
 
 /** Parameters without a field of their own: one JSON object, or nothing. */
 function readFurtherParams(text: string): Further {
   if (text.trim() === "") return { params: {} };
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch (error) {
-    return { issue: `This is not JSON yet: ${error instanceof Error ? error.message : "it cannot be read"}` };
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return { issue: 'Enter an object, for example {"seed": 7}.' };
-  }
-  const params = value as Record<string, unknown>;
-  const doubled = Object.keys(params).find((name) => name !== "further" && ownFields.includes(name));
-  if (doubled !== undefined) return { issue: `Set ${doubled} in its own field above.` };
-  if (holdsLongInteger(value)) {
-    return { issue: "An integer is too large for the browser to send unchanged." };
-  }
-  return { params };
+  const parsed = parseJsonObject(text);
+  if ("issue" in parsed) return parsed;
+  const params = parsed.value;
+  const duplicate = Object.keys(params).find((name) => name !== "further" && ownFields.includes(name));
+  if (duplicate !== undefined) return { issue: `Set ${duplicate} in its own field above.` };
+  return hasUnsafeInteger(params)
+    ? { issue: "An integer is too large for the browser to send unchanged." }
+    : { params };
 }
 
-function holdsLongInteger(value: unknown): boolean {
+function hasUnsafeInteger(value: unknown): boolean {
   if (typeof value === "number") return Number.isInteger(value) && !Number.isSafeInteger(value);
-  return typeof value === "object" && value !== null && Object.values(value).some(holdsLongInteger);
+  return typeof value === "object" && value !== null && Object.values(value).some(hasUnsafeInteger);
 }

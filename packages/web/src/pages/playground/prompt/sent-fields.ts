@@ -5,7 +5,7 @@ export interface SentField {
   name: string;
   /** As JSON, to tell strings from numbers. */
   value: string;
-  note?: string;
+  note?: string | undefined;
 }
 
 const notes: Record<string, string> = {
@@ -28,9 +28,6 @@ export function sentFields(params: Params | undefined, model: string | undefined
   return [
     ...modelField,
     ...defaults.map(([name, value]) => ({ name, value: JSON.stringify(value), note: "default" })),
-    ...set.map(([name, value]) => {
-      const note = notes[name];
-      return { name, value: JSON.stringify(value), ...(note !== undefined && { note }) };
-    }),
+    ...set.map(([name, value]) => ({ name, value: JSON.stringify(value), note: notes[name] })),
   ];
 }

@@ -1,0 +1,199 @@
+import { maxIssues, type ValidationError } from "@presage/contract";
+import type { z } from "zod";
+
+type ZodIssue = z.core.$ZodIssue;
+type Path = readonly PropertyKey[];
+
+/**
+ * An error map for zod, which reports an integer or a date-time of the wrong type as "number" or "string" expected: this puts
+ * the expected format in the message, where `toIssues` reads it.
+ */
+export function nameNarrowType({ code, inst }: z.core.$ZodRawIssue): string | undefined {
+  // zod's own message would list every key.
+  if (code === "unrecognized_keys") return "Extra inputs";
+  if (code !== "invalid_type") return undefined;
+  const format: unknown = inst !== undefined && "format" in inst._zod.def ? inst._zod.def.format : undefined;
+  return typeof format === "string" ? format : undefined;
+}
+
+/** Zod's issues in pydantic's types and wording, because clients of the API match on those. */
+export function toIssues(zodIssues: readonly ZodIssue[], root: unknown, where: string): ValidationError[] {
+  const issues = zodIssues.slice(0, maxIssues).flatMap((issue) => toIssue(issue, root, where));
+  // Pydantic reports only the first issue of each value: a value of the wrong type is not also too small.
+  const seen = new Set<string>();
+  return issues.filter(({ loc }) => {
+    const place = JSON.stringify(loc);
+    return !seen.has(place) && seen.add(place);
+  });
+}
+
+function toIssue(issue: ZodIssue, root: unknown, where: string): ValidationError[] {
+  const input = valueAt(root, issue.path);
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.slice(0, maxIssues).map((key) => ({
+      type: "extra_forbidden",
+      loc: location(where, [...issue.path, key]),
+      msg: "Extra inputs are not permitted",
+      input: valueAt(root, [...issue.path, key]),
+    }));
+  }
+  // A rule over several fields refuses a null because all of them are missing.
+  const isMissing = input === null && issue.code === "custom";
+  if (isMissing || (input === undefined && !isPresent(root, issue.path))) {
+    const holder = valueAt(root, issue.path.slice(0, -1));
+    return [missing(location(where, issue.path), holder ?? null)];
+  }
+  if (issue.code === "invalid_union") {
+    const branch = issue.errors.find((issues) => issues.every((one) => fitsType(one, input)));
+    const ofBranch = branch?.map((one) => ({ ...one, path: [...issue.path, ...one.path] })) ?? [];
+    if (ofBranch.length > 0) return ofBranch.flatMap((one) => toIssue(one, root, where));
+  }
+  return [{ ...wording(issue), loc: location(where, issue.path), input: input ?? null }];
+}
+
+/** Whether a branch of a union accepts values of this type, though not this value. */
+function fitsType(issue: ZodIssue, input: unknown): boolean {
+  if (issue.path.length > 0) return true;
+  if (issue.code === "invalid_value") return issue.values.some((value) => typeof value === typeof input);
+  return issue.code !== "invalid_type" || (issue.expected === "int" && typeof input === "number");
+}
+
+/** A field that is required and not there. `input` is what should have it. */
+export function missing(loc: ValidationError["loc"], input: unknown): ValidationError {
+  return { type: "missing", loc, msg: "Field required", input };
+}
+
+/** A value that breaks a rule which the schema cannot express. */
+export function valueError(loc: ValidationError["loc"], error: string, input?: unknown): ValidationError {
+  return { type: "value_error", loc, msg: `Value error, ${error}`, input, ctx: { error } };
+}
+
+type Wording = Pick<ValidationError, "type" | "msg" | "ctx">;
+
+const typeWordings: Record<string, Wording> = {
+  object: {
+    type: "model_attributes_type",
+    msg: "Input should be a valid dictionary or object to extract fields from",
+  },
+  record: { type: "dict_type", msg: "Input should be a valid dictionary" },
+  array: { type: "list_type", msg: "Input should be a valid list" },
+  string: { type: "string_type", msg: "Input should be a valid string" },
+  int: { type: "int_type", msg: "Input should be a valid integer" },
+  safeint: { type: "int_type", msg: "Input should be a valid integer" },
+  datetime: { type: "datetime_type", msg: "Input should be a valid datetime" },
+  number: { type: "float_type", msg: "Input should be a valid number" },
+  boolean: { type: "bool_type", msg: "Input should be a valid boolean" },
+};
+
+function wording(issue: ZodIssue): Wording {
+  switch (issue.code) {
+    case "invalid_type":
+      return typeWordings[issue.message] ?? typeWordings[issue.expected] ?? other(issue);
+    case "too_small":
+      return tooSmall(issue);
+    case "too_big":
+      return tooBig(issue);
+    case "invalid_value":
+      return literal(issue.values.map(String));
+    case "invalid_format":
+      return formatWordings[issue.format] ?? other(issue);
+    case "invalid_union":
+      return anyOf(issue.errors.flatMap((issues) => issues.slice(0, 1).map(wording))) ?? other(issue);
+    default:
+      return other(issue);
+  }
+}
+
+/** All that the branches of a union accept, under the type of the first. */
+function anyOf(branches: readonly Wording[]): Wording | undefined {
+  const [first] = branches;
+  if (first === undefined) return undefined;
+  const accepted = branches.map(({ msg }) => msg.replace(/^Input should be /, ""));
+  return { type: first.type, msg: `Input should be ${accepted.join(" or ")}` };
+}
+
+function tooSmall({ origin, minimum, inclusive }: z.core.$ZodIssueTooSmall): Wording {
+  const bound = Number(minimum);
+  if (origin === "string") {
+    const msg = `String should have at least ${bound} character${bound === 1 ? "" : "s"}`;
+    return { type: "string_too_short", msg, ctx: { min_length: bound } };
+  }
+  if (origin === "array") {
+    const msg = `List should have at least ${bound} item${bound === 1 ? "" : "s"} after validation`;
+    return { type: "too_short", msg, ctx: { field_type: "List", min_length: bound } };
+  }
+  return inclusive
+    ? {
+        type: "greater_than_equal",
+        msg: `Input should be greater than or equal to ${bound}`,
+        ctx: { ge: bound },
+      }
+    : { type: "greater_than", msg: `Input should be greater than ${bound}`, ctx: { gt: bound } };
+}
+
+function tooBig({ origin, maximum, inclusive }: z.core.$ZodIssueTooBig): Wording {
+  const bound = Number(maximum);
+  if (origin === "string") {
+    const msg = `String should have at most ${bound} character${bound === 1 ? "" : "s"}`;
+    return { type: "string_too_long", msg, ctx: { max_length: bound } };
+  }
+  if (origin === "array") {
+    const msg = `List should have at most ${bound} item${bound === 1 ? "" : "s"} after validation`;
+    return { type: "too_long", msg, ctx: { field_type: "List", max_length: bound } };
+  }
+  return inclusive
+    ? { type: "less_than_equal", msg: `Input should be less than or equal to ${bound}`, ctx: { le: bound } }
+    : { type: "less_than", msg: `Input should be less than ${bound}`, ctx: { lt: bound } };
+}
+
+function literal(values: string[]): Wording {
+  const quoted = values.map((value) => `'${value}'`);
+  const last = quoted.pop() ?? "";
+  const expected = quoted.length === 0 ? last : `${quoted.join(", ")} or ${last}`;
+  return { type: "literal_error", msg: `Input should be ${expected}`, ctx: { expected } };
+}
+
+const formatWordings: Record<string, Wording> = {
+  int: {
+    type: "int_parsing",
+    msg: "Input should be a valid integer, unable to parse string as an integer",
+  },
+  bool: {
+    type: "bool_parsing",
+    msg: "Input should be a valid boolean, unable to interpret input",
+  },
+  guid: {
+    type: "uuid_parsing",
+    msg: "Input should be a valid UUID",
+    ctx: { error: "a UUID is 32 hexadecimal digits in five groups" },
+  },
+  datetime: {
+    type: "datetime_parsing",
+    msg: "Input should be a valid datetime",
+    ctx: { error: "a datetime is like 2026-01-31T12:00:00Z" },
+  },
+};
+
+function other({ message }: ZodIssue): Wording {
+  return { type: "value_error", msg: `Value error, ${message}`, ctx: { error: message } };
+}
+
+function location(where: string, path: Path): (string | number)[] {
+  return [where, ...path.map((part) => (typeof part === "number" ? part : String(part)))];
+}
+
+function valueAt(root: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (holder, key) => (hasOwn(holder, key) ? Reflect.get(Object(holder), key) : undefined),
+    root,
+  );
+}
+
+function isPresent(root: unknown, path: Path): boolean {
+  const key = path.at(-1);
+  return key === undefined ? root !== undefined : hasOwn(valueAt(root, path.slice(0, -1)), key);
+}
+
+function hasOwn(holder: unknown, key: PropertyKey): boolean {
+  return typeof holder === "object" && holder !== null && Object.hasOwn(holder, key);
+}
