@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { writeInBatches } from "./write-in-batches.ts";
 
-test("of batches in a row that cannot be written the first is told apart, and nothing of them is lost", async () => {
+test("only the first of several failures in a row is marked as first, and nothing is lost", async () => {
   let isBroken = true;
   const written: [string, number][][] = [];
   const failures: boolean[] = [];
