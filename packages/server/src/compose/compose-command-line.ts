@@ -18,7 +18,7 @@ export interface OpenedStore extends Omit<OpenedDatabase, "migrated"> {
 
 /** Opens and migrates the database, and ensures its owner. */
 export async function composeStore(config: Config, log: Log): Promise<OpenedStore> {
-  const { migrated, ...opened } = await openDatabase(config.databaseUrl, log.storeFailed, log.storeAnswered);
+  const { migrated, ...opened } = await openDatabase(config.databaseUrl, log.storeFailed, log.storeResponded);
   if (migrated.length > 0) log.logger.info({ migrated }, "migrated the database");
   const keyDigest = createKeyDigest(await sharedSecret(opened.database, "api_key_digest"));
   return { ...opened, owner: await ensureOwner(opened.database), keyDigest };

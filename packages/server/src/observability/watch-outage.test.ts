@@ -29,13 +29,13 @@ test("each kind of failure is logged once per outage, even if they alternate", (
 test("intermittent failures are one outage, even with different reasons", () => {
   for (let call = 0; call < 100; call++) {
     fail(call % 2 === 0 ? "refused" : "reset");
-    watch.answered();
+    watch.responded();
     nowMs += 5_000;
-    watch.answered();
+    watch.responded();
   }
   expect(lines).toEqual([down("refused"), down("reset")]);
   nowMs += 5_000;
-  watch.answered();
+  watch.responded();
   expect(lines.at(-1)).toEqual({
     level: 40,
     msg: "up",

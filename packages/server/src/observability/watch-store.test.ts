@@ -41,11 +41,11 @@ test("it is over when a statement succeeds and none has failed for 10 s", () => 
   nowMs += 5_000;
   watch.failed(failure);
   nowMs += 9_999;
-  watch.answered();
+  watch.responded();
   expect(lines).toEqual([begins]);
   nowMs += 1;
-  watch.answered();
-  watch.answered();
+  watch.responded();
+  watch.responded();
   expect(lines).toEqual([
     begins,
     { level: 40, msg: "database available again", lastedMs: 5_000, failures: 2 },
@@ -55,9 +55,9 @@ test("it is over when a statement succeeds and none has failed for 10 s", () => 
 test("a database on which only some statements fail is one outage", () => {
   for (let call = 0; call < 100; call++) {
     watch.failed(failure);
-    watch.answered();
+    watch.responded();
     nowMs += 5_000;
-    watch.answered();
+    watch.responded();
   }
   expect(lines).toEqual([begins]);
 });
@@ -66,7 +66,7 @@ test("the next outage is logged again", () => {
   for (let outage = 0; outage < 2; outage++) {
     watch.failed(failure);
     nowMs += 10_000;
-    watch.answered();
+    watch.responded();
   }
   expect(lines.map(({ msg }) => msg)).toEqual([
     "database unavailable",

@@ -7,7 +7,7 @@ test("only the first of several failures in a row is marked as first, and nothin
   const failures: boolean[] = [];
   const { pending, writeNow, stop } = writeInBatches<number>({
     async write(batch) {
-      if (isBroken) throw new Error("the store is gone");
+      if (isBroken) throw new Error("the database is down");
       written.push([...batch]);
     },
     putBack(batch, since) {

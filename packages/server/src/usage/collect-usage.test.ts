@@ -33,7 +33,7 @@ function collected() {
     async (batch) => {
       if (store.outage !== undefined) {
         await store.outage;
-        throw new Error("the store is gone");
+        throw new Error("the database is down");
       }
       batches.push(structuredClone([...batch.values()]));
     },

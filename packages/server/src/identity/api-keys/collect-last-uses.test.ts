@@ -24,7 +24,7 @@ function collected() {
     async (batch) => {
       if (store.outage !== undefined) {
         await store.outage;
-        throw new Error("the store is gone");
+        throw new Error("the database is down");
       }
       batches.push(batch);
     },

@@ -38,7 +38,7 @@ function verifierWithStore() {
   });
   const question = (number: number) => {
     const asked = questions[number - 1];
-    if (asked === undefined) throw new Error(`The store was asked ${questions.length} times, not ${number}.`);
+    if (asked === undefined) throw new Error(`There were ${questions.length} look-ups, not ${number}.`);
     return asked;
   };
   return {
@@ -52,7 +52,7 @@ function verifierWithStore() {
       await settle();
     },
     async fail(number: number) {
-      question(number).reject(new Error("the store is gone"));
+      question(number).reject(new Error("the database is down"));
       await settle();
     },
     /** Makes a key known with the first look-up. */

@@ -16,7 +16,7 @@ const limits: PostgresLimits = {
   idleInTransactionTimeoutMs: 300,
   lockTimeoutMs: 300,
   statementTimeoutMs: 600,
-  answerTimeoutMs: 900,
+  responseTimeoutMs: 900,
 };
 
 let relay: Relay;
@@ -128,7 +128,7 @@ test("a caller without a connection is told that the database is busy if the ser
 
 test("a caller without a connection is told that the database is unavailable if the server does not respond", async () => {
   await database.destroy();
-  database = open(false, { ...limits, answerTimeoutMs: 6_000 });
+  database = open(false, { ...limits, responseTimeoutMs: 6_000 });
   await serversPid();
   relay.silence();
   const silent = failureOf(note("unanswered"));
