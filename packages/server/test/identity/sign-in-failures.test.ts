@@ -11,7 +11,7 @@ import { onEachDatabase } from "../support/store/databases.ts";
 
 const notOurs = /does not belong to a sign-in that this browser started/;
 const notBegun = /was not started in this browser/;
-const down = /cannot be reached or does not work right now/;
+const down = /identity provider is unavailable/;
 
 onEachDatabase((database) => {
   let running: PresageWithProvider;
