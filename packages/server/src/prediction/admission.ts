@@ -9,35 +9,35 @@ export interface AdmissionLimits {
   userRatePerMinute: number;
   /** For all users of an account together; 0 sets no limit. */
   accountRatePerMinute: number;
-  /** Predictions under way at once. */
+  /** Of predictions in flight. */
   maxInFlight: number;
 }
 
-/** Whose rates a prediction counts against. */
+/** Whose rate limits a prediction counts against. */
 export interface RateHolders {
-  /** A key has a rate of its own; the sessions of a user share one. */
+  /** Each key has its own rate limit; the sessions of a user share one. */
   keyOrUserId: string;
   userId: string;
   accountId: string;
 }
 
-/** What is left of a rate, in whole requests. */
+/** What is left of a rate limit, in whole requests. */
 export interface RateStatus {
   limit: number;
   remaining: number;
 }
 
 export interface Admission {
-  /** Lets a prediction in or throws; all limits are checked in one step, and a refusal uses up none of them. */
+  /** Admits a prediction or throws. All limits are checked in one step, and a refusal counts against none of them. */
   admit(holders: RateHolders): RateStatus | undefined;
-  /** A prediction that was let in has ended. */
+  /** An admitted prediction has ended. */
   leave(accountId: string): void;
   inFlight(): number;
 }
 
-/** A request that the rate of its key, its user or its account does not allow. */
+/** A request that exceeds the rate limit of its key, user or account. */
 export class RateLimitError extends ServiceError {
-  /** The key's own, whichever rate refused; undefined if keys have none. */
+  /** The key's own, whichever limit was exceeded; undefined if keys have none. */
   readonly rate: RateStatus | undefined;
 
   constructor(message: string, rate: RateStatus | undefined, retryAfterS: number) {
@@ -49,11 +49,11 @@ export class RateLimitError extends ServiceError {
 interface Level {
   limit: RateLimit;
   holderOf(holders: RateHolders): string;
-  /** Whose rate it is, for a refusal. */
+  /** Whose limit it is, for the error text. */
   whose: string;
 }
 
-/** Rates of keys, of users and of accounts, since keys cost nothing; and one count of predictions under way, with a share for each account. */
+/** Rate limits of keys, users and accounts, since creating keys costs nothing; and one limit on predictions in flight, shared fairly by accounts. */
 export function createAdmission(limits: AdmissionLimits): Admission {
   const keys = levelOf(
     limits.ratePerMinute,
@@ -67,7 +67,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
   ].filter((level) => level !== undefined);
   const inFlight = createInFlight(
     limits.maxInFlight,
-    `${limits.maxInFlight} predictions are allowed under way at once, and none is left for this account right now.`,
+    `At most ${limits.maxInFlight} predictions may be in flight at once, and none is free for this account right now.`,
   );
 
   function takeTokens(holders: RateHolders): RateStatus | undefined {
@@ -120,6 +120,6 @@ function longestWait(
 }
 
 function refusal({ limit, whose }: Level, rate: RateStatus | undefined, waitMs: number): RateLimitError {
-  const message = `No more than ${limit.perMinute} prediction requests a minute are allowed for ${whose}.`;
+  const message = `At most ${limit.perMinute} prediction requests a minute are allowed for ${whose}.`;
   return new RateLimitError(message, rate, Math.max(1, Math.ceil(waitMs / 1000)));
 }

@@ -3,15 +3,15 @@ import { samplingDefaults } from "@presage/contract/sampling-defaults";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What goes to the upstream besides the model and the messages: the three sampling fields always, everything else as
- * the caller set it. Null is not set.
+ * The fields sent to the upstream besides model and messages: always the three sampling fields, all others as the client set
+ * them. Null is treated as omitted.
  */
 export function upstreamFields(set: Fields): Record<string, unknown> {
   const { max_tokens, temperature, top_p } = samplingDefaults;
   const fields: Record<string, unknown> = { max_tokens, temperature, top_p, ...withoutNulls(set) };
-  // A caller who bounds the answer by OpenAI's newer name must not be contradicted by our default for the older one.
+  // Our default for OpenAI's older name must not contradict a client that sets the newer one.
   if (isSet(set.max_completion_tokens) && !isSet(set.max_tokens)) delete fields.max_tokens;
-  // SGLang and vLLM read the two thinking switches where their chat templates do.
+  // SGLang and vLLM read the thinking switch from chat_template_kwargs.
   if (isSet(set.enable_thinking)) {
     fields.chat_template_kwargs = withDefault(
       fields.chat_template_kwargs,

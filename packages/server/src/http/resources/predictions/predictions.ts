@@ -77,10 +77,10 @@ function isGiven(value: unknown): boolean {
 
 /** The same `complete`, which records on the exchange the upstream's time and token counts. */
 function measureCompletion(complete: Complete, exchange: Exchange): Complete {
-  return (request, clientDisconnected) => {
+  return (request, clientSignal) => {
     const chat = exchange.span?.startChat(request);
     const startedAtMs = performance.now();
-    return measure(complete(request, clientDisconnected), startedAtMs, chat);
+    return measure(complete(request, clientSignal), startedAtMs, chat);
   };
 
   /** Is not given the request, which an async function would keep in memory until it ends. */
