@@ -1,5 +1,5 @@
 import type { ConfidenceInterval, EvaluationStatus, ExplainStrategy } from "@presage/contract";
-import type { Micros } from "../storage/schema/tables.ts";
+import type { Micros } from "../storage/micros.ts";
 
 /** A stretch of the output: first character and the one after the last, in Unicode code points from 0. */
 export type Position = readonly [start: number, end: number];
@@ -22,14 +22,14 @@ export interface EvaluatorOutcome {
   status: EvaluationStatus;
   /** A code, a colon and a sentence; only without success. */
   errorMessage?: string | undefined;
-  pass?: boolean;
-  score?: number;
+  pass?: boolean | undefined;
+  score?: number | undefined;
   positions?: readonly Position[] | undefined;
-  extra?: Readonly<Record<string, unknown>>;
+  extra?: Readonly<Record<string, unknown>> | undefined;
   confidenceInterval?: ConfidenceInterval | undefined;
   explanation?: string | undefined;
-  evaluationMicros?: Micros;
-  explanationMicros?: Micros;
+  evaluationMicros?: Micros | undefined;
+  explanationMicros?: Micros | undefined;
 }
 
 export function isExplained(strategy: ExplainStrategy, pass: boolean): boolean {

@@ -1,10 +1,10 @@
 /** What was said to a model, and what came back: the texts that an evaluator looks at. */
 export interface Sample {
-  systemPrompt?: string;
-  retrievedContext?: readonly string[];
-  input?: string;
-  output?: string;
-  goldAnswer?: string;
+  systemPrompt?: string | undefined;
+  retrievedContext?: readonly string[] | undefined;
+  input?: string | undefined;
+  output?: string | undefined;
+  goldAnswer?: string | undefined;
 }
 
 export type SampleField = keyof Sample;

@@ -6,41 +6,41 @@ const maxBuckets = 100_000;
 const minuteMs = 60_000;
 
 export interface AdmissionLimits {
-  /** Prediction requests a minute for each key, and for all sessions of a user together; 0 sets no limit. */
+  /** Prediction requests per minute for each key, and for all sessions of a user together; 0: no limit. */
   ratePerMinute: number;
-  /** For all keys and sessions of a user together; 0 sets no limit. */
+  /** For all keys and sessions of a user together; 0: no limit. */
   userRatePerMinute: number;
-  /** For all users of an account together; 0 sets no limit. */
+  /** For all users of an account together; 0: no limit. */
   accountRatePerMinute: number;
-  /** Of predictions in flight. */
+  /** Maximum concurrent predictions. */
   maxInFlight: number;
 }
 
-/** Whose rate limits a prediction counts against. */
+/** Whose rates a prediction counts against. */
 export interface RateHolders {
-  /** Each key has its own rate limit; the sessions of a user share one. */
+  /** A key has a rate of its own; the sessions of a user share one. */
   keyOrUserId: string;
   userId: string;
   accountId: string;
 }
 
-/** What is left of a rate limit, in whole requests. */
+/** What is left of a rate, in whole requests. */
 export interface RateStatus {
   limit: number;
   remaining: number;
 }
 
 export interface Admission {
-  /** Admits a prediction or throws. All limits are checked in one step, and a refusal counts against none of them. */
+  /** Admits a prediction or throws; all limits are checked in one step, and a rejection counts against none of them. */
   admit(holders: RateHolders): RateStatus | undefined;
   /** An admitted prediction has ended. */
   leave(accountId: string): void;
   inFlight(): number;
 }
 
-/** A request that exceeds the rate limit of its key, user or account. */
+/** A request beyond the rate of its key, its user or its account. */
 export class RateLimitError extends ServiceError {
-  /** The key's own, whichever limit was exceeded; undefined if keys have none. */
+  /** The key's own, whichever rate was exceeded; undefined if keys have none. */
   readonly rate: RateStatus | undefined;
 
   constructor(message: string, rate: RateStatus | undefined, retryAfterS: number) {
@@ -65,16 +65,16 @@ interface RateLimit {
 interface Level {
   limit: RateLimit;
   holderOf(holders: RateHolders): string;
-  /** Whose limit it is, for the error text. */
+  /** Whose rate it is, for the error message. */
   whose: string;
 }
 
-/** Rate limits of keys, users and accounts, since creating keys costs nothing; and one limit on predictions in flight, shared fairly by accounts. */
+/** Rates of keys, users and accounts, since keys are free to create, and one limit on concurrent predictions with a share for each account. */
 export function createAdmission(limits: AdmissionLimits): Admission {
   const keys = levelOf(
     limits.ratePerMinute,
     ({ keyOrUserId }) => keyOrUserId,
-    "a key, or for a user in the dashboard",
+    "a key, or a user of the dashboard",
   );
   const levels = [
     keys,
@@ -83,7 +83,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
   ].filter((level) => level !== undefined);
   const inFlight = createInFlight(
     limits.maxInFlight,
-    `At most ${limits.maxInFlight} predictions may be in flight at once, and none is free for this account right now.`,
+    `At most ${limits.maxInFlight} predictions may be in progress at once, and none is left for this account right now.`,
   );
 
   function takeTokens(holders: RateHolders): RateStatus | undefined {
@@ -95,7 +95,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
         ? undefined
         : { limit: keys.limit.perMinute, remaining: Math.floor(ofKey.tokens) };
     const { level, waitMs } = longestWait(levels, buckets);
-    if (level !== undefined) throw refusal(level, status(), waitMs);
+    if (level !== undefined) throw rateLimitError(level, status(), waitMs);
     for (const bucket of buckets) bucket.tokens -= 1;
     return status();
   }
@@ -133,8 +133,12 @@ function longestWait(
   return longest;
 }
 
-function refusal({ limit, whose }: Level, rate: RateStatus | undefined, waitMs: number): RateLimitError {
-  const message = `At most ${limit.perMinute} prediction requests a minute are allowed for ${whose}.`;
+function rateLimitError(
+  { limit, whose }: Level,
+  rate: RateStatus | undefined,
+  waitMs: number,
+): RateLimitError {
+  const message = `At most ${limit.perMinute} prediction requests per minute are allowed for ${whose}.`;
   return new RateLimitError(message, rate, Math.max(1, Math.ceil(waitMs / 1000)));
 }
 

@@ -3,7 +3,7 @@ import { composePrompt } from "@presage/contract/compose-prompt";
 import type { CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
 import { type Complete, upstreamFields } from "./predict.ts";
 
-/** Requests a chat completion, from an interaction (structured mode) or from the client's own messages. */
+/** Requests a chat completion, for an interaction (structured mode) or for the client's own messages. */
 export function completeChat(
   complete: Complete,
   request: ChatCompletionRequest,

@@ -12,33 +12,33 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Requests one completion from the upstream. */
 export type Complete = (request: CompletionRequest, clientSignal: AbortSignal) => Promise<UpstreamCompletion>;
 
-export interface PendingPrediction {
-  /** The prompt as it is sent. */
+export interface StartedPrediction {
+  /** The prompt as it was sent. */
   messages: PromptMessage[];
   prediction: Promise<WorldModelPrediction>;
 }
 
-/** Predicts the next state of the environment. While it waits, it keeps nothing of the request in memory. */
+/** Predicts the next state of the environment. While it waits, it holds nothing of the client's request. */
 export function predict(
   complete: Complete,
   { context, interaction, params }: WorldModelRequest,
   clientSignal: AbortSignal,
-): PendingPrediction {
+): StartedPrediction {
   const messages = composePrompt(context, interaction);
   const completion = complete({ ...upstreamFields(params ?? {}), messages }, clientSignal);
   return { messages, prediction: completion.then(({ body }) => readPrediction(body)) };
 }
 
 /**
- * The fields sent to the upstream besides model and messages: always the three sampling fields, all others as the client set
- * them. Null is treated as omitted.
+ * The fields of a request to the upstream besides the model and the messages: the three sampling fields always, all others as
+ * the client set them. Null is treated as not set.
  */
 export function upstreamFields(set: Fields): Record<string, unknown> {
   const { max_tokens, temperature, top_p } = samplingDefaults;
   const fields: Record<string, unknown> = { max_tokens, temperature, top_p, ...withoutNulls(set) };
-  // Our default for OpenAI's older name must not contradict a client that sets the newer one.
+  // If the client limits the tokens by OpenAI's newer name, our default for the older one must not contradict it.
   if (isSet(set.max_completion_tokens) && !isSet(set.max_tokens)) delete fields.max_tokens;
-  // SGLang and vLLM read the thinking switch from chat_template_kwargs.
+  // SGLang and vLLM read the two thinking switches from the arguments of their chat templates.
   if (isSet(set.enable_thinking)) {
     fields.chat_template_kwargs = withDefault(
       fields.chat_template_kwargs,

@@ -9,6 +9,7 @@ import type {
   ExplainStrategy,
   ImportedEvaluationResult,
 } from "@presage/contract";
+import { defined } from "../../defined.ts";
 import type { Sample } from "../../evaluation/sample.ts";
 
 /** When the old names were replaced (RFC 9745: seconds since 1970). */
@@ -78,15 +79,8 @@ export function readSample(fields: SampleFields): Sample {
   const output = fields.evaluated_model_output ?? fields.output ?? undefined;
   const goldAnswer = fields.evaluated_model_gold_answer ?? fields.label ?? undefined;
   const retrievedContext = fields.evaluated_model_retrieved_context ?? fields.retrieved_context ?? undefined;
-  return {
-    ...(systemPrompt === undefined ? {} : { systemPrompt }),
-    ...(input === undefined ? {} : { input }),
-    ...(output === undefined ? {} : { output }),
-    ...(goldAnswer === undefined ? {} : { goldAnswer }),
-    ...(retrievedContext === undefined
-      ? {}
-      : { retrievedContext: typeof retrievedContext === "string" ? [retrievedContext] : retrievedContext }),
-  };
+  const contextTexts = typeof retrievedContext === "string" ? [retrievedContext] : retrievedContext;
+  return defined({ systemPrompt, input, output, goldAnswer, retrievedContext: contextTexts });
 }
 
 type ProfileNames = Pick<

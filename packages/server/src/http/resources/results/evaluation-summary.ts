@@ -1,4 +1,5 @@
 import type { EvaluationSummaryGroup, EvaluationSummaryResponse } from "@presage/contract";
+import { defined } from "../../../defined.ts";
 import type { Summary } from "../../../evaluation/results/summary/summarise.ts";
 import type { SummaryGroup } from "../../../evaluation/results/summary/summary-group.ts";
 import { toIsoDay } from "../../response/to-iso-day.ts";
@@ -28,15 +29,20 @@ function toGroup({ key, ...figures }: SummaryGroup): EvaluationSummaryGroup {
 /** In the store, an empty text or 0 means none; in a response, none is null. */
 function toKey(key: SummaryGroup["key"]): EvaluationSummaryGroup["key"] {
   const { evaluator_id, evaluator_family, profile_name, profile_public_id, profile_revision } = key;
-  return {
-    ...(evaluator_id === undefined ? {} : { evaluator_id }),
-    ...(evaluator_family === undefined ? {} : { evaluator_family: evaluator_family || null }),
-    ...(profile_name === undefined ? {} : { profile_name: profile_name || null }),
-    ...(profile_public_id === undefined ? {} : { evaluator_profile_public_id: profile_public_id || null }),
-    ...(profile_revision === undefined ? {} : { evaluator_profile_revision: profile_revision || null }),
-    ...(key.app === undefined ? {} : { app: key.app }),
-    ...(key.tag === undefined ? {} : { tag: key.tag }),
-    ...(key.day === undefined ? {} : { day: toIsoDay(key.day) }),
-    ...(key.run_id === undefined ? {} : { evaluation_run_id: key.run_id || null }),
-  };
+  return defined({
+    evaluator_id,
+    evaluator_family: orNull(evaluator_family),
+    profile_name: orNull(profile_name),
+    evaluator_profile_public_id: orNull(profile_public_id),
+    evaluator_profile_revision: orNull(profile_revision),
+    app: key.app,
+    tag: key.tag,
+    day: key.day === undefined ? undefined : toIsoDay(key.day),
+    evaluation_run_id: orNull(key.run_id),
+  });
+}
+
+/** The rollup stores an absent value as an empty one. */
+function orNull<Value>(value: Value | undefined): Value | null | undefined {
+  return value === undefined ? undefined : value || null;
 }

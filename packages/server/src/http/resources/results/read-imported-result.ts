@@ -1,7 +1,8 @@
 import type { ImportedEvaluationResult, ValidationError } from "@presage/contract";
 import { parse } from "tinyduration";
+import { defined } from "../../../defined.ts";
 import type { ImportedResult } from "../../../evaluation/results/keep/import-results.ts";
-import type { Micros } from "../../../storage/schema/tables.ts";
+import type { Micros } from "../../../storage/micros.ts";
 import { readSample } from "../../request/old-names.ts";
 import { valueError } from "../../request/pydantic-issues.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
@@ -28,14 +29,14 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
       evaluatorId: evaluator_id,
       profileName: profile_name ?? criteria ?? undefined,
       sample: readSample(result),
-      filing: readResultMetadata(result),
-      outcome: {
-        ...(typeof pass === "boolean" ? { pass } : {}),
-        ...(typeof score_raw === "number" ? { score: score_raw } : {}),
-        ...(typeof explanation === "string" ? { explanation } : {}),
-        ...(evaluationMicros === undefined ? {} : { evaluationMicros }),
-        ...(explanationMicros === undefined ? {} : { explanationMicros }),
-      },
+      metadata: readResultMetadata(result),
+      outcome: defined({
+        pass: pass ?? undefined,
+        score: typeof score_raw === "number" ? score_raw : undefined,
+        explanation: explanation ?? undefined,
+        evaluationMicros,
+        explanationMicros,
+      }),
     };
   });
   if (issues.length > 0) throw new InvalidRequestError(issues);

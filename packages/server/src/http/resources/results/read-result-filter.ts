@@ -5,7 +5,8 @@ import {
   readResultId,
   type ValidationError,
 } from "@presage/contract";
-import { resolveEvaluatorId } from "../../../evaluation/results/record/resolve-evaluator-id.ts";
+import { defined } from "../../../defined.ts";
+import { resolveEvaluatorId } from "../../../evaluation/results/search/resolve-evaluator-id.ts";
 import type { Page, ResultFilter, SearchFilter } from "../../../evaluation/results/search/result-filter.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
@@ -61,10 +62,12 @@ export function readExportQuery(query: EvaluationResultExportQuery) {
   const { tags, pass, score_raw_min, score_raw_max, order, format, ...names } = query;
   const filter: EvaluationResultFilter = {
     ...names,
-    ...(tags === undefined ? {} : { tags: readTags(tags) }),
-    ...(pass === undefined ? {} : { pass: isTrueWord(pass) }),
-    ...(score_raw_min === undefined ? {} : { score_raw_min: Number(score_raw_min) }),
-    ...(score_raw_max === undefined ? {} : { score_raw_max: Number(score_raw_max) }),
+    ...defined({
+      tags: tags === undefined ? undefined : readTags(tags),
+      pass: pass === undefined ? undefined : isTrueWord(pass),
+      score_raw_min: score_raw_min === undefined ? undefined : Number(score_raw_min),
+      score_raw_max: score_raw_max === undefined ? undefined : Number(score_raw_max),
+    }),
   };
   return { filter, order: readOrder(order), format: format ?? "jsonl" };
 }
