@@ -226,7 +226,7 @@ test("a transaction does not count as kept if it hid a failure", async () => {
   );
   expect(failure).toMatchObject({
     code: "store_unavailable",
-    cause: { message: expect.stringContaining("taken back") },
+    cause: { message: expect.stringContaining("rolled back") },
   });
   await note("next");
   expect(await notes()).toEqual(["next", "taken"]);
