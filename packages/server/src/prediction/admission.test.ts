@@ -44,7 +44,7 @@ function takeAll(admission: Admission, who: string | RateHolders): number {
 }
 
 describe("A key's rate", () => {
-  test("gives its size at once and never more, however long nobody called", () => {
+  test("gives its size at once and never more, however long it was unused", () => {
     const admission = admissionWith({ ratePerMinute: 30 });
     expect(takeAll(admission, "key")).toBe(30);
     jest.advanceTimersByTime(24 * 60 * 60_000);
@@ -63,7 +63,7 @@ describe("A key's rate", () => {
     expect(given).toBeLessThanOrEqual(60);
   });
 
-  test("tells what is left, and after how many whole seconds a refused call may come again", () => {
+  test("tells what is left, and after how many whole seconds to retry a refused call", () => {
     const admission = admissionWith({ ratePerMinute: 4 });
     expect([3, 2, 1, 0].map(() => admission.admit(holders("key")))).toEqual(
       [3, 2, 1, 0].map((remaining) => ({ limit: 4, remaining })),
@@ -78,13 +78,13 @@ describe("A key's rate", () => {
     expect(admission.admit(holders("key"))).toEqual({ limit: 4, remaining: 0 });
   });
 
-  test("is never told to be tried again at once, however fast it fills", () => {
+  test("never asks for an immediate retry, however fast it fills", () => {
     const admission = admissionWith({ ratePerMinute: 6_000 });
     takeAll(admission, "key");
     expect(refusalOf(admission, "key")?.retryAfterS).toBe(1);
   });
 
-  test("is each key's own", () => {
+  test("is separate for each key", () => {
     const admission = admissionWith({ ratePerMinute: 2 });
     expect([takeAll(admission, "one"), takeAll(admission, "other"), takeAll(admission, "one")]).toEqual([
       2, 2, 0,
@@ -97,8 +97,8 @@ describe("A key's rate", () => {
   });
 });
 
-describe("The predictions under way", () => {
-  test("are no more than allowed, of all keys together", () => {
+describe("Predictions in flight", () => {
+  test("are at most as many as allowed, over all keys together", () => {
     const admission = admissionWith({ maxInFlight: 3 });
     for (const key of ["a", "b", "c"]) admission.admit(holders(key));
     const refusal = refusalOf(admission, "d");
@@ -149,7 +149,7 @@ describe("Beside the rate of keys", () => {
     expect(of("two", "a")).toBe(4);
   });
 
-  test("one of users alone tells nothing of keys", () => {
+  test("a limit of users alone reports nothing about keys", () => {
     const admission = admissionWith({ userRatePerMinute: 1 });
     expect(admission.admit(holders("key"))).toBeUndefined();
     expect(refusalOf(admission, "another")).toMatchObject({ rate: undefined, retryAfterS: 60 });
