@@ -1,6 +1,5 @@
-// Builds the package that is published: `bun packages/sdk/build.mjs [folder]`, into `dist` if no folder is named.
-// What is published needs neither the contract nor zod: JavaScript imports only their types, and the declarations of
-// those are written out.
+// Builds the package to publish: `bun packages/sdk/build.mjs [folder]`, by default into `dist`.
+// It needs neither the contract nor zod: the JavaScript imports only their types, whose declarations are written out.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,7 +21,7 @@ writeFileSync(join(folder, "package.json"), `${JSON.stringify(publishedManifest(
 cpSync(join(home, "README.md"), join(folder, "README.md"));
 cpSync(join(root, "LICENSE"), join(folder, "LICENSE"));
 
-/** The compiler writes what the contract is made of too; only the client's own files are taken. */
+/** The compiler also emits the contract; only the client's own files are copied. */
 function emit() {
   const emitted = mkdtempSync(join(tmpdir(), "presage-sdk-"));
   try {
@@ -37,7 +36,7 @@ function emit() {
   }
 }
 
-/** Points the declarations at each other and at `contract.d.ts`. Returns which of the contract's types they name. */
+/** Rewrites the imports of the declarations to each other and to `contract.d.ts`. Returns the contract's types that they import. */
 function rewriteDeclarations() {
   const named = new Set();
   for (const name of readdirSync(folder, { recursive: true })) {

@@ -1,11 +1,11 @@
-// Writes out what zod infers: the compiler's own view of each type, with the comments that are in the schemas.
+// Writes out the types that zod infers, as the compiler sees them, with the comments from the schemas.
 import * as contract from "@presage/contract";
 import { API, NodeBuilderFlags, SymbolFlags } from "typescript/unstable/async";
 
 const schemas = new Map(Object.entries(contract));
 const flags = NodeBuilderFlags.NoTruncation | NodeBuilderFlags.InTypeAlias;
 
-/** Declarations of the contract's types of these names, which import nothing. */
+/** Self-contained declarations of the contract's types with these names. */
 export async function declareContract(project, names) {
   const api = new API();
   try {
@@ -58,7 +58,7 @@ function declare({ name, text, comment, fields, shape }, types) {
   return `${head}export type ${name} = {\n${lines.join("")}};\n`;
 }
 
-/** Calls a structure by its name where it has one: the text between two braces is the whole structure. */
+/** Replaces structures by their names where they have one; the text between two braces is the whole structure. */
 function withNames(text, types) {
   const structures = types.filter(({ fields }) => fields !== undefined);
   const longestFirst = structures.toSorted((a, b) => b.text.length - a.text.length);
@@ -75,7 +75,7 @@ function commentOf(schema) {
   return parts.length === 0 ? "" : `  /** ${parts.join(" ").replaceAll("*/", "*\\/")} */\n`;
 }
 
-/** What is said of a field, also if it was said before the field was made optional. */
+/** The metadata of a field, also if it was added before the field was made optional. */
 function metaOf(schema) {
   return schema?.meta() ?? (schema?.unwrap === undefined ? {} : metaOf(schema.unwrap()));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { targetOf } from "./call.ts";
 
-test("what is not set is not in the query, and what is false or 0 is", () => {
+test("values that are not set are not in the query; false and 0 are", () => {
   const query = { a: undefined, b: null, c: false, d: 0, e: "", f: "好 &=" };
   expect(targetOf({ path: "/v1/x", query })).toBe("/v1/x?c=false&d=0&e=&f=%E5%A5%BD+%26%3D");
 });

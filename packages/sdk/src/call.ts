@@ -1,20 +1,20 @@
-/** What every method takes beside its request. */
+/** Options of every method. */
 export interface CallOptions {
-  /** Ends the call, its retries and its waits; the call then throws the signal's reason. */
+  /** Aborts the call, including retries and waits; the call then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds for the whole call, retries included. For an export: until its start, and then for each part. */
+  /** Time limit of the whole call in milliseconds, including retries. An export has it for its start and again for each chunk. */
   timeoutMs?: number | undefined;
-  /** How often the call is made again at most. */
+  /** Maximum number of retries. */
   retries?: number | undefined;
-  /** Hears of every answer, those that are tried again too: their status and headers, `Server-Timing` for one. */
+  /** Receives the status and headers of every response, also of those that are retried, for example `Server-Timing`. */
   onAnswer?: ((answer: { status: number; headers: Headers }) => void) | undefined;
 }
 
-/** What methods that create or change something take beside their request. */
+/** Options of methods that create or change something. */
 export interface WriteOptions extends CallOptions {
   /**
-   * By which the server knows a further try of the same request, and answers it as it answered the first: 1 to 200 visible ASCII
-   * characters, remembered for a day. Absent: one of the call's own.
+   * The server answers a repeated request with the same key as it answered the first. 1 to 200 visible ASCII characters,
+   * remembered for a day. Absent: a new key for each call.
    */
   idempotencyKey?: string | undefined;
 }
@@ -26,13 +26,13 @@ export interface Call {
   query?: Query;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Whether a second run does no harm, so that it may be made again though nobody knows what became of the first. */
+  /** Whether repeating the call is harmless, so that it may be retried even if the outcome of the first try is unknown. */
   isRepeatable: boolean;
 }
 
 export type Query = Record<string, string | number | boolean | null | undefined>;
 
-/** Where a call goes: path and query, without what is not set. */
+/** Path and query of a call, without parameters that are not set. */
 export function targetOf({ path, query = {} }: Pick<Call, "path" | "query">): string {
   const set = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

@@ -14,21 +14,21 @@ import { type Usage, usage } from "./resources/usage.ts";
 import { createTransport, type Fetch } from "./transport.ts";
 
 export interface PresageOptions {
-  /** Where Presage is, without `/v1`. Absent: the page's own origin; needed outside of a page. */
+  /** URL of Presage, without `/v1`. Absent: the page's own origin; required outside of a page. */
   baseUrl?: string | undefined;
-  /** Absent: the page's session cookie goes along, to its own origin only. */
+  /** Absent: requests carry the page's session cookie, to its own origin only. */
   apiKey?: string | undefined;
-  /** Proves, beside a session cookie, that a changing call comes from the page: sent as `x-csrf-token`. */
+  /** Sent as `x-csrf-token` with session-authenticated calls other than GET, to prove that they come from the page. */
   csrfToken?: (() => string | undefined) | undefined;
   /** Used instead of the global `fetch`. */
   fetch?: Fetch | undefined;
-  /** How often a call is made again at most where that is safe. 2 where it is absent. */
+  /** Maximum number of retries, made only where they are safe. Default: 2. */
   retries?: number | undefined;
-  /** Milliseconds that a call may take, retries included. 130,000 where it is absent. */
+  /** Time limit of a call in milliseconds, including retries. Default: 130,000. */
   timeoutMs?: number | undefined;
 }
 
-/** The API of one Presage, by resource. Every method rejects with a `PresageError`. */
+/** The API of one Presage server, by resource. Every method rejects with a `PresageError`. */
 export interface Presage {
   predict: Predict;
   evaluate: Evaluate;
@@ -48,10 +48,10 @@ export interface Presage {
 }
 
 const defaultRetries = 2;
-/** A little longer than the server gives a prediction, so that it has the time to say what went wrong. */
+/** A little longer than the server's default deadline, so that its error arrives. */
 const defaultTimeoutMs = 130_000;
 
-/** A client. It holds nothing open and needs no closing. Throws a `TypeError` for options that cannot work. */
+/** Creates a client. It keeps nothing open and need not be closed. Throws a `TypeError` for invalid options. */
 export function createPresage(options: PresageOptions = {}): Presage {
   const transport = createTransport({
     baseUrl: readBaseUrl(options.baseUrl),
@@ -88,13 +88,13 @@ function readBaseUrl(given: string | undefined): string {
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new TypeError("baseUrl must be an http or https URL.");
   }
-  // fetch refuses such an address, and its error repeats it.
+  // fetch would reject such a URL with an error that contains the credentials.
   if (url.username !== "" || url.password !== "")
     throw new TypeError("baseUrl must not contain credentials.");
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
-/** A key that no header can carry would be repeated by the error of fetch. */
+/** For a key that is not a valid header value, fetch would throw an error that contains it. */
 function readApiKey(given: string | undefined): string | undefined {
   if (given === undefined || /^[!-~]+$/.test(given)) return given;
   throw new TypeError("apiKey must consist of visible ASCII characters.");

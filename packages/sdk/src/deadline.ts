@@ -1,19 +1,19 @@
 import { PresageError } from "./presage-error.ts";
 
-/** Timers that are set for longer fire at once. */
+/** Longer timers fire immediately. */
 const longestTimerMs = 2 ** 31 - 1;
 
-/** The time that a call may take, and the caller's signal, as one signal. */
+/** A call's time limit and the caller's signal, as one signal. */
 export interface Deadline {
   readonly signal: AbortSignal;
   remainingMs(): number;
-  /** Waits, or rejects with the reason why the call is over. */
+  /** Waits, or rejects with the signal's reason. */
   sleep(delayMs: number): Promise<void>;
-  /** Gives the whole time anew. */
+  /** Starts the time limit again. */
   restart(): void;
   /** Stops the clock until the next `restart`. */
   pause(): void;
-  /** Lets go of the timer and of the caller's signal. */
+  /** Releases the timer and the listener on the caller's signal. */
   end(): void;
 }
 
@@ -51,7 +51,7 @@ export function startDeadline(timeoutMs: number, callerSignal: AbortSignal | und
 }
 
 function timedOut(timeoutMs: number): PresageError {
-  return new PresageError(`Presage did not answer within ${timeoutMs} ms.`, { category: "timeout" });
+  return new PresageError(`Presage did not respond within ${timeoutMs} ms.`, { category: "timeout" });
 }
 
 function sleep(delayMs: number, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Call, WriteOptions } from "./call.ts";
 
-/** What makes a write repeatable: one key for a call and all its tries. */
+/** Makes a write repeatable: one key for a call and all its retries. */
 export function underOneKey(options: WriteOptions = {}): Required<Pick<Call, "headers" | "isRepeatable">> {
   return {
     headers: { "idempotency-key": options.idempotencyKey ?? newIdempotencyKey() },
@@ -8,7 +8,7 @@ export function underOneKey(options: WriteOptions = {}): Required<Pick<Call, "he
   };
 }
 
-/** 128 random bits in hexadecimal. `crypto.randomUUID` is missing on pages that are not served by https. */
+/** 128 random bits in hexadecimal. `crypto.randomUUID` does not exist on pages served over plain http. */
 function newIdempotencyKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

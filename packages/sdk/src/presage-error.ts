@@ -1,9 +1,8 @@
 import type { ErrorCategory, ValidationError } from "@presage/contract";
 
 /**
- * Why a call failed, one word for each thing that a program can do about it. The first five are the server's own;
- * `timeout` and `connection` also stand for what went wrong on the way to it. `unexpected` is a fault of the server, or
- * an answer that is not Presage's.
+ * Why a call failed, by what a program can do about it. `timeout` and `connection` also stand for failures on the way to
+ * the server. `unexpected` is an internal error of the server, or a response that is not from Presage.
  */
 export type PresageErrorCategory =
   | ErrorCategory
@@ -27,26 +26,26 @@ export interface PresageErrorFields {
   cause?: unknown;
 }
 
-/** Every failure of a call but the caller's own abort, which is thrown as the signal's reason. */
+/** Any failure of a call except the caller's own abort, which rejects with the signal's reason. */
 export class PresageError extends Error {
   override readonly name = "PresageError";
   readonly category: PresageErrorCategory;
-  /** The answer's HTTP status; undefined where there was no answer. */
+  /** HTTP status of the response; undefined if there was none. */
   readonly status: number | undefined;
-  /** The server's name for the request, for its log. */
+  /** Identifies the request in the server's log. */
   readonly requestId: string | undefined;
-  /** Milliseconds that the server asked to wait. */
+  /** Wait that the server asked for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /**
-   * What the server says of trying again, if it says anything. A 503 with `false` does not know whether it did what was
-   * asked: look first, or try again under the same `idempotencyKey`.
+   * Whether the server recommends a retry, if it says. After a 503 with `false` it is unknown whether the call took effect:
+   * check first, or retry with the same `idempotencyKey`.
    */
   readonly shouldRetry: boolean | undefined;
-  /** Status of the answer that the upstream model gave to Presage, if it gave one. */
+  /** Status of the upstream model's response to Presage, if there was one. */
   readonly upstreamStatus: number | undefined;
-  /** The upstream's answer, at most 4,096 characters of it. */
+  /** The first 4,096 characters of the upstream's response. */
   readonly upstreamBody: string | undefined;
-  /** What is wrong with the request and where; empty unless the status is 422. */
+  /** The issues in the request and their places; empty unless the status is 422. */
   readonly faults: readonly ValidationError[];
 
   constructor(message: string, fields: PresageErrorFields) {

@@ -1,8 +1,7 @@
 import type { ErrorResponse, HTTPValidationError, ValidationError } from "@presage/contract";
 import { PresageError, type PresageErrorCategory } from "./presage-error.ts";
-import { readRetryAfterMs } from "./retry-after.ts";
 
-/** Proxies on the way answer with these too, without a category of their own. */
+/** For responses of proxies too, which have no `category`. */
 const categoryOfStatus: Record<number, PresageErrorCategory> = {
   400: "invalid",
   401: "unauthenticated",
@@ -19,15 +18,15 @@ const categoryOfStatus: Record<number, PresageErrorCategory> = {
   504: "timeout",
 };
 
-const mostFaultsInMessage = 3;
+const maxIssuesInMessage = 3;
 
-/** The error that an answer without success stands for. `secret` is taken out of it, should the answer repeat it. */
-export async function readFailure(response: Response, secret: string | undefined): Promise<PresageError> {
+/** Turns an unsuccessful response into an error, from which `secret` is removed in case the response repeats it. */
+export async function readError(response: Response, secret: string | undefined): Promise<PresageError> {
   const { status, headers } = response;
   const text = await response.text();
   const body = parse(secret === undefined ? text : text.replaceAll(secret, "[API key]"));
-  const faults = Array.isArray(body.detail) ? body.detail.filter(isFault) : [];
-  return new PresageError(messageOf(status, body.detail, faults), {
+  const issues = Array.isArray(body.detail) ? body.detail.filter(isIssue) : [];
+  return new PresageError(messageOf(status, body.detail, issues), {
     category: categoryOfStatus[status] ?? "unexpected",
     status,
     requestId: headers.get("x-request-id") ?? undefined,
@@ -35,13 +34,13 @@ export async function readFailure(response: Response, secret: string | undefined
     shouldRetry: readShouldRetry(headers),
     upstreamStatus: typeof body.upstream_status === "number" ? body.upstream_status : undefined,
     upstreamBody: typeof body.upstream_body === "string" ? body.upstream_body : undefined,
-    faults,
+    faults: issues,
   });
 }
 
 function readShouldRetry(headers: Headers): boolean | undefined {
-  const said = headers.get("x-should-retry");
-  return said === "true" || said === "false" ? said === "true" : undefined;
+  const value = headers.get("x-should-retry");
+  return value === "true" ? true : value === "false" ? false : undefined;
 }
 
 type Body = { [Field in keyof ErrorResponse | keyof HTTPValidationError]?: unknown };
@@ -55,15 +54,27 @@ function parse(text: string): Body {
   }
 }
 
-function isFault(value: unknown): value is ValidationError {
+function isIssue(value: unknown): value is ValidationError {
   if (typeof value !== "object" || value === null) return false;
   return "loc" in value && Array.isArray(value.loc) && "msg" in value && typeof value.msg === "string";
 }
 
-function messageOf(status: number, detail: unknown, faults: readonly ValidationError[]): string {
+function messageOf(status: number, detail: unknown, issues: readonly ValidationError[]): string {
   if (typeof detail === "string") return detail;
-  if (faults.length === 0) return `Presage answered with status ${status}.`;
-  const told = faults.slice(0, mostFaultsInMessage).map(({ loc, msg }) => `${loc.join(".")}: ${msg}`);
-  const untold = faults.length - told.length;
-  return told.join("; ") + (untold === 0 ? "" : `; and ${untold} more`);
+  if (issues.length === 0) return `Presage responded with status ${status}.`;
+  const listed = issues.slice(0, maxIssuesInMessage).map(({ loc, msg }) => `${loc.join(".")}: ${msg}`);
+  const omitted = issues.length - listed.length;
+  return listed.join("; ") + (omitted === 0 ? "" : `; and ${omitted} more`);
+}
+
+/** The wait that `Retry-After`, in seconds or as a date, asks for, in milliseconds. */
+export function readRetryAfterMs(headers: Headers): number | undefined {
+  const text = headers.get("retry-after")?.trim();
+  if (text === undefined || text === "") return undefined;
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
+  const atMs = Date.parse(text);
+  if (Number.isNaN(atMs)) return undefined;
+  // Relative to the server's clock if it sends one: the local clock may be wrong.
+  const serverNowMs = Date.parse(headers.get("date") ?? "");
+  return Math.max(0, atMs - (Number.isNaN(serverNowMs) ? Date.now() : serverNowMs));
 }

@@ -1,30 +1,30 @@
-/** Told before and after each part of a body is waited for. */
-export interface Watch {
-  beforePart(): void;
-  afterPart(): void;
+/** Called before and after each wait for a chunk. */
+export interface ChunkWatch {
+  beforeChunk(): void;
+  afterChunk(): void;
 }
 
-/** A body line by line, without the line feeds. A body that does not end with one was cut short, and throws. */
+/** Yields the lines of a body without their line feeds. Throws if the body does not end with one: it was cut off. */
 export async function* readLines(
   body: ReadableStream<Uint8Array>,
-  { beforePart, afterPart }: Watch,
+  { beforeChunk, afterChunk }: ChunkWatch,
 ): AsyncGenerator<string, void, undefined> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let rest = "";
   try {
     for (;;) {
-      beforePart();
+      beforeChunk();
       const { done, value } = await reader.read();
-      afterPart();
+      afterChunk();
       if (done) break;
       const lines = (rest + decoder.decode(value, { stream: true })).split("\n");
       rest = lines.pop() ?? "";
       yield* lines;
     }
-    if (rest !== "") throw new TypeError("The last line has no end.");
+    if (rest !== "") throw new TypeError("The last line is incomplete.");
   } finally {
-    // Whoever stops reading needs no more of it; after a failure there is nothing left to cancel.
+    // The reader may stop early; after a failure there is nothing left to cancel.
     await reader.cancel().catch(() => {});
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { retryDelayMs } from "./retry-delay.ts";
+import { retryDelayMs } from "./retry.ts";
 
 const many = Array.from({ length: 200 });
 
@@ -20,7 +20,7 @@ test.each([
   [0, 0, 0],
   [100, 100, 200],
   [60_000, 60_000, 60_500],
-])("after being told %d ms it waits for %d to %d ms", (toldMs, leastMs, mostMs) => {
+])("with a Retry-After of %d ms it waits for %d to %d ms", (toldMs, leastMs, mostMs) => {
   const delays = many.map(() => retryDelayMs(2, toldMs));
   expect(Math.min(...delays)).toBeGreaterThanOrEqual(leastMs);
   expect(Math.max(...delays)).toBeLessThanOrEqual(mostMs);

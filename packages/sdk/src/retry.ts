@@ -2,8 +2,8 @@ import type { Call } from "./call.ts";
 import { PresageError } from "./presage-error.ts";
 
 /**
- * Whether a failed call may be made again. One that can be repeated, also after a connection that failed: nobody knows what
- * became of it. Any other one only if it is certain that nothing was done.
+ * Whether a failed call may be retried. Repeatable calls may, even after a connection failure, when the outcome is unknown;
+ * other calls only if the server certainly did nothing.
  */
 export function mayRetry(
   error: unknown,
@@ -15,7 +15,7 @@ export function mayRetry(
   return category === "connection" && (isRepeatable || (status === undefined && wasNeverSent(cause)));
 }
 
-/** What fetch says, on Node.js and on Bun, where it found no server: what was not connected was not sent. Browsers say nothing. */
+/** Error codes of fetch, on Node.js and Bun, for requests that were never sent. Browsers give no code. */
 const unconnectedCodes = new Set([
   "ConnectionRefused",
   "EAI_AGAIN",
@@ -26,8 +26,21 @@ const unconnectedCodes = new Set([
 
 function wasNeverSent(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // A name may stand for several addresses; each was tried.
+  // A host name may have several addresses, each of which was tried.
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(wasNeverSent);
   if ("code" in error && unconnectedCodes.has(String(error.code))) return true;
   return wasNeverSent(error.cause);
+}
+
+const firstDelayMs = 500;
+const longestDelayMs = 8000;
+
+/**
+ * Milliseconds to wait before a retry, which counts from 0: at least what the server asks for, plus a random part, so that
+ * clients that failed together do not return together.
+ */
+export function retryDelayMs(retry: number, retryAfterMs: number | undefined): number {
+  if (retryAfterMs !== undefined) return retryAfterMs + Math.random() * Math.min(firstDelayMs, retryAfterMs);
+  const mostMs = Math.min(longestDelayMs, firstDelayMs * 2 ** retry);
+  return mostMs / 2 + (Math.random() * mostMs) / 2;
 }

@@ -1,15 +1,14 @@
 import { type Call, type CallOptions, targetOf } from "./call.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";
 import { PresageError } from "./presage-error.ts";
-import { readFailure } from "./read-error.ts";
+import { readError } from "./read-error.ts";
 import { readLines } from "./read-lines.ts";
-import { mayRetry } from "./retry.ts";
-import { retryDelayMs } from "./retry-delay.ts";
+import { mayRetry, retryDelayMs } from "./retry.ts";
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface TransportSettings {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   baseUrl: string;
   apiKey: string | undefined;
   csrfToken: (() => string | undefined) | undefined;
@@ -18,11 +17,11 @@ export interface TransportSettings {
   timeoutMs: number;
 }
 
-/** Makes calls: one deadline, one retry loop, one table of failures. */
+/** Makes all calls: the one place for deadlines, retries and errors. */
 export interface Transport {
-  /** The answer's JSON; undefined where the answer is empty. It is the server's word that it is a `Value`. */
+  /** The response's JSON; undefined if the response is empty. That it is a `Value` is not checked. */
   json<Value>(call: Call, options: CallOptions | undefined): Promise<Value>;
-  /** The answer line by line, as it arrives. */
+  /** The response line by line, as it arrives. */
   lines(call: Call, options: CallOptions | undefined): AsyncGenerator<string, void, undefined>;
 }
 
@@ -41,31 +40,31 @@ export function createTransport(settings: TransportSettings): Transport {
       headers: {
         ...headers,
         accept: "application/json",
-        // A bearer token is what fetch takes off a request that is sent on to another origin.
+        // fetch removes a bearer token from a request that is redirected to another origin.
         ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
         ...(token === undefined ? {} : { "x-csrf-token": token }),
         ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       credentials: apiKey === undefined ? "same-origin" : "omit",
-      // A body is lost on most redirects, and an API has none.
+      // Most redirects lose the body, and the API has none.
       redirect: "error",
     };
   }
 
-  /** Makes a call until it is answered with success, may not be made again, or would be made too late. */
-  async function ask<Value>(
+  /** Retries a call until it succeeds, must not be retried, or a retry would be too late. */
+  async function send<Value>(
     call: Call,
     options: CallOptions,
     deadline: Deadline,
     read: (response: Response) => Promise<Value>,
   ): Promise<Value> {
-    const mostRetries = options.retries ?? settings.retries;
+    const maxRetries = options.retries ?? settings.retries;
     for (let retry = 0; ; retry += 1) {
       try {
-        return await askOnce(call, options, deadline, read);
+        return await sendOnce(call, options, deadline, read);
       } catch (error) {
-        if (retry >= mostRetries || !mayRetry(error, call)) throw error;
+        if (retry >= maxRetries || !mayRetry(error, call)) throw error;
         const delayMs = retryDelayMs(retry, error.retryAfterMs);
         if (delayMs >= deadline.remainingMs()) throw error;
         await deadline.sleep(delayMs);
@@ -73,7 +72,7 @@ export function createTransport(settings: TransportSettings): Transport {
     }
   }
 
-  async function askOnce<Value>(
+  async function sendOnce<Value>(
     call: Call,
     options: CallOptions,
     { signal }: Deadline,
@@ -82,12 +81,12 @@ export function createTransport(settings: TransportSettings): Transport {
     signal.throwIfAborted();
     const request = requestOf(call, signal);
     const response = await fetch(baseUrl + targetOf(call), request).catch((error: unknown) => {
-      throw whyUnanswered(error, signal, undefined);
+      throw toCallError(error, signal, undefined);
     });
     options.onAnswer?.({ status: response.status, headers: response.headers });
-    const reading = response.ok ? read(response) : readFailure(response, apiKey);
+    const reading = response.ok ? read(response) : readError(response, apiKey);
     const value = await reading.catch((error: unknown) => {
-      throw whyUnanswered(error, signal, response);
+      throw toCallError(error, signal, response);
     });
     if (value instanceof PresageError) throw value;
     return value;
@@ -97,7 +96,7 @@ export function createTransport(settings: TransportSettings): Transport {
     async json<Value>(call: Call, options: CallOptions = {}) {
       const deadline = start(options);
       try {
-        return await ask(call, options, deadline, (response) => readJson<Value>(response));
+        return await send(call, options, deadline, (response) => readJson<Value>(response));
       } finally {
         deadline.end();
       }
@@ -105,13 +104,13 @@ export function createTransport(settings: TransportSettings): Transport {
 
     async *lines(call, options = {}) {
       const deadline = start(options);
-      let answered: Response | undefined;
+      let response: Response | undefined;
       try {
-        answered = await ask(call, options, deadline, (response) => Promise.resolve(response));
-        if (answered.body === null) return;
-        yield* readLines(answered.body, { beforePart: deadline.restart, afterPart: deadline.pause });
+        response = await send(call, options, deadline, (received) => Promise.resolve(received));
+        if (response.body === null) return;
+        yield* readLines(response.body, { beforeChunk: deadline.restart, afterChunk: deadline.pause });
       } catch (error) {
-        throw whyUnanswered(error, deadline.signal, answered);
+        throw toCallError(error, deadline.signal, response);
       } finally {
         deadline.end();
       }
@@ -125,7 +124,7 @@ async function readJson<Value>(response: Response): Promise<Value> {
     const value = text === "" ? undefined : JSON.parse(text);
     return value;
   } catch {
-    throw new PresageError("The answer is not JSON: is this Presage's address?", {
+    throw new PresageError("The response is not JSON; is this the URL of a Presage server?", {
       category: "unexpected",
       status: response.status,
       requestId: response.headers.get("x-request-id") ?? undefined,
@@ -133,11 +132,11 @@ async function readJson<Value>(response: Response): Promise<Value> {
   }
 }
 
-/** What a thrown `error` means: the call is over, it is understood already, or the connection failed. */
-function whyUnanswered(error: unknown, signal: AbortSignal, response: Response | undefined): unknown {
+/** The error to throw for a caught one: the signal's reason, the error itself, or a failed connection. */
+function toCallError(error: unknown, signal: AbortSignal, response: Response | undefined): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof PresageError) return error;
-  const message = response === undefined ? "Presage cannot be reached." : "The answer broke off.";
+  const message = response === undefined ? "Presage cannot be reached." : "The response was cut off.";
   return new PresageError(message, {
     category: "connection",
     status: response?.status,

@@ -31,14 +31,14 @@ describe("the caller's signal", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test("that was given before keeps the call from being made", async () => {
+  test("that is already aborted prevents the call", async () => {
     server.script(json({}));
     const reason = await reasonOf(presage.me({ signal: AbortSignal.abort() }));
     expect(reason).toMatchObject({ name: "AbortError" });
     expect(server.received).toHaveLength(0);
   });
 
-  test("is let go of by a call that is over", async () => {
+  test("keeps no listener of a finished call", async () => {
     server.script(json({ id: "me" }));
     const { signal } = new AbortController();
     let listeners = 0;
@@ -57,7 +57,7 @@ describe("the caller's signal", () => {
   });
 });
 
-describe("the time of a call", () => {
+describe("the time limit of a call", () => {
   test.each([
     ["nothing is answered", silence],
     ["the answer does not end", slowBody],
@@ -65,17 +65,17 @@ describe("the time of a call", () => {
     server.script(answer);
     const error = await caught(presage.me({ timeoutMs: 200 }));
     expect(error).toMatchObject({ category: "timeout", status: undefined });
-    expect(error.message).toBe("Presage did not answer within 200 ms.");
+    expect(error.message).toBe("Presage did not respond within 200 ms.");
     expect(server.received).toHaveLength(1);
   });
 
-  test("is the client's where the call has none of its own", async () => {
+  test("is the client's by default", async () => {
     server.script(silence);
     const hasty = createPresage({ baseUrl: server.url, timeoutMs: 150 });
     expect((await caught(hasty.me())).message).toContain("150 ms");
   });
 
-  test("holds for all retries together", async () => {
+  test("covers all retries together", async () => {
     server.script(json({}, 503, { "retry-after": "0" }), json({}, 503, { "retry-after": "0" }), silence);
     const startedAtMs = performance.now();
     expect((await caught(presage.me({ timeoutMs: 400 }))).category).toBe("timeout");
@@ -83,7 +83,7 @@ describe("the time of a call", () => {
     expect(server.received).toHaveLength(3);
   });
 
-  test("may be longer than any timer, and endless", async () => {
+  test("may be longer than any timer, or infinite", async () => {
     server.script(async () => {
       await Bun.sleep(100);
       return Response.json({ id: "me" });

@@ -3,7 +3,7 @@ import { createPresage, type PresageOptions } from "../src/create-presage.ts";
 
 const baseUrl = "https://presage.example";
 
-/** What fetch is asked to do, which only a page could show: outside of one there are no cookies. */
+/** The options passed to fetch: only in a page are there cookies to observe instead. */
 async function requestsOf(options: PresageOptions): Promise<(RequestInit & { headers: Headers })[]> {
   const requests: (RequestInit & { headers: Headers })[] = [];
   const presage = createPresage({
@@ -20,7 +20,7 @@ async function requestsOf(options: PresageOptions): Promise<(RequestInit & { hea
   return requests;
 }
 
-test("with a key, the key goes along and no cookie or CSRF token does", async () => {
+test("with a key, requests carry the key and no cookie or CSRF token", async () => {
   for (const { credentials, headers } of await requestsOf({ apiKey: "k-1", csrfToken: () => "t-1" })) {
     expect(credentials).toBe("omit");
     expect(headers.get("authorization")).toBe("Bearer k-1");
@@ -28,7 +28,7 @@ test("with a key, the key goes along and no cookie or CSRF token does", async ()
   }
 });
 
-test("without a key, the cookie goes to its own origin, and the CSRF token with what is not a GET", async () => {
+test("without a key, requests carry the cookie to its own origin, and the CSRF token unless they are a GET", async () => {
   let token = "t-1";
   const requests = await requestsOf({
     csrfToken: () => {
@@ -46,7 +46,7 @@ test("without a key, the cookie goes to its own origin, and the CSRF token with 
   expect(requests.some(({ headers }) => headers.has("authorization"))).toBe(false);
 });
 
-test("without a token there is no header for it", async () => {
+test("without a CSRF token there is no header for it", async () => {
   const requests = await requestsOf({ csrfToken: () => undefined });
   expect(requests.some(({ headers }) => headers.has("x-csrf-token"))).toBe(false);
 });

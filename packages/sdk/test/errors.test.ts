@@ -39,11 +39,11 @@ describe("errors", () => {
     server.script(() => new Response("<html>proxy</html>", { status }));
     const untold = await caught(presage.me());
     expect(untold.category).toBe(category);
-    expect(untold.message).toBe(`Presage answered with status ${status}.`);
+    expect(untold.message).toBe(`Presage responded with status ${status}.`);
     expect(untold.requestId).toBeUndefined();
   });
 
-  test("of a 422 carry every fault, and name the first three", async () => {
+  test("after a 422 have every issue, and name the first three in the message", async () => {
     const detail = ["a", "b", "c", "d"].map((name) => ({
       loc: ["body", name, 0],
       msg: "Field required",
@@ -59,7 +59,7 @@ describe("errors", () => {
     );
   });
 
-  test("of the upstream carry its status and body", async () => {
+  test("of the upstream have its status and body", async () => {
     const body = {
       detail: "The upstream failed.",
       upstream_status: 500,
@@ -78,7 +78,7 @@ describe("errors", () => {
     },
   );
 
-  test("an answer with success that is not JSON is unexpected", async () => {
+  test("a successful response that is not JSON is unexpected", async () => {
     server.script(() => new Response("<html>Welcome</html>", { headers: { "content-type": "text/html" } }));
     expect(await caught(presage.me())).toMatchObject({ category: "unexpected", status: 200 });
   });
@@ -92,7 +92,7 @@ describe("errors", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test("nobody there is a failed connection", async () => {
+  test("a server that does not run is a failed connection", async () => {
     const gone = startScriptedServer();
     await gone.stop();
     const error = await caught(createPresage({ baseUrl: gone.url, apiKey, retries: 0 }).me());
@@ -100,7 +100,7 @@ describe("errors", () => {
     expect(error.cause).toBeInstanceOf(Error);
   });
 
-  test("an answer that breaks off is a failed connection", async () => {
+  test("a response that is cut off is a failed connection", async () => {
     const raw = await startRawUpstream(({ socket }) => {
       socket.write("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 500\r\n\r\n{");
       setTimeout(() => socket.destroy(), 50);
@@ -110,7 +110,7 @@ describe("errors", () => {
     await raw.stop();
   });
 
-  test("never hold the key, not even where the answer repeats it", async () => {
+  test("never contain the key, even if the response repeats it", async () => {
     const gone = startScriptedServer();
     await gone.stop();
     const body = {
@@ -133,7 +133,7 @@ describe("errors", () => {
   });
 });
 
-describe("options that cannot work", () => {
+describe("invalid options", () => {
   test.each([[""], ["two words"], ["line\nfeed"], ["schlüssel"]])(
     "a key that no header can carry is refused without repeating it: %j",
     (key) => {
@@ -159,7 +159,7 @@ describe("options that cannot work", () => {
     expect(() => createPresage({ baseUrl })).not.toThrow(/secret/);
   });
 
-  test("an address may end with slashes and have a path before the API's", async () => {
+  test("a baseUrl may end with slashes and have a path", async () => {
     server.script(json({ apps: [] }));
     await createPresage({ baseUrl: `${server.url}/behind/a/proxy//` }).apps.list();
     expect(server.received[0]?.target).toBe("/behind/a/proxy/v1/apps");

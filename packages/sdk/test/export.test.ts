@@ -13,7 +13,7 @@ async function take(lines: AsyncIterable<string>, into: string[] = []): Promise<
   return into;
 }
 
-/** A chunked answer that is cut off after `parts`. */
+/** A chunked response that is cut off after `parts`. */
 function startBreaking(...parts: string[]) {
   return startRawUpstream(async ({ socket }) => {
     socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n");
@@ -26,7 +26,7 @@ function startBreaking(...parts: string[]) {
 }
 
 describe("an export", () => {
-  test("comes line by line, however it was cut into parts", async () => {
+  test("yields lines, however the response is split into chunks", async () => {
     const text = `{"a":"好 🙂"}\n{"b":2}\r\n\n{"c":"${"x".repeat(300_000)}"}\n`;
     const bytes = new TextEncoder().encode(text);
     server.script(
@@ -52,7 +52,7 @@ describe("an export", () => {
     expect(await take(presage.results.exportLines())).toEqual([]);
   });
 
-  test("is asked for with its filters in the query", async () => {
+  test("sends its filters in the query", async () => {
     server.script(() => new Response(""));
     await take(
       presage.results.exportLines({
@@ -85,27 +85,31 @@ describe("an export", () => {
     const raw = await startBreaking(...parts);
     const lines: string[] = [];
     const error = await caught(take(createPresage({ baseUrl: raw.url }).results.exportLines(), lines));
-    expect(error).toMatchObject({ category: "connection", status: 200, message: "The answer broke off." });
+    expect(error).toMatchObject({
+      category: "connection",
+      status: 200,
+      message: "The response was cut off.",
+    });
     expect(lines).toEqual(['{"a":1}', '{"b":2}']);
     expect(raw.received).toHaveLength(1);
     await raw.stop();
   });
 
-  test("whose last line has no end throws, even if the answer ended in order", async () => {
+  test("whose last line is incomplete throws, even if the response ended properly", async () => {
     server.script(() => new Response('{"a":1}\n{"b":'));
     const lines: string[] = [];
     expect((await caught(take(presage.results.exportLines(), lines))).category).toBe("connection");
     expect(lines).toEqual(['{"a":1}']);
   });
 
-  test("that is refused throws, and one that is put off is asked for again", async () => {
+  test("that is refused throws, and one that gets a 503 is retried", async () => {
     server.script(json({ detail: "Who are you?" }, 401));
     expect((await caught(take(presage.results.exportLines()))).category).toBe("unauthenticated");
     server.script(json({}, 503, { "retry-after": "0" }), () => new Response("{}\n"));
     expect(await take(presage.results.exportLines())).toEqual(["{}"]);
   });
 
-  test("that falls silent is over after its time; one that is read slowly is not", async () => {
+  test("that stalls times out; one that is read slowly does not", async () => {
     const stalling = () =>
       new Response(
         new ReadableStream({
@@ -142,7 +146,7 @@ describe("an export", () => {
     expect(await slowly()).toEqual(["1", "2", "3"]);
   });
 
-  test("ends with the caller's signal, and hangs up when its reader has enough", async () => {
+  test("ends with the caller's signal, and disconnects when its reader stops", async () => {
     let isHungUp = false;
     const endless = () =>
       new Response(

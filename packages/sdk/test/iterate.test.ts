@@ -9,7 +9,7 @@ afterAll(() => server.stop());
 
 let ids: number[] = [];
 
-/** Searches as the server does: by id, in the order asked for. */
+/** Searches as the server does: by id, in the requested order. */
 function answer({ body }: Received): Response {
   const { order, limit, after_id, before_id } = body as Record<string, string | number | undefined>;
   const fitting = ids
@@ -26,13 +26,13 @@ async function take(results: AsyncIterable<{ id: string | null }>): Promise<numb
   return taken;
 }
 
-describe("going through results", () => {
+describe("iterating over results", () => {
   beforeEach(() => {
     ids = Array.from({ length: 250 }, (_, index) => index + 1);
     server.script(answer);
   });
 
-  test("asks for each page by the last id of the one before", async () => {
+  test("requests each page by the last id of the one before", async () => {
     expect(await take(presage.results.iterate({ app: "a" }))).toEqual(ids.toReversed());
     expect(bodies()).toEqual([
       { app: "a", limit: 100 },
@@ -41,7 +41,7 @@ describe("going through results", () => {
     ]);
   });
 
-  test("goes from old to new on request, within the filter's own bounds", async () => {
+  test("goes from old to new on request, within the filter's bounds", async () => {
     const filter = { order: "created_at", after_id: 5, before_id: "12" } as const;
     expect(await take(presage.results.iterate(filter, { pageSize: 4 }))).toEqual([6, 7, 8, 9, 10, 11]);
     expect(bodies()).toEqual([
@@ -50,14 +50,14 @@ describe("going through results", () => {
     ]);
   });
 
-  test("ends after a last page that is full, and without any result", async () => {
+  test("ends after a full last page, and without any result", async () => {
     ids = [1, 2];
     expect(await take(presage.results.iterate({}, { pageSize: 2 }))).toEqual([2, 1]);
     ids = [];
     expect(await take(presage.results.iterate())).toEqual([]);
   });
 
-  test("neither repeats nor misses one when others arrive meanwhile", async () => {
+  test("neither repeats nor misses results when others arrive meanwhile", async () => {
     const seen: number[] = [];
     for await (const { id } of presage.results.iterate({}, { pageSize: 10 })) {
       seen.push(Number(id));
@@ -66,7 +66,7 @@ describe("going through results", () => {
     expect(seen).toEqual(Array.from({ length: 250 }, (_, index) => 250 - index));
   });
 
-  test("asks for smaller pages where one is too large for an answer", async () => {
+  test("requests smaller pages if one is too large for a response", async () => {
     const tooLarge = json({ detail: "The page is too large.", category: "context_exceeded" }, 413);
     server.script((received) => {
       const { limit } = received.body as { limit: number };
@@ -81,18 +81,18 @@ describe("going through results", () => {
     ]);
   });
 
-  test("gives up where not even one result fits", async () => {
+  test("gives up if not even one result fits", async () => {
     server.script(json({ detail: "no", category: "context_exceeded" }, 413));
     expect((await caught(take(presage.results.iterate({}, { pageSize: 2 })))).status).toBe(413);
     expect(bodies()).toEqual([{ limit: 2 }, { limit: 1 }]);
   });
 
-  test("asks for no page that is not read", async () => {
+  test("requests no page that is not read", async () => {
     for await (const { id } of presage.results.iterate()) if (id === "200") break;
     expect(server.received).toHaveLength(1);
   });
 
-  test("throws what the search throws, and asks for nothing before it is begun", async () => {
+  test("throws what the search throws, and requests nothing before the first read", async () => {
     server.script(json({ detail: "no" }, 401));
     const results = presage.results.iterate();
     expect(server.received).toHaveLength(0);
@@ -100,7 +100,7 @@ describe("going through results", () => {
   });
 });
 
-describe("lists that go on with next", () => {
+describe("paged lists", () => {
   const key = (id: number) => ({ id: String(id) });
 
   test("are read to their end", async () => {
@@ -118,7 +118,7 @@ describe("lists that go on with next", () => {
     expect(server.received.at(-1)?.target).toBe("/v1/apps?after=a+b");
   });
 
-  test("end where an older server says nothing of next", async () => {
+  test("end if an older server sends no next", async () => {
     server.script(() => Response.json({ data: [key(1)] }));
     expect(await presage.sessions.list()).toHaveLength(1);
   });

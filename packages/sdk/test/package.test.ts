@@ -64,14 +64,14 @@ describe("the package", () => {
     }
   });
 
-  test("holds this page and the licence, and neither tests nor sources", async () => {
+  test("contains the README and the licence, and neither tests nor sources", async () => {
     const names = await readdir(consumer.packageFolder, { recursive: true });
     expect(names).toContain("README.md");
     expect(names).toContain("LICENSE");
     expect(names.filter((name) => /test|(?<!\.d)\.ts$|\.mjs$/.test(name))).toEqual([]);
   });
 
-  test("says in its declarations what fields mean and which are old", async () => {
+  test("declares what fields mean and which are deprecated", async () => {
     const contract = (await filesOf("contract.d.ts"))[0]?.text;
     expect(contract).toContain(
       "/** The evaluator's verdict; null if there is none. */\n  pass: boolean | null;",
@@ -80,7 +80,7 @@ describe("the package", () => {
     expect(contract).toContain("  evaluation_result: EvaluationResult | null;");
   });
 
-  test("turns away what the types do not allow, in pages and on Node.js", async () => {
+  test("rejects at compile time what the types do not allow, in pages and on Node.js", async () => {
     const source = `
       import { createPresage, PresageError, type EvaluationResult, type EvaluateRequest } from "@presage/sdk";
       const presage = createPresage({ baseUrl: "https://presage.example", apiKey: "k" });
@@ -108,7 +108,7 @@ describe("the package", () => {
     }
   });
 
-  test("knows a connection that broke off on Node.js too", async () => {
+  test("recognises a connection failure on Node.js too", async () => {
     const raw = await startRawUpstream(async ({ socket }) => {
       socket.write("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\n{}\n\r\n");
       await Bun.sleep(50);
@@ -132,7 +132,7 @@ describe("the package", () => {
 });
 
 describe("a call that cannot be repeated", () => {
-  test("is made again by Node.js where nothing listened, and not where its connection broke", async () => {
+  test("is retried on Node.js if nothing listened, and not if its connection broke", async () => {
     const source = `
       import { createServer } from "node:net";
       import { createPresage } from "@presage/sdk";
@@ -181,7 +181,7 @@ describe("the examples of the README", () => {
     expect(lines).toHaveLength(10);
   });
 
-  test("are well typed", async () => {
+  test("type-check", async () => {
     const bodies = examples.map((example) => `{\n${example}}\n`).join("");
     const source = setUp + bodies;
     expect(await consumer.typeCheck("examples", source, onNode)).toEqual({ code: 0, output: "" });

@@ -11,7 +11,7 @@ import { json, startScriptedServer } from "./support/scripted-server.ts";
 
 interface Write {
   call(presage: Presage, name: string): Promise<unknown>;
-  /** How many things of this name there are. */
+  /** Counts the things with this name. */
   count(presage: Presage, name: string): Promise<number>;
 }
 
@@ -38,7 +38,7 @@ onEachDatabase((database) => {
     await server?.[Symbol.asyncDispose]();
   });
 
-  /** A client by a way of its own on which the first answer gets lost. */
+  /** A client with a proxy of its own that loses the first response. */
   async function loseAnswer(how: Loss): Promise<{ proxy: FaultyProxy; shaky: Presage; lost: Promise<void> }> {
     const proxy = await startFaultyProxy(server.url);
     const shaky = createPresage({ baseUrl: proxy.url, apiKey: testKey, retries: 12 });
@@ -58,7 +58,7 @@ onEachDatabase((database) => {
     },
     "corrects a result": {
       call: (presage, name) => presage.results.correct(resultId, { pass: false, comment: name }),
-      // The API tells the last one only.
+      // The API shows only the last one.
       async count(_, name) {
         const rows = store.database.selectFrom("evaluation_corrections").select("id");
         return (await rows.where("comment", "=", name).execute()).length;
@@ -109,7 +109,7 @@ onEachDatabase((database) => {
     );
   });
 
-  test("A server that is killed between its commits and its answers is asked again when it is back: all is done once", async () => {
+  test("After a server is killed between commit and response, retries succeed once it is back, and everything was done once", async () => {
     const name = "before a kill";
     const calls = await Promise.all(
       cases.map(async ([_, write]) => {
@@ -126,12 +126,12 @@ onEachDatabase((database) => {
     for (const { proxy } of calls) proxy.target = server.url;
     expect(await Promise.all(calls.map(({ answer }) => answer))).not.toContain(undefined);
     const counts = await Promise.all(cases.map(([_, write]) => write.count(direct, name)));
-    // What is evaluated and what is imported are in one app.
+    // Evaluated and imported results are in one app.
     expect(counts).toEqual(cases.map(([what]) => (/^(evaluates|imports)/.test(what) ? 2 : 1)));
     for (const { proxy } of calls) await proxy.stop();
   }, 60_000);
 
-  test("A key of the caller's own makes the same call of another program the same request", async () => {
+  test("With the caller's own key, the same call of another program is the same request", async () => {
     const first = await direct.apiKeys.create({ name: "mine" }, { idempotencyKey: "deploy-17" });
     const second = await createPresage({ baseUrl: server.url, apiKey: testKey }).apiKeys.create(
       { name: "mine" },
@@ -145,7 +145,7 @@ onEachDatabase((database) => {
 });
 
 describe("A call that cannot be repeated, such as a sign-out,", () => {
-  test("is not made again after an answer that was lost: nobody knows what became of it", async () => {
+  test("is not retried after a lost response, as its outcome is unknown", async () => {
     const answering = startScriptedServer();
     answering.script(json({ redirect_to: "/" }));
     const proxy = await startFaultyProxy(answering.url);
@@ -160,7 +160,7 @@ describe("A call that cannot be repeated, such as a sign-out,", () => {
     await answering.stop();
   });
 
-  test("is made again where it was never sent, as nothing listened", async () => {
+  test("is retried if nothing listened, as it was never sent", async () => {
     const port = await freePort();
     const presage = createPresage({ baseUrl: `http://127.0.0.1:${port}`, retries: 10 });
     const signedOut = presage.signOut();
@@ -175,7 +175,7 @@ describe("A call that cannot be repeated, such as a sign-out,", () => {
   });
 });
 
-describe("A 503 that says not to try again, as nobody knows what was done,", () => {
+describe("A 503 with x-should-retry: false, after which the outcome is unknown,", () => {
   const server = startScriptedServer();
   const presage = createPresage({ baseUrl: server.url, apiKey: "a-key" });
   afterAll(() => server.stop());
@@ -184,7 +184,7 @@ describe("A 503 that says not to try again, as nobody knows what was done,", () 
     "retry-after": "0",
   });
 
-  test("ends a call without a key, and the error tells it", async () => {
+  test("ends a call without an idempotency key, and the error says so", async () => {
     server.script(uncertain);
     expect(await caught(presage.signOut())).toMatchObject({ category: "unavailable", shouldRetry: false });
     expect(server.received).toHaveLength(1);
@@ -194,7 +194,7 @@ describe("A 503 that says not to try again, as nobody knows what was done,", () 
     expect(server.received).toHaveLength(3);
   });
 
-  test("does not end one with a key, which is the same each time and another for the next call", async () => {
+  test("does not end a call with a key, which all its retries share and the next call does not", async () => {
     const made = json({ id: "1" }, 201);
     server.script(uncertain, uncertain, made);
     await presage.apiKeys.create({ name: "a" });

@@ -30,7 +30,7 @@ describe("against a real Presage", () => {
     expect((await presage.models.list()).map(({ id }) => id)).toEqual(["test-model"]);
   });
 
-  test("a key is made, used, listed and revoked, and then refused", async () => {
+  test("a key is created, used, listed and revoked, and then rejected", async () => {
     const { key, id } = await presage.apiKeys.create({ name: "of a test" });
     const own = createPresage({ baseUrl: server.url, apiKey: key });
     expect((await own.whoAmI()).api_key?.id).toBe(id);
@@ -41,7 +41,7 @@ describe("against a real Presage", () => {
     expect((await caught(presage.apiKeys.revoke("../health"))).category).toBe("invalid");
   });
 
-  test("what was evaluated is found, summarised, corrected and exported", async () => {
+  test("results are found, summarised, corrected and exported", async () => {
     const order = {
       app: "sdk",
       tags: { suite: "sdk" },
@@ -80,7 +80,7 @@ describe("against a real Presage", () => {
     expect((await caught(presage.results.get(999_999))).category).toBe("not_found");
   });
 
-  test("evaluators are listed, and profiles made, revised and archived", async () => {
+  test("evaluators are listed, and profiles created, revised and archived", async () => {
     expect((await presage.evaluators.list()).map((one) => one.evaluator_family)).toContain("regex");
     const families = await presage.evaluators.listFamilies();
     expect(families.map(({ family_name }) => family_name)).toContain("regex");
@@ -130,7 +130,7 @@ describe("against a real Presage", () => {
     expect((await presage.errorTaxonomies.list(filter)).map((one) => one.id)).toEqual([id]);
   });
 
-  test("usage is told, by the hour or the day, of one key or all", async () => {
+  test("usage is listed by hour or day, for one key or all", async () => {
     const day = { since: "2026-01-01T00:00:00Z", until: "2026-01-02T00:00:00Z" };
     const told = { since: "2026-01-01T00:00:00.000Z", until: "2026-01-02T00:00:00.000Z", data: [] };
     const api_key_id = (await presage.apiKeys.list())[0]?.id;
@@ -146,7 +146,7 @@ describe("against a real Presage", () => {
     expect(error.faults.map(({ loc }) => loc)).toEqual([["query", "since"]]);
   });
 
-  test("a request that is wrong is told where", async () => {
+  test("the error for an invalid request says where it is invalid", async () => {
     const error = await caught(presage.predict({ interaction: { state: "", action: "" } }));
     expect(error.category).toBe("invalid");
     expect(error.faults.map(({ loc }) => loc)).toEqual([
@@ -156,7 +156,7 @@ describe("against a real Presage", () => {
     expect(error.requestId).toBeString();
   });
 
-  test("every answer is heard of, with its headers", async () => {
+  test("every response is reported with its headers", async () => {
     const heard: (string | null)[] = [];
     await presage.me({
       onAnswer: ({ status, headers }) => heard.push(`${status}`, headers.get("x-request-id")),

@@ -18,14 +18,14 @@ const found = json({ apps: [{ name: "a" }] });
 const gapsMs = () =>
   server.received.slice(1).map(({ atMs }, index) => atMs - (server.received[index]?.atMs ?? 0));
 
-describe("a call is made again", () => {
-  test.each([429, 503])("after %d, until it is answered", async (status) => {
+describe("a call is retried", () => {
+  test.each([429, 503])("after %d, until it succeeds", async (status) => {
     server.script(busy(status, "0"), busy(status, "0"), found);
     expect(await presage.apps.list()).toEqual([{ name: "a" }]);
     expect(server.received).toHaveLength(3);
   });
 
-  test("at most as often as was said, for the client or for the call", async () => {
+  test("at most as often as configured for the client or the call", async () => {
     server.script(busy(503, "0"));
     expect((await caught(presage.apps.list())).category).toBe("unavailable");
     expect(server.received).toHaveLength(3);
@@ -37,7 +37,7 @@ describe("a call is made again", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test("not before the seconds of Retry-After are over", async () => {
+  test("not before the seconds of Retry-After have passed", async () => {
     server.script(busy(429, "1"), found);
     await presage.apps.list();
     expect(gapsMs()[0]).toBeGreaterThanOrEqual(990);
@@ -52,7 +52,7 @@ describe("a call is made again", () => {
     expect(gapsMs()[0]).toBeLessThan(5000);
   });
 
-  test("after a pause of its own where the server names none, which grows", async () => {
+  test("after a growing pause of its own if the server names none", async () => {
     server.script(busy(503), busy(503), found);
     await presage.apps.list();
     const [first = 0, second = 0] = gapsMs();
@@ -60,7 +60,7 @@ describe("a call is made again", () => {
     expect(second).toBeGreaterThanOrEqual(490);
   });
 
-  test("not if the wait would outlast the call: the error comes at once and says how long", async () => {
+  test("not if the wait would exceed the time limit: the error comes at once, with the wait", async () => {
     server.script(busy(429, "3600"));
     const startedAtMs = performance.now();
     const error = await caught(presage.apps.list());
@@ -75,7 +75,7 @@ describe("a call is made again", () => {
     expect(server.received).toHaveLength(1);
   });
 
-  test("under the same Idempotency-Key if it evaluates, and the next call has another", async () => {
+  test("with the same Idempotency-Key if it evaluates, and the next call has another", async () => {
     const evaluated = json({ results: [] });
     server.script(busy(503, "0"), busy(429, "0"), evaluated);
     await presage.evaluate({ evaluated_model_output: "a" });
@@ -88,7 +88,7 @@ describe("a call is made again", () => {
     expect(server.received.at(-1)?.headers.get("idempotency-key")).toBe("mine");
   });
 
-  test("with its whole body, also if it creates something and the server said to come later", async () => {
+  test("with its whole body, also if it creates something and the server sent Retry-After", async () => {
     const profile = { evaluator_family: "regex", name: "digits — 好 🙂", config: { pattern: "\\d+" } };
     server.script(busy(503, "0"), json({ evaluator_profile: profile }, 201));
     await presage.profiles.create(profile);
@@ -96,7 +96,7 @@ describe("a call is made again", () => {
   });
 });
 
-describe("after a connection that failed", () => {
+describe("after a failed connection", () => {
   const ok = httpResponse(200, { evaluator_profile: {}, apps: [] });
   const cutOff = "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{";
 
@@ -133,7 +133,7 @@ describe("after a connection that failed", () => {
     expect(await callsUntilAnswered(cutOff, call)).toEqual({ isAnswered: true, calls: 2 });
   });
 
-  test("what cannot be repeated is not asked again: it may have been done", async () => {
+  test("a call that cannot be repeated is not retried: it may have taken effect", async () => {
     expect(await callsUntilAnswered("", signOut)).toEqual({ isAnswered: false, calls: 1 });
     expect(await callsUntilAnswered(cutOff, signOut)).toEqual({ isAnswered: false, calls: 1 });
   });

@@ -10,7 +10,7 @@ import { caught } from "./support/caught.ts";
 let directory: string;
 let server: TestPresage;
 let presage: Presage;
-/** What a page would hold. */
+/** What a page would have. */
 let csrfToken: string | undefined;
 
 beforeAll(async () => {
@@ -22,7 +22,7 @@ beforeAll(async () => {
   presage = createPresage({
     baseUrl: server.url,
     csrfToken: () => csrfToken,
-    // The cookie, which a browser adds by itself.
+    // A browser adds the cookie by itself.
     fetch: (url, init) =>
       fetch(url, { ...init, headers: { ...init.headers, cookie: session.cookie } as Record<string, string> }),
   });
@@ -47,7 +47,7 @@ test("a page lists the sessions of its user, ends one, and signs out", async () 
   expect(await caught(presage.sessions.list())).toMatchObject({ category: "unauthenticated" });
 });
 
-test("a key shows its user's sessions and ends them, and has none to sign out of", async () => {
+test("with a key, the user's sessions can be listed and ended, and there is none to sign out of", async () => {
   const withKey = createPresage({ baseUrl: server.url, apiKey: testKey });
   expect(await withKey.sessions.list()).toEqual([]);
   expect(await caught(withKey.sessions.end("../me"))).toMatchObject({ category: "invalid" });

@@ -10,11 +10,11 @@ import type { Transport } from "../transport.ts";
 import { listAllPages } from "./list-all-pages.ts";
 
 export interface ApiKeys {
-  /** All of the user's keys, newest first, page after page: `GET /v1/api-keys`. */
+  /** Lists all keys of the user, newest first, over all pages: `GET /v1/api-keys`. */
   list(options?: CallOptions): Promise<ApiKeyResponse[]>;
-  /** Makes a key: `POST /v1/api-keys`. The answer alone holds the key itself. */
+  /** Creates a key: `POST /v1/api-keys`. Only this response contains the key itself. */
   create(request: ApiKeyCreateRequest, options?: WriteOptions): Promise<ApiKeyCreateResponse>;
-  /** Ends a key for good: `DELETE /v1/api-keys/{id}`. */
+  /** Revokes a key for good: `DELETE /v1/api-keys/{id}`. */
   revoke(id: string, options?: CallOptions): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import type { Transport } from "../transport.ts";
 import { listAllPages } from "./list-all-pages.ts";
 
 export interface Apps {
-  /** Every app that has results, by name, page after page: `GET /v1/apps`. */
+  /** Lists all apps that have results, by name, over all pages: `GET /v1/apps`. */
   list(options?: CallOptions): Promise<AppListResponse["apps"]>;
 }
 

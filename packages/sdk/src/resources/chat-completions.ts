@@ -3,7 +3,7 @@ import type { CallOptions } from "../call.ts";
 import type { Transport } from "../transport.ts";
 
 export interface ChatCompletions {
-  /** Completes a chat, or predicts in the shape of one: `POST /v1/chat/completions`. The answer is the upstream's. */
+  /** Completes a chat, or predicts in that format: `POST /v1/chat/completions`. Returns the upstream's response. */
   create(request: ChatCompletionRequest, options?: CallOptions): Promise<ChatCompletionResponse>;
 }
 

@@ -11,36 +11,36 @@ import type { CallOptions, WriteOptions } from "../call.ts";
 import { underOneKey } from "../idempotency-key.ts";
 import type { Transport } from "../transport.ts";
 
-/** Which revisions are wanted: those that everything that is given fits. */
+/** Selects revisions; all given filters must match. */
 export interface ErrorTaxonomyFilter
   extends Pick<ErrorTaxonomyRevisionListQuery, "error_taxonomy_id" | "name" | "label"> {
-  /** Of each taxonomy only the revision with the highest number. */
+  /** Only the highest revision of each taxonomy. */
   latest_revision_only?: boolean | undefined;
-  /** 1 to 1,000; 50 where it is absent. */
+  /** 1 to 1,000. Default: 50. */
   limit?: number | undefined;
   offset?: number | undefined;
 }
 
 export interface ErrorTaxonomies {
-  /** Revisions, newest first: `GET /v1/error-taxonomy-revision`. A page of more than 64 MB is refused with 413: ask for fewer. */
+  /** Lists revisions, newest first: `GET /v1/error-taxonomy-revision`. Pages over 64 MB are refused with 413: lower `limit`. */
   list(filter?: ErrorTaxonomyFilter, options?: CallOptions): Promise<ErrorTaxonomyRevision[]>;
-  /** One revision: `GET /v1/error-taxonomy-revision/{id}`. */
+  /** Gets one revision: `GET /v1/error-taxonomy-revision/{id}`. */
   get(revisionId: string, options?: CallOptions): Promise<ErrorTaxonomyRevision>;
-  /** How often evaluations found each kind of error: `GET /v1/error-taxonomy-revision/{id}/findings`. */
+  /** Counts how often evaluations found each kind of error: `GET /v1/error-taxonomy-revision/{id}/findings`. */
   findings(
     revisionId: string,
     period?: ErrorTaxonomyFindingsQuery,
     options?: CallOptions,
   ): Promise<ErrorTaxonomyFindingsResponse>;
-  /** Adds a revision, and its taxonomy if there is none of that name: `POST /v1/error-taxonomy-revision`. */
+  /** Creates a revision, and its taxonomy if there is none of that name: `POST /v1/error-taxonomy-revision`. */
   create(request: ErrorTaxonomyRevisionCreateRequest, options?: WriteOptions): Promise<ErrorTaxonomyRevision>;
-  /** Sets labels; one that another revision of the taxonomy bears moves: `POST …/{id}/set-labels`. */
+  /** Sets labels; a label that another revision of the taxonomy has moves: `POST …/{id}/set-labels`. */
   setLabels(
     revisionId: string,
     labels: readonly string[],
     options?: CallOptions,
   ): Promise<ErrorTaxonomyRevision>;
-  /** Removes labels; those that the revision does not bear are passed over: `POST …/{id}/remove-labels`. */
+  /** Removes labels; labels that the revision lacks are ignored: `POST …/{id}/remove-labels`. */
   removeLabels(
     revisionId: string,
     labels: readonly string[],

@@ -4,7 +4,7 @@ import { underOneKey } from "../idempotency-key.ts";
 import type { Transport } from "../transport.ts";
 
 /**
- * Evaluates one output: `POST /v1/evaluate`. The answer has one item for each evaluator, in their order; one without
+ * Evaluates one output: `POST /v1/evaluate`. Returns one item for each evaluator, in their order; an item that is not a
  * success says why in `error_message` and has no verdict.
  */
 export type Evaluate = (request: EvaluateRequest, options?: WriteOptions) => Promise<EvaluateItem[]>;

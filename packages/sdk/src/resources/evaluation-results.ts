@@ -21,36 +21,36 @@ import type {
 } from "./result-filter.ts";
 
 export interface IterateOptions extends CallOptions {
-  /** Results that are asked for at once, 1 to 1,000; 100 where it is absent. */
+  /** Results per request, 1 to 1,000. Default: 100. */
   pageSize?: number | undefined;
 }
 
 export interface EvaluationResults {
-  /** One result: `GET /v1/evaluation-results/{id}`. */
+  /** Gets one result: `GET /v1/evaluation-results/{id}`. */
   get(id: string | number, options?: CallOptions): Promise<EvaluationResult>;
-  /** One page of results: `POST /v1/evaluation-results/search`. Those without a verdict are found by their status only. */
+  /** Gets one page of results: `POST /v1/evaluation-results/search`. Results without a verdict are found only by status. */
   search(request?: SearchRequest, options?: CallOptions): Promise<EvaluationResult[]>;
-  /** All results, page after page, each page from the last id of the one before. */
+  /** Yields all results, page by page, each page starting after the last id of the one before. */
   iterate(
     filter?: ResultFilter & ResultOrder,
     options?: IterateOptions,
   ): AsyncGenerator<EvaluationResult, void, undefined>;
-  /** Figures, one group for each value of what they are split by: `POST /v1/evaluation-results/summary`. */
+  /** Gets figures in groups, one for each value of the dimensions in `group_by`: `POST /v1/evaluation-results/summary`. */
   summarise(request?: SummaryRequest, options?: CallOptions): Promise<EvaluationSummaryResponse>;
-  /** Stores 1 to 1,000 results that were made elsewhere, all or none: `POST /v1/evaluation-results/batch`. */
+  /** Stores 1 to 1,000 results from elsewhere, all or none: `POST /v1/evaluation-results/batch`. */
   importBatch(
     results: readonly ImportedEvaluationResult[],
     options?: WriteOptions,
   ): Promise<EvaluationResultBatchResponse["evaluation_results"]>;
-  /** Says what a person makes of a verdict: `POST /v1/evaluation-results/{id}/correction`. */
+  /** Adds a person's correction of a verdict: `POST /v1/evaluation-results/{id}/correction`. */
   correct(
     id: string | number,
     correction: CorrectionRequest,
     options?: WriteOptions,
   ): Promise<EvaluationResult>;
   /**
-   * Everything that fits, line by line as it arrives: `GET /v1/evaluation-results/export`. A line of `jsonl` is the JSON
-   * of one result; a record of `csv` has several where a text has. Throws if the export broke off.
+   * Yields all matching results, line by line as they arrive: `GET /v1/evaluation-results/export`. A line of `jsonl` is the
+   * JSON of one result; a record of `csv` spans several lines if a text does. Throws if the export was cut off.
    */
   exportLines(request?: ExportRequest, options?: CallOptions): AsyncGenerator<string, void, undefined>;
 }

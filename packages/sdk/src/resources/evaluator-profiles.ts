@@ -11,33 +11,33 @@ import type { CallOptions, WriteOptions } from "../call.ts";
 import { underOneKey } from "../idempotency-key.ts";
 import type { Transport } from "../transport.ts";
 
-/** Which revisions are wanted: those that everything that is given fits. */
+/** Selects revisions; all given filters must match. */
 export interface EvaluatorProfileFilter
   extends Pick<EvaluatorProfileListQuery, "public_id" | "evaluator_family" | "name"> {
   revision?: number | undefined;
-  /** Of each profile only its last revision. */
+  /** Only the last revision of each profile. */
   get_last_revision?: boolean | undefined;
   is_managed?: boolean | undefined;
   include_archived?: boolean | undefined;
-  /** 1 to 1,000; 50 where it is absent. */
+  /** 1 to 1,000. Default: 50. */
   limit?: number | undefined;
   offset?: number | undefined;
 }
 
 export interface EvaluatorProfiles {
-  /** Revisions of profiles: `GET /v1/evaluator-profiles`. A page of more than 64 MB is refused with 413: ask for fewer. */
+  /** Lists revisions of profiles: `GET /v1/evaluator-profiles`. Pages over 64 MB are refused with 413: lower `limit`. */
   list(filter?: EvaluatorProfileFilter, options?: CallOptions): Promise<EvaluatorProfile[]>;
-  /** Makes a profile's first revision: `POST /v1/evaluator-profiles`. */
+  /** Creates the first revision of a profile: `POST /v1/evaluator-profiles`. */
   create(request: EvaluatorProfileCreateRequest, options?: WriteOptions): Promise<EvaluatorProfile>;
-  /** Gives a profile a new config: `POST /v1/evaluator-profiles/{public_id}/revision`. */
+  /** Adds a revision with a new config: `POST /v1/evaluator-profiles/{public_id}/revision`. */
   revise(
     publicId: string,
     request: EvaluatorProfileRevisionRequest,
     options?: WriteOptions,
   ): Promise<EvaluatorProfile>;
-  /** Takes a profile out of use, and answers with its revisions: `PATCH /v1/evaluator-profiles/{public_id}/archive`. */
+  /** Archives a profile and returns its revisions: `PATCH /v1/evaluator-profiles/{public_id}/archive`. */
   archive(publicId: string, options?: CallOptions): Promise<EvaluatorProfile[]>;
-  /** How far people agreed with each revision: `GET /v1/evaluator-profiles/{public_id}/agreement`. */
+  /** Gets how far people agreed with each revision: `GET /v1/evaluator-profiles/{public_id}/agreement`. */
   agreement(publicId: string, options?: CallOptions): Promise<AgreementResponse>;
 }
 

@@ -8,9 +8,9 @@ import type { CallOptions } from "../call.ts";
 import type { Transport } from "../transport.ts";
 
 export interface Evaluators {
-  /** Every version of every family: `GET /v1/evaluators`. */
+  /** Lists every version of every family: `GET /v1/evaluators`. */
   list(options?: CallOptions): Promise<Evaluator[]>;
-  /** What the families look at and how they can be set up: `GET /v1/evaluator-families`. */
+  /** Lists the families with their inputs and config schemas: `GET /v1/evaluator-families`. */
   listFamilies(options?: CallOptions): Promise<EvaluatorFamily[]>;
 }
 

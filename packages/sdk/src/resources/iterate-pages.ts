@@ -5,8 +5,8 @@ import type { ResultFilter, ResultOrder, SearchRequest } from "./result-filter.t
 const defaultPageSize = 100;
 
 /**
- * Pages by id: results that are added or found meanwhile neither repeat nor hide one, as they would with an offset. A page
- * is asked for when the one before has been read. Where a page would be too large for one answer, smaller ones are asked for.
+ * Pages by id: unlike with an offset, results added meanwhile neither repeat nor hide others. A page is requested once the
+ * one before has been read. If a page is too large for one response, smaller ones are requested.
  */
 export async function* iteratePages(
   search: (request: SearchRequest) => Promise<EvaluationResult[]>,

@@ -1,4 +1,4 @@
-/** Every item of a list that goes on with `next`, page after page. */
+/** Reads every item of a list, following `next` from page to page. */
 export async function listAllPages<Page extends { next: string | null }, Item>(
   readPage: (query: { after?: string }) => Promise<Page>,
   itemsOf: (page: Page) => Item[],
@@ -8,7 +8,7 @@ export async function listAllPages<Page extends { next: string | null }, Item>(
   for (;;) {
     const page = await readPage(query);
     all.push(...itemsOf(page));
-    // An older server answers with everything, and without `next`.
+    // An older server returns everything at once, without `next`.
     if (typeof page.next !== "string") return all;
     query = { after: page.next };
   }

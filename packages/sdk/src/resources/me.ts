@@ -2,10 +2,10 @@ import type { MeResponse, WhoAmIResponse } from "@presage/contract";
 import type { CallOptions } from "../call.ts";
 import type { Transport } from "../transport.ts";
 
-/** The user that the key or the session belongs to: `GET /v1/me`. */
+/** Gets the user of the key or session: `GET /v1/me`. */
 export type Me = (options?: CallOptions) => Promise<MeResponse>;
 
-/** The key or the session that asks, and its account: `GET /v1/whoami`. */
+/** Gets the key or session of this call, and its account: `GET /v1/whoami`. */
 export type WhoAmI = (options?: CallOptions) => Promise<WhoAmIResponse["caller"]>;
 
 export function me({ json }: Transport): Me {

@@ -3,7 +3,7 @@ import type { CallOptions } from "../call.ts";
 import type { Transport } from "../transport.ts";
 
 export interface Models {
-  /** The upstream's models: `GET /v1/models`. */
+  /** Lists the upstream's models: `GET /v1/models`. */
   list(options?: CallOptions): Promise<Model[]>;
 }
 

@@ -2,7 +2,7 @@ import type { WorldModelPrediction, WorldModelRequest, WorldModelResponse } from
 import type { CallOptions } from "../call.ts";
 import type { Transport } from "../transport.ts";
 
-/** A prediction; with the prompt as it was sent where the deployment enables debug fields. */
+/** A prediction; with the prompt as sent if the server enables debug fields. */
 export type Prediction = WorldModelPrediction & Partial<Pick<WorldModelResponse, "messages">>;
 
 /** Predicts the environment's next state: `POST /v1/predict`. */

@@ -14,7 +14,7 @@ interface IdBounds {
 
 type Bounded<Filter extends object> = Omit<Filter, keyof IdBounds> & IdBounds;
 
-/** Which results are wanted: those that everything that is given fits. */
+/** Selects results; all given filters must match. */
 export type ResultFilter = Bounded<EvaluationResultFilter>;
 
 /** Newest first, or oldest first. */

@@ -4,13 +4,13 @@ import type { Transport } from "../transport.ts";
 import { listAllPages } from "./list-all-pages.ts";
 
 export interface Sessions {
-  /** All browsers in which the user is signed in, newest first, page after page: `GET /v1/sessions`. */
+  /** Lists all browsers in which the user is signed in, newest first, over all pages: `GET /v1/sessions`. */
   list(options?: CallOptions): Promise<SessionResponse[]>;
   /** Signs a browser out: `DELETE /v1/sessions/{id}`. */
   end(id: string, options?: CallOptions): Promise<void>;
 }
 
-/** Ends the session that asks and says where the page goes next: `POST /auth/sign-out`. Not with a key. */
+/** Ends the session of this call and returns where the page goes next: `POST /auth/sign-out`. Not with a key. */
 export type SignOut = (options?: CallOptions) => Promise<SignOutResponse>;
 
 const path = "/v1/sessions";

@@ -3,9 +3,9 @@ import type { CallOptions } from "../call.ts";
 import type { Transport } from "../transport.ts";
 
 export interface Usage {
-  /** Requests and tokens by key and time, right to about 10 s: `GET /v1/usage`. */
+  /** Gets requests and tokens by key and time, up to date within about 10 s: `GET /v1/usage`. */
   list(query?: UsageQuery, options?: CallOptions): Promise<UsageResponse>;
-  /** How long predictions took, in milliseconds: `GET /v1/usage/latency`. */
+  /** Gets latencies of predictions in milliseconds: `GET /v1/usage/latency`. */
   latency(query?: LatencyQuery, options?: CallOptions): Promise<LatencyResponse>;
 }
 

@@ -1,13 +1,13 @@
 import { PresageError } from "../../src/presage-error.ts";
 
-/** The error that a call rejects with, which must be the client's own. */
+/** The `PresageError` that a call rejects with. */
 export async function caught(call: Promise<unknown>): Promise<PresageError> {
   const error = await reasonOf(call);
   if (error instanceof PresageError) return error;
   throw new Error("The call failed with something else.", { cause: error });
 }
 
-/** Whatever a call rejects with. */
+/** The reason that a call rejects with. */
 export async function reasonOf(call: Promise<unknown>): Promise<unknown> {
   try {
     await call;

@@ -1,20 +1,20 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** A wire to a server on which answers get lost. */
+/** A proxy that loses responses. */
 export interface FaultyProxy {
   url: string;
-  /** How many requests went through. */
+  /** Number of forwarded requests. */
   requests: number;
-  /** Where requests go from now on. */
+  /** Sets where requests go from now on. */
   target: string;
-  /** Loses the next answer, and resolves once it has begun to arrive: the server has done what it was asked. */
+  /** Loses the next response, and resolves once its first byte arrived: the request has taken effect. */
   loseNextAnswer(how: Loss): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * The caller's connection breaks before the answer, after its first half, or when the server is gone: until then the caller
- * hears nothing.
+ * The client's connection breaks before the response, after its first half, or when the server is gone; until then the client
+ * receives nothing.
  */
 export type Loss = "before" | "halfway" | "with the server";
 

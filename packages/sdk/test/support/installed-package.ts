@@ -7,11 +7,11 @@ const root = resolve(sdk, "../..");
 
 export interface Finished {
   code: number;
-  /** What it printed, errors too. */
+  /** Its output, including errors. */
   output: string;
 }
 
-/** A folder of somebody else's, where the package was installed as it is published. */
+/** A foreign folder with the package installed as published. */
 export interface Consumer {
   /** The package's own files. */
   packageFolder: string;
@@ -22,7 +22,7 @@ export interface Consumer {
   remove(): Promise<void>;
 }
 
-/** Builds, packs and installs the package, with no registry to ask. */
+/** Builds, packs and installs the package without a registry. */
 export async function installPackage(): Promise<Consumer> {
   const work = await mkdtemp(join(tmpdir(), "presage-sdk-test-"));
   const built = join(work, "built");

@@ -10,12 +10,12 @@ export interface Received {
 
 export type Answer = (received: Received) => Response | Promise<Response>;
 
-/** A server over real HTTP that gives the answers of a script, one after the other. */
+/** A real HTTP server that gives scripted responses, one after the other. */
 export interface ScriptedServer {
   url: string;
   /** Oldest first. */
   received: Received[];
-  /** What is answered next; the last answer stays. */
+  /** The next responses; the last one stays. */
   script(...answers: Answer[]): void;
   stop(): Promise<void>;
 }
@@ -52,10 +52,10 @@ export function startScriptedServer(): ScriptedServer {
   };
 }
 
-/** Answers with this JSON. */
+/** Responds with this JSON. */
 export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Answer {
   return () => Response.json(body, { status, headers });
 }
 
-/** Never answers, as long as the caller waits. */
+/** Never responds while the client waits. */
 export const silence: Answer = () => new Promise(() => {});

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { storeOf } from "../../test/support/store-of.ts";
+import { storeOf } from "../../test/support/store/store-of.ts";
 import { readConfig } from "../config.ts";
 import { evaluate } from "../evaluation/evaluate/evaluate.ts";
 import { createLog } from "../observability/logger.ts";

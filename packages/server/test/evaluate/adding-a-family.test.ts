@@ -15,13 +15,13 @@ afterAll(async () => {
   for (const directory of directories) await rm(directory, { recursive: true });
 });
 
-/** The family of the page, from the very code that stands there. */
+/** The family of the documentation page, from the page's code. */
 async function familyOfThePage(): Promise<RuleFamily> {
   const code = /```ts\n([\s\S]*?)```/.exec(await readFile(page, "utf8"))?.[1];
   if (code === undefined) throw new Error("the page has no code");
   const directory = await mkdtemp(join(tmpdir(), "presage-family-"));
   directories.push(directory);
-  // Elsewhere than in the source, so that no test leaves a file there; its imports must then be found from here.
+  // Outside the source tree, so that no test leaves a file there; its imports are resolved from here.
   const path = join(directory, "max-length.ts");
   const zod = import.meta.resolve("zod");
   await writeFile(path, code.replaceAll('"./', `"${evaluators.href}`).replace('"zod"', `"${zod}"`));

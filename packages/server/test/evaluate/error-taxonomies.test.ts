@@ -4,16 +4,17 @@ import {
   ErrorTaxonomyRevisionCreateResponse,
   ErrorTaxonomyRevisionListResponse,
 } from "@presage/contract";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { errorTaxonomyClient, nowhere, path, tree } from "../support/resources/error-taxonomies.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
-  /** Headers of a caller of another account. */
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
+  /** Headers of a caller from another account. */
   let stranger: Record<string, string>;
   const { post, create, find, list } = errorTaxonomyClient(() => presage);
 
@@ -236,7 +237,7 @@ onEachDatabase((database) => {
       expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
       const theirs = await presage.call("GET", `${path}?label=production`, undefined, stranger);
       const { data } = ErrorTaxonomyRevisionListResponse.parse(await theirs.json());
-      // What comes with Presage is everybody's.
+      // Built-in taxonomies are visible to everyone.
       expect(data.filter(({ error_taxonomy_name }) => !error_taxonomy_name.startsWith("system:"))).toEqual(
         [],
       );

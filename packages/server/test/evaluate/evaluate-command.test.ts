@@ -4,13 +4,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
 import { type Ran, runPresage } from "../support/presage/run-presage.ts";
-import { evaluationClient } from "../support/resources/evaluations.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
 let directory: string;
 let upstream: TestUpstream;
 let presage: TestPresage;
-const { search } = evaluationClient(() => presage);
+const { search } = evaluationResultsClient(() => presage);
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "presage-evaluate-"));
@@ -38,7 +38,7 @@ async function linesOf(path: string): Promise<Record<string, unknown>[]> {
   return text.split("\n").map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** Runs the command on the database of the server that the tests search. */
+/** Runs the command on the database that the tests search. */
 function evaluate(file: string, ...more: string[]): Promise<Ran> {
   const url = `sqlite:${join(directory, "presage.db")}`;
   return runPresage(["evaluate", "--file", file, ...more], {

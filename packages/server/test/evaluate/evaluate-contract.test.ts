@@ -1,15 +1,17 @@
 import { describe, expect, test } from "bun:test";
 import { type EvaluationResult, EvaluationResultResponse } from "@presage/contract";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const dateTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 const duration = /^PT\d+(\.\d+)?S$/;
 const exactMatchId = /^exact-match-\d{4}-\d\d-\d\d$/;
 
-/** The contract's table of the request: a name, the deprecated one that it replaces, and a value. */
+/** The contract's request table: a name, the deprecated name that it replaces, and a value. */
 const requestFields = [
   ["evaluated_model_retrieved_context", "retrieved_context", ["a hall", "a door"]],
   ["evaluated_model_input", "input", "State: a closed door\n\nAction: open door"],
@@ -18,7 +20,7 @@ const requestFields = [
   ["evaluated_model_system_prompt", "system_prompt", "You are a world model."],
 ] as const;
 
-/** The contract's table of the result: a field and what it must hold in the example below. */
+/** The contract's result table: a field and its value in the example below. */
 const resultFields: [keyof EvaluationResult, unknown][] = [
   ["id", expect.stringMatching(/^\d+$/)],
   ["app", "default"],
@@ -51,7 +53,7 @@ const resultFields: [keyof EvaluationResult, unknown][] = [
   ["external", false],
 ];
 
-/** Deprecated fields of a result, beside the ones that replace them. */
+/** Deprecated fields of a result and the ones that replace them. */
 const replacedFields: [keyof EvaluationResult, keyof EvaluationResult][] = [
   ["system_prompt", "evaluated_model_system_prompt"],
   ["retrieved_context", "evaluated_model_retrieved_context"],
@@ -72,8 +74,9 @@ const yesterday = {
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
-  const { post, evaluate, resultOf, find, search } = evaluationClient(() => presage);
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
+  const { post, evaluate, resultOf } = evaluationClient(() => presage);
+  const { find, search } = evaluationResultsClient(() => presage);
 
   describe.each([
     ["today's", today],

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { issuesOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { say } from "../support/upstream/judge.ts";
 import { completion } from "../support/upstream/upstream.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const same = {
   evaluated_model_output: "The door is open.",
@@ -15,11 +17,13 @@ const exactMatch = [{ evaluator: "exact-match" }];
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, {
+  const presage = usePresage({
+    database,
     PRESAGE_UPSTREAM_URL: upstream.url,
     PRESAGE_UPSTREAM_TIMEOUT_MS: "1500",
   });
-  const { post, evaluate, resultOf, find, search } = evaluationClient(() => presage);
+  const { post, evaluate, resultOf } = evaluationClient(() => presage);
+  const { find, search } = evaluationResultsClient(() => presage);
 
   describe("A verdict", () => {
     test("of fail says where and why", async () => {
@@ -58,7 +62,7 @@ onEachDatabase((database) => {
     });
 
     test("with a tag of the maximum size is stored and found by it", async () => {
-      // Nothing that a database could make smaller before it indexes it.
+      // Incompressible, so that a database cannot shrink it before indexing.
       const characters = Array.from({ length: 799 }, (_, index) => 0x4e00 + ((index * 7919) % 20_000));
       const tags = { tag: String.fromCodePoint(...characters) };
       const { id } = await resultOf({ ...same, evaluators: exactMatch, tags });
@@ -213,7 +217,7 @@ onEachDatabase((database) => {
       });
       for (let wrong = 1; wrong <= 9; wrong += 1) await ask("b".repeat(wrong).padEnd(10, "a"));
       const { confidence_interval } = (await ask("aaaaaaaaaa")).additional_info;
-      // Ten scores from 0.1 to 1: the sixth-lowest at most, and ranks 2 and 9 of the distribution-free interval.
+      // Ten scores from 0.1 to 1: at most the sixth-lowest, and ranks 2 and 9 of the distribution-free interval.
       expect(confidence_interval?.median).toBeCloseTo(0.55, 1);
       expect(confidence_interval?.lower).toBeLessThan(confidence_interval?.median ?? 0);
       expect(confidence_interval?.upper).toBeGreaterThan(confidence_interval?.median ?? 1);
@@ -239,7 +243,7 @@ onEachDatabase((database) => {
         "value_error",
       ],
       [
-        "names an unknown one the old way",
+        "names an unknown one under the old name",
         { ...same, criteria: [{ criterion_id: "nothing" }] },
         ["body", "criteria", 0, "criterion_id"],
         "value_error",
@@ -251,7 +255,7 @@ onEachDatabase((database) => {
         "value_error",
       ],
       [
-        "names no profile where the family has no default",
+        "names no profile although the family has no default",
         { ...same, evaluators: [{ evaluator: "judge" }] },
         ["body", "evaluators", 0, "profile_name"],
         "missing",
@@ -269,7 +273,7 @@ onEachDatabase((database) => {
         "too_long",
       ],
       [
-        "has tags that are no texts",
+        "has tags that are not strings",
         { ...same, evaluators: exactMatch, tags: { n: 1 } },
         ["body", "tags", "n"],
         "string_type",

@@ -3,17 +3,18 @@ import { exactMatch } from "../../src/evaluation/evaluators/exact-match.ts";
 import { checkConfig } from "../../src/evaluation/profiles/check-config.ts";
 import { createProfile } from "../../src/evaluation/profiles/create-profile.ts";
 import { patientAsker } from "../support/asker.ts";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluatorProfileClient, nowhere, path } from "../support/resources/evaluator-profiles.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
-  /** Headers of a caller of another account. */
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
+  /** Headers of a caller from another account. */
   let stranger: Record<string, string>;
   const { post, create, revise, archive, list } = evaluatorProfileClient(() => presage);
 
@@ -361,7 +362,7 @@ onEachDatabase((database) => {
       expect(await list({ revision: String(Number.MAX_SAFE_INTEGER) })).toEqual([]);
     });
 
-    test("names every fault of the query", async () => {
+    test("reports every issue of the query", async () => {
       const query =
         "public_id=x&evaluator_family=%00&revision=0&get_last_revision=maybe&is_patronus_managed=&limit=1001&offset=-1";
       expect(locationsOf(await issuesOf(await presage.call("GET", `${path}?${query}`)))).toEqual([

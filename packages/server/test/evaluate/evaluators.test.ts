@@ -1,16 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { EvaluatorFamilyListResponse, EvaluatorListResponse } from "@presage/contract";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { startPresage } from "../support/presage/presage.ts";
-import { startUpstream } from "../support/upstream/upstream.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
-const upstream = startUpstream();
-const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
-
-afterAll(async () => {
-  await presage.stop();
-  await upstream.stop();
-});
+const upstream = useUpstream();
+const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 
 async function listEvaluators() {
   return EvaluatorListResponse.parse(await (await presage.call("GET", "/v1/evaluators")).json()).evaluators;

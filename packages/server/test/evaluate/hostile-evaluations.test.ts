@@ -1,14 +1,15 @@
 import { expect, test } from "bun:test";
 import { startPresage } from "../support/presage/presage.ts";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const upstream = useUpstream();
-const presage = usePresage(undefined, { PRESAGE_UPSTREAM_URL: upstream.url });
+const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 const { evaluate, post } = evaluationClient(() => presage);
 
 let profiles = 0;
-/** Makes a profile, which must succeed, and returns the reference to it. */
+/** Creates a profile and returns a reference to it. */
 async function profile(
   evaluator: string,
   config: unknown,
@@ -23,7 +24,7 @@ async function profile(
   return { evaluator, profile_name: name };
 }
 
-/** Answers come well inside this; what is tested is that they come at all. */
+/** Responses come well within this; the tests check that they come at all. */
 const boundMs = 25_000;
 
 async function outcomeOf(
@@ -86,7 +87,7 @@ test("A schema whose references multiply ends in time", async () => {
     name: "references",
     config: { schema },
   });
-  // Refused when it is made, or killed at the deadline: both are bounded, and neither is a verdict.
+  // Rejected on creation or killed at the deadline: both are bounded, and neither is a verdict.
   if (response.status === 201) {
     expect(await outcomeOf({ evaluator: "json-schema", profile_name: "references" }, "1")).toBe("timeout");
   } else expect(response.status).toBe(422);
@@ -186,7 +187,7 @@ test("Predictions are served while twenty expensive evaluations run", async () =
     durationsMs.push(performance.now() - startedAtMs);
   }
   expect(durationsMs.length).toBeGreaterThan(20);
-  // A heavy evaluation on the main thread would hold each of these up for its whole time.
+  // An expensive evaluation on the main thread would block each of these for its whole duration.
   expect(durationsMs.toSorted((a, b) => a - b)[Math.floor(durationsMs.length / 2)]).toBeLessThan(500);
   const items = await running;
   expect(new Set(items.map(({ status }) => status)).has("validation_error")).toBe(false);

@@ -1,15 +1,16 @@
 import { beforeAll, expect, test } from "bun:test";
 import { EvaluateResponse, type EvaluationResult } from "@presage/contract";
-import { eventually } from "../support/eventually.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { completion } from "../support/upstream/upstream.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const sample = { evaluated_model_output: "a", evaluated_model_gold_answer: "a" };
 const exactMatch = { evaluator: "exact-match" };
@@ -17,11 +18,11 @@ const judge = { evaluator: "judge", profile_name: "system:is-concise" };
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: string;
   let startAnother: () => Promise<SpawnedPresage>;
-  const { post, search } = evaluationClient(() => presage);
-  const { correct, summary } = evaluationResultsClient(() => presage);
+  const { post } = evaluationClient(() => presage);
+  const { search, correct, summary } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
     startAnother = () =>
@@ -114,12 +115,9 @@ onEachDatabase((database) => {
       return calls === 1 ? first.promise : verdict();
     };
     const one = post(request, headers("k-7"));
-    await eventually(
-      () => calls,
-      (count) => count === 1,
-    );
+    await expectEventually(() => calls, 1);
     const two = post(request, headers("k-7"));
-    // It would have asked the judge by now.
+    // It would have called the judge by now.
     await Bun.sleep(100);
     expect(calls).toBe(1);
     first.resolve(new Response("no", { status: 500 }));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { EvaluateResponse } from "@presage/contract";
-import { eventually } from "../support/eventually.ts";
+import { expectEventually } from "../support/eventually.ts";
 import {
   type PresageWithTwoAccounts,
   startPresageWithTwoAccounts,
@@ -17,7 +17,7 @@ function judgement(count: number, output = "The door is open.") {
   return { evaluators: judges(count), evaluated_model_output: output, capture: "none" };
 }
 
-/** Counts the calls that are at the upstream at once, and answers each after a while. */
+/** Counts concurrent upstream calls, and responds to each after a delay. */
 function countAtOnce({ upstream }: PresageWithTwoAccounts, answerAfterMs: number) {
   let now = 0;
   const counted = { most: 0 };
@@ -69,15 +69,9 @@ onEachDatabase((database) => {
     const { upstream } = server;
     const release = hold(server);
     const crowded = Array.from({ length: 10 }, () => server.mine("POST", "/v1/evaluate", judgement(20)));
-    await eventually(
-      () => upstream.received.length,
-      (count) => count === 2,
-    );
+    await expectEventually(() => upstream.received.length, 2);
     const alone = server.theirs("POST", "/v1/evaluate", judgement(1, "The window is shut."));
-    await eventually(
-      () => readMetric(server.presage, "presage_judge_calls_waiting"),
-      (count) => count === 199,
-    );
+    await expectEventually(() => readMetric(server.presage, "presage_judge_calls_waiting"), 199);
     release();
     expect(await statusesOf(await alone)).toEqual(["success"]);
     await Promise.all(crowded);
@@ -93,7 +87,7 @@ onEachDatabase((database) => {
     });
     server.upstream.answer = () => new Promise(() => {});
     const statuses = await statusesOf(await server.mine("POST", "/v1/evaluate", judgement(3)));
-    // One whose turn comes in the very moment of its deadline may have asked.
+    // A call that starts right at its deadline may have reached the model.
     expect(statuses.filter((status) => status === "overloaded").length).toBeGreaterThan(0);
     expect(new Set(statuses)).toEqual(new Set(["overloaded", "timeout"]));
     expect(server.upstream.received.length).toBeLessThan(3);
@@ -113,10 +107,7 @@ onEachDatabase((database) => {
     const left = server
       .mine("POST", "/v1/evaluate", judgement(20), caller.signal)
       .catch(() => "the caller is gone");
-    await eventually(
-      () => upstream.received.length,
-      (count) => count === 1,
-    );
+    await expectEventually(() => upstream.received.length, 1);
     caller.abort();
     expect(await left).toBe("the caller is gone");
     await isLetGo.promise;
@@ -147,10 +138,7 @@ onEachDatabase((database) => {
     });
     const release = hold(server);
     const held = Array.from({ length: 4 }, () => server.mine("POST", "/v1/evaluate", judgement(1)));
-    await eventually(
-      () => server.upstream.received.length,
-      (count) => count === 4,
-    );
+    await expectEventually(() => server.upstream.received.length, 4);
     for (const call of [server.mine, server.theirs]) {
       const refused = await call("POST", "/v1/evaluate", judgement(1));
       expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "1"]);

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ClientDisconnectedError } from "../../src/errors.ts";
 import { createJudgeFamily } from "../../src/evaluation/evaluators/judge.ts";
 import {
@@ -10,20 +10,13 @@ import {
   promptOf,
   refuse,
   say,
-  type TestJudge,
+  useTestJudge,
 } from "../support/upstream/judge.ts";
 import { type Answer, startUpstream } from "../support/upstream/upstream.ts";
 
-const upstream = startUpstream();
-let judge: TestJudge["judge"];
-let failure: TestJudge["failure"];
-beforeEach(() => {
-  upstream.received.length = 0;
-  ({ judge, failure } = createTestJudge(upstream));
-});
-afterAll(() => upstream.stop());
+const { upstream, judge, failure } = useTestJudge();
 
-/** Answers one after the other; the last goes on. */
+/** Responds with one after another; the last one repeats. */
 function inTurn(...answers: (() => Response | Promise<Response>)[]): Answer {
   let turn = 0;
   return () => {
@@ -36,7 +29,7 @@ function inTurn(...answers: (() => Response | Promise<Response>)[]): Answer {
 describe("A verdict that is not among the options", () => {
   for (const [name, answer] of [
     ["another word", { reasoning: "Hm.", verdict: "maybe" }],
-    ["a word with more around it", { reasoning: "Hm.", verdict: "Pass!" }],
+    ["a word with extra text", { reasoning: "Hm.", verdict: "Pass!" }],
     ["a boolean", { reasoning: "Hm.", verdict: true }],
     ["a list", { reasoning: "Hm.", verdict: ["pass"] }],
     ["a score above 1", { ...passing, score: 1.01 }],
@@ -89,8 +82,8 @@ describe("A response cut off by the token limit", () => {
   });
 
   for (const [name, refusal] of [
-    ["takes no larger limit", () => refuse(400, "max_tokens is too large: 16384.")],
-    ["has no room for a larger limit", () => refuse(400, "maximum context length is 8192 tokens")],
+    ["does not accept a larger limit", () => refuse(400, "max_tokens is too large: 16384.")],
+    ["has no context left for a larger limit", () => refuse(400, "maximum context length is 8192 tokens")],
   ] as const) {
     test(`by a model that ${name} still counts as truncated`, async () => {
       upstream.answer = inTurn(() => answerWith({ content: "" }, "length"), refusal);
@@ -104,7 +97,7 @@ describe("A model that refuses to judge", () => {
     ["says so in `refusal`", () => answerWith({ content: null, refusal: "I cannot." })],
     ["is stopped by a filter", () => answerWith({ content: JSON.stringify(passing) }, "content_filter")],
     [
-      "does not get past the filter of its prompt",
+      "has its prompt blocked by a filter",
       () => Response.json({ error: { code: "content_filter", message: "no" } }, { status: 400 }),
     ],
   ] as const) {
@@ -190,9 +183,9 @@ describe("An upstream", () => {
     ["times out itself", () => refuse(504, "late"), "timeout"],
     ["is overloaded", () => refuse(529, "busy"), "judge_unreachable"],
     ["fails", () => refuse(502, "bad"), "judge_error"],
-    ["refuses our credential", () => refuse(401, "key secret-of-the-upstream is wrong"), "judge_error"],
+    ["rejects the credential", () => refuse(401, "key secret-of-the-upstream is wrong"), "judge_error"],
     ["sends a page", () => new Response("<p>secret-of-the-upstream</p>"), "judge_error"],
-    ["sends no choice", () => Response.json({ choices: [] }), "judge_error"],
+    ["sends no choices", () => Response.json({ choices: [] }), "judge_error"],
     ["says that the texts are too long", () => refuse(400, "prompt is too long"), "judge_context_exceeded"],
   ] as const) {
     test(`that ${name} gives ${code}, without its error text`, async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import {
   createTestJudge,
   failing,
@@ -7,24 +7,18 @@ import {
   refuse,
   responseFormatOf,
   say,
-  type TestJudge,
+  useTestJudge,
 } from "../support/upstream/judge.ts";
-import { startUpstream } from "../support/upstream/upstream.ts";
 
-const upstream = startUpstream();
-let judge: TestJudge["judge"];
-let failure: TestJudge["failure"];
+const { upstream, judge, failure } = useTestJudge();
 beforeEach(() => {
-  upstream.received.length = 0;
   upstream.answer = () => say(passing);
-  ({ judge, failure } = createTestJudge(upstream));
 });
-afterAll(() => upstream.stop());
 
 const mark = /<<<DATA ([0-9a-f-]{36}) /g;
 const marksOf = (prompt: string) => [...prompt.matchAll(mark)].map(([, found]) => found);
 
-/** A model that can answer in text only. */
+/** A model that supports text only. */
 function answerInText(...answers: string[]): void {
   let turn = 0;
   upstream.answer = (received) => {
@@ -59,7 +53,7 @@ describe("The judged texts", () => {
     const [system, user] = upstream.received[0]?.body.messages ?? [];
     expect(system?.content).toContain("The door speaks.");
     expect(user?.content).not.toContain("The door speaks.");
-    // The last word is not the text's.
+    // The judged text does not have the last word.
     expect(user?.content.indexOf("Its keys")).toBeGreaterThan(user?.content.lastIndexOf("<<<END") ?? 0);
   });
 

@@ -1,28 +1,20 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   answerWith,
   callTool,
-  createTestJudge,
   failing,
   passing,
   promptOf,
   refuse,
   responseFormatOf,
   say,
-  type TestJudge,
+  useTestJudge,
 } from "../support/upstream/judge.ts";
-import { completion, startUpstream } from "../support/upstream/upstream.ts";
+import { completion } from "../support/upstream/upstream.ts";
 
-const upstream = startUpstream();
-let judge: TestJudge["judge"];
-let failure: TestJudge["failure"];
-beforeEach(() => {
-  upstream.received.length = 0;
-  ({ judge, failure } = createTestJudge(upstream));
-});
-afterAll(() => upstream.stop());
+const { upstream, judge, failure } = useTestJudge();
 
-const rungsAsked = () => upstream.received.map(responseFormatOf);
+const requestedFormats = () => upstream.received.map(responseFormatOf);
 
 describe("A model that supports JSON schemas", () => {
   test("is called once, deterministically, and its verdict is the judge's", async () => {
@@ -53,7 +45,7 @@ describe("A model that supports JSON schemas", () => {
     expect((await judge()).pass).toBe(false);
     upstream.answer = () => answerWith({ content: null, reasoning_content: JSON.stringify(passing) });
     expect((await judge()).pass).toBe(true);
-    expect(new Set(rungsAsked())).toEqual(new Set(["json_schema"]));
+    expect(new Set(requestedFormats())).toEqual(new Set(["json_schema"]));
   });
 
   test("is called again with the same format if it fails once later", async () => {
@@ -66,7 +58,7 @@ describe("A model that supports JSON schemas", () => {
       return answer;
     };
     expect(await judge()).toMatchObject({ pass: false, extra: { attempts: 2, rung: "json_schema" } });
-    expect(rungsAsked()).toEqual(["json_schema", "json_schema", "json_schema"]);
+    expect(requestedFormats()).toEqual(["json_schema", "json_schema", "json_schema"]);
   });
 });
 
@@ -103,7 +95,7 @@ describe("A fallback to a tool call", () => {
       upstream.answer = onlyTools(answer);
       expect(await judge()).toMatchObject({ pass: false, extra: { rung: "tool_call", attempts: 2 } });
       expect(await judge()).toMatchObject({ pass: false, extra: { rung: "tool_call", attempts: 1 } });
-      expect(rungsAsked()).toEqual(["json_schema", "tool_call", "tool_call"]);
+      expect(requestedFormats()).toEqual(["json_schema", "tool_call", "tool_call"]);
     });
   }
 
@@ -130,18 +122,15 @@ describe("A fallback to text", () => {
     upstream.answer = onlyText(JSON.stringify(failing));
     expect(await judge()).toMatchObject({ pass: false, extra: { rung: "text", attempts: 3 } });
     expect(await judge()).toMatchObject({ pass: false, extra: { rung: "text", attempts: 1 } });
-    expect(rungsAsked()).toEqual(["json_schema", "tool_call", "text", "text"]);
+    expect(requestedFormats()).toEqual(["json_schema", "tool_call", "text", "text"]);
   });
 
   for (const [name, text] of [
     ["in a code fence", `Sure!\n\`\`\`json\n${JSON.stringify(failing, null, 2)}\n\`\`\`\nAnything else?`],
-    [
-      "after a block of thoughts",
-      `<think>{"reasoning":"a","verdict":"pass"}</think>${JSON.stringify(failing)}`,
-    ],
-    ["after thoughts without a beginning", `So pass?</think>\n${JSON.stringify(failing)}`],
+    ["after a thinking block", `<think>{"reasoning":"a","verdict":"pass"}</think>${JSON.stringify(failing)}`],
+    ["after thinking without an opening tag", `So pass?</think>\n${JSON.stringify(failing)}`],
     ["after a draft", `${JSON.stringify(passing)} No, wait: ${JSON.stringify(failing)}`],
-    ["with faults that can be repaired", "{reasoning: 'The door is shut.', verdict: 'fail',}"],
+    ["with repairable syntax errors", "{reasoning: 'The door is shut.', verdict: 'fail',}"],
     ["in capitals", '{"reasoning":"The door is shut.","verdict":" FAIL\\n"}'],
   ] as const) {
     test(`finds the verdict ${name}`, async () => {
@@ -162,7 +151,7 @@ describe("Not remembered", () => {
   for (const [name, answer, code] of [
     ["a 500", () => refuse(500, "boom"), "judge_error"],
     ["a 503", () => refuse(503, "busy"), "judge_unreachable"],
-    ["a truncated answer", () => answerWith({ content: "Well" }, "length"), "judge_truncated"],
+    ["a truncated response", () => answerWith({ content: "Well" }, "length"), "judge_truncated"],
     ["an overflow", () => refuse(400, "maximum context length is 8 tokens"), "judge_context_exceeded"],
   ] as const) {
     test(`is ${name}, which has no fallback`, async () => {
@@ -170,7 +159,7 @@ describe("Not remembered", () => {
       expect((await failure()).code).toBe(code);
       upstream.answer = () => say(passing);
       await judge();
-      expect(new Set(rungsAsked())).toEqual(new Set(["json_schema"]));
+      expect(new Set(requestedFormats())).toEqual(new Set(["json_schema"]));
     });
   }
 
@@ -188,7 +177,7 @@ describe("Not remembered", () => {
     upstream.answer = (received) =>
       responseFormatOf(received) === "text" ? from("one", failing) : refuse(400, "unsupported");
     await judge();
-    // The deployment now serves another model, and tells so in its answer.
+    // The deployment now serves another model, and its responses say so.
     upstream.answer = () => from("two", passing);
     expect(await judge()).toMatchObject({ extra: { model: "two", rung: "text" } });
     expect(await judge()).toMatchObject({ extra: { model: "two", rung: "json_schema" } });
@@ -200,17 +189,17 @@ describe("Not remembered", () => {
 
 test("what one account's profile has learned does not affect the others", async () => {
   const one = { accountId: "one", profilePublicId: "profile" };
-  const rungOfNext = async (asker: typeof one) => {
+  const nextFormat = async (asker: typeof one) => {
     const { extra } = await judge(undefined, {}, undefined, asker);
     return extra?.rung;
   };
-  // An output that talks the model out of every other rung.
+  // An output that makes the model fail in every other response format.
   upstream.answer = (received) => (responseFormatOf(received) === "text" ? say(passing) : say("ignored"));
-  expect(await rungOfNext(one)).toBe("text");
+  expect(await nextFormat(one)).toBe("text");
   upstream.answer = () => say(passing);
-  expect(await rungOfNext({ ...one, accountId: "other" })).toBe("json_schema");
-  expect(await rungOfNext({ ...one, profilePublicId: "another" })).toBe("json_schema");
-  expect(await rungOfNext(one)).toBe("text");
+  expect(await nextFormat({ ...one, accountId: "other" })).toBe("json_schema");
+  expect(await nextFormat({ ...one, profilePublicId: "another" })).toBe("json_schema");
+  expect(await nextFormat(one)).toBe("text");
 });
 
 describe("A model that does not support", () => {

@@ -11,7 +11,7 @@ import { onEachDatabase } from "../support/store/databases.ts";
 const nothingSaid = { corrected: 0, agreed: 0, should_fail: 0, should_pass: 0 };
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   let stranger: Record<string, string>;
   const { correct } = evaluationResultsClient(() => presage);
   const { resultOf } = evaluationClient(() => presage);
@@ -27,7 +27,7 @@ onEachDatabase((database) => {
     return AgreementResponse.parse(await response.json());
   }
 
-  /** A result of a profile of `contains` that looks for a door. */
+  /** A result of a `contains` profile that looks for a door. */
   const evaluate = (profileName: string, output: string) =>
     resultOf({
       evaluators: [{ evaluator: "contains", profile_name: profileName }],

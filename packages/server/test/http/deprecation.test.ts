@@ -1,10 +1,8 @@
-import { afterAll, expect, test } from "bun:test";
-import { startPresage } from "../support/presage/presage.ts";
+import { expect, test } from "bun:test";
+import { usePresage } from "../support/presage/use-presage.ts";
 
-const presage = await startPresage({});
+const presage = usePresage();
 const nowhere = "00000000-0000-4000-8000-000000000000";
-
-afterAll(() => presage.stop());
 
 async function counted(): Promise<number> {
   const text = await (await presage.call("GET", "/metrics")).text();
@@ -14,25 +12,31 @@ async function counted(): Promise<number> {
 const profile = `/v1/evaluator-profiles/${nowhere}`;
 
 test.each([
-  ["a body that its schema refuses", 422, "POST", "/v1/evaluate", { criteria: 1 }],
+  ["a body rejected by its schema", 422, "POST", "/v1/evaluate", { criteria: 1 }],
   ["an unknown evaluator", 422, "POST", "/v1/evaluate", { output: "x", criteria: [{ criterion_id: "no" }] }],
   ["an empty old list", 422, "POST", "/v1/evaluate", { criteria: [] }],
-  ["a faulty import", 422, "POST", "/v1/evaluation-results/batch", { evaluation_results: [{ label: 1 }] }],
-  ["a faulty search", 422, "POST", "/v1/evaluation-results/search", { criterion_profile_name: 1 }],
-  ["a faulty summary", 422, "POST", "/v1/evaluation-results/summary", { evaluator_profile_name: 1 }],
+  ["an invalid import", 422, "POST", "/v1/evaluation-results/batch", { evaluation_results: [{ label: 1 }] }],
+  ["an invalid search", 422, "POST", "/v1/evaluation-results/search", { criterion_profile_name: 1 }],
+  ["an invalid summary", 422, "POST", "/v1/evaluation-results/summary", { evaluator_profile_name: 1 }],
   [
-    "a faulty export",
+    "an invalid export",
     422,
     "GET",
     "/v1/evaluation-results/export?criterion_profile_name=a&pass=no+idea",
     undefined,
   ],
-  ["a faulty list", 422, "GET", "/v1/evaluator-profiles?is_patronus_managed=maybe", undefined],
+  ["an invalid list", 422, "GET", "/v1/evaluator-profiles?is_patronus_managed=maybe", undefined],
   ["a list", 200, "GET", "/v1/evaluator-profiles?is_patronus_managed=false", undefined],
   ["an export", 200, "GET", "/v1/evaluation-results/export?criterion_profile_name=a", undefined],
   ["a profile without a config", 422, "POST", "/v1/evaluator-profiles", { evaluator_id: "exact-match" }],
   ["an unknown profile", 404, "POST", `${profile}/revision`, { config: {}, evaluator_id: "exact-match" }],
-  ["no profile's id", 422, "PATCH", "/v1/evaluator-profiles/x/archive", { evaluator_id: "exact-match" }],
+  [
+    "an invalid profile id",
+    422,
+    "PATCH",
+    "/v1/evaluator-profiles/x/archive",
+    { evaluator_id: "exact-match" },
+  ],
 ])("Old names are told and counted with %s: %d", async (_, status, method, path, body) => {
   const before = await counted();
   const response = await presage.call(method, path, body);
@@ -46,7 +50,7 @@ test.each([
 
 test.each([
   ["the key is not known", { output: "x" }, { "x-api-key": "unknown" }],
-  ["the body is no JSON", '{"output":', undefined],
+  ["the body is not JSON", '{"output":', undefined],
   [
     "the old names are null",
     { output: null, criteria: null, evaluators: [{ evaluator_id: null }] },

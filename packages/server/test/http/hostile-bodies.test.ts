@@ -2,13 +2,14 @@ import { beforeEach, expect, test } from "bun:test";
 import { testKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { openRawClient } from "../support/presage/raw-client.ts";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const paths = ["/v1/predict", "/v1/chat/completions", "/v1/api-keys"];
 const mebibyte = 1024 * 1024;
 
 const upstream = useUpstream();
-const presage = usePresage(undefined, { PRESAGE_UPSTREAM_URL: upstream.url });
+const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 beforeEach(() => {
   upstream.received.length = 0;
 });
@@ -17,7 +18,7 @@ async function expectAlive(): Promise<void> {
   expect((await presage.call("POST", "/v1/predict", prediction)).status).toBe(200);
 }
 
-/** Only predictions have long bodies; the other routes take a megabyte. */
+/** Only predictions allow long bodies; other routes allow one megabyte. */
 const tooLarge = (path: string) => ({
   detail: `The request body is larger than ${path === "/v1/api-keys" ? mebibyte : 16 * mebibyte} bytes.`,
   category: "context_exceeded",
@@ -64,7 +65,7 @@ for (const path of paths) {
     ["lists", "[".repeat(10_000) + "]".repeat(10_000)],
     ["objects", `${'{"a":'.repeat(10_000)}1${"}".repeat(10_000)}`],
     ["lists in an unknown field", `{"name":"x","deep":${"[".repeat(10_000)}${"]".repeat(10_000)}}`],
-    ["lists without an end", "[".repeat(1_000_000)],
+    ["unclosed lists", "[".repeat(1_000_000)],
   ] as const) {
     test(`${path} rejects ${what} nested 10,000 deep and more`, async () => {
       const response = await presage.call("POST", path, body);
@@ -96,7 +97,7 @@ test("an endless chunked body is rejected at 16 MB", async () => {
     },
   });
   const response = await presage.call("POST", "/v1/predict", endless).catch(() => undefined);
-  // A caller that goes on sending may see the connection closed instead of the answer.
+  // A client that keeps sending may see the connection closed instead of the response.
   if (response !== undefined) expect(response.status).toBe(413);
   expect(sent).toBeLessThan(256 * mebibyte);
   await expectAlive();
@@ -152,7 +153,7 @@ test("the rest of a rejected body is not read as further requests", async () => 
     const client = await openRawClient(presage.url);
     client.socket.write(framed);
     expect((await client.answer()).status).toBe(413);
-    // Either the connection is closed now or the next answer is the next request's.
+    // Either the connection is closed or the next response belongs to the next request.
     const next = await client.send("GET", "/health").then(
       ({ status }) => status,
       () => "closed",

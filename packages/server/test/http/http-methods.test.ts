@@ -1,11 +1,11 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { METHODS } from "node:http";
 import { ErrorResponse } from "@presage/contract";
-import { startPresage, testKey } from "../support/presage/presage.ts";
+import { testKey } from "../support/presage/presage.ts";
 import { openRawClient } from "../support/presage/raw-client.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 
-const presage = await startPresage({});
-afterAll(() => presage.stop());
+const presage = usePresage();
 
 async function ask(method: string, path: string) {
   const client = await openRawClient(presage.url);
@@ -24,7 +24,7 @@ test("every HTTP method gets 405 where a path does not support it, and 404 for a
     if (typeof there === "string" || typeof nowhere === "string")
       throw new Error(`${method} was not answered`);
     expect([method, there.status, there.headers.get("allow")]).toEqual([method, 405, "GET, POST"]);
-    expect(ErrorResponse.parse(JSON.parse(there.body)).detail).toBe("This path takes GET, POST.");
+    expect(ErrorResponse.parse(JSON.parse(there.body)).detail).toBe("This path allows GET, POST.");
     expect([method, nowhere.status]).toEqual([method, 404]);
   }
 });

@@ -13,14 +13,14 @@ import { openStore } from "../support/store/open-store.ts";
 
 const dayMicros = 86_400_000 * microsPerMs;
 
-/** One of the writes that take an Idempotency-Key. */
+/** A write that accepts an Idempotency-Key. */
 interface Write {
   path: string;
-  /** A body that differs from every other in `name`. */
+  /** A body that is unique by `name`. */
   body(name: string): object;
-  /** How many things there are of that name. */
+  /** How many resources have that name. */
   count(name: string): Promise<number>;
-  /** Changes, by other requests, what an answer that was read anew would show. */
+  /** Changes, by other requests, what a fresh read would return. */
   disturb?(answer: string): Promise<void>;
 }
 
@@ -186,7 +186,7 @@ onEachDatabase((database) => {
         .updateTable("idempotent_requests")
         .set((row) => ({ created_at: row("created_at", "-", dayMicros) }))
         .execute();
-      // A name that is taken is what the second time meets.
+      // The second request finds its name taken.
       expect((await send(other, "old")).status).toBe(changing ? 409 : 201);
       expect(await write.count(name("old"))).toBe(changing ? 1 : 2);
     });

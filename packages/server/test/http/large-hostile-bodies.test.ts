@@ -1,8 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { eventually } from "../support/eventually.ts";
-import { freePort } from "../support/free-port.ts";
 import {
   bodiesWithLongResponses,
   type HostileBody,
@@ -10,30 +8,26 @@ import {
   shortBodies,
 } from "../support/hostile/hostile-bodies.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { startLightUpstream } from "../support/upstream/start-light-upstream.ts";
 
 const mebibyte = 1024 * 1024;
-/** Room for what stands around the value in each shape. */
+/** Room for the text around the value in each body. */
 const underMebibytes = (count: number) => count * mebibyte - 1024;
-/** `HOSTILE_SHAPES=all` tries every value in every place, which takes minutes; otherwise each value and each place has its turn. */
+/** `HOSTILE_SHAPES=all` tries every value in every place, which takes minutes; otherwise each value and each place is used once. */
 const isWhole = process.env.HOSTILE_SHAPES === "all";
-/** Alone, a server answers within 300 ms; other tests share the processors with this one. */
+/** Alone, a server responds within 300 ms; other tests share the processors with this one. */
 const maxHealthMs = 1_000;
 const maxOutcomeMs = 10_000;
 const tries = 3;
 
-let upstream: Bun.Subprocess;
+let upstream: Awaited<ReturnType<typeof startLightUpstream>>;
 let presage: SpawnedPresage;
 let poller: Worker;
 let startMb: number;
 beforeAll(async () => {
-  const port = await freePort();
-  upstream = Bun.spawn([
-    process.execPath,
-    join(import.meta.dir, "../support/upstream/light-upstream.ts"),
-    String(port),
-  ]);
+  upstream = await startLightUpstream();
   presage = await spawnPresage({
-    PRESAGE_UPSTREAM_URL: `http://127.0.0.1:${port}/v1`,
+    PRESAGE_UPSTREAM_URL: upstream.url,
     PRESAGE_LOG_LEVEL: "error",
   });
   await presage.call("POST", "/v1/predict", { interaction: { state: "a hall", action: "look" } });
@@ -44,8 +38,7 @@ beforeAll(async () => {
 afterAll(async () => {
   poller.terminate();
   await presage[Symbol.asyncDispose]();
-  upstream.kill();
-  await upstream.exited;
+  await upstream.stop();
 });
 
 async function residentMb(): Promise<number> {
@@ -53,7 +46,7 @@ async function residentMb(): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
-/** How long the slowest answer of `/health` took since this was last asked. */
+/** The slowest response of `/health` since the last call. */
 async function slowestHealthMs(): Promise<number> {
   const answer = Promise.withResolvers<number>();
   poller.onmessage = ({ data }: MessageEvent<number>) => answer.resolve(data);
@@ -72,13 +65,13 @@ async function send({ method, path, body }: HostileBody): Promise<Outcome> {
   await slowestHealthMs();
   const startedAtMs = performance.now();
   const response = await presage.call(method, path, bytes);
-  // Some answers are longer than what the tests should have in memory.
+  // Some responses are too long for the tests' memory.
   for await (const _ of response.body ?? []);
   const outcomeMs = performance.now() - startedAtMs;
   return { status: response.status, outcomeMs, healthMs: await slowestHealthMs() };
 }
 
-/** What a shape came to. What takes long each time is the server's doing; what does only once is the machine's. */
+/** The result of a body. If it is slow each time, the server is slow; if only once, the machine was. */
 async function outcomeOf(shape: HostileBody, healthLimitMs: number): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     const { status, outcomeMs, healthMs } = await send(shape);
@@ -89,7 +82,7 @@ async function outcomeOf(shape: HostileBody, healthLimitMs: number): Promise<str
   }
 }
 
-/** Every so many of them, so that each value and each place is among them. */
+/** A sample with each value and each place. */
 function everyOf(shapes: HostileBody[], step: number): HostileBody[] {
   return isWhole ? shapes : shapes.filter((_, index) => index % step === 0);
 }

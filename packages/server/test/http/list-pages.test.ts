@@ -7,7 +7,7 @@ import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const keys = apiKeyClient(() => presage);
 
   test("Keys are listed in pages, including revoked ones, and without parameters all at once", async () => {
@@ -23,7 +23,7 @@ onEachDatabase((database) => {
       const { data, next } = (await response.json()) as { data: { id: string }[]; next: string | null };
       pages.push(data.map(({ id }) => id));
       if (next === null) break;
-      // A new one is before all that is still to come.
+      // A new one comes before all that remain.
       if (pages.length === 1) await keys.create("meanwhile");
       query = `?limit=2&after=${next}`;
     }

@@ -9,7 +9,7 @@ const megabyte = 1_000_000;
 const taxonomies = "/v1/error-taxonomy-revision";
 const profiles = "/v1/evaluator-profiles";
 
-/** How many long revisions there are: more than a page takes. */
+/** How many long revisions there are: more than fit on a page. */
 const long = 34;
 const longBytes = 2 * megabyte;
 const hugeBytes = 66 * megabyte;
@@ -146,7 +146,7 @@ onEachDatabase((database) => {
 
 type Store = Awaited<ReturnType<typeof openStore>>;
 
-/** As they were stored before there was a bound, and one that is larger than a page. */
+/** As stored before there was a limit, and one that is larger than a page. */
 async function storeLongTaxonomies({ database, owner }: Store, count: number, huge: number): Promise<void> {
   const account_id = owner.account_id;
   const revisionOf = async (name: string, revisions: number, bytes: number) => {

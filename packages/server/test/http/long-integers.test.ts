@@ -1,17 +1,18 @@
 import { beforeEach, expect, test } from "bun:test";
 import type { ValidationError } from "@presage/contract";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const long = "9007199254740993";
 const interaction = '"interaction":{"state":"a hall","action":"look"}';
 
 const upstream = useUpstream();
-const presage = usePresage(undefined, { PRESAGE_UPSTREAM_URL: upstream.url });
+const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 beforeEach(() => {
   upstream.received.length = 0;
 });
 
-/** A body with a long text beside, which is read another way. */
+/** With and without a long text, which is parsed differently. */
 const sizes = ["", `"padding":"${"x".repeat(100_000)}",`];
 
 const evaluate = '"evaluators":[{"evaluator":"exact-match"}],"evaluated_model_output":"x"';

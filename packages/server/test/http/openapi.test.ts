@@ -1,18 +1,13 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPresage } from "../support/presage/presage.ts";
-import { startUpstream } from "../support/upstream/upstream.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
-const upstream = startUpstream();
-const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
+const upstream = useUpstream();
+const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 const repository = join(import.meta.dir, "../../../..");
-
-afterAll(async () => {
-  await presage.stop();
-  await upstream.stop();
-});
 
 interface Parameter {
   name: string;

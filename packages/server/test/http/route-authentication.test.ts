@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { beforeAll, expect, test } from "bun:test";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
 import { startPresage, type TestPresage } from "../support/presage/presage.ts";
-import { askEveryRoute, fillIn, readDocumentedRoutes } from "../support/routes.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { sessionOf, signInLocally, type TestSession } from "../support/sign-in/session.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
@@ -11,7 +11,7 @@ interface Operation {
   path: string;
 }
 
-/** In no document, and for who is signed in. */
+/** Undocumented, for signed-in users. */
 const pages = [
   "GET /",
   "GET /account",
@@ -24,7 +24,7 @@ const pages = [
   "GET /playground",
   "GET /usage",
 ];
-/** In no document, and for anybody: the ways in, and the files of pages. */
+/** Undocumented and public: the sign-in routes and the pages' files. */
 const waysIn = ["GET /sign-in", "POST /auth/local", "GET /auth/sign-in", "GET /auth/callback"];
 const files = [
   "GET /assets/:name",
@@ -35,7 +35,43 @@ const files = [
   "GET /sign-in/sign-in.js",
 ];
 
-/** Nobody answers there. */
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
+/** Every served route as method and path, found by calling it, and its status without a key or a session. */
+async function askEveryRoute({ url, paths }: TestPresage): Promise<Map<string, number>> {
+  const routes = paths.flatMap((path) => methods.map((method) => ({ method, path })));
+  const answers = await Promise.all(
+    routes.map(async ({ method, path }): Promise<[string, number]> => {
+      const { status } = await fetch(url + fillIn(path), { method, redirect: "manual" });
+      return [`${method} ${path}`, status];
+    }),
+  );
+  return new Map(answers.filter(([, status]) => status !== 405));
+}
+
+/** Every documented route, and whether it is public. */
+async function readDocumentedRoutes({
+  url,
+}: Pick<TestPresage, "url">): Promise<Map<string, { isOpen: boolean }>> {
+  const { paths } = (await (await fetch(`${url}/openapi.json`)).json()) as {
+    paths: Record<string, Record<string, { security?: unknown[] }>>;
+  };
+  return new Map(
+    Object.entries(paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, { security }]): [string, { isOpen: boolean }] => [
+        `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ":$1")}`,
+        { isOpen: security?.length === 0 },
+      ]),
+    ),
+  );
+}
+
+/** A path of the route, with unknown ids. */
+function fillIn(path: string): string {
+  return path.replaceAll(/:\w+/g, () => crypto.randomUUID());
+}
+
+/** Nothing listens there. */
 const openid = {
   PRESAGE_OIDC_ISSUER: "http://127.0.0.1:9",
   PRESAGE_OIDC_CLIENT_ID: "presage-of-the-tests",
@@ -55,7 +91,7 @@ for (const [mode, environment] of Object.entries({ "local mode": {}, "OpenID mod
     const open = [...documented].flatMap(([route, { isOpen }]) => (isOpen ? [route] : []));
 
     expect(answering((status) => status === 303).sort()).toEqual(pages);
-    // Whoever comes without a token is refused as somebody without a session is.
+    // Without a token the response is the same as without a session.
     const isUnexpected = (route: string) => !closed.includes(route) && !waysIn.includes(route);
     expect(answering((status) => status === 401).filter(isUnexpected)).toEqual([]);
     const others = answering((status) => status !== 303 && status !== 401);
@@ -66,29 +102,25 @@ for (const [mode, environment] of Object.entries({ "local mode": {}, "OpenID mod
 }
 
 onEachDatabase((database) => {
-  let databaseUrl: string;
-  let presage: TestPresage;
-  /** Every operation of the document that is not for anybody, its parameters filled in. */
+  const presage = usePresage({ database });
+  /** Every documented operation that is not public, with its parameters filled in. */
   let closed: Operation[];
 
   beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
     closed = [...(await readDocumentedRoutes(presage))].flatMap(([route, { isOpen }]) => {
       const [method = "", path = ""] = route.split(" ");
       return isOpen ? [] : [{ method, path: fillIn(path) }];
     });
     expect(closed.length).toBeGreaterThan(25);
   });
-  afterAll(() => presage.stop());
 
   async function signIn(): Promise<TestSession> {
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     const signInAddress = presage.url + (await createSignInPath(store));
-    return await sessionOf(await signInLocally({ url: presage.url, signInAddress }), databaseUrl);
+    return await sessionOf(await signInLocally({ url: presage.url, signInAddress }), presage.databaseUrl);
   }
 
-  /** How each operation answers, without those that answer as they should. */
+  /** The status of each operation that does not respond as expected. */
   async function othersThan(
     expected: number,
     operations: Operation[],
@@ -118,7 +150,7 @@ onEachDatabase((database) => {
 
   test("With an ended session every route responds 401, whatever its CSRF token", async () => {
     const { headers } = await signIn();
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     for (const over of [{ expires_at: 1 }, { last_seen_at: 1 }, { ended_at: 1 }]) {
       const { headers: own } = await signIn();
       await store.database.updateTable("sessions").set(over).execute();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { availableParallelism } from "node:os";
-import { eventually } from "../support/eventually.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { openRawClient } from "../support/presage/raw-client.ts";
@@ -14,14 +14,14 @@ import { storeResults } from "../support/store/store-results.ts";
 import { goodResponse, httpResponse, startRawUpstream } from "../support/upstream/raw-upstream.ts";
 
 const ofEachKind = 500;
-/** Longer than the server lets a connection be idle. */
+/** Longer than the server's idle timeout. */
 const longAnswerMs = 37_000;
 
 const models = httpResponse(200, { object: "list", data: [{ id: "test-model", object: "model" }] });
 const unfinishedHead = "POST /v1/predict HTTP/1.1\r\nhost: presage\r\nx-slow: ";
 const unfinishedBody = `POST /v1/predict HTTP/1.1\r\nhost: presage\r\nx-api-key: ${testKey}\r\ncontent-length: 100000\r\n\r\n{"`;
 
-/** Connections that begin with `start` and then send one byte a second. */
+/** Connections that begin with `start` and then send one byte per second. */
 async function openSlowClients(presage: SpawnedPresage, start: string): Promise<Set<Socket>> {
   const { hostname, port } = new URL(presage.url);
   const open = new Set<Socket>();
@@ -34,13 +34,13 @@ async function openSlowClients(presage: SpawnedPresage, start: string): Promise<
       clearInterval(dripping);
       open.delete(socket);
     });
-    // As people come: not all in the same instant, which the kernel's queue of new connections would not take.
+    // Not all at once, which would overflow the kernel's queue of new connections.
     if (index % 50 === 49) await Bun.sleep(20);
   }
   return open;
 }
 
-// These wait for time-outs of half a minute, so they wait at the same time.
+// These wait for timeouts of 30 s, so they run concurrently.
 test.concurrent("clients that send one byte per second are disconnected in time and do not block others", async () => {
   const upstream = await startRawUpstream(({ socket, head, body }) => {
     const asksForModels = head.startsWith("GET ");
@@ -59,7 +59,7 @@ test.concurrent("clients that send one byte per second are disconnected in time 
   const inHead = await openSlowClients(presage, unfinishedHead);
   const inBody = await openSlowClients(presage, unfinishedBody);
   const readInFlight = () => readMetric(presage, "presage_predictions_in_flight");
-  expect(await eventually(readInFlight, (count) => count === ofEachKind + 1)).toBe(ofEachKind + 1);
+  await expectEventually(readInFlight, ofEachKind + 1);
   expect(inHead.size).toBe(ofEachKind);
 
   const statuses: number[] = [];
@@ -74,13 +74,13 @@ test.concurrent("clients that send one byte per second are disconnected in time 
   expect(inBody.size).toBe(0);
   expect(statuses.filter((status) => status !== 200)).toStrictEqual([]);
   expect(statuses.length).toBeGreaterThan(100);
-  // Whoever waits for the upstream is idle too, and is not closed for it.
+  // Connections that wait for the upstream are idle too, and are not closed.
   for (const call of longCalls) expect((await call).status).toBe(200);
-  expect(await eventually(readInFlight, (count) => count === 0)).toBe(0);
+  await expectEventually(readInFlight, 0);
   await upstream.stop();
 }, 100_000);
 
-/** Uploads a body a piece every second. */
+/** Uploads a body in one piece per second. */
 async function uploadSlowly(presage: SpawnedPresage, bytesPerSecond: number, seconds: number) {
   const client = await openRawClient(presage.url);
   const length = bytesPerSecond * seconds;
@@ -101,11 +101,11 @@ test.concurrent("an upload is closed if it is slower than 16 KB per second, and 
   await using presage = await spawnPresage({ PRESAGE_DATABASE_URL: "sqlite::memory:" });
   const uploads = await Promise.all([
     uploadSlowly(presage, 24 * 1024, 40),
-    // Whatever its pace, half a minute is enough for it.
+    // At any pace, it ends within 30 s.
     uploadSlowly(presage, 1024, 20),
     uploadSlowly(presage, 8 * 1024, 60),
   ]);
-  // White space is no body.
+  // Whitespace is not a body.
   expect(uploads).toEqual([422, 422, "closed"]);
 }, 100_000);
 
@@ -114,13 +114,13 @@ test.concurrent("requests may wait for a thread longer than a short upstream tim
     PRESAGE_DATABASE_URL: "sqlite::memory:",
     PRESAGE_UPSTREAM_TIMEOUT_MS: "1000",
   });
-  // Each takes a thread about a second.
+  // Each occupies a thread for about a second.
   const sample = {
     evaluators: [{ evaluator: "edit-distance" }],
     evaluated_model_output: "ab".repeat(40_000),
     evaluated_model_gold_answer: "bca".repeat(27_000),
   };
-  // The last of them wait for more than 10 s; Bun would close a connection 6 to 10 s after the upstream's deadline of one.
+  // The last of them wait for more than 10 s; Bun would close a connection 6 to 10 s after the upstream deadline of 1 s.
   const threads = Math.max(1, availableParallelism() - 1);
   const calls = Array.from({ length: 14 * threads }, () =>
     presage.call("POST", "/v1/evaluate", sample).then(
@@ -145,12 +145,7 @@ test.concurrent("predictions cut off by a stop after 30 s are logged", async () 
       .then(({ status }) => status)
       .catch(() => "closed"),
   );
-  expect(
-    await eventually(
-      () => upstream.received.length,
-      (count) => count === 3,
-    ),
-  ).toBe(3);
+  await expectEventually(() => upstream.received.length, 3);
   presage.kill("SIGTERM");
   expect(await Promise.all(calls)).toEqual(["closed", "closed", "closed"]);
   expect(await presage.exited).toBe(0);
@@ -162,7 +157,7 @@ test.concurrent("predictions cut off by a stop after 30 s are logged", async () 
   await upstream.stop();
 }, 100_000);
 
-/** Searches, and takes nothing of the answer but its beginning until it is told to go on. */
+/** Searches, and reads only the beginning of the response until told to continue. */
 async function openSlowSearch(presage: SpawnedPresage) {
   const { hostname, port } = new URL(presage.url);
   const socket = connect(Number(port), hostname);
@@ -205,19 +200,14 @@ test.concurrent("requests that wait for the database longer than the idle timeou
   const [holder, watcher] = await Promise.all([connectTo(databaseUrl), connectTo(databaseUrl)]);
   await holder.query("begin; lock table usage_counts in access exclusive mode");
   const startedAtMs = performance.now();
-  // Four at a time give up after 5 s.
+  // Four at a time time out after 5 s.
   const calls = Array.from({ length: 36 }, () =>
     presage.call("GET", "/v1/usage").then(
       ({ status }) => status,
       () => "closed",
     ),
   );
-  expect(
-    await eventually(
-      () => countLockWaits(watcher),
-      (count) => count === 4,
-    ),
-  ).toBe(4);
+  await expectEventually(() => countLockWaits(watcher), 4);
   // The rest of the list waits behind them.
   const end = search.readOn();
   expect(new Set(await Promise.all(calls))).toEqual(new Set([503]));

@@ -1,15 +1,10 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { ValidationError } from "@presage/contract";
-import { startPresage } from "../support/presage/presage.ts";
-import { startUpstream } from "../support/upstream/upstream.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
-const upstream = startUpstream();
-const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
-
-afterAll(async () => {
-  await presage.stop();
-  await upstream.stop();
-});
+const upstream = useUpstream();
+const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 
 const interaction = { state: "You are in the hall.", action: "go north" };
 const messages = [{ role: "user", content: "Hello." }];
@@ -17,7 +12,7 @@ const notAnObject = "Input should be a valid dictionary or object to extract fie
 
 const cases: [name: string, path: string, body: unknown, faults: Partial<ValidationError>[]][] = [
   [
-    "an integer that is written as a fraction's value but is none",
+    "a fraction where an integer is expected",
     "/v1/predict",
     { interaction, params: { top_k: 2.5 } },
     [
@@ -61,7 +56,7 @@ const cases: [name: string, path: string, body: unknown, faults: Partial<Validat
     [{ type: "missing", loc: ["body"], msg: "Field required", input: null }],
   ],
   [
-    "faults in several places, all in one answer",
+    "issues in several places, all in one response",
     "/v1/predict",
     { interaction: { state: "", extra: 1 }, context: { task_context: 1, more: 2 }, params: { top_p: 0 } },
     [
@@ -74,7 +69,7 @@ const cases: [name: string, path: string, body: unknown, faults: Partial<Validat
     ],
   ],
   [
-    "a role that no message has, deep in a list",
+    "an unknown role, deep in a list",
     "/v1/chat/completions",
     { messages: [...messages, { role: "function", content: "x" }] },
     [
@@ -87,7 +82,7 @@ const cases: [name: string, path: string, body: unknown, faults: Partial<Validat
     ],
   ],
   [
-    "a top-level sampling field out of its bounds",
+    "a top-level sampling field out of range",
     "/v1/chat/completions",
     { messages, top_p: 1.5 },
     [{ type: "less_than_equal", loc: ["body", "top_p"], ctx: { le: 1 }, input: 1.5 }],
@@ -99,7 +94,7 @@ const cases: [name: string, path: string, body: unknown, faults: Partial<Validat
     [{ type: "list_type", loc: ["body", "messages"], msg: "Input should be a valid list", input: null }],
   ],
   [
-    "an expiry that is no date-time",
+    "an expiry that is not a date-time",
     "/v1/api-keys",
     { name: "k", expires_at: "tomorrow" },
     [{ type: "datetime_parsing", loc: ["body", "expires_at"], input: "tomorrow" }],
@@ -111,19 +106,19 @@ const cases: [name: string, path: string, body: unknown, faults: Partial<Validat
     [{ type: "datetime_type", loc: ["body", "expires_at"], input: 1 }],
   ],
   [
-    "a wrong item of a list that may also be one text",
+    "an invalid item of a list that may also be a string",
     "/v1/evaluate",
     { evaluated_model_retrieved_context: ["x", 1] },
     [{ type: "string_type", loc: ["body", "evaluated_model_retrieved_context", 1], input: 1 }],
   ],
   [
-    "too long a list, where one text would do",
+    "a list that is too long where a string is also allowed",
     "/v1/evaluate",
     { retrieved_context: Array(51).fill("x") },
     [{ type: "too_long", loc: ["body", "retrieved_context"], ctx: { field_type: "List", max_length: 50 } }],
   ],
   [
-    "a word that is none of those accepted, where a truth value would do",
+    "an unknown word where a boolean is also allowed",
     "/v1/evaluate",
     { explain: "always" },
     [
@@ -136,7 +131,7 @@ const cases: [name: string, path: string, body: unknown, faults: Partial<Validat
     ],
   ],
   [
-    "a value of a type that no branch of a union takes",
+    "a value that matches no branch of a union",
     "/v1/evaluate",
     { explain: 1, evaluated_model_retrieved_context: {}, dataset_sample_id: [] },
     [
@@ -172,7 +167,7 @@ const cases: [name: string, path: string, body: unknown, faults: Partial<Validat
     ],
   ],
   [
-    "ids that are none",
+    "invalid ids",
     "/v1/evaluation-results/search",
     { after_id: true, before_id: 1.5 },
     [
@@ -181,7 +176,7 @@ const cases: [name: string, path: string, body: unknown, faults: Partial<Validat
     ],
   ],
   [
-    "an id below all ids, and a text that is none",
+    "an id below the minimum, and a string that is not an id",
     "/v1/evaluation-results/search",
     { after_id: -1, before_id: "1.5" },
     [

@@ -2,21 +2,22 @@ import { beforeAll, expect, test } from "bun:test";
 import { SessionListResponse } from "@presage/contract";
 import { writeUsage } from "../../src/usage/usage-store.ts";
 import { callWithKey } from "../support/presage/presage.ts";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { tallyOf, usageClient } from "../support/resources/usage.ts";
 import { signInLocally } from "../support/sign-in/session.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
-/** In every text of the first account, and so in no answer to the second. */
+/** Part of every text of the first account, and so never in a response to the second. */
 const mark = "mark-of-the-first-account";
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: Record<string, string>;
-  /** The first account's things. */
+  /** The first account's resources. */
   const own = { result: "", profile: "", revision: "", apiKey: "", session: "" };
 
   beforeAll(async () => {
@@ -60,7 +61,7 @@ onEachDatabase((database) => {
     own.session = SessionListResponse.parse(await sessions.json()).data[0]?.id ?? "";
   });
 
-  /** Calls that name something of the first account by its id. */
+  /** Calls that name a resource of the first account by its id. */
   const byId = (): [method: string, path: string, body?: unknown][] => [
     ["GET", `/v1/evaluation-results/${own.result}`],
     ["POST", `/v1/evaluation-results/${own.result}/correction`, { pass: true }],
@@ -75,7 +76,7 @@ onEachDatabase((database) => {
     ["DELETE", `/v1/sessions/${own.session}`],
   ];
 
-  /** Calls that list, search or count; none of them may know anything of the first account. */
+  /** Calls that list, search or count; none may reveal anything of the first account. */
   const lists = (): [method: string, path: string, body?: unknown][] => [
     ["GET", "/v1/me"],
     ["GET", "/v1/whoami"],
@@ -172,7 +173,7 @@ onEachDatabase((database) => {
       const pattern = new RegExp(`^${route.replace(/\{\w+\}/g, "[^/]+")}$`);
       return walked.some((call) => pattern.test(call));
     };
-    // These make something of the caller's own and name nothing that is there; the profile of a request is tested above.
+    // These create resources of the caller's own and refer to no existing ones; the profile of a request is tested above.
     const makers = [
       "POST /v1/predict",
       "POST /v1/chat/completions",
@@ -181,7 +182,7 @@ onEachDatabase((database) => {
       "POST /v1/evaluation-results/batch",
       "POST /v1/evaluator-profiles",
       "POST /v1/error-taxonomy-revision",
-      // And this one ends the session that asks.
+      // And this one ends the current session.
       "POST /auth/sign-out",
     ];
     expect(closed.filter((route) => !isWalked(route) && !makers.includes(route))).toEqual([]);

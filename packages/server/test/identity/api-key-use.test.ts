@@ -9,7 +9,7 @@ import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const { create, find, revoke, use } = apiKeyClient(() => presage);
   const lastUseOf = async (id: string) => Date.parse((await find(id))?.last_used_at ?? "");
 
@@ -48,7 +48,7 @@ onEachDatabase((database) => {
     expect(Date.now() - (seen.at(-1) ?? 0)).toBeLessThan(10_000);
   });
 
-  test.concurrent("a refused key gets no last use", async () => {
+  test.concurrent("a rejected key gets no last use", async () => {
     const { id, key } = await create("revoked unused");
     await revoke(id);
     const other = await startPresage({ PRESAGE_DATABASE_URL: presage.databaseUrl });

@@ -14,7 +14,7 @@ const uuid = expect.stringMatching(/^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$/
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   let strangersKey: string;
   const { create, list, find, revoke, use } = apiKeyClient(() => presage);
   const post = (body: unknown) => presage.call("POST", "/v1/api-keys", body);
@@ -78,11 +78,11 @@ onEachDatabase((database) => {
       expect(row?.digest).toBe(store.keyDigest(key));
       const settings = await store.database.selectFrom("settings").selectAll().execute();
       const everything = JSON.stringify([rows, settings]);
-      // What is shown are the ends of it; no part of its random middle is anywhere.
+      // Only its ends are shown; no part of its random middle appears anywhere.
       expect(everything).toContain(key.slice(0, 8));
       for (const part of [key.slice(4, 12), key.slice(12, 20), key.slice(20, 28), key.slice(28, 36)])
         expect(everything).not.toContain(part);
-      // A digest that anybody can compute would let a stolen table be searched for known keys.
+      // A digest that anyone can compute would allow searching a stolen table for known keys.
       expect(row?.digest).not.toBe(new Bun.CryptoHasher("sha256").update(key).digest("base64"));
     });
   });

@@ -31,7 +31,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Everything by which a caller could tell one refusal from another. */
+/** Everything that could distinguish one rejection from another. */
 async function refusalOf(response: Response) {
   const { status, headers } = response;
   const names = [...headers.keys()].sort();
@@ -70,19 +70,19 @@ describe("The same response rejects", () => {
     ["no key", {}],
     ["an empty key", { "x-api-key": "" }],
     ["an empty bearer token", { authorization: "Bearer " }],
-    ["a well-formed key that nobody has", { "x-api-key": generateKey() }],
+    ["a well-formed unknown key", { "x-api-key": generateKey() }],
     ["the same as a bearer token", { authorization: `Bearer ${generateKey()}` }],
     ["a malformed key", { "x-api-key": "psg_short" }],
-    ["a key with something after it", { "x-api-key": `${good}x` }],
+    ["a key with an extra character", { "x-api-key": `${good}x` }],
     ["a key without its end", { "x-api-key": good.slice(0, -1) }],
-    ["a key in other letters", { "x-api-key": good.toUpperCase() }],
+    ["a key in upper case", { "x-api-key": good.toUpperCase() }],
     ["two keys in one header", { "x-api-key": `${good}, ${good}` }],
     ["a key of 7,000 characters", { "x-api-key": "a".repeat(7_000) }],
-    ["a key that is no ASCII", { "x-api-key": "ключ" }],
+    ["a key that is not ASCII", { "x-api-key": "ключ" }],
     ["SQL", { "x-api-key": "' or '1'='1" }],
     ["a key without a scheme", { authorization: good }],
     ["a key under another scheme", { authorization: `Basic ${btoa(`key:${good}`)}` }],
-    ["a key that a cookie carries", { cookie: `x-api-key=${good}; session=${good}` }],
+    ["a key in a cookie", { cookie: `x-api-key=${good}; session=${good}` }],
     [
       "two headers with two keys, the first valid",
       { "x-api-key": good, authorization: `Bearer ${generateKey()}` },
@@ -128,7 +128,7 @@ describe("The same response rejects", () => {
   });
 });
 
-/** `fetch` takes one byte a character. */
+/** `fetch` accepts one byte per character. */
 function toHeaderBytes(text: string): string {
   return Buffer.from(text).toString("latin1");
 }
@@ -138,7 +138,7 @@ describe("A valid key is accepted", () => {
   const presented: [string, Headers][] = [
     ["as X-API-KEY", { "X-API-KEY": good }],
     ["as a bearer token", { authorization: `Bearer ${good}` }],
-    ["as a bearer token in other letters", { Authorization: `BEARER  ${good}` }],
+    ["as a bearer token with a scheme in upper case", { Authorization: `BEARER  ${good}` }],
     ["in both headers", { "x-api-key": good, authorization: `Bearer ${good}` }],
     ["beside another scheme's credentials", { "x-api-key": good, authorization: "Basic abc" }],
   ];
@@ -167,7 +167,7 @@ describe("Among all paths", () => {
       const statuses = await Promise.all(
         ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"].map((method) => statusOf(method, path)),
       );
-      // The methods that a path has ask for the key; those that it does not have are not allowed.
+      // Supported methods require the key; others are not allowed.
       expect([path, ...new Set(statuses)].sort()).toEqual([path, 401, 405].sort());
     }
   });
@@ -209,7 +209,7 @@ describe("Among all paths", () => {
       ...signIn,
     ]);
     for (const { path, status, location } of answers) {
-      // What changes something takes no GET, and of the dashboard's files none is called so.
+      // Routes that change something do not support GET, and no file of the dashboard has this name.
       if ([200, 404, 405].includes(status)) continue;
       const returnTo = encodeURIComponent(path);
       expect([path, status, location]).toEqual([path, 303, `/sign-in?return_to=${returnTo}`]);

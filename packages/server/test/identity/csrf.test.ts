@@ -7,7 +7,7 @@ import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   let session: TestSession;
 
   beforeAll(async () => {

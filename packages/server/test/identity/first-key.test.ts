@@ -6,7 +6,7 @@ import { onEachDatabase } from "../support/store/databases.ts";
 
 const keyInText = /psg_[0-9A-Za-z]{38}/g;
 
-/** Starts a server without a bootstrap key, lets `work` call it, stops it, and returns what it had written by then. */
+/** Starts a server without a bootstrap key, runs `work`, stops the server and returns its output. */
 async function runServer(
   environment: Record<string, string>,
   work: (client: ReturnType<typeof apiKeyClient>, stderr: string) => Promise<void>,

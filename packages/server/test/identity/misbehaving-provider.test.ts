@@ -10,7 +10,7 @@ import { openStore } from "../support/store/open-store.ts";
 
 type Metadata = Record<string, unknown>;
 
-/** A server that is asked as a provider, and says of itself whatever it likes. */
+/** A server that poses as a provider, with arbitrary metadata. */
 function startLiar(describe: (metadata: Metadata) => Response | Promise<Response>) {
   const server = Bun.serve({
     port: 0,
@@ -51,25 +51,25 @@ function endless(): Response {
 
 const lies: [string, (metadata: Metadata) => Response][] = [
   ["with a page", () => new Response("<html>", { headers: { "content-type": "text/html" } })],
-  ["with the way to another address", () => Response.redirect("https://elsewhere.example/", 302)],
+  ["with a redirect to another address", () => Response.redirect("https://elsewhere.example/", 302)],
   ["as another issuer", (metadata) => Response.json({ ...metadata, issuer: "https://issuer.example" })],
-  ["with no address to sign in", ({ authorization_endpoint: _, ...rest }) => Response.json(rest)],
-  ["with what is no address", (metadata) => Response.json({ ...metadata, authorization_endpoint: "here" })],
+  ["without a sign-in address", ({ authorization_endpoint: _, ...rest }) => Response.json(rest)],
+  ["with an invalid address", (metadata) => Response.json({ ...metadata, authorization_endpoint: "here" })],
   [
     "with a script",
     (metadata) => Response.json({ ...metadata, authorization_endpoint: "javascript:alert(1)" }),
   ],
-  ["without an end", endless],
+  ["endlessly", endless],
 ];
 
 for (const [name, answer] of lies) {
-  test(`Signing in at a provider that returns ${name} fails with an error page`, async () => {
+  test(`Signing in at a provider that responds ${name} fails with an error page`, async () => {
     await using liar = startLiar(answer);
     const presage = await startPresage(liar.environment);
     const startedAtMs = performance.now();
     const response = await openBrowser().fetch(`${presage.url}/auth/sign-in`);
     await expectFailurePage(response, 503, /cannot be reached or does not work right now/);
-    // Not by the time limit: an answer without an end would fill the memory until then.
+    // Not by the timeout: an endless response would fill the memory until then.
     expect(performance.now() - startedAtMs).toBeLessThan(4_000);
     await presage.stop();
   });
@@ -89,7 +89,7 @@ onEachDatabase((database) => {
         return Response.json({ ...metadata, end_session_endpoint });
       });
       const presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl, ...liar.environment });
-      // As if the session had been started at the liar, whose tokens nobody would take.
+      // As if the session had been started at this provider, whose tokens are never accepted.
       await using store = await openStore(databaseUrl);
       await store.database
         .updateTable("sessions")

@@ -14,7 +14,7 @@ import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 const raceRounds = 15;
-/** Some end what has hardly begun, some what is all but done. */
+/** Some interrupt at the very beginning, some near the end. */
 const pausesMs = [0, 2, 5, 10, 40] as const;
 
 onEachDatabase((database) => {
@@ -42,7 +42,7 @@ onEachDatabase((database) => {
   const named = async (name: string): Promise<ApiKeyResponse[]> =>
     (await inOne.list()).filter((apiKey) => apiKey.name === name);
 
-  /** A user of their own account, with a key. */
+  /** A user with their own account and a key. */
   async function newUser(): Promise<{ userId: string; key: string }> {
     const user = {
       id: Bun.randomUUIDv7(),
@@ -73,7 +73,7 @@ onEachDatabase((database) => {
     const victim = await inOne.create("not to be revoked");
     expect(await inOther.use(key)).toBe(200);
     expect(await inOne.revoke(id)).toBe(204);
-    // The other process goes on believing it for up to 4.5 s, which is why the store is asked.
+    // The other process trusts it for up to 4.5 s, so the database is checked.
     expect(await inOther.use(key)).toBe(200);
     const answer = await createWith(other, key, "made by a revoked key");
     expect([answer.status, answer.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
@@ -128,7 +128,7 @@ onEachDatabase((database) => {
         expect(await inOne.use(renewed.key)).toBe(401);
       }
     }
-    // Some were in time, or the test would say nothing of those that are made meanwhile.
+    // Some must be in time, or the test would not cover concurrent creation.
     expect(made).toBeGreaterThan(0);
   }, 60_000);
 
@@ -183,7 +183,7 @@ onEachDatabase((database) => {
       const token = new URL(await createSignInPath(store), one.url).hash.slice(1);
       const signingIn = [one, other].map((server) => server.call("POST", "/auth/local", { token }, {}));
       await Bun.sleep(round % 3);
-      // Only what signs in: the bootstrap key makes the calls of these tests.
+      // Only sign-ins: the bootstrap key makes the calls of these tests.
       await endUser(store.database, owner.id);
       await store.database.updateTable("api_keys").set({ revoked_at: null }).execute();
       await Promise.all(signingIn);

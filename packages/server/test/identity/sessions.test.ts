@@ -165,7 +165,7 @@ onEachDatabase((database) => {
       expect((await me({ cookie, "x-api-key": testKey, authorization: "Bearer wrong" })).status).toBe(401);
       const withKey = await me({ cookie, "x-api-key": testKey });
       expect(await withKey.json()).toMatchObject({ oidc_subject: "owner" });
-      // A proxy's own credentials are no key.
+      // A proxy's own credentials are not a key.
       expect((await me({ cookie, authorization: "Basic abc" })).status).toBe(200);
     });
   });
@@ -247,7 +247,7 @@ onEachDatabase((database) => {
   }
 
   describe("A session started with another way to sign in", () => {
-    /** A Presage on the same database, under the same address. */
+    /** A Presage on the same database, at the same address. */
     const startBeside = (environment: Record<string, string>) =>
       startPresage({
         PRESAGE_DATABASE_URL: databaseUrl,

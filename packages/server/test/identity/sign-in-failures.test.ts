@@ -10,7 +10,7 @@ import { callbackAddress, follow, signInAtProvider } from "../support/sign-in/si
 import { onEachDatabase } from "../support/store/databases.ts";
 
 const notOurs = /does not belong to a sign-in that this browser began/;
-const notBegun = /was not begun in this browser/;
+const notBegun = /was not started in this browser/;
 const down = /cannot be reached or does not work right now/;
 
 onEachDatabase((database) => {
@@ -85,7 +85,7 @@ onEachDatabase((database) => {
       await callbackAddress(thief, url());
       await expectFailurePage(await thief.fetch(callback), 400, notBegun);
       await expectNotSignedIn(thief);
-      // The code is as good as before for the browser that it is for.
+      // The code is still valid for its own browser.
       expect((await browser.fetch(callback)).status).toBe(303);
     });
 
@@ -154,7 +154,7 @@ onEachDatabase((database) => {
       expect((await follow(browser, start)).response.status).toBe(200);
     });
 
-    test("a browser that comes back from it is told so", async () => {
+    test("a browser that returns from it gets an error page that says so", async () => {
       const callback = await callbackAddress(browser, url());
       await running.provider.stop();
       await expectFailurePage(await browser.fetch(callback), 503, down);

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
 import { toMicros } from "../../src/storage/micros.ts";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { openBrowser } from "../support/sign-in/browser.ts";
 import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -13,17 +14,10 @@ const addressInText = /http:\/\/\S+\/sign-in#[\w-]{43}/g;
 const tokenOf = (address: string | undefined) => new URL(address ?? "").hash.slice(1);
 
 onEachDatabase((database) => {
-  let databaseUrl: string;
-  let presage: TestPresage;
-
-  beforeAll(async () => {
-    databaseUrl = await database.create();
-    presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
-  });
-  afterAll(() => presage.stop());
+  const presage = usePresage({ database });
 
   async function newAddress(): Promise<string> {
-    await using store = await openStore(databaseUrl);
+    await using store = await openStore(presage.databaseUrl);
     return presage.url + (await createSignInPath(store));
   }
 
@@ -46,13 +40,13 @@ onEachDatabase((database) => {
     test("opened again in a signed-in browser just redirects", async () => {
       const address = await newAddress();
       const browser = await signInLocally({ ...presage, signInAddress: address });
-      const { cookie } = await sessionOf(browser, databaseUrl);
+      const { cookie } = await sessionOf(browser, presage.databaseUrl);
       const again = await use(tokenOf(address), { cookie });
       expect([again.status, again.headers.has("set-cookie")]).toEqual([200, false]);
     });
 
     test("signs in exactly one of many concurrent browsers, in two processes", async () => {
-      await using other = await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+      await using other = await spawnPresage({ PRESAGE_DATABASE_URL: presage.databaseUrl });
       const token = tokenOf(await newAddress());
       const statuses = await Promise.all(
         Array.from({ length: 40 }, async (_, index) =>
@@ -66,7 +60,7 @@ onEachDatabase((database) => {
 
     test("is rejected after 12 hours", async () => {
       const token = tokenOf(await newAddress());
-      await using store = await openStore(databaseUrl);
+      await using store = await openStore(presage.databaseUrl);
       const { expires_at, created_at } = await store.database
         .selectFrom("sign_in_tokens")
         .selectAll()
@@ -83,7 +77,7 @@ onEachDatabase((database) => {
 
     test("is stored as a digest only", async () => {
       const token = tokenOf(await newAddress());
-      await using store = await openStore(databaseUrl);
+      await using store = await openStore(presage.databaseUrl);
       const rows = await store.database.selectFrom("sign_in_tokens").selectAll().execute();
       expect(rows.length).toBeGreaterThan(0);
       expect(JSON.stringify(rows)).not.toContain(token.slice(0, 12));
@@ -141,7 +135,7 @@ onEachDatabase((database) => {
   test("each start prints an address outside the log", async () => {
     const seen: string[] = [];
     for (let start = 0; start < 2; start++) {
-      await using server = await spawnPresage({ PRESAGE_DATABASE_URL: databaseUrl });
+      await using server = await spawnPresage({ PRESAGE_DATABASE_URL: presage.databaseUrl });
       const [address = "", ...others] = (await server.stderr()).match(addressInText) ?? [];
       expect(others).toEqual([]);
       expect(address).toStartWith(`${server.url}/sign-in#`);
@@ -158,7 +152,7 @@ onEachDatabase((database) => {
   describe("The command", () => {
     test("explains why it cannot print an address", async () => {
       const openid = await runPresage(["sign-in"], {
-        PRESAGE_DATABASE_URL: databaseUrl,
+        PRESAGE_DATABASE_URL: presage.databaseUrl,
         PRESAGE_OIDC_ISSUER: "https://login.example",
         PRESAGE_OIDC_CLIENT_ID: "presage",
         PRESAGE_OIDC_CLIENT_SECRET: "a-secret",
@@ -166,14 +160,20 @@ onEachDatabase((database) => {
       });
       expect([openid.code, openid.stdout]).toEqual([1, ""]);
       expect(openid.stderr).toStartWith("Users sign in at https://login.example");
-      const port = await runPresage(["sign-in"], { PRESAGE_DATABASE_URL: databaseUrl, PRESAGE_PORT: "0" });
+      const port = await runPresage(["sign-in"], {
+        PRESAGE_DATABASE_URL: presage.databaseUrl,
+        PRESAGE_PORT: "0",
+      });
       expect([port.code, port.stdout]).toEqual([1, ""]);
       expect(port.stderr).toContain("PRESAGE_PUBLIC_URL");
     });
 
     test("prints an address that signs in, under the server's public URL", async () => {
       const print = async (environment: Record<string, string>) => {
-        const ran = await runPresage(["sign-in"], { PRESAGE_DATABASE_URL: databaseUrl, ...environment });
+        const ran = await runPresage(["sign-in"], {
+          PRESAGE_DATABASE_URL: presage.databaseUrl,
+          ...environment,
+        });
         expect([ran.code, ran.stderr]).toEqual([0, "The URL works once, within 12 hours.\n"]);
         return ran.stdout.trim();
       };
@@ -187,7 +187,7 @@ onEachDatabase((database) => {
 
   test("with an https public URL, the cookie is for https only", async () => {
     const secure = await startPresage({
-      PRESAGE_DATABASE_URL: databaseUrl,
+      PRESAGE_DATABASE_URL: presage.databaseUrl,
       PRESAGE_PUBLIC_URL: "https://presage.example",
     });
     const token = tokenOf(secure.signInAddress);

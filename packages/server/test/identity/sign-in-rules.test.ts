@@ -50,7 +50,7 @@ onEachDatabase((database) => {
         await expectFailurePage(await signInAs(running, person), 403, /has not verified your e-mail/);
       }
       await expectFailurePage(await signInAs(running, { name: "Ada" }), 403, /tells no e-mail address/);
-      // A word about one address is none about another.
+      // Verifying one address does not verify another.
       running.provider.alterIdToken = (claims) => ({ ...claims, email: "ada@elsewhere.example" });
       const both = await signInAs(running, { email: "ada@example.org", email_verified: true });
       expect(both.status).toBe(200);

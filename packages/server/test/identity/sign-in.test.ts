@@ -107,7 +107,7 @@ onEachDatabase((database) => {
       const isAway = (next: URL) => next.origin === running.provider.issuer;
       const start = `${url()}/auth/sign-in?return_to=/${"a".repeat(1_999)}`;
       for (let time = 0; time < 20; time++) await follow(browser, start, isAway);
-      // Bun refuses 16 KB of headers, and other servers of the host have cookies too.
+      // Bun rejects 16 KB of headers, and other servers on the host set cookies too.
       expect([...browser.cookies].join().length).toBeLessThan(10_000);
       expect((await signIn(browser)).email).toBe("ada@example.org");
     });

@@ -18,7 +18,7 @@ async function signOut(browser: Browser, presageUrl: string, databaseUrl: string
   return { response, redirectTo: new URL(redirect_to, presageUrl) };
 }
 
-/** Says yes where the provider asks whether to sign out of it. */
+/** Confirms signing out at the provider. */
 async function agree(browser: Browser, url: URL): Promise<URL> {
   const html = await (await browser.fetch(url)).text();
   const xsrf = /name="xsrf" value="([^"]+)"/.exec(html)?.[1] ?? "";
@@ -88,7 +88,7 @@ onEachDatabase((database) => {
     await signInAtProvider(browser, running.presage.url);
     await running.presage.stop();
     await running.provider.stop();
-    // A process that has not heard of the provider yet.
+    // A process that has not contacted the provider yet.
     const { environment } = running.provider;
     const restarted = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl, ...environment });
     const { redirectTo } = await signOut(browser, restarted.url, databaseUrl);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { ApiKeyCreateResponse, MeResponse } from "@presage/contract";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
-import { eventually } from "../support/eventually.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { startPresage, testKey } from "../support/presage/presage.ts";
 import {
   type PresageWithProvider,
@@ -80,12 +80,7 @@ onEachDatabase((database) => {
       expect([await use(one.browser), await use(two.browser), await use(bob.browser)]).toEqual([
         401, 401, 200,
       ]);
-      expect(
-        await eventually(
-          () => useKey(key),
-          (status) => status === 401,
-        ),
-      ).toBe(401);
+      await expectEventually(() => useKey(key), 401);
       expect(await useKey(bobsKey)).toBe(200);
       expect(await lineOf("Ada")).toEndWith("0 live sessions  0 active keys");
       expect((await users("end", one.id)).stdout).toBe("Ended 0 sessions and revoked 0 keys.\n");

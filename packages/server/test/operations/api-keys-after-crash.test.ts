@@ -4,7 +4,7 @@ import { ApiKeyCreateResponse, ApiKeyListResponse } from "@presage/contract";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
-/** Makes keys, sixteen at a time, until the server is gone; `created` has every one that was answered 201. */
+/** Creates keys, sixteen at a time, until the server is gone; `created` has every one that got a 201. */
 async function createKeysUntilGone(presage: SpawnedPresage, created: ApiKeyCreateResponse[]): Promise<void> {
   const worker = async () => {
     for (;;) {

@@ -48,7 +48,7 @@ function transition(step: number, nextState?: string): string {
   });
 }
 
-/** Answers with the state in the prompt, so that a prediction is right if nothing was to change. */
+/** Responds with the given state, so that a prediction is right if nothing should change. */
 function echoState(): void {
   upstream.answer = ({ body }) =>
     Response.json(completion(/^State: (.*)$/m.exec(body.messages.at(-1)?.content ?? "")?.[1] ?? ""));

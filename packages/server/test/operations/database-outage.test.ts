@@ -21,7 +21,7 @@ afterAll(async () => {
 }, 60_000);
 
 interface Keys {
-  /** Made a prediction just now. */
+  /** Has just made a prediction. */
   usedLately: string;
   neverUsed: string;
   unknown: string;
@@ -44,13 +44,13 @@ function predict(presage: TestPresage, key: string): Promise<Response> {
 
 async function expectUnavailable(response: Response): Promise<void> {
   expect(response.status).toBe(503);
-  // Nothing was changed: whoever tries again later does no harm.
+  // Nothing was changed: a retry is safe.
   expect(response.headers.get("retry-after")).toBe("2");
   expect(response.headers.get("x-should-retry")).toBeNull();
   expect(await response.json()).toStrictEqual({ detail: expect.any(String), category: "unavailable" });
 }
 
-/** Predicts again and again, as an agent does who gives each call a few seconds, and returns how each call ended. */
+/** Predicts in a loop with a client timeout of a few seconds, and returns how each call ended. */
 function predictUntilStopped(presage: TestPresage, key: string): () => Promise<Set<number | string>> {
   const outcomes = new Set<number | string>();
   let isStopped = false;

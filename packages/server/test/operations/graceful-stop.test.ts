@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually } from "../support/eventually.ts";
+import { eventually, expectEventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { openRawClient, type RawClient } from "../support/presage/raw-client.ts";
@@ -21,7 +21,7 @@ function slowUpstream(delayMs: number) {
   });
 }
 
-/** Calls over one connection until the server says that it closes it, or closes it between two calls. */
+/** Calls over one connection until the server announces that it closes it, or closes it between two calls. */
 async function callUntilClosed(client: RawClient, statuses: number[]): Promise<void> {
   while (!client.isClosed()) {
     const response = await predict(client);
@@ -51,7 +51,7 @@ for (const signal of ["SIGTERM", "SIGINT"] as const) {
     const outcomes = await Promise.allSettled(calls);
     expect(outcomes.filter(({ status }) => status === "rejected")).toStrictEqual([]);
     expect(statuses.filter((status) => status !== 200)).toStrictEqual([]);
-    // Every connection had a call under way when the signal came.
+    // Every connection had a call in flight when the signal came.
     expect(statuses.length).toBeGreaterThanOrEqual(answeredBefore + clients.length);
     expect(await presage.exited).toBe(0);
     await upstream.stop();
@@ -95,10 +95,7 @@ test("while it stops, kept-alive connections are served and told to close, and n
   expect((await probing.send("GET", "/ready")).status).toBe(200);
   expect((await late.send("GET", "/ready")).status).toBe(200);
   const call = predict(calling);
-  await eventually(
-    () => upstream.received.length,
-    (count) => count === 1,
-  );
+  await expectEventually(() => upstream.received.length, 1);
   presage.kill("SIGTERM");
   await eventually(presage.stdout, (log) => log.includes('"signal":"SIGTERM"'));
   const lateCall = predict(late);
@@ -129,7 +126,7 @@ test("a key's last use is written on stop", async () => {
   const { create, find, use } = apiKeyClient(() => presage);
   const { id, key } = await create("used at the end");
   const lastUse = async () => Date.parse((await find(id))?.last_used_at ?? "never");
-  // The first use is written at once, later ones every few seconds.
+  // The first use is written immediately, later ones every few seconds.
   expect(await use(key)).toBe(200);
   const firstUseMs = await eventually(lastUse, Number.isFinite);
   const usedAtMs = Date.now();

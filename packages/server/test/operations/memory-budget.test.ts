@@ -14,10 +14,10 @@ import { completion } from "../support/upstream/upstream.ts";
 
 const megabyte = 1_000_000;
 const budget = 256 * 1024 * 1024;
-/** A server that does nothing, and what one large body or page may take for a moment beyond its estimate. */
+/** The memory of an idle server, and what one large body or page may briefly take beyond its estimate. */
 const besideBudget = 450 * megabyte;
 
-/** An upstream that answers when it is told to, and keeps nothing of what it is sent. */
+/** An upstream that responds when told to, and discards what it receives. */
 function startSlowUpstream() {
   let go = Promise.withResolvers<void>();
   let waiting = 0;
@@ -55,7 +55,7 @@ async function start(environment: Record<string, string>): Promise<SpawnedPresag
     PRESAGE_LOG_LEVEL: "warn",
     PRESAGE_UPSTREAM_MODEL: "test-model",
     PRESAGE_MEMORY_BUDGET_BYTES: String(budget),
-    // What `settle-runtime.ts` sets where the tests do not.
+    // As `settle-runtime.ts` sets it outside of tests.
     BUN_JSC_forceRAMSize: "201326592",
     ...environment,
   });
@@ -77,7 +77,7 @@ function longPrediction(bytes: number): string {
   return JSON.stringify({ interaction: { state: "x".repeat(bytes), action: "look" } });
 }
 
-/** How many answers have which status; all that are 503 say when to come back. */
+/** Counts the responses by status; each 503 must have Retry-After. */
 async function countStatuses(responses: Promise<Response>[]): Promise<Record<number, number>> {
   const counts: Record<number, number> = {};
   for (const response of await Promise.all(responses)) {
@@ -90,7 +90,7 @@ async function countStatuses(responses: Promise<Response>[]): Promise<Record<num
   return counts;
 }
 
-/** Asks with a connection of its own, and takes nothing of the answer until it is told to. */
+/** Sends a request on a new connection, and does not read the response until told to. */
 function askAndRead(presage: SpawnedPresage, method: string, path: string, body: string) {
   const { hostname, port } = new URL(presage.url);
   const socket = connect(Number(port), hostname);
@@ -122,7 +122,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
         30_000,
       ),
     ).toBe(40);
-    // A small one is let in beside as many large ones as there may be.
+    // A small one is admitted beside the maximum of large ones.
     const small = presage.call("POST", "/v1/predict", prediction);
     const before = upstream.waiting();
     expect(
@@ -238,7 +238,7 @@ onEachDatabase((database) => {
   }, 60_000);
 
   describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
-    // Many of some length on the one, a few of full length on the other: together they show all that 20 of 62 MB would.
+    // Many of medium length on one, a few of full length on the other: together they cover what 20 of 62 MB would.
     const { searches, limit } =
       database.name === "SQLite" ? { searches: 20, limit: 24 } : { searches: 6, limit: 62 };
 

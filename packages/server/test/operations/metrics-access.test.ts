@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { networkInterfaces } from "node:os";
 import { ErrorResponse } from "@presage/contract";
-import { startPresage, type TestPresage } from "../support/presage/presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 
 const token = "the-token-of-the-metrics";
-/** An address of this machine that others may reach, if it has one. */
+/** An address at which other machines can reach this one, if any. */
 const outside = Object.values(networkInterfaces())
   .flat()
   .find((one) => one?.family === "IPv4" && !one.internal)?.address;
@@ -21,11 +21,7 @@ async function expectRefused(response: Response, status: number): Promise<void> 
 }
 
 describe("Without a token, metrics", () => {
-  let presage: TestPresage;
-  beforeAll(async () => {
-    presage = await startPresage({ PRESAGE_HOST: "0.0.0.0" });
-  });
-  afterAll(() => presage.stop());
+  const presage = usePresage({ PRESAGE_HOST: "0.0.0.0" });
   const at = (host: string) => presage.url.replace("0.0.0.0", host);
 
   test("are available on the same machine", async () => {
@@ -48,11 +44,7 @@ describe("Without a token, metrics", () => {
 });
 
 describe("With a token, metrics", () => {
-  let presage: TestPresage;
-  beforeAll(async () => {
-    presage = await startPresage({ PRESAGE_METRICS_TOKEN: token });
-  });
-  afterAll(() => presage.stop());
+  const presage = usePresage({ PRESAGE_METRICS_TOKEN: token });
 
   test("are available to anyone who has it, through any proxy", async () => {
     const headers = { authorization: `Bearer ${token}`, "x-forwarded-for": "192.0.2.1" };

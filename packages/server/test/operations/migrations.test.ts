@@ -9,7 +9,7 @@ import { onEachDatabase, type TestDatabase } from "../support/store/databases.ts
 import { openStore } from "../support/store/open-store.ts";
 
 const several = [1, 2, 3, 4];
-/** More processes than one expects, and again, as a race shows only now and then. */
+/** More processes than usual, several times, as races are rare. */
 const [crowd, rounds] = [6, 2];
 const names = Object.keys(migrations);
 
@@ -21,7 +21,7 @@ async function ranMigrations(url: string): Promise<string[]> {
   return rows.rows.map(({ name }) => name);
 }
 
-/** The database as it is, without the schema being brought up to date first. */
+/** The database as is, without migrating it first. */
 async function withRawDatabase(url: string, work: (raw: Kysely<unknown>) => Promise<void>): Promise<void> {
   const dialect = url.startsWith("sqlite:")
     ? sqliteDialect(url.slice("sqlite:".length))

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { eventually } from "../support/eventually.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { launchPresage, type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { type Browser, openBrowser } from "../support/sign-in/browser.ts";
@@ -28,7 +28,7 @@ afterAll(() => upstream.stop());
 const predictBody = { interaction: { state, action } };
 const chatBody = { messages: [{ role: "user", content: prompt }] };
 
-/** Every way in which the upstream can give back what it was sent. */
+/** Every way in which the upstream can echo what it received. */
 const echoes: ((authorization: string, text: string) => Response)[] = [
   () => Response.json(completion("The door is open.")),
   (authorization, text) =>
@@ -41,13 +41,13 @@ const echoes: ((authorization: string, text: string) => Response)[] = [
 ];
 
 interface Answers {
-  /** Everything that was answered, heads and bodies, but for the answers that hand out a key. */
+  /** All responses with headers and bodies, except those that return a new key. */
   text: string;
   statuses: Set<number>;
   createdKeys: string[];
 }
 
-/** Calls every error path with secrets in hand. */
+/** Calls every error path with secrets. */
 async function callEverything(presage: SpawnedPresage): Promise<Answers> {
   const answers: Answers = { text: "", statuses: new Set(), createdKeys: [] };
   const call = async (method: string, path: string, body: unknown, headers: Record<string, string>) => {
@@ -67,7 +67,7 @@ async function callEverything(presage: SpawnedPresage): Promise<Answers> {
   await call("DELETE", `/v1/api-keys/${revoked.id}`, undefined, { "x-api-key": usual.key });
   const isRefused = async () =>
     (await presage.call("GET", "/v1/me", undefined, { "x-api-key": expired.key })).status === 401;
-  expect(await eventually(isRefused, Boolean)).toBeTrue();
+  await expectEventually(isRefused, true);
 
   for (const echo of echoes) {
     upstream.answer = ({ headers, text }) => echo(headers.get("authorization") ?? "", text);
@@ -107,7 +107,7 @@ function expectNone(secrets: string[], text: string): void {
   expect(secrets.filter((secret) => text.includes(secret))).toStrictEqual([]);
 }
 
-/** The database's files as text, byte for byte. */
+/** The database's files as text, one character per byte. */
 async function readFiles(path: string): Promise<string> {
   const directory = dirname(path);
   const files = (await readdir(directory)).map((name) => Bun.file(join(directory, name)).bytes());
@@ -135,7 +135,7 @@ onEachDatabase((database) => {
     });
     const answers = await callEverything(presage);
     expect([...answers.statuses].sort()).toStrictEqual([200, 204, 400, 401, 404, 405, 413, 422, 502, 503]);
-    // The database's connections break, and nothing of them may come into the log.
+    // The database's connections break, and no secret of them may reach the log.
     await relay.stop();
     await presage.call("GET", "/v1/api-keys", undefined, { "x-api-key": wrongKey });
     const files = url.startsWith("sqlite:") ? await readFiles(url.slice("sqlite:".length)) : "";
@@ -149,13 +149,13 @@ onEachDatabase((database) => {
     expect(log.split("\n").length).toBeGreaterThan(100);
     expectNone(secrets, answers.text);
     expectNone([...secrets, ...texts], log);
-    // What the driver knows of a connection, the key to cancel its statements among it.
+    // What the driver knows about a connection, including the key to cancel its statements.
     expectNone(["connectionParameters", "secretKey"], log);
     expectNone([...secrets, ...texts], files);
     if (url.startsWith("sqlite:")) expect(files).toContain("of the test");
   }, 60_000);
 
-  /** Makes calls with a session and its page's proof, right and wrong; returns all that was answered, but for pages, which hold the proof. */
+  /** Makes calls with a session and valid or invalid CSRF tokens; returns all responses except pages, which contain the token. */
   async function callWithSession(
     browser: Browser,
     url: string,
@@ -181,7 +181,7 @@ onEachDatabase((database) => {
     return text;
   }
 
-  /** The log of a server once it has ended. */
+  /** The log of a server after its exit. */
   async function logOf(presage: SpawnedPresage): Promise<string> {
     presage.kill("SIGTERM");
     await presage.exited;
@@ -204,7 +204,7 @@ onEachDatabase((database) => {
 
   test("no secret of a provider sign-in appears in any response, the log or the database's files", async () => {
     const url = await database.create();
-    // The tests' browser goes to the server itself in place of this address, which the provider knows it by.
+    // The tests' browser calls the server directly instead of this address, which is registered at the provider.
     const publicUrl = `http://127.0.0.1:${await freePort()}`;
     const provider = await startOpenidProvider([publicUrl]);
     await using presage = await spawnPresage({
@@ -233,7 +233,7 @@ onEachDatabase((database) => {
 
 const databasePassword = "database-secret-Rt7y3Mz1";
 
-/** Starts a server that cannot start and returns all that it wrote. */
+/** Starts a server that must fail to start, and returns its output. */
 async function failToStart(environment: Record<string, string>): Promise<string> {
   await using presage = await launchPresage({ PRESAGE_DATABASE_URL: "sqlite::memory:", ...environment });
   const code = await Promise.race([presage.exited, Bun.sleep(20_000).then(() => "did not end")]);

@@ -8,10 +8,10 @@ import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 const results = 40_000;
-/** No rollup answers it: it reads every result. */
+/** Not served by a rollup: it reads every result. */
 const summary = { score_raw_min: 0.001, group_by: ["app"] };
 
-/** Many results of an account, without their texts. */
+/** Stores many results of an account, without their texts. */
 async function fill(databaseUrl: string): Promise<void> {
   await using store = await openStore(databaseUrl);
   await sql`
@@ -59,7 +59,7 @@ onEachDatabase((database) => {
     const ofOther = await timeOf(server.theirs("POST", `${path}/search`, {}));
     for (const one of staying) expect((await one).status).toBe(200);
 
-    // Sixty of them, and twenty-four, take as many times as long as one, four at a time at the most on two processors.
+    // All sixty or twenty-four would take that many times as long as one, at most four at a time on two processors.
     expect(afterThem).toBeLessThan(12 * alone);
     expect(ofOther).toBeLessThan(10 * alone);
   }, 60_000);

@@ -3,16 +3,17 @@ import { connect, type Socket } from "node:net";
 import { eventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { completion } from "../support/upstream/upstream.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const megabyte = 1_000_000;
-/** The smallest that the documentation advises where bodies may have 16 MB. */
+/** The minimum that the documentation recommends for bodies of 16 MB. */
 const budget = 128 * 1024 * 1024;
 
 describe("With a memory budget of 128 MiB", () => {
   const upstream = useUpstream();
-  const presage = usePresage(undefined, {
+  const presage = usePresage({
     PRESAGE_UPSTREAM_URL: upstream.url,
     PRESAGE_UPSTREAM_MODEL: "test-model",
     PRESAGE_MEMORY_BUDGET_BYTES: String(budget),
@@ -21,7 +22,7 @@ describe("With a memory budget of 128 MiB", () => {
   const heldBytes = () => readMetric(presage, "presage_memory_held_bytes");
   const nothingHeld = () => eventually(heldBytes, (held) => held === 0, 20_000);
 
-  /** Announces a body and sends only the beginning of it. */
+  /** Announces a body and sends only its beginning. */
   function beginBody(path: string, announcedBytes: number, sentBytes: number): Socket {
     const { hostname, port } = new URL(presage.url);
     const socket = connect(Number(port), hostname);

@@ -1,45 +1,25 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { join } from "node:path";
-import { eventually } from "../support/eventually.ts";
-import { freePort } from "../support/free-port.ts";
-import { killAfterTests } from "../support/presage/child-processes.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { chatRequest, prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { startLightUpstream } from "../support/upstream/start-light-upstream.ts";
 
 const firstRequests = 10_000;
 const allRequests = 50_000;
 const concurrency = 64;
 const allowedGrowth = 1.2;
 
-let upstream: Bun.Subprocess;
-let upstreamUrl: string;
+let upstream: Awaited<ReturnType<typeof startLightUpstream>>;
 beforeAll(async () => {
-  const port = await freePort();
-  upstream = Bun.spawn([
-    process.execPath,
-    join(import.meta.dir, "../support/upstream/light-upstream.ts"),
-    String(port),
-  ]);
-  killAfterTests(upstream);
-  upstreamUrl = `http://127.0.0.1:${port}/v1`;
-  const isUp = () =>
-    fetch(`${upstreamUrl}/models`).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-  expect(await eventually(isUp, (up) => up)).toBe(true);
+  upstream = await startLightUpstream();
 });
-afterAll(async () => {
-  upstream.kill();
-  await upstream.exited;
-});
+afterAll(() => upstream.stop());
 
 const predictBody = JSON.stringify(prediction);
 const chatBody = JSON.stringify(chatRequest);
 
-/** Mostly predictions; some calls are wrong, each in a way of its own, so that nothing may be kept about them. */
+/** Mostly predictions; some calls are invalid, each in a unique way, so that caching them would show. */
 function callNumber(number: number) {
   const path = number % 2 === 0 ? "/v1/predict" : "/v1/chat/completions";
   const body = number % 2 === 0 ? predictBody : chatBody;
@@ -49,7 +29,7 @@ function callNumber(number: number) {
   return { path, body, key: testKey, expected: 200 };
 }
 
-/** Calls over kept connections, and returns how many were not answered as they should be. */
+/** Calls over kept-alive connections, and returns how many got an unexpected status. */
 async function load({ url }: SpawnedPresage, count: number): Promise<number> {
   let [left, wrong] = [count, 0];
   const worker = async () => {
@@ -65,7 +45,7 @@ async function load({ url }: SpawnedPresage, count: number): Promise<number> {
   return wrong;
 }
 
-/** What the server's memory comes back to in the seconds after a load. */
+/** The server's lowest memory in the seconds after a load. */
 async function settledMemory(presage: SpawnedPresage): Promise<number> {
   let lowest = Number.POSITIVE_INFINITY;
   for (let second = 0; second < 5; second++) {
@@ -78,7 +58,7 @@ async function settledMemory(presage: SpawnedPresage): Promise<number> {
 test("after 50,000 requests the memory is back where it was after the first 10,000", async () => {
   await using presage = await spawnPresage({
     PRESAGE_DATABASE_URL: "sqlite:presage.db",
-    PRESAGE_UPSTREAM_URL: upstreamUrl,
+    PRESAGE_UPSTREAM_URL: upstream.url,
   });
   expect(await load(presage, firstRequests)).toBe(0);
   const early = await settledMemory(presage);

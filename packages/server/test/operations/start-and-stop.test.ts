@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually } from "../support/eventually.ts";
+import { eventually, expectEventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { killAfterTests } from "../support/presage/child-processes.ts";
 import { callWithKey, testKey } from "../support/presage/presage.ts";
@@ -63,7 +63,7 @@ test("Ctrl-C in npm start's terminal, which signals all its processes, loses no 
     { PRESAGE_PORT: String(port), PRESAGE_BOOTSTRAP_KEY: testKey },
     true,
   );
-  expect(await eventually(() => isReady(url), Boolean)).toBeTrue();
+  await expectEventually(() => isReady(url), true);
   const held = Promise.withResolvers<Response>();
   upstream.answer = () => held.promise;
   const call = callWithKey(url, "POST", "/v1/predict", { interaction: { state: "s", action: "a" } });
@@ -74,12 +74,7 @@ test("Ctrl-C in npm start's terminal, which signals all its processes, loses no 
     ),
   ).toBe(1);
   process.kill(-launcher.pid, "SIGINT");
-  expect(
-    await eventually(
-      () => isReady(url),
-      (ready) => !ready,
-    ),
-  ).toBeFalse();
+  await expectEventually(() => isReady(url), false);
   held.resolve(Response.json(completion("done")));
   expect((await call).status).toBe(200);
   expect(await launcher.exited).toBe(0);
@@ -100,7 +95,7 @@ test("an address in use is one clear line, exit code 1, and does not use up the 
   await blocker.stop(true);
   const port = await freePort();
   const started = start([process.execPath, main, "serve"], { ...database, PRESAGE_PORT: String(port) });
-  expect(await eventually(() => isReady(`http://127.0.0.1:${port}`), Boolean)).toBeTrue();
+  await expectEventually(() => isReady(`http://127.0.0.1:${port}`), true);
   started.kill("SIGTERM");
   expect(await new Response(started.stderr).text()).toMatch(/psg_[0-9A-Za-z]{38}/);
 });
@@ -117,17 +112,12 @@ test("while the database is being opened the server is up and says that it is st
     PRESAGE_DATABASE_URL: `sqlite:${path}`,
   });
   const starting = '503 {"status":"starting"}';
-  expect(
-    await eventually(
-      () => readiness(url),
-      (said) => said === starting,
-    ),
-  ).toBe(starting);
+  await expectEventually(() => readiness(url), starting);
   expect((await fetch(`${url}/health`)).status).toBe(200);
   expect((await fetch(`${url}/v1/me`)).status).toBe(503);
   holder.run("ROLLBACK");
   holder.close();
-  expect(await eventually(() => isReady(url), Boolean)).toBeTrue();
+  await expectEventually(() => isReady(url), true);
   server.kill("SIGTERM");
   expect(await server.exited).toBe(0);
 });
@@ -141,7 +131,7 @@ test("a process that locks the SQLite file blocks only writers", async () => {
     PRESAGE_DATABASE_URL: `sqlite:${path}`,
     PRESAGE_BOOTSTRAP_KEY: testKey,
   });
-  expect(await eventually(() => isReady(url), Boolean)).toBeTrue();
+  await expectEventually(() => isReady(url), true);
   expect((await callWithKey(url, "GET", "/v1/me")).status).toBe(200);
   const holder = new Database(path);
   holder.run("PRAGMA busy_timeout = 5000");
@@ -165,7 +155,7 @@ test("an unreachable trace collector does not keep the process from stopping", a
     PRESAGE_BOOTSTRAP_KEY: testKey,
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${await freePort()}`,
   });
-  expect(await eventually(() => isReady(url), Boolean)).toBeTrue();
+  await expectEventually(() => isReady(url), true);
   await callWithKey(url, "GET", "/v1/me");
   server.kill("SIGTERM");
   expect(await server.exited).toBe(0);

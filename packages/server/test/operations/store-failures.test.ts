@@ -8,23 +8,23 @@ import { kinds, makeFixtures, openLedger } from "../support/store/change-ledger.
 import { onEachDatabase } from "../support/store/databases.ts";
 import { connectTo } from "../support/store/postgres.ts";
 
-// These tests wait, and so they run at the same time.
+// These tests mostly wait, so they run concurrently.
 
-/** What the log says that is no request. */
+/** The log's messages of level warning and above. */
 async function warnings(presage: SpawnedPresage): Promise<string[]> {
   const lines = (await presage.stdout()).trim().split("\n");
   const records = lines.map((line) => JSON.parse(line) as { level: number; msg: string; address?: string });
   return records.filter(({ level }) => level >= 40).map(({ msg }) => msg);
 }
 
-/** What the log says beside what every start says. */
+/** The same without the warning of every start. */
 async function storeLines(presage: SpawnedPresage): Promise<string[]> {
   return (await warnings(presage)).filter(
     (message) => !message.startsWith("PRESAGE_UPSTREAM_URL is not set"),
   );
 }
 
-/** Asks for changes and for reads, and returns the statuses of both. */
+/** Makes changes and reads, and returns the statuses of both. */
 async function askAll(presage: SpawnedPresage): Promise<{ changes: Set<number>; reads: Set<number> }> {
   const fixtures = {
     revisionId: crypto.randomUUID(),
@@ -114,7 +114,7 @@ onEachDatabase((database) => {
   });
 });
 
-/** Overwrites all of it, as a disk does that breaks. */
+/** Overwrites the whole file, like a failing disk. */
 async function destroyFile(path: string): Promise<void> {
   {
     using database = new Database(path);
@@ -126,7 +126,7 @@ async function destroyFile(path: string): Promise<void> {
   await file.close();
 }
 
-/** Takes the locks that writers need, and returns what gives them back. */
+/** Takes the locks that writers need, and returns a function that releases them. */
 async function holdEverything(url: string): Promise<() => Promise<void>> {
   if (url.startsWith("sqlite:")) {
     const holder = new Database(url.slice("sqlite:".length));

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { eventually } from "../support/eventually.ts";
+import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
@@ -14,17 +14,17 @@ import {
 import { startRelay } from "../support/store/relay.ts";
 import { startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
 
-// These tests wait, and so they run at the same time. What was answered 2xx must be there once; what was answered 503 must not
-// be there, unless it was said to be uncertain; counts must equal rows.
+// These tests mostly wait, so they run concurrently. A change answered with 2xx must be stored exactly once; one answered with
+// 503 must not be stored, unless reported as uncertain; counts must equal rows.
 
-/** Longer than a statement, and the rollback after it, is waited for. */
+/** Longer than the timeout of a statement and its rollback. */
 const lockMs = 22_000;
 const silenceMs = 19_000;
-/** Longer than a statement is waited for. */
+/** Longer than the statement timeout. */
 const freezeMs = 12_000;
-/** Promised are 5 s, on a machine that does nothing else. */
+/** The promise is 5 s, on an otherwise idle machine. */
 const recoveryMs = 20_000;
-/** Nobody waits for longer than a connection and one answer, 13 s, and what the machine adds to it. */
+/** No one waits longer than for a connection and one response, 13 s, plus delays of the machine. */
 const patienceMs = 25_000;
 
 let postgres: PostgresServer;
@@ -39,7 +39,17 @@ afterAll(async () => {
   await Promise.all([postgres.remove(), frozen.remove()]);
 }, 60_000);
 
-/** Asks for a change of each kind until all of them are made, and returns how long that took. */
+/** Starts a server that reaches its database through a relay. */
+async function startThroughRelay() {
+  const direct = await createDatabaseAt(postgres.url);
+  const relay = await startRelay(Number(new URL(direct).port));
+  const relayed = new URL(direct);
+  relayed.port = String(relay.port);
+  const environment = { PRESAGE_DATABASE_URL: relayed.href, PRESAGE_UPSTREAM_URL: upstream.url };
+  return { direct, relay, presage: await startPresage(environment) };
+}
+
+/** Requests a change of each kind until all succeed, and returns how long that took. */
 async function recover({ ask }: Ledger): Promise<number> {
   const startedAtMs = performance.now();
   for (;;) {
@@ -61,7 +71,7 @@ async function tablesOf(server: PostgresServer): Promise<string[]> {
   return rows.map(({ name }) => name).filter((name) => !name.startsWith("kysely_"));
 }
 
-/** Of these no change is asked for here: locks on them must not matter, or only to what is written in the background. */
+/** Tables that the changes do not use: locks on them must not matter, except for background writes. */
 const withoutChanges = new Set([
   "error_finding_counts",
   "sessions",
@@ -99,10 +109,7 @@ test.concurrent("a stored correction is not reported as failed, even if its text
   const [ofRow, ofTexts] = await Promise.all([connectTo(url), connectTo(url)]);
   await ofRow.query("begin; select id from evaluation_results for update");
   const asked = ledger.ask("correction");
-  await eventually(
-    () => countLockWaits(ofTexts),
-    (count) => count === 1,
-  );
+  await expectEventually(() => countLockWaits(ofTexts), 1);
   await ofTexts.query("begin; lock table evaluation_payloads in access exclusive mode");
   await ofRow.query("rollback");
   expect((await asked).status).toBe(201);
@@ -127,12 +134,12 @@ test.concurrent("a process that freezes in a transaction blocks the others for a
   const fixtures = await makeFixtures(other);
   const [ledger, ledgerOfPeer] = [openLedger(other, fixtures), openLedger(peer, fixtures, "of the peer")];
 
-  // The peer has its number and waits for the counts, which it gets once it is frozen.
+  // The peer has its number and waits for the counts table, whose lock it gets once frozen.
   const [holder, watcher] = [await connectTo(url), await connectTo(url)];
   await holder.query("begin; lock table evaluation_count_deltas");
   const asked = ledgerOfPeer.ask("evaluation");
   const waiting = () => countLockWaits(watcher, 'into "evaluation_results"');
-  expect(await eventually(waiting, (count) => count === 1)).toBe(1);
+  await expectEventually(waiting, 1);
   peer.kill("SIGSTOP");
   await holder.query("rollback");
   await holder.end();
@@ -145,7 +152,7 @@ test.concurrent("a process that freezes in a transaction blocks the others for a
   const left = `select count(*)::int as waiting from pg_stat_activity
     where datname = current_database() and state = 'idle in transaction'`;
   const isLeft = async () => (await watcher.query<{ waiting: number }>(left)).rows[0]?.waiting;
-  expect(await eventually(isLeft, (count) => count === 0)).toBe(0);
+  await expectEventually(isLeft, 0);
   await watcher.end();
   peer.kill("SIGCONT");
   expect((await asked).status).toBe(503);
@@ -168,7 +175,7 @@ test.concurrent("a database server frozen for 12 s loses no confirmed change, ev
 
   const askForRevisions = () => Array.from({ length: 12 }, () => ledger.ask("revision"));
 
-  // So that as many connections are open as there may be.
+  // Opens the maximum of connections.
   await Promise.all(askForRevisions());
   await frozen.freeze();
   const revisions = askForRevisions();
@@ -191,14 +198,7 @@ test.concurrent("a database server frozen for 12 s loses no confirmed change, ev
 });
 
 test.concurrent("a connection that is silent for 19 s does not make callers wait one after another", async () => {
-  const direct = await createDatabaseAt(postgres.url);
-  const relay = await startRelay(Number(new URL(direct).port));
-  const wired = new URL(direct);
-  wired.port = String(relay.port);
-  const presage = await startPresage({
-    PRESAGE_DATABASE_URL: wired.href,
-    PRESAGE_UPSTREAM_URL: upstream.url,
-  });
+  const { direct, relay, presage } = await startThroughRelay();
   const ledger = openLedger(presage, await makeFixtures(presage));
   const stop = ledger.askUntilStopped(20);
   await eventually(
@@ -224,19 +224,12 @@ test.concurrent("a connection that is silent for 19 s does not make callers wait
 });
 
 test.concurrent("a change whose commit is never confirmed is reported as uncertain, and not to be retried", async () => {
-  const direct = await createDatabaseAt(postgres.url);
-  const relay = await startRelay(Number(new URL(direct).port));
-  const wired = new URL(direct);
-  wired.port = String(relay.port);
-  const presage = await startPresage({
-    PRESAGE_DATABASE_URL: wired.href,
-    PRESAGE_UPSTREAM_URL: upstream.url,
-  });
+  const { direct, relay, presage } = await startThroughRelay();
   const ledger = openLedger(presage, await makeFixtures(presage));
   relay.holdAnswersTo("commit\0");
   const asked = await Promise.all(kinds.map((kind) => ledger.ask(kind)));
   expect(asked.map(({ status }) => status)).toEqual(kinds.map(() => 503));
-  // The rest waited for their turn behind one of these, and were refused.
+  // The rest queued behind one of these, and were rejected.
   const uncertain = asked.filter(({ isUncertain }) => isUncertain);
   expect(uncertain.map(({ kind }) => kind)).toContain("evaluation");
   expect(uncertain.length).toBeGreaterThan(2);

@@ -17,7 +17,7 @@ interface Export {
   resourceSpans: { scopeSpans: { spans: Span[] }[] }[];
 }
 
-/** A real OTLP collector, as far as receiving goes. */
+/** The receiving half of an OTLP collector. */
 function startCollector() {
   const texts: string[] = [];
   const server = Bun.serve({

@@ -6,7 +6,7 @@ import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-pres
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
-/** In how long every process has heard of a revocation. */
+/** How long a revocation takes to reach every process. */
 const promisedMs = 5_000;
 
 onEachDatabase((database) => {
@@ -24,7 +24,7 @@ onEachDatabase((database) => {
     for (const server of [one, other]) await server?.[Symbol.asyncDispose]();
   });
 
-  /** Uses a key in a server again and again, so that it is known there, and tells when it was first refused. */
+  /** Uses a key on a server in a loop, so that it is cached there, and returns when it was first rejected. */
   function useUntilRefused(
     client: typeof inOne,
     key: string,

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { EvaluationResultBatchResponse } from "@presage/contract";
-import { eventually } from "../support/eventually.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { startPresageWithTwoAccounts } from "../support/presage/presage-with-two-accounts.ts";
@@ -25,14 +25,14 @@ onEachDatabase((database) => {
         const answer = await server.presage.call("POST", "/v1/predict", prediction, { "x-api-key": key });
         if (answer.status === 200) allowed += 1;
         else expect([answer.status, answer.headers.get("retry-after") !== null]).toEqual([429, true]);
-        // Each key's own, whoever refused.
+        // Each key's own limit, whichever limit was exceeded.
         expect(answer.headers.get("x-ratelimit-limit-requests")).toBe("5");
       }
     }
     const cameInMeanwhile = Math.ceil(((performance.now() - startedAtMs) / 60_000) * 50);
     expect(allowed).toBeGreaterThanOrEqual(50);
     expect(allowed).toBeLessThanOrEqual(50 + cameInMeanwhile);
-    // The limits of one account are nothing to another.
+    // The limits of one account do not affect another.
     expect((await server.theirs("POST", "/v1/predict", prediction)).status).toBe(200);
   });
 
@@ -46,27 +46,19 @@ onEachDatabase((database) => {
       return Response.json(completion("At last."));
     };
     let isOver = false;
-    // A server of callers that ask again as soon as they are answered or refused.
+    // Many callers that call again as soon as they get a response.
     const crowded = Array.from({ length: 40 }, async () => {
       while (!isOver) {
         const { status } = await server.mine("POST", "/v1/predict", prediction);
         if (status === 503) await Bun.sleep(5);
       }
     });
-    expect(
-      await eventually(
-        () => waiting.length,
-        (count) => count === 10,
-      ),
-    ).toBe(10);
+    await expectEventually(() => waiting.length, 10);
     expect((await server.theirs("POST", "/v1/predict", prediction)).status).toBe(503);
     waiting.shift()?.();
     await Bun.sleep(100);
     const theirs = server.theirs("POST", "/v1/predict", prediction);
-    await eventually(
-      () => waiting.length,
-      (count) => count === 10,
-    );
+    await expectEventually(() => waiting.length, 10);
     isOver = true;
     const releasing = setInterval(() => waiting.shift()?.(), 1);
     expect((await theirs).status).toBe(200);
@@ -123,10 +115,7 @@ onEachDatabase((database) => {
     const crowded = Array.from({ length: 8 }, () =>
       server.mine("POST", "/v1/evaluate", distances(20, 40_000), caller.signal).catch(() => "gone"),
     );
-    await eventually(
-      () => readMetric(server.presage, "presage_evaluations_in_flight"),
-      (count) => count === 8,
-    );
+    await expectEventually(() => readMetric(server.presage, "presage_evaluations_in_flight"), 8);
     const { evaluate } = evaluationClient(() => ({
       call: (method, path, body) => server.theirs(method, path, body),
     }));

@@ -1,9 +1,10 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { startPresage } from "../support/presage/presage.ts";
-import { completion, startUpstream } from "../support/upstream/upstream.ts";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { completion } from "../support/upstream/upstream.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
-const upstream = startUpstream();
-const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
+const upstream = useUpstream();
+const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 const messages = [{ role: "user", content: "Hello." }];
 const interaction = { state: "You are in the hall.", action: "go north" };
 const path = "/v1/chat/completions";
@@ -11,10 +12,6 @@ const path = "/v1/chat/completions";
 beforeEach(() => {
   upstream.received.length = 0;
   upstream.answer = () => Response.json(completion("Hi."));
-});
-afterAll(async () => {
-  await presage.stop();
-  await upstream.stop();
 });
 
 async function sentFor(body: Record<string, unknown>) {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
-import { eventually } from "../support/eventually.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import {
   chatRequest,
@@ -12,7 +12,7 @@ import { goodResponse, httpResponse } from "../support/upstream/raw-upstream.ts"
 
 const inFlight = "presage_predictions_in_flight";
 
-/** The binding limit on the time from a hang-up until the upstream sees the end of its request. */
+/** The maximum time from a disconnect until the upstream sees its request end. */
 const abortWithinMs = 100;
 
 for (const [path, body] of [
@@ -42,15 +42,10 @@ for (const [path, body] of [
       caller.destroy();
       tookMs.push((await closed.promise) - hungUpAtMs);
     }
-    // The median: a busy machine may be late once, a server that waits for something is late each time.
+    // The median: a busy machine is late once, a server that waits is late each time.
     expect(tookMs.sort((a, b) => a - b)[3]).toBeLessThan(abortWithinMs);
     expect(server.upstream.received).toHaveLength(7);
-    expect(
-      await eventually(
-        () => readMetric(server.presage, inFlight),
-        (count) => count === 0,
-      ),
-    ).toBe(0);
+    await expectEventually(() => readMetric(server.presage, inFlight), 0);
   });
 }
 
@@ -64,27 +59,12 @@ test("a hundred clients that disconnect at once leave nothing behind", async () 
   const calls = Array.from({ length: 100 }, (_, index) =>
     (index % 2 === 0 ? server.predict : server.chat)(hangUp.signal).catch(() => "gone"),
   );
-  expect(
-    await eventually(
-      () => open.size,
-      (count) => count === 100,
-    ),
-  ).toBe(100);
+  await expectEventually(() => open.size, 100);
   expect(await readMetric(server.presage, inFlight)).toBe(100);
   hangUp.abort();
   expect(await Promise.all(calls)).toStrictEqual(Array(100).fill("gone"));
-  expect(
-    await eventually(
-      () => open.size,
-      (count) => count === 0,
-    ),
-  ).toBe(0);
-  expect(
-    await eventually(
-      () => readMetric(server.presage, inFlight),
-      (count) => count === 0,
-    ),
-  ).toBe(0);
+  await expectEventually(() => open.size, 0);
+  await expectEventually(() => readMetric(server.presage, inFlight), 0);
 });
 
 test("a client that disconnects between two tries ends the retries", async () => {
@@ -94,20 +74,10 @@ test("a client that disconnects between two tries ends the retries", async () =>
   );
   const hangUp = new AbortController();
   const call = server.predict(hangUp.signal).catch(() => "gone");
-  expect(
-    await eventually(
-      () => server.upstream.received.length,
-      (count) => count === 1,
-    ),
-  ).toBe(1);
+  await expectEventually(() => server.upstream.received.length, 1);
   hangUp.abort();
   expect(await call).toBe("gone");
-  expect(
-    await eventually(
-      () => readMetric(server.presage, inFlight),
-      (count) => count === 0,
-    ),
-  ).toBe(0);
+  await expectEventually(() => readMetric(server.presage, inFlight), 0);
   await Bun.sleep(1_200);
   expect(server.upstream.received).toHaveLength(1);
 });
@@ -124,27 +94,12 @@ test("a client that disconnects during the look-up of the model's name does not 
   );
   const hangUp = new AbortController();
   const first = server.predict(hangUp.signal).catch(() => "gone");
-  expect(
-    await eventually(
-      () => server.upstream.received.length,
-      (count) => count === 1,
-    ),
-  ).toBe(1);
+  await expectEventually(() => server.upstream.received.length, 1);
   const second = server.predict();
-  expect(
-    await eventually(
-      () => readMetric(server.presage, inFlight),
-      (count) => count === 2,
-    ),
-  ).toBe(2);
+  await expectEventually(() => readMetric(server.presage, inFlight), 2);
   hangUp.abort();
   expect(await first).toBe("gone");
-  expect(
-    await eventually(
-      () => readMetric(server.presage, inFlight),
-      (count) => count === 1,
-    ),
-  ).toBe(1);
+  await expectEventually(() => readMetric(server.presage, inFlight), 1);
   letAnswer();
   expect((await second).status).toBe(200);
   expect(server.upstream.received).toHaveLength(2);
@@ -159,9 +114,9 @@ for (const framing of ["content-length: 1000", "transfer-encoding: chunked"]) {
       `POST /v1/predict HTTP/1.1\r\nhost: presage\r\nx-api-key: ${testKey}\r\n${framing}\r\n\r\n8\r\n{"intera`,
     );
     const readInFlight = () => readMetric(server.presage, inFlight);
-    expect(await eventually(readInFlight, (count) => count === 1)).toBe(1);
+    await expectEventually(readInFlight, 1);
     caller.destroy();
-    expect(await eventually(readInFlight, (count) => count === 0)).toBe(0);
+    await expectEventually(readInFlight, 0);
     const metrics = await (await server.presage.call("GET", "/metrics")).text();
     expect(metrics).toContain('presage_http_requests_total{route="/v1/predict",status="499"} 1');
     expect(server.upstream.received).toHaveLength(0);

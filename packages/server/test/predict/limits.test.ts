@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ErrorResponse } from "@presage/contract";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
 import type { RawEnvironment } from "../../src/config.ts";
-import { eventually } from "../support/eventually.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
 import { chatRequest, prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
@@ -20,7 +20,7 @@ interface Limited extends AsyncDisposable {
   chat(key?: string): Promise<Response>;
 }
 
-/** How many requests the key may make still, as an answer says. */
+/** How many requests the key has left, as stated by a response. */
 function rateOf({ headers }: Response): { limit: number; remaining: number } | undefined {
   const [limit, remaining] = ["limit", "remaining"].map((name) =>
     headers.get(`x-ratelimit-${name}-requests`),
@@ -30,7 +30,7 @@ function rateOf({ headers }: Response): { limit: number; remaining: number } | u
     : { limit: Number(limit), remaining: Number(remaining) };
 }
 
-/** Checks that a limit of our own refused this, and returns the seconds to wait. */
+/** Checks that a limit of Presage rejected this, and returns the seconds to wait. */
 async function expectLimited(response: Response, status: number, category: string): Promise<number> {
   expect(response.status).toBe(status);
   const body = await response.json();
@@ -41,7 +41,7 @@ async function expectLimited(response: Response, status: number, category: strin
   return Number(retryAfter);
 }
 
-/** A body whose length nobody knows beforehand. */
+/** A body of undeclared length. */
 function streamed(content: string): ReadableStream<Uint8Array> {
   const [half, bytes] = [content.length / 2, new TextEncoder().encode(content)];
   return new ReadableStream({
@@ -55,7 +55,7 @@ function streamed(content: string): ReadableStream<Uint8Array> {
   });
 }
 
-/** An answer that comes when the test says so. */
+/** A response that is sent when the test says so. */
 function heldAnswer() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return {
@@ -191,12 +191,7 @@ onEachDatabase((database) => {
     const { answer, release } = heldAnswer();
     server.upstream.answer = answer;
     const held = [server.predict(), server.chat(key)];
-    expect(
-      await eventually(
-        () => inFlight(server.presage),
-        (count) => count === 2,
-      ),
-    ).toBe(2);
+    await expectEventually(() => inFlight(server.presage), 2);
     for (let round = 0; round < 10; round++) {
       await expectLimited(await server.predict(), 503, "unavailable");
       await expectLimited(await server.chat(key), 503, "unavailable");
@@ -228,18 +223,10 @@ onEachDatabase((database) => {
       body: JSON.stringify(prediction),
       signal: hangUp.signal,
     }).catch(() => "hung up");
-    await eventually(
-      () => inFlight(server.presage),
-      (count) => count === 1,
-    );
+    await expectEventually(() => inFlight(server.presage), 1);
     hangUp.abort();
     expect(await hungUp).toBe("hung up");
-    expect(
-      await eventually(
-        () => inFlight(server.presage),
-        (count) => count === 0,
-      ),
-    ).toBe(0);
+    await expectEventually(() => inFlight(server.presage), 0);
     release();
     expect((await server.predict()).status).toBe(200);
   });

@@ -1,19 +1,17 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import type { WorldModelPrediction, WorldModelResponse } from "@presage/contract";
 import { startPresage } from "../support/presage/presage.ts";
-import { completion, startUpstream } from "../support/upstream/upstream.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { completion } from "../support/upstream/upstream.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
-const upstream = startUpstream();
-const presage = await startPresage({ PRESAGE_UPSTREAM_URL: upstream.url });
+const upstream = useUpstream();
+const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 const interaction = { state: "You are in the hall.", action: "go north" };
 
 beforeEach(() => {
   upstream.received.length = 0;
   upstream.answer = () => Response.json(completion("You are in the kitchen."));
-});
-afterAll(async () => {
-  await presage.stop();
-  await upstream.stop();
 });
 
 async function sentFor(params: Record<string, unknown> | undefined) {
@@ -199,5 +197,5 @@ test("unknown paths are 404 and wrong methods 405, both as ErrorResponse", async
   expect([unknown.status, await unknown.json()]).toEqual([404, { detail: "There is nothing at this path." }]);
   const wrong = await presage.call("PUT", "/v1/api-keys");
   expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET, POST"]);
-  expect(await wrong.json()).toEqual({ detail: "This path takes GET, POST." });
+  expect(await wrong.json()).toEqual({ detail: "This path allows GET, POST." });
 });

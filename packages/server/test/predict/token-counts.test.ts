@@ -6,7 +6,7 @@ import { chatRequest, prediction } from "../support/presage/presage-with-raw-ups
 import { onEachDatabase } from "../support/store/databases.ts";
 import { completion, startUpstream } from "../support/upstream/upstream.ts";
 
-/** As JSON texts: some of them are no number that JavaScript can write. */
+/** As JSON texts: JavaScript cannot write some of these numbers. */
 const nonsense = [
   "-5",
   "-1e300",

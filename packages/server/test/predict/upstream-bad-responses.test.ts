@@ -9,7 +9,7 @@ const mebibyte = 1024 * 1024;
 const block = Buffer.alloc(mebibyte, " ");
 const chunk = Buffer.concat([Buffer.from(`${mebibyte.toString(16)}\r\n`), block, Buffer.from("\r\n")]);
 
-/** Writes without end, as fast as the other side reads, and counts; settles when the other side hangs up. */
+/** Writes endlessly, as fast as the other side reads; returns the count when the other side disconnects. */
 function writeWithoutEnd(
   socket: Socket,
   piece: Buffer,

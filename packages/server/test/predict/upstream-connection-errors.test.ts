@@ -69,11 +69,11 @@ const chunkedHalf =
   'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n8\r\n{"choice\r\n';
 
 for (const [what, breakOff] of [
-  ["reset half-way through the answer", ({ socket }) => socket.write(half, () => socket.resetAndDestroy())],
-  ["closed half-way through the answer", ({ socket }) => socket.end(half)],
-  ["closed half-way through a chunked answer", ({ socket }) => socket.end(chunkedHalf)],
+  ["reset half-way through the response", ({ socket }) => socket.write(half, () => socket.resetAndDestroy())],
+  ["closed half-way through the response", ({ socket }) => socket.end(half)],
+  ["closed half-way through a chunked response", ({ socket }) => socket.end(chunkedHalf)],
   [
-    "reset half-way through a chunked answer",
+    "reset half-way through a chunked response",
     ({ socket }) => socket.write(chunkedHalf, () => socket.resetAndDestroy()),
   ],
 ] as [string, Behaviour][]) {
@@ -89,7 +89,7 @@ for (const [what, breakOff] of [
   });
 }
 
-/** Sends `count` predictions, so many at a time, and returns how often each status came back. */
+/** Sends `count` predictions, `concurrency` at a time, and returns how often each status came back. */
 async function load(
   predict: () => Promise<Response>,
   count: number,
@@ -111,25 +111,25 @@ async function load(
 const draw = createDraw(seed, 0);
 for (const [what, behave] of [
   [
-    "closes each connection after a few answers without saying so",
+    "closes each connection after a few responses without announcing it",
     ({ socket, numberOnConnection }) => {
       if (numberOnConnection === 3) socket.end(goodResponse);
       else socket.write(goodResponse);
     },
   ],
   [
-    "resets each connection right after every answer",
+    "resets each connection right after every response",
     ({ socket }) => socket.write(goodResponse, () => setTimeout(() => socket.resetAndDestroy(), 1)),
   ],
   [
-    "closes connections at random moments between two answers",
+    "closes connections at random times between responses",
     ({ socket }) => {
       socket.write(goodResponse);
       setTimeout(() => draw.chance(0.5) && socket.destroy(), draw.below(4));
     },
   ],
   [
-    "says that it closes the connection, and does",
+    "announces that it closes the connection, and does",
     ({ socket }) => socket.end(httpResponse(200, completion("Open."), { connection: "close" })),
   ],
 ] as [string, Behaviour][]) {

@@ -6,7 +6,7 @@ import {
 import { goodResponse, httpResponse } from "../support/upstream/raw-upstream.ts";
 
 const deadlineMs = 400;
-/** How much later than its deadline a call may be answered on a busy machine. */
+/** How much later than its deadline a response may come on a busy machine. */
 const toleranceMs = 2_000;
 const environment = { PRESAGE_UPSTREAM_TIMEOUT_MS: String(deadlineMs) };
 

@@ -7,7 +7,7 @@ import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-pres
 import { selfSignedCertificate } from "../support/upstream/self-signed-certificate.ts";
 import { completion } from "../support/upstream/upstream.ts";
 
-/** Presage before an upstream that cannot be reached. */
+/** Presage with an unreachable upstream. */
 async function before(url: string, more: Record<string, string> = {}): Promise<SpawnedPresage> {
   return await spawnPresage({
     PRESAGE_DATABASE_URL: "sqlite::memory:",
@@ -19,7 +19,7 @@ async function before(url: string, more: Record<string, string> = {}): Promise<S
 
 const predict = (presage: SpawnedPresage) => presage.call("POST", "/v1/predict", prediction);
 
-/** What the log says of the upstream, a line of it being there. */
+/** The log's lines about the upstream, once there are `lines` of them. */
 async function outagesOf(presage: SpawnedPresage, lines: number) {
   const read = async () =>
     (await presage.stdout())

@@ -10,7 +10,7 @@ const chunked = (text: string) =>
 const inChunks = (content: string) => chunked(JSON.stringify(completion(content)));
 const inOnePiece = (content: string) => httpResponse(200, completion(content));
 
-/** Asks one after the other and says what was answered, each different answer once. */
+/** Calls one after another, and returns each distinct response once. */
 async function askInTurn(
   predict: () => Promise<Response>,
   calls: number,
@@ -40,7 +40,7 @@ for (const [form, write] of [
       },
     ],
     [
-      "while nobody asks",
+      "while there are no requests",
       (socket: Socket) => {
         socket.write(write("Open."));
         setTimeout(() => socket.write(write(stolen)), 20);
@@ -49,7 +49,7 @@ for (const [form, write] of [
   ] as const) {
     test(`a second response ${form} that arrives ${when} goes to no one`, async () => {
       await using server = await presageWithRawUpstream(({ socket }) => answerTwice(socket));
-      const pauseMs = when === "while nobody asks" ? 60 : 0;
+      const pauseMs = when === "while there are no requests" ? 60 : 0;
       expect(await askInTurn(() => server.predict(), 10, pauseMs)).toEqual(["Open."]);
     }, 30_000);
   }

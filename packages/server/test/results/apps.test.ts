@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
 
   async function listApps(headers?: Record<string, string>): Promise<unknown> {
     const response = await presage.call("GET", "/v1/apps", undefined, headers);

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import { ErrorTaxonomyFindingsResponse } from "@presage/contract";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { errorTaxonomyClient, nowhere, path } from "../support/resources/error-taxonomies.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { evaluatorProfileClient } from "../support/resources/evaluator-profiles.ts";
@@ -10,12 +10,13 @@ import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 import { refuse, say } from "../support/upstream/judge.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const today = () => new Date().toISOString().slice(0, 10);
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: Record<string, string>;
   const { create, list } = errorTaxonomyClient(() => presage);
   const profiles = evaluatorProfileClient(() => presage);
@@ -34,7 +35,7 @@ onEachDatabase((database) => {
     return ErrorTaxonomyFindingsResponse.parse(await response.json());
   }
 
-  /** From now on the judge finds the kinds of these ids. */
+  /** From now on the judge finds the error kinds with these ids. */
   function judgeFinds(...ids: string[]): void {
     const categories = ids.map((id) => ({ id, reason: "Look." }));
     upstream.answer = () => say({ reasoning: "I looked.", categories });
@@ -45,7 +46,7 @@ onEachDatabase((database) => {
     evaluated_model_output: "The door is a window.",
   });
 
-  /** What an evaluation found on a day. */
+  /** The findings of an evaluation on a day. */
   const foundOn = (day: string, revisionId: string, paths: string[][]): StoredFields => ({
     evaluatorFamily: "error-taxonomy",
     createdAt: Date.parse(`${day}T23:59:59Z`) * 1000,
@@ -145,7 +146,7 @@ onEachDatabase((database) => {
   test("Names of any length and many kinds at once are counted", async () => {
     const { id } = await create({ error_taxonomy_name: "long", body: ["a"] });
     const deep = Array.from({ length: 20 }, (_, level) => `${level}${"🚪".repeat(99)}`);
-    // Of many revisions, so that there are more counts than go into one statement.
+    // Of many revisions, so that there are more counts than fit into one statement.
     const many = Array.from({ length: 500 }, (_, index) => [`kind ${index}`]);
     const others = [1, 2].map(() => foundOn("2026-04-01", crypto.randomUUID(), many));
     await store([foundOn("2026-04-01", id, [deep, ...many]), foundOn("2026-04-01", id, [deep]), ...others]);

@@ -9,7 +9,7 @@ import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   let stranger: Record<string, string>;
   let app: string;
   let tests = 0;
@@ -23,7 +23,7 @@ onEachDatabase((database) => {
     app = `app of test ${tests}`;
   });
 
-  /** Stores one result of the test's own app and returns its id. */
+  /** Stores one result in the test's own app and returns its id. */
   async function store(fields: StoredFields): Promise<string> {
     await using opened = await openStore(presage.databaseUrl);
     const [result] = await storeResults(opened.database, opened.owner.account_id, [
@@ -100,7 +100,7 @@ onEachDatabase((database) => {
     await store({ createdAt, outcome: { status: "success", pass: false, score: 0.2504 } });
     const third = await store({ createdAt, outcome: { status: "success", pass: false, score: 0.2501 } });
     await correct(first, { pass: false, score_raw: 0.123 });
-    // The same thousandth as before.
+    // Still the same thousandth.
     await correct(third, { pass: false, score_raw: 0.2502 });
     const byDay = { app, group_by: ["day"] };
     const rollups = await summary(byDay);
@@ -147,7 +147,7 @@ onEachDatabase((database) => {
     const correctIt = (where: string, headers?: Record<string, string>) =>
       post(`/${where}/correction`, { pass: true }, headers);
     for (const ask of [find, correctIt]) {
-      // The quickest of some: what else the machine does makes some of them slow.
+      // The fastest of several: other load on the machine slows some down.
       const quickestMs = async (where: string) => {
         const times: number[] = [];
         for (let round = 0; round < 12; round += 1) {

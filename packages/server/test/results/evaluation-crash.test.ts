@@ -5,12 +5,12 @@ import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-pres
 import { seeded } from "../support/seeded.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
-/** More of them prove more: PRESAGE_TEST_CRASHES=100. */
+/** For a longer test: PRESAGE_TEST_CRASHES=100. */
 const crashes = Number(process.env.PRESAGE_TEST_CRASHES ?? 12);
 const callers = 16;
 const callersOfPeer = 4;
 
-/** Evaluates samples with numbers of their own until the server is gone; `answered` has the result of each answer. */
+/** Evaluates numbered samples until the server is gone; `answered` has the result of each response. */
 async function evaluateUntilGone(
   presage: SpawnedPresage,
   crash: number | "peer",
@@ -39,7 +39,7 @@ async function evaluateUntilGone(
   await Promise.all(Array.from({ length }, (_, number) => caller(number)));
 }
 
-/** Every result that is kept, oldest first. */
+/** Every stored result, oldest first. */
 async function allResults(presage: SpawnedPresage): Promise<EvaluationResult[]> {
   const all: EvaluationResult[] = [];
   for (;;) {
@@ -57,7 +57,7 @@ onEachDatabase((database) => {
     seeded(async (draw) => {
       const url = await database.create();
       const answered = new Map<string, string>();
-      // Several processes share a PostgreSQL: one more goes on while the others are killed, until it is killed as well.
+      // Several processes share a PostgreSQL: one keeps running while the others are killed, and is killed last.
       const peer =
         database.name === "PostgreSQL" ? await spawnPresage({ PRESAGE_DATABASE_URL: url }) : undefined;
       const loadOfPeer = peer === undefined ? undefined : evaluateUntilGone(peer, "peer", answered);

@@ -10,7 +10,7 @@ import { storeResults } from "../support/store/store-results.ts";
 const formula = '=HYPERLINK("http://evil.example","click")';
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const { search } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {

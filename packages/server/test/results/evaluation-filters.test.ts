@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from "bun:test";
 import { EvaluationSummaryResponse } from "@presage/contract";
 import { usePresage } from "../support/presage/use-presage.ts";
+import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { evaluationClient } from "../support/resources/evaluations.ts";
 import { issuesOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -8,8 +9,9 @@ import { onEachDatabase } from "../support/store/databases.ts";
 const results = "/v1/evaluation-results";
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
-  const { evaluate, search } = evaluationClient(() => presage);
+  const presage = usePresage({ database });
+  const { evaluate } = evaluationClient(() => presage);
+  const { search } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
     const regex = [{ evaluator: "regex" }];

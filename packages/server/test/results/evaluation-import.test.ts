@@ -6,11 +6,11 @@ import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts
 import { onEachDatabase } from "../support/store/databases.ts";
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const { post, search, find, importAll, summary } = evaluationResultsClient(() => presage);
 
   test("names of the maximum length are stored, found and counted, all at once", async () => {
-    // Nothing that a database could make smaller before it indexes it.
+    // Incompressible, so that a database cannot shrink it before indexing.
     const name = (seed: number) =>
       String.fromCodePoint(
         ...Array.from({ length: 200 }, (_, at) => 0x20000 + (((seed + at) * 7919) % 40_000)),

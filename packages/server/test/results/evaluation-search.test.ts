@@ -12,7 +12,7 @@ const firstTime = Date.UTC(2026, 5, 1) * 1000;
 const microsPerMinute = 60_000_000;
 const profileIds = ["aaaaaaaa-0000-4000-8000-000000000001", "aaaaaaaa-0000-4000-8000-000000000002"];
 
-/** Every field takes its values in another rhythm, so that they come in all combinations. */
+/** Every field cycles through its values at its own period, so that all combinations occur. */
 function fieldsOf(index: number): StoredFields {
   const of = <Value>(...values: Value[]) =>
     values[Math.floor(index * 0.618 * values.length) % values.length] as Value;
@@ -40,7 +40,7 @@ function fieldsOf(index: number): StoredFields {
 }
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   let stored: KeptResult[];
   const { post, search, searchAll } = evaluationResultsClient(() => presage);
 
@@ -145,14 +145,11 @@ onEachDatabase((database) => {
   ];
 
   describe("A search", () => {
-    test.each(filters)(
-      "by %s finds every result that fits, and no other, page by page",
-      async (_, filter, fits) => {
-        const wanted = stored.filter((result) => isSuccess(result) && fits(result)).map(({ id }) => id);
-        expect(await searchAll({ ...filter, order: "created_at" }, 13)).toEqual(wanted);
-        expect(await searchAll(filter, 13)).toEqual(wanted.toReversed());
-      },
-    );
+    test.each(filters)("by %s finds exactly the matching results, page by page", async (_, filter, fits) => {
+      const wanted = stored.filter((result) => isSuccess(result) && fits(result)).map(({ id }) => id);
+      expect(await searchAll({ ...filter, order: "created_at" }, 13)).toEqual(wanted);
+      expect(await searchAll(filter, 13)).toEqual(wanted.toReversed());
+    });
 
     test("finds failed evaluations by their status only", async () => {
       const failed = stored.filter(({ outcome }) => outcome.status === "failed").map(({ id }) => id);

@@ -8,14 +8,14 @@ import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { storeOf } from "../support/store/store-of.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
-import { storeOf } from "../support/store-of.ts";
 
 const day = 86_400_000_000;
 const firstDay = Date.UTC(2026, 5, 1) * 1000;
 const [profileA, profileB] = ["aaaaaaaa-0000-4000-8000-000000000001", "aaaaaaaa-0000-4000-8000-000000000002"];
 
-/** 120 results of three days, every seventh of them a failure. */
+/** 120 results of three days, every seventh a failure. */
 const stored = Array.from({ length: 120 }, (_, index): StoredFields => {
   const score = [0, 1, 0.25, 0.5, undefined][index % 5];
   return {
@@ -39,7 +39,7 @@ const stored = Array.from({ length: 120 }, (_, index): StoredFields => {
 });
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const { post, summary } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
@@ -65,7 +65,7 @@ onEachDatabase((database) => {
     };
   };
 
-  /** The same figures, but for what rounding does in another order of adding. */
+  /** The same figures, except for rounding in another order of addition. */
   function expectSame(some: EvaluationSummaryGroup[], others: EvaluationSummaryGroup[]): void {
     const rounded = (value: unknown) =>
       JSON.parse(JSON.stringify(value), (_, part: unknown) =>
@@ -239,7 +239,7 @@ onEachDatabase((database) => {
       const fields = milles.map((mille) => ({
         createdAt: firstDay + 5 * day,
         filing: { app },
-        // What has no score, or fails, has no place among them.
+        // Results without a score and failed ones are not included.
         outcome: { status: "success" as const, pass: mille > 10, score: mille / 1000 },
       }));
       const other = { createdAt: firstDay + 5 * day, filing: { app } };

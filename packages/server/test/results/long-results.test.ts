@@ -6,13 +6,13 @@ import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { storeOf } from "../support/store/store-of.ts";
 import { storeResults } from "../support/store/store-results.ts";
-import { storeOf } from "../support/store-of.ts";
 
 const megabyte = 1_000_000;
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const { post, search } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {

@@ -19,9 +19,9 @@ import { selectCounts, selectLatencies } from "../../src/usage/usage-store.ts";
 import { patientAsker } from "../support/asker.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
-import { storeOf } from "../support/store-of.ts";
+import { storeOf } from "../support/store/store-of.ts";
 
-/** So many that PostgreSQL would not read them all for want of anything dearer. */
+/** So many that PostgreSQL would not choose to read them all. */
 const results = 30_000;
 const account = "plans";
 const micros = Date.UTC(2026, 5, 1) * 1000;
@@ -69,7 +69,7 @@ onEachDatabase((database) => {
   }, 120_000);
   afterAll(() => watched.destroy());
 
-  /** The plans of all statements that some work runs, line by line. */
+  /** The plans of all statements that `work` runs, line by line. */
   async function plansOf(work: () => Promise<unknown>): Promise<string[]> {
     statements.length = 0;
     await work();
@@ -108,8 +108,8 @@ onEachDatabase((database) => {
         await Array.fromAsync(found.read());
       });
       expect(plans.filter(isScan)).toEqual([]);
-      // A range of scores is many walks, whose first results are sorted; their number does not grow. And what is counted
-      // for the choice of the index may be sorted where it is less than the bound of the count.
+      // A range of scores is many index scans, whose first results are sorted; their number is bounded. And what is counted
+      // to choose the index may be sorted if it is below the limit of the count.
       const isBounded = filter.minScore !== undefined || (filter.tags && filter.status);
       if (!isBounded) expect(plans.filter(isSort)).toEqual([]);
     });
@@ -149,7 +149,7 @@ onEachDatabase((database) => {
     const wanted = { filter: { evaluatorId: "evaluator1" }, dimensions: ["day" as const] };
     const plans = await plansOf(() => summarise({ store: storeOf(watched) }, patientAsker(account), wanted));
     expect(plans.filter((line) => /evaluation_results|SCAN series/.test(line))).toEqual([]);
-    // What is not folded yet has no index, and is not much; on SQLite it is nothing.
+    // Counts not yet folded have no index, and are few; on SQLite there are none.
     expect(plans.filter((line) => /SCAN counts/.test(line)).length).toBeLessThanOrEqual(1);
   });
 
@@ -161,7 +161,7 @@ onEachDatabase((database) => {
 
   test("the apps of an account are read from an index, skipping its runs", async () => {
     const plans = await plansOf(() => selectApps(watched, account, { limit: 50, after: undefined }));
-    // PostgreSQL reads the few series of this test whole.
+    // PostgreSQL reads all of the few series of this test.
     const served = isSqlite
       ? /COVERING INDEX evaluation_series_of_an_app .*spans_runs=/
       : /evaluation_series/;
@@ -175,7 +175,7 @@ onEachDatabase((database) => {
   });
 });
 
-/** Most results are the account's, a few another's; every value is there often. */
+/** Most results are the account's, a few another's; every value is frequent. */
 async function fill(database: Kysely<Tables>, isSqlite: boolean): Promise<void> {
   const numbers = isSqlite
     ? sql`(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${results}) select i from n) as numbers`

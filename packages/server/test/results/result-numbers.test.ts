@@ -8,7 +8,7 @@ import { takeNumbers } from "../../src/evaluation/results/keep/numbers-store.ts"
 import { addSeries } from "../../src/evaluation/results/keep/rollup-writes-store.ts";
 import { addResults } from "../../src/evaluation/results/keep/write-results.ts";
 import type { Database, Tables } from "../../src/storage/schema/tables.ts";
-import { eventually } from "../support/eventually.ts";
+import { expectEventually } from "../support/eventually.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { seeded } from "../support/seeded.ts";
@@ -38,7 +38,7 @@ onEachDatabase((database) => {
     for (const server of [one, other]) await server?.[Symbol.asyncDispose]();
   });
 
-  /** Evaluates until the time is over, and returns the ids that were answered. */
+  /** Evaluates until `untilMs`, and returns the ids of the responses. */
   async function evaluateIn(presage: SpawnedPresage, app: string, untilMs: number): Promise<number[]> {
     const ids: number[] = [];
     const caller = async () => {
@@ -58,7 +58,7 @@ onEachDatabase((database) => {
     return ids;
   }
 
-  /** Adds results in a transaction that stays open for a while, as a writer that is slow would. */
+  /** Adds results in transactions that stay open for a while, like a slow writer. */
   async function addSlowly(draw: Draw, app: string, untilMs: number): Promise<number[]> {
     const ids: number[] = [];
     while (performance.now() < untilMs) {
@@ -74,7 +74,7 @@ onEachDatabase((database) => {
 
   async function addOne(transaction: Database, app: string): Promise<number> {
     const record = { ...ordinaryResult, accountId: store.owner.account_id, filing: { app } };
-    // As the server does, outside of the transaction.
+    // Outside the transaction, as the server does.
     if (isPostgres) await addSeries(store.database, seriesOf([record]));
     const { ids, createdAt } = await takeNumbers(transaction, 1);
     const id = ids[0] ?? 0;
@@ -131,7 +131,7 @@ onEachDatabase((database) => {
         + (select count(*) from evaluation_time_deltas) as "left"`.execute(store.database);
       return rows[0]?.left;
     };
-    expect(await eventually(left, (rows) => rows === 0)).toBe(0);
+    await expectEventually(left, 0);
     expect((await summary({ app: "folded" })).groups).toMatchObject([{ count: 1, passed: 1 }]);
   });
 
@@ -191,7 +191,7 @@ onEachDatabase((database) => {
     const slow = await begin();
     const id = await addOne(slow, app);
     const now = Date.now() * 1000;
-    // Word for word what it does.
+    // Its exact statements.
     const advance = (transaction: Database, results: number) =>
       transaction
         .updateTable("evaluation_clock")
@@ -279,7 +279,7 @@ onEachDatabase((database) => {
   );
 });
 
-/** What the rollup says and what there is, in one statement: runs' series and those of all runs count each result once. */
+/** Compares rollup and results in one statement: a run's series and that of all runs each count a result once. */
 async function countTwice(database: Database): Promise<unknown> {
   const { rows } = await sql`
     select coalesce(counted, 0) - 2 * (select count(*) from evaluation_results) as differ from (
@@ -290,14 +290,14 @@ async function countTwice(database: Database): Promise<unknown> {
   return rows[0];
 }
 
-/** Sessions in a transaction that wait for their client to go on. */
+/** Sessions that are idle in a transaction. */
 async function transactionsLeftOpen(database: Database): Promise<number> {
   const count = async () => {
     const { rows } = await sql<{ open: number }>`select count(*) as open from pg_stat_activity
       where state = 'idle in transaction' and datname = current_database()`.execute(database);
     return rows[0]?.open ?? 0;
   };
-  // What the server was still busy with is done by the second look.
+  // By the second look the server is done with what was still running.
   await count();
   await Bun.sleep(20);
   return await count();

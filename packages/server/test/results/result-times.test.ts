@@ -3,7 +3,7 @@ import { selectErrorFindings } from "../../src/evaluation/results/error-findings
 import { countFutureResults } from "../../src/evaluation/results/times/future-results-store.ts";
 import { watchClocks } from "../../src/evaluation/results/times/watch-clocks.ts";
 import { numbersPerStretch } from "../../src/storage/result-numbers.ts";
-import { eventually } from "../support/eventually.ts";
+import { eventually, expectEventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
@@ -19,7 +19,7 @@ const now = Date.now() * 1000;
 const future = now + 10 * yearMs * 1000;
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const { search, searchAll, summary, importAll, correct, find } = evaluationResultsClient(() => presage);
 
   async function store(fields: readonly StoredFields[]): Promise<number[]> {
@@ -29,7 +29,7 @@ onEachDatabase((database) => {
   }
 
   const at = (micros: number) => new Date(micros / 1000).toISOString();
-  /** What both sources of a summary say of each day. */
+  /** What both sources of a summary say about each day. */
   async function daysOf(app: string) {
     const byDay = { app, group_by: ["day"] };
     const [rollups, results] = [await summary(byDay), await summary({ ...byDay, after_id: 0 })];
@@ -47,7 +47,7 @@ onEachDatabase((database) => {
 
   test("Searches by time find exactly the right results page by page, in any order of times", async () => {
     const app = "disorder";
-    // Some stretches of ids, in most of which all is well, one an hour behind the other; clocks jump both ways in others.
+    // Ranges of ids an hour apart; in most all is well, in others clocks jump both ways.
     const count = 2 * numbersPerStretch + 500;
     const fields = Array.from({ length: count }, (_, index): StoredFields => {
       const jump = index % 999 === 7 ? 50 * microsPerHour : index % 1_203 === 11 ? -900 * microsPerHour : 0;
@@ -187,16 +187,10 @@ onEachDatabase((database) => {
     const watch = watchClocks(opened.database, { warn: say, info: say } as never, 10);
     try {
       setSystemTime(new Date(Date.now() + 5 * 60_000));
-      await eventually(
-        () => said.length,
-        (lines) => lines === 1,
-      );
+      await expectEventually(() => said.length, 1);
       await Bun.sleep(100);
       setSystemTime();
-      await eventually(
-        () => said.length,
-        (lines) => lines === 2,
-      );
+      await expectEventually(() => said.length, 2);
     } finally {
       setSystemTime();
       await watch.stop();

@@ -26,7 +26,7 @@ const empty = {
 } satisfies StoredFields;
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   const { post, search, find } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {

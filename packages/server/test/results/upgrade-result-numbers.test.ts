@@ -34,7 +34,7 @@ onEachDatabase((database) => {
     const presage = await startPresage({ PRESAGE_DATABASE_URL: databaseUrl });
     const { searchAll, importAll } = evaluationResultsClient(() => presage);
     const [id] = await importAll([{ evaluator_id: "theirs", app: "before", pass: true }]);
-    // Numbers were taken that no result has: a transaction was rolled back.
+    // Some numbers have no result: a transaction was rolled back.
     expect(id).toBe(String(results + 11));
     const minute = (count: number) => new Date((firstTime + count * microsPerMinute) / 1000).toISOString();
     const between = { after_datetime: minute(1_990), before_datetime: minute(2_010) };

@@ -4,7 +4,7 @@ import { createDraw, type Draw } from "../../../../fuzz/generate/draw.ts";
 /** The seed of every random test. A failure prints it; set in the environment, it repeats the run. */
 export const seed = Number(process.env.PRESAGE_TEST_FUZZ_SEED ?? randomInt(2 ** 31));
 
-/** A test with random input: gives it the draws and, if it fails, prints the seed. */
+/** A test with random input, which prints the seed if it fails. */
 export function seeded<Rest extends unknown[]>(test: (draw: Draw, ...rest: Rest) => unknown) {
   return async (...rest: Rest): Promise<void> => {
     try {

@@ -8,7 +8,7 @@ import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 onEachDatabase((database) => {
-  const presage = usePresage(database);
+  const presage = usePresage({ database });
   let accountId: string;
   const { list, latency } = usageClient(() => presage);
 
@@ -127,7 +127,7 @@ onEachDatabase((database) => {
     const february = { since: "2026-02-01T00:00:00Z", until: "2026-02-03T00:00:00Z" };
 
     beforeAll(async () => {
-      // 1 ms to 1,000 ms on the first day, and ten times that on the second; a tenth is Presage's own.
+      // 1 ms to 1,000 ms on the first day, ten times that on the second; a tenth is overhead.
       const uses = Array.from({ length: 1_000 }, (_, index) => index + 1);
       const usesOf = (factor: number) =>
         uses.map((ms) => ({ accountId, totalMs: ms * factor, upstreamMs: ms * factor * 0.9 }));
@@ -149,7 +149,7 @@ onEachDatabase((database) => {
         figures?.overhead_ms?.p50 ?? 0,
         figures?.overhead_ms?.p95 ?? 0,
       ]);
-      // Of both days together 1,000 are not longer than 910 ms, and 1,900 are not longer than 9,000 ms.
+      // On both days together 1,000 take at most 910 ms, and 1,900 at most 9,000 ms.
       const truth = [500, 950, 50, 95, 5_000, 9_500, 500, 950, 910, 9_000, 91, 900];
       for (const [index, value] of truth.entries()) {
         expect(Math.abs((told[index] ?? 0) / value - 1)).toBeLessThan(0.05);

@@ -68,7 +68,7 @@ test("Requests made while PostgreSQL was down are counted once it is back", asyn
   await postgres.stop();
   const goneAtMs = performance.now();
   let predictions = 1;
-  // So long that at least one batch cannot be written.
+  // Long enough for at least one batch to fail.
   while (performance.now() - goneAtMs < 7_000) {
     expect(await predict()).toBe(200);
     predictions += 1;

@@ -2,23 +2,24 @@ import { describe, expect, test } from "bun:test";
 import { eventually } from "../support/eventually.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { chatRequest, prediction } from "../support/presage/presage-with-raw-upstream.ts";
-import { usePresage, useUpstream } from "../support/presage/use-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { requestsIn, usageClient } from "../support/resources/usage.ts";
 import { sessionOf, signInLocally } from "../support/sign-in/session.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { startUpstream } from "../support/upstream/upstream.ts";
+import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const evaluation = { evaluators: [{ evaluator: "exact-match" }], evaluated_model_output: "x" };
 
 onEachDatabase((database) => {
   const upstream = useUpstream();
-  const presage = usePresage(database, { PRESAGE_UPSTREAM_URL: upstream.url });
+  const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   const { create, revoke } = apiKeyClient(() => presage);
   const { list, latency } = usageClient(() => presage);
 
-  /** The rows of a key once all of its requests are counted. */
+  /** The rows of a key once all its requests are counted. */
   async function rowsOf(keyId: string, requests: number) {
     const { data } = await eventually(
       () => list({ api_key_id: keyId }),

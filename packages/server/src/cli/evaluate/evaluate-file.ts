@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { CommandError } from "../command-error.ts";
+import { counted } from "../counted.ts";
 import type { OutputLine } from "../files/output-lines.ts";
 import { type ProcessLinesOptions, processLines } from "../files/process-lines.ts";
 import { readLines } from "../files/read-lines.ts";
@@ -39,7 +40,7 @@ export async function evaluateFile(
   });
   const seconds = (elapsedMs / 1000).toFixed(1);
   process.stderr.write(
-    `${outcomeTable(counts.values())}\nrun ${runId}: ${processed} lines in ${seconds} s, ${failedLines} lines could not be evaluated\n`,
+    `${outcomeTable(counts.values())}\nrun ${runId}: ${counted(processed, "line")} in ${seconds} s, ${counted(failedLines, "line")} could not be evaluated\n`,
   );
   const all = [...counts.values()];
   return {

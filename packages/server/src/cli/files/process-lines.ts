@@ -88,7 +88,7 @@ function startProgressBar(total: number, noun: string): SingleBar | undefined {
   // The bar changes the terminal's settings; Ctrl-C must restore them.
   process.once("SIGINT", () => {
     bar.stop();
-    process.stderr.write("Stopped. The same command with --out resumes from here.\n");
+    process.stderr.write("Stopped. With --out, the same command resumes where it stopped.\n");
     process.exit(interruptedExitCode);
   });
   return bar;

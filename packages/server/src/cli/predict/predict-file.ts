@@ -1,3 +1,4 @@
+import { counted } from "../counted.ts";
 import type { OutputLine } from "../files/output-lines.ts";
 import { type ProcessLinesOptions, type Progress, processLines } from "../files/process-lines.ts";
 import { type Predict, type PredictionLine, predictLine } from "./predict-line.ts";
@@ -47,7 +48,7 @@ function summary(
 ): string {
   const seconds = elapsedMs / 1000;
   const rate = `${processed} requested in ${seconds.toFixed(1)} s, ${(processed / seconds).toFixed(1)} per second`;
-  const predictions = `${predicted} predictions, ${failed} failures (${rate})\n`;
+  const predictions = `${counted(predicted, "prediction")}, ${counted(failed, "failure")} (${rate})\n`;
   if (comparable === 0) return predictions;
   const share = ((100 * exact) / comparable).toFixed(1);
   return `${predictions}exact match: ${exact} of ${comparable} (${share} %), ignoring leading and trailing white space\n`;

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { patientAsker } from "../../../test/support/asker.ts";
 import { onEachDatabase } from "../../../test/support/store/databases.ts";
 import { openStore } from "../../../test/support/store/open-store.ts";
-import { storeOf } from "../../../test/support/store-of.ts";
+import { storeOf } from "../../../test/support/store/store-of.ts";
 
 import { exactMatch } from "../evaluators/exact-match.ts";
 import { archiveProfile } from "./archive-profile.ts";

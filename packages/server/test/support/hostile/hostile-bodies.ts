@@ -19,7 +19,7 @@ const interaction = '"interaction":{"state":"a hall","action":"look"}';
 const sample = '"evaluators":[{"evaluator":"exact-match"}],"capture":"none"';
 const id = "0190b6a5-0000-7000-8000-000000000000";
 
-/** Routes that take bodies of any size that the server takes. */
+/** Routes that accept bodies up to the server's limit. */
 const wide: Place[] = [
   { path: "/v1/predict", around: `{${interaction},"params":{"x":…}}` },
   { path: "/v1/predict", around: `{${interaction},"context":…}` },
@@ -77,17 +77,17 @@ const narrow: Place[] = [
   { path: "/auth/local", around: '{"token":…}' },
 ];
 
-/** Every filler in turn in every place of the routes that take long bodies, so that each meets each at some size. */
+/** Every filler in every place of the routes that accept long bodies. */
 export function longBodies(bytes: number): HostileBody[] {
   return shapesOf(wide, bytes);
 }
 
-/** The same for the routes that take short bodies. */
+/** The same for the routes that accept short bodies. */
 export function shortBodies(bytes: number): HostileBody[] {
   return shapesOf(narrow, bytes);
 }
 
-/** Bodies of a few megabytes whose answers are eighty times their texts. */
+/** Bodies of a few megabytes whose responses are eighty times as long. */
 export function bodiesWithLongResponses(): HostileBody[] {
   const evaluators = Array.from({ length: 20 }, () => ({ evaluator: "exact-match" }));
   const contexts = { plain: "x", escaped: "\u0001", quoted: '"', wide: "\u4e16" };

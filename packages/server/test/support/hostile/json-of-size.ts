@@ -1,6 +1,6 @@
 const utf8 = new TextEncoder();
 
-/** `head`, then `unit` as often as fits, then `tail`: `bytes` long, give or take a unit. Filled by memory copies. */
+/** `head`, then `unit` as often as fits, then `tail`: about `bytes` long. Filled by memory copies. */
 function repeated(bytes: number, head: string, unit: string, tail: string): Uint8Array {
   const [start, middle, end] = [head, unit, tail].map((text) => utf8.encode(text)) as [
     Uint8Array,
@@ -15,7 +15,7 @@ function repeated(bytes: number, head: string, unit: string, tail: string): Uint
   return filled;
 }
 
-/** An object with a member for each number, of which `name` makes the key. */
+/** An object with numbered members, whose keys come from `name`. */
 function numbered(bytes: number, head: string, name: (index: number) => string, tail: string): Uint8Array {
   const members: string[] = [];
   let length = head.length + tail.length + 2;
@@ -38,7 +38,7 @@ const text =
   (bytes, head, tail) =>
     repeated(bytes, `${head}"`, unit, `"${tail}`);
 
-/** JSON values that can be made as long as one likes, each hard on something else in whatever reads it. */
+/** JSON values of any length, each stressing another part of a parser. */
 export const fillers: Readonly<Record<string, Filler>> = {
   "a list of empty objects": list("{}"),
   "a list of empty lists": list("[]"),

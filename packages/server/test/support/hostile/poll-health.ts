@@ -1,4 +1,4 @@
-/** Run as a thread: asks `/health` again and again, and says how long the slowest answer took since it was last asked. */
+/** A worker thread that polls `/health` and reports the slowest response since the last report. */
 declare const self: Worker;
 
 let slowestMs = 0;

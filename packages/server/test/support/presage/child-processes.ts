@@ -2,7 +2,7 @@ import type { Subprocess } from "bun";
 
 const children = new Set<Subprocess>();
 
-/** Notes a process that must not outlive the tests, even where a test that runs out of time disposes of nothing. */
+/** Registers a process to be killed after the tests, even if a test that times out does not dispose of it. */
 export function killAfterTests(child: Subprocess): void {
   children.add(child);
   child.exited.then(() => children.delete(child));

@@ -2,7 +2,7 @@ import { freePort } from "../free-port.ts";
 import { startOpenidProvider, type TestOpenidProvider } from "../sign-in/openid-provider.ts";
 import { startPresage, type TestPresage } from "./presage.ts";
 
-/** A Presage where people sign in at a provider of their own. */
+/** A Presage with its own OpenID provider. */
 export interface PresageWithProvider extends AsyncDisposable {
   presage: TestPresage;
   provider: TestOpenidProvider;

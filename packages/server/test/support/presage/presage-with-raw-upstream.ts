@@ -14,7 +14,7 @@ export interface PresageWithRawUpstream extends AsyncDisposable {
 export const prediction = { interaction: { state: "The door is closed.", action: "open door" } };
 export const chatRequest = { messages: [{ role: "user", content: "Is the door open?" }] };
 
-/** A server in front of an upstream that behaves as told. It knows the model's name, so that it asks only for completions. */
+/** A server with a scripted upstream. It knows the model's name, so it requests only completions. */
 export async function presageWithRawUpstream(
   behave: Behaviour,
   environment: RawEnvironment = {},

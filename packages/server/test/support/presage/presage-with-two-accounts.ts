@@ -2,13 +2,13 @@ import { keyOfAnotherAccount } from "../resources/other-account.ts";
 import { startUpstream, type TestUpstream } from "../upstream/upstream.ts";
 import { startPresage, type TestPresage, testKey } from "./presage.ts";
 
-/** A server that two accounts use, and the upstream behind it. */
+/** A server used by two accounts, and its upstream. */
 export interface PresageWithTwoAccounts extends AsyncDisposable {
   presage: TestPresage;
   upstream: TestUpstream;
-  /** A call of the owner's account. */
+  /** A call from the owner's account. */
   mine(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response>;
-  /** A call of the other account. */
+  /** A call from the other account. */
   theirs(method: string, path: string, body?: unknown, signal?: AbortSignal): Promise<Response>;
 }
 

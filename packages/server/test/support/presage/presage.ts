@@ -8,7 +8,7 @@ export const testKey = "bootstrap-key-of-the-tests-0123456789";
 /** A running server and the ways to call it. */
 export interface TestPresage {
   url: string;
-  /** The paths that it serves, parameters as `:name`. */
+  /** The served paths, with parameters as `:name`. */
   paths: string[];
   /** Signs a browser in once, in local mode. */
   signInAddress: string | undefined;
@@ -16,7 +16,7 @@ export interface TestPresage {
   stop(): Promise<void>;
 }
 
-/** Starts the server inside the tests' process, on a free port. Calls carry the bootstrap key unless they say otherwise. */
+/** Starts the server in the tests' process, on a free port. Calls send the bootstrap key by default. */
 export async function startPresage(environment: RawEnvironment): Promise<TestPresage> {
   const config = readConfig({
     PRESAGE_PORT: "0",
@@ -42,7 +42,7 @@ export async function startPresage(environment: RawEnvironment): Promise<TestPre
   };
 }
 
-/** A body that is a string or bytes goes out as it is, anything else as JSON. */
+/** A body that is a string, bytes or a stream is sent as is, anything else as JSON. */
 export function callWithKey(
   url: string,
   method: string,

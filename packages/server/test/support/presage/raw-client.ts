@@ -6,14 +6,14 @@ export interface RawResponse {
   body: string;
 }
 
-/** One connection over which requests are sent one after the other, as an agent's HTTP client keeps it. */
+/** One kept-alive connection for sequential requests, like that of an agent's HTTP client. */
 export interface RawClient {
   socket: Socket;
   /** Whether the other side has closed the connection. */
   isClosed(): boolean;
-  /** Sends one request and waits for its answer; rejects if the connection ends without one. */
+  /** Sends one request and waits for its response; rejects if the connection closes without one. */
   send(method: string, path: string, headers?: Record<string, string>, body?: string): Promise<RawResponse>;
-  /** Waits for one answer to what the test wrote into `socket` itself. */
+  /** Waits for one response to what the test wrote to `socket`. */
   answer(): Promise<RawResponse>;
 }
 

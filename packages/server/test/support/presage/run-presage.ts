@@ -9,7 +9,7 @@ export interface Ran {
   stderr: string;
 }
 
-/** Runs one command of `presage` in a process of its own, to its end. */
+/** Runs a `presage` command in a separate process until it exits. */
 export async function runPresage(args: string[], environment: Record<string, string>): Promise<Ran> {
   const child = Bun.spawn([process.execPath, mainFile, ...args], {
     cwd: tmpdir(),

@@ -8,7 +8,7 @@ import { callWithKey, testKey } from "./presage.ts";
 
 const mainFile = resolve(import.meta.dir, "../../../src/main.ts");
 
-/** A server in a process of its own. */
+/** A server in a separate process. */
 export interface SpawnedPresage extends AsyncDisposable {
   url: string;
   pid: number;
@@ -16,12 +16,12 @@ export interface SpawnedPresage extends AsyncDisposable {
   kill(signal: NodeJS.Signals): void;
   /** The exit code, once the process has ended; above 128 if a signal ended it. */
   exited: Promise<number>;
-  /** What was written so far. */
+  /** The output so far. */
   stdout(): Promise<string>;
   stderr(): Promise<string>;
 }
 
-/** Starts `main.ts serve` with nothing of the tests' own environment but what a process needs, and does not wait. */
+/** Starts `main.ts serve` without the tests' environment except PATH, and does not wait. */
 export async function launchPresage(environment: Record<string, string>): Promise<SpawnedPresage> {
   const port = await freePort();
   const directory = await mkdtemp(join(tmpdir(), "presage-spawned-"));

@@ -2,7 +2,7 @@ import { expect } from "bun:test";
 import { ApiKeyCreateResponse, ApiKeyListResponse, type ApiKeyResponse } from "@presage/contract";
 import { type TestPresage, testKey } from "../presage/presage.ts";
 
-/** The owner's keys, by calls that must succeed. `presage` is asked for anew each time: it may restart. */
+/** The owner's keys, by calls that must succeed. `presage` is a function, as a server may restart. */
 export function apiKeyClient(presage: () => Pick<TestPresage, "call">) {
   async function list(key = testKey): Promise<ApiKeyResponse[]> {
     const response = await presage().call("GET", "/v1/api-keys", undefined, { "x-api-key": key });
@@ -24,7 +24,7 @@ export function apiKeyClient(presage: () => Pick<TestPresage, "call">) {
       const path = `/v1/api-keys/${id}`;
       return (await presage().call("DELETE", path, undefined, { "x-api-key": key })).status;
     },
-    /** How a call with this key is answered. */
+    /** The status of a call with this key. */
     async use(key: string): Promise<number> {
       return (await presage().call("GET", "/v1/me", undefined, { "x-api-key": key })).status;
     },

@@ -8,10 +8,10 @@ import type { TestPresage } from "../presage/presage.ts";
 
 export const path = "/v1/error-taxonomy-revision";
 export const tree = { categories: [{ name: "reasoning", errors: ["wrong fact"] }] };
-/** An id that nothing has. */
+/** An unknown id. */
 export const nowhere = "00000000-0000-4000-8000-000000000000";
 
-/** Calls that must succeed, and `post` for those that need not. `presage` is asked for anew each time: it may restart. */
+/** Calls that must succeed, and `post` for those that may fail. `presage` is a function, as a server may restart. */
 export function errorTaxonomyClient(presage: () => TestPresage) {
   const post = (where: string, body: unknown, headers?: Record<string, string>) =>
     presage().call("POST", path + where, body, headers);

@@ -11,7 +11,7 @@ import type { TestPresage } from "../presage/presage.ts";
 
 export const resultsPath = "/v1/evaluation-results";
 
-/** Calls that must succeed, and `post` for those that need not. */
+/** Calls that must succeed, and `post` for those that may fail. */
 export function evaluationResultsClient(presage: () => Pick<TestPresage, "call">) {
   const post = (where: string, body: unknown, headers?: Record<string, string>) =>
     presage().call("POST", resultsPath + where, body, headers);
@@ -35,7 +35,7 @@ export function evaluationResultsClient(presage: () => Pick<TestPresage, "call">
         if (page.length < limit) return ids;
       }
     },
-    async find(id: string | number): Promise<EvaluationResult> {
+    async find(id: string | number | null): Promise<EvaluationResult> {
       const response = await presage().call("GET", `${resultsPath}/${id}`);
       expect(response.status).toBe(200);
       return EvaluationResultResponse.parse(await response.json()).evaluation_result;

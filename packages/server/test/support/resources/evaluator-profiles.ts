@@ -7,17 +7,17 @@ import {
 import type { TestPresage } from "../presage/presage.ts";
 
 export const path = "/v1/evaluator-profiles";
-/** An id that nothing has. */
+/** An unknown id. */
 export const nowhere = "00000000-0000-4000-8000-000000000000";
 
-/** Calls that must succeed, and `post` for those that need not. `presage` is asked for anew each time: it may restart. */
+/** Calls that must succeed, and `post` for those that may fail. `presage` is a function, as a server may restart. */
 export function evaluatorProfileClient(presage: () => Pick<TestPresage, "call">) {
   const post = (where: string, body: unknown, headers?: Record<string, string>) =>
     presage().call("POST", path + where, body, headers);
 
   return {
     post,
-    /** An `exact-match` profile, unless the fields say otherwise. */
+    /** An `exact-match` profile by default. */
     async create(fields: Record<string, unknown>): Promise<EvaluatorProfile> {
       const response = await post("", { evaluator_family: "exact-match", config: {}, ...fields });
       expect(response.status).toBe(201);

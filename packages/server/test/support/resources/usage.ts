@@ -6,7 +6,7 @@ import { callWithKey, type TestPresage } from "../presage/presage.ts";
 type Headers = Record<string, string>;
 type Query = Record<string, string>;
 
-/** Asks for usage by calls that must succeed. */
+/** Reads usage by calls that must succeed. */
 export function usageClient(presage: () => Pick<TestPresage, "url">) {
   async function get(path: string, query: Query, headers?: Headers): Promise<unknown> {
     const target = `${path}?${new URLSearchParams(query)}`;
@@ -37,7 +37,7 @@ const someUse: Use = {
   upstreamMs: undefined,
 };
 
-/** What is noted of some requests at one time. */
+/** The usage of some requests at one time. */
 export function tallyOf(at: Date, ...uses: Partial<Use>[]): UsageTally {
   const tally = emptyTally({ ...someUse, ...uses[0] }, Math.floor(at.getTime() / 3_600_000));
   for (const use of uses) addUse(tally, { ...someUse, ...use });

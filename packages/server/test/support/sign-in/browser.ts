@@ -1,6 +1,6 @@
 /** Follows no redirect by itself, and keeps cookies as a browser does. */
 export interface Browser {
-  /** By host and port, and by name: what it holds. Browsers share cookies between ports; these tests' providers do not mind. */
+  /** Values by name. Like real browsers, it shares cookies between ports. */
   cookies: Map<string, string>;
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
 }

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 
-/** A page for a person: the status, a way on, and the request's id, without anything else of the request or of our inside. */
+/** Expects an error page with the status, a link and the request id, and nothing else of the request or the server's internals. */
 export async function expectFailurePage(response: Response, status: number, text: RegExp): Promise<void> {
   const html = await response.text();
   expect([response.status, response.headers.get("content-type")]).toEqual([

@@ -6,29 +6,29 @@ import { freePort } from "../free-port.ts";
 const clientId = "presage-of-the-tests";
 const clientSecret = "client-secret-Hd6t4Ny7-0123456789";
 
-/** What the provider says of a person beside their subject. */
+/** A person's claims besides the subject. */
 export type Person = Record<string, string | boolean>;
 
-/** A real OpenID provider, which tells names and e-mail addresses only when it is asked. Who comes to it signs in without being asked, as `subject`. */
+/** A real OpenID provider, which returns names and e-mail addresses as user info only. Browsers sign in as `subject` without a form. */
 export interface TestOpenidProvider {
   issuer: string;
-  /** What Presage needs to know of it. */
+  /** Presage's configuration for it. */
   environment: Record<string, string>;
   people: Map<string, Person>;
-  /** Who sits in front of the browsers that come from now on; undefined is somebody who gives up. */
+  /** Who signs in from now on; undefined for someone who gives up. */
   subject: string | undefined;
-  /** How often somebody had to sign in. */
+  /** How often someone had to sign in. */
   logins: number;
-  /** Changes the claims of the ID tokens from now on; they are signed all the same. */
+  /** Changes the claims of the ID tokens from now on, before they are signed. */
   alterIdToken: ((claims: JWTPayload) => JWTPayload) | undefined;
-  /** Whether ID tokens are signed by a key that is not the provider's. */
+  /** Whether ID tokens are signed by a foreign key. */
   isForging: boolean;
   start(): Promise<void>;
-  /** Nothing answers at its address until it is started again. */
+  /** Nothing listens at its address until it is started again. */
   stop(): Promise<void>;
 }
 
-/** Starts a provider that sends browsers back to the Presages at these addresses. */
+/** Starts a provider that redirects browsers to the Presages at these addresses. */
 export async function startOpenidProvider(presageUrls: string[]): Promise<TestOpenidProvider> {
   const port = await freePort();
   const issuer = `http://127.0.0.1:${port}`;

@@ -4,17 +4,17 @@ import type { TestPresage } from "../presage/presage.ts";
 import { openStore } from "../store/open-store.ts";
 import { type Browser, openBrowser } from "./browser.ts";
 
-/** What a page of the dashboard makes its calls with. */
+/** The credentials of a dashboard page's calls. */
 export interface TestSession {
   cookie: string;
   /** The cookie's value. */
   token: string;
   csrfToken: string;
-  /** All that a changing call needs. */
+  /** The headers that a changing call needs. */
   headers: Record<string, string>;
 }
 
-/** Signs a browser in by the address that the server printed. */
+/** Signs a browser in with the printed address. */
 export async function signInLocally(
   presage: Pick<TestPresage, "url" | "signInAddress">,
   headers: Record<string, string> = {},
@@ -30,7 +30,7 @@ export async function signInLocally(
   return browser;
 }
 
-/** The session that a browser holds. Its CSRF token is computed as the server does, without asking for a page. */
+/** A browser's session. Its CSRF token is computed as on the server, without loading a page. */
 export async function sessionOf(browser: Browser, databaseUrl: string): Promise<TestSession> {
   await using store = await openStore(databaseUrl);
   const tokens = createSessionTokens(await sharedSecret(store.database, "session_digest"));

@@ -1,12 +1,12 @@
 import type { Browser } from "./browser.ts";
 
 export interface Arrival {
-  /** The address of the last answer. */
+  /** The address of the last response. */
   url: URL;
   response: Response;
 }
 
-/** Goes to `url` and on, wherever it is sent, until somebody answers otherwise or `stopBefore` says so of an address. */
+/** Follows redirects from `url` until a response is not a redirect, or `stopBefore` returns true for the next address. */
 export async function follow(
   browser: Browser,
   url: string | URL,
@@ -24,7 +24,7 @@ export async function follow(
   throw new Error(`Sent around in a circle, last to ${at.origin}${at.pathname}.`);
 }
 
-/** Signs in from Presage's button to the page that was wanted. */
+/** Signs in from Presage's button to the requested page. */
 export async function signInAtProvider(
   browser: Browser,
   presageUrl: string,
@@ -33,7 +33,7 @@ export async function signInAtProvider(
   return await follow(browser, `${presageUrl}/auth/sign-in?return_to=${encodeURIComponent(returnTo)}`);
 }
 
-/** The address by which the provider sends the browser back, which is not followed. */
+/** The address to which the provider redirects the browser; it is not followed. */
 export async function callbackAddress(browser: Browser, presageUrl: string): Promise<URL> {
   const isCallback = (next: URL) => next.pathname === "/auth/callback";
   return (await follow(browser, `${presageUrl}/auth/sign-in`, isCallback)).url;

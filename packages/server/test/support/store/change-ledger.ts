@@ -6,17 +6,17 @@ import { connectTo } from "./postgres.ts";
 
 type Caller = Pick<TestPresage, "call">;
 
-/** A change that was asked for, by a name that is its own, and what was answered. */
+/** A requested change with a unique name, and its response. */
 export interface LedgerEntry {
   kind: Kind;
   name: string;
   status: number;
-  /** Said of a change that the store did not confirm. */
+  /** Whether the database did not confirm the change. */
   isUncertain: boolean;
   tookMs: number;
 }
 
-/** What changes need that is there before them. */
+/** Resources that the changes require. */
 export interface Fixtures {
   revisionId: string;
   profileId: string;
@@ -26,7 +26,7 @@ export interface Fixtures {
 interface Change {
   path: (fixtures: Fixtures) => string;
   body: (name: string) => unknown;
-  /** How often each name is in the store. */
+  /** How often each name is stored. */
   count: string;
 }
 
@@ -66,7 +66,7 @@ const changes = {
   },
   "profile revision": {
     path: ({ profileId }) => `/v1/evaluator-profiles/${profileId}/revision`,
-    // A revision that changes nothing is not made.
+    // A revision without changes is not created.
     body: (name) => ({ config: { trim: false }, description: name }),
     count: "select description as name, count(*) from evaluator_profile_revisions group by 1",
   },
@@ -80,7 +80,7 @@ const changes = {
 export type Kind = keyof typeof changes;
 export const kinds = Object.keys(changes) as Kind[];
 
-/** Makes what the changes need. */
+/** Creates what the changes require. */
 export async function makeFixtures(presage: Caller): Promise<Fixtures> {
   const create = async (kind: Kind, name: string) => {
     const { path, body } = changes[kind] as Change;
@@ -104,7 +104,7 @@ export async function makeFixtures(presage: Caller): Promise<Fixtures> {
 
 export type Ledger = ReturnType<typeof openLedger>;
 
-/** Asks for changes and notes how each was answered, to be compared with what the store has in the end. */
+/** Requests changes and records their responses, to compare them with what is stored in the end. */
 export function openLedger(presage: Caller, fixtures: Fixtures, owner = "") {
   const entries: LedgerEntry[] = [];
   let last = 0;
@@ -126,7 +126,7 @@ export function openLedger(presage: Caller, fixtures: Fixtures, owner = "") {
   return {
     entries,
     ask,
-    /** Asks for one change of each kind after the other, each kind by itself, until it is told to stop. */
+    /** Requests changes in a loop for each kind, until the returned function is called. */
     askUntilStopped(pauseMs: number): () => Promise<void> {
       let isStopped = false;
       const loops = kinds.map(async (kind) => {
@@ -140,9 +140,9 @@ export function openLedger(presage: Caller, fixtures: Fixtures, owner = "") {
         await Promise.all(loops);
       };
     },
-    /** How often each change is in the store, by kind and name. */
+    /** How often each change is stored, by kind and name. */
     timesKept: (databaseUrl: string) => withClient(databaseUrl, timesKept),
-    /** What was answered that the store does not bear out, and the counts that do not equal the rows. */
+    /** Responses that contradict what is stored, and counts that do not equal the rows. */
     async contradictions(databaseUrl: string): Promise<string[]> {
       return await withClient(databaseUrl, async (client) => {
         const stored = await timesKept(client);

@@ -6,7 +6,7 @@ import { createDatabaseAt, type PostgresServer, startPostgres } from "./postgres
 
 export interface TestDatabase {
   name: "SQLite" | "PostgreSQL";
-  /** Makes an empty database and returns its URL. */
+  /** Creates an empty database and returns its URL. */
   create(): Promise<string>;
 }
 
@@ -24,7 +24,7 @@ export async function removeSharedPostgres(): Promise<void> {
   await (await postgres)?.remove();
 }
 
-/** Runs the tests on each database that Presage supports. */
+/** Runs the tests on each supported database. */
 export function onEachDatabase(tests: (database: TestDatabase) => void): void {
   describe("on SQLite", () => {
     const directories: string[] = [];

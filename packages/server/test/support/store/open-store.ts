@@ -2,7 +2,7 @@ import { composeStore, type OpenedStore } from "../../../src/compose/compose-com
 import { readConfig } from "../../../src/config.ts";
 import { createLog } from "../../../src/observability/logger.ts";
 
-/** Opens a database as the server does, for a test that looks into its tables or writes what no route does. */
+/** Opens a database as the server does, for tests that read or write its tables directly. */
 export async function openStore(databaseUrl: string): Promise<OpenedStore & AsyncDisposable> {
   const config = readConfig({ PRESAGE_DATABASE_URL: databaseUrl });
   const store = await composeStore(config, createLog("silent"));

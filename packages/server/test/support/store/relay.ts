@@ -1,13 +1,13 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** A wire to another server that a test can make silent, as when a firewall drops every packet. */
+/** A TCP relay that a test can silence, as if a firewall dropped every packet. */
 export interface Relay {
   port: number;
-  /** From now on nothing passes; connections stay open, and new ones are taken. */
+  /** From now on nothing passes; connections stay open, and new ones are accepted. */
   silence(): void;
-  /** From now on a caller who sends one of these texts gets no answer any more. What it sends passes. */
+  /** From now on a client that sends one of these texts gets no more responses. What it sends passes. */
   holdAnswersTo(...texts: string[]): void;
-  /** Everything passes again, what was held back as well. */
+  /** Everything passes again, including what was held back. */
   resume(): void;
   stop(): Promise<void>;
 }

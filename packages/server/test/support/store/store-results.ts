@@ -7,10 +7,10 @@ import type {
 import { addTimes } from "../../../src/evaluation/results/times/times-store.ts";
 import type { Database, Micros } from "../../../src/storage/schema/tables.ts";
 
-/** A result to be stored: an ordinary one, but for what is said otherwise. */
+/** A result to store: an ordinary one with these fields replaced. */
 export type StoredFields = Partial<Omit<EvaluationRecord, "accountId">> & { createdAt?: Micros };
 
-/** What most tests make little of. */
+/** The fields of a result that most tests do not care about. */
 export const ordinaryResult: Omit<EvaluationRecord, "accountId"> = {
   evaluatorId: "exact-match-2026-11-01",
   evaluatorFamily: "exact-match",
@@ -22,7 +22,7 @@ export const ordinaryResult: Omit<EvaluationRecord, "accountId"> = {
   outcome: { status: "success", pass: true, score: 1 },
 };
 
-/** Stores results as the server does, at any times. */
+/** Stores results as the server does, with any times. */
 export async function storeResults(
   database: Database,
   accountId: string,

@@ -1,4 +1,4 @@
-import { expect } from "bun:test";
+import { beforeEach, expect } from "bun:test";
 import { EvaluationError } from "../../../src/evaluation/evaluation-error.ts";
 import type { Verdict } from "../../../src/evaluation/evaluator-outcome.ts";
 import {
@@ -12,11 +12,12 @@ import { createFairSlots } from "../../../src/limits/fair-slots.ts";
 import { createRetryBudget } from "../../../src/limits/retry-budget.ts";
 import { createUpstream } from "../../../src/upstream/create-upstream.ts";
 import { completion, type ReceivedRequest, type TestUpstream } from "./upstream.ts";
+import { useUpstream } from "./use-upstream.ts";
 
 export const passing = { reasoning: "All is as it must be.", verdict: "pass" };
 export const failing = { reasoning: "The door is shut.", verdict: "fail" };
 
-/** A model's answer with these parts of its choice. */
+/** A model's response with these fields of its choice. */
 export function answerWith(message: Record<string, unknown>, finishReason = "stop"): Response {
   const choices = [{ index: 0, message: { role: "assistant", ...message }, finish_reason: finishReason }];
   return Response.json(completion(null, { choices }));
@@ -35,7 +36,7 @@ export function refuse(status: number, message: string, headers: Record<string, 
   return Response.json({ error: { message } }, { status, headers });
 }
 
-/** By which rung a request asks. */
+/** The response format that a request asks for. */
 export function responseFormatOf({ body }: ReceivedRequest): "json_schema" | "tool_call" | "text" {
   if (body.response_format !== undefined) return "json_schema";
   return body.tools === undefined ? "text" : "tool_call";
@@ -58,7 +59,7 @@ export interface TestJudge {
     signal?: AbortSignal,
     asker?: { accountId: string; profilePublicId: string },
   ): Promise<Verdict>;
-  /** The failure that judging must end with. */
+  /** The error that judging must end with. */
   failure(sample?: Sample, signal?: AbortSignal): Promise<EvaluationError>;
 }
 
@@ -74,7 +75,7 @@ export function createTestAskForVerdict(upstream: TestUpstream): AskForVerdict {
   return createAskForVerdict({ complete, slots });
 }
 
-/** A judge that asks the upstream over HTTP, and knows nothing of its model yet. */
+/** A judge that calls the upstream over HTTP, and has not learned anything about its model. */
 export function createTestJudge(
   upstream: TestUpstream,
   findCorrections: JudgeOptions["findCorrections"] = async () => [],
@@ -102,5 +103,20 @@ export function createTestJudge(
       expect(failure.message).not.toContain("secret-of");
       return failure;
     },
+  };
+}
+
+/** A judge and its upstream for the tests of this block; each test starts with a new judge and no received requests. */
+export function useTestJudge(): TestJudge & { upstream: TestUpstream } {
+  const upstream = useUpstream();
+  let current: TestJudge;
+  beforeEach(() => {
+    upstream.received.length = 0;
+    current = createTestJudge(upstream);
+  });
+  return {
+    upstream,
+    judge: (...given) => current.judge(...given),
+    failure: (...given) => current.failure(...given),
   };
 }

@@ -1,4 +1,4 @@
-/** Run as a process of its own: an upstream that answers at once and costs next to nothing. Its port is the argument. */
+/** Run as a separate process: an upstream that responds immediately at almost no cost. Its port is the argument. */
 import { completion } from "./upstream.ts";
 
 const answer = JSON.stringify(completion("The door is open."));

@@ -1,7 +1,7 @@
 import { createServer, type Socket } from "node:net";
 import { completion } from "./upstream.ts";
 
-/** One request as it came over the wire, and the connection it came on. */
+/** One raw request, and its connection. */
 export interface RawExchange {
   socket: Socket;
   head: string;
@@ -14,10 +14,10 @@ export interface RawExchange {
 
 export type Behaviour = (exchange: RawExchange) => void;
 
-/** An upstream that speaks TCP and whatever a test writes into it. */
+/** An upstream on raw TCP, to which a test writes its responses. */
 export interface RawUpstream {
   url: string;
-  /** Every request that came in whole, oldest first. */
+  /** Every complete request, oldest first. */
   received: RawExchange[];
   stop(): Promise<void>;
 }
@@ -60,7 +60,7 @@ export async function startRawUpstream(behave: Behaviour): Promise<RawUpstream> 
   };
 }
 
-/** A whole HTTP answer with its length declared. */
+/** A complete HTTP response with its length. */
 export function httpResponse(status: number, body: unknown, headers: Record<string, string> = {}): string {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const lines = { "content-type": "application/json", "content-length": Buffer.byteLength(text), ...headers };

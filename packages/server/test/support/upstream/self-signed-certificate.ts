@@ -5,7 +5,7 @@ const ecdsaWithSha256 = Buffer.from("2a8648ce3d040302", "hex");
 const commonName = Buffer.from("550403", "hex");
 const dayMs = 86_400_000;
 
-/** A key and a certificate of it for localhost that nobody has signed but itself, good for a day. */
+/** A key and its self-signed certificate for localhost, valid for one day. */
 export function selfSignedCertificate(): { key: string; cert: string } {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const algorithm = der(tags.sequence, der(tags.oid, ecdsaWithSha256));

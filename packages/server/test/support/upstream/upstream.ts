@@ -10,12 +10,12 @@ export interface ReceivedRequest {
 
 export type Answer = (received: ReceivedRequest, request: Request) => Response | Promise<Response>;
 
-/** A chat-completions deployment over real HTTP that does what a test tells it. */
+/** A chat-completions deployment over real HTTP, controlled by a test. */
 export interface TestUpstream {
   url: string;
   /** Every request to `/v1/chat/completions`, oldest first. */
   received: ReceivedRequest[];
-  /** What is answered from now on. */
+  /** The response from now on. */
   answer: Answer;
   stop(): Promise<void>;
 }

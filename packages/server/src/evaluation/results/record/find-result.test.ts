@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { patientAsker } from "../../../../test/support/asker.ts";
-import { storeOf } from "../../../../test/support/store-of.ts";
+import { storeOf } from "../../../../test/support/store/store-of.ts";
 import { ServiceError } from "../../../errors.ts";
 import { openDatabase } from "../../../storage/open-database.ts";
 import { openSqliteDatabase } from "../../../storage/sqlite/open-sqlite-database.ts";

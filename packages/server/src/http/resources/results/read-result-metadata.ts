@@ -1,9 +1,9 @@
 import type { EvaluateRequest } from "@presage/contract";
-import type { EvaluatedModel, Filing } from "../../evaluation/results/record/evaluation-record.ts";
+import type { EvaluatedModel, Filing } from "../../../evaluation/results/record/evaluation-record.ts";
 
 const defaultApp = "default";
 
-type FilingFields = Pick<
+type MetadataFields = Pick<
   EvaluateRequest,
   | "app"
   | "tags"
@@ -18,8 +18,8 @@ type FilingFields = Pick<
   | "evaluated_model_selected_model"
 >;
 
-/** What a result is filed under. Nulls, and tags without a tag, are as good as absent. */
-export function readFiling(fields: FilingFields): Filing {
+/** A result's metadata. Nulls, empty texts and empty tags are treated as absent. */
+export function readResultMetadata(fields: MetadataFields): Filing {
   const { app, tags, dataset_id, dataset_sample_id, evaluation_run_id, evaluation_run_project_id } = fields;
   const evaluatedModel = readModel(fields);
   return {
@@ -35,7 +35,7 @@ export function readFiling(fields: FilingFields): Filing {
   };
 }
 
-function readModel(fields: FilingFields): EvaluatedModel {
+function readModel(fields: MetadataFields): EvaluatedModel {
   return {
     ...(fields.evaluated_model_id ? { id: fields.evaluated_model_id } : {}),
     ...(fields.evaluated_model_name ? { name: fields.evaluated_model_name } : {}),
