@@ -22,14 +22,14 @@ export interface EvaluatorOutcome {
   status: EvaluationStatus;
   /** A code, a colon and a sentence; only without success. */
   errorMessage?: string | undefined;
-  pass?: boolean;
-  score?: number;
+  pass?: boolean | undefined;
+  score?: number | undefined;
   positions?: readonly Position[] | undefined;
-  extra?: Readonly<Record<string, unknown>>;
+  extra?: Readonly<Record<string, unknown>> | undefined;
   confidenceInterval?: ConfidenceInterval | undefined;
   explanation?: string | undefined;
-  evaluationMicros?: Micros;
-  explanationMicros?: Micros;
+  evaluationMicros?: Micros | undefined;
+  explanationMicros?: Micros | undefined;
 }
 
 export function isExplained(strategy: ExplainStrategy, pass: boolean): boolean {

@@ -33,8 +33,8 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
         ...(typeof pass === "boolean" ? { pass } : {}),
         ...(typeof score_raw === "number" ? { score: score_raw } : {}),
         ...(typeof explanation === "string" ? { explanation } : {}),
-        ...(evaluationMicros === undefined ? {} : { evaluationMicros }),
-        ...(explanationMicros === undefined ? {} : { explanationMicros }),
+        evaluationMicros,
+        explanationMicros,
       },
     };
   });
