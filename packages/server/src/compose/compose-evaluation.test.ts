@@ -17,7 +17,7 @@ test("a request with a key does not wait for a thread that reads", async () => {
     accountId: "account",
     sample: { output: "a", goldAnswer: "a" },
     evaluators: [{ evaluator: "exact-match", explainStrategy: "always" as const }],
-    filing: { app: "default" },
+    metadata: { app: "default" },
     capture: "all" as const,
     hasConfidenceInterval: false,
     idempotencyKey: "key",

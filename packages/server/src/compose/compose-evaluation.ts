@@ -7,28 +7,28 @@ import { createJudgeFamily } from "../evaluation/evaluators/judge.ts";
 import { createRegistry, ruleFamilies } from "../evaluation/evaluators/registry.ts";
 import { createAskForVerdict } from "../evaluation/judge/ask-for-verdict.ts";
 import type { JudgeModel } from "../evaluation/judge/complete-with-retries.ts";
-import { findCorrections } from "../evaluation/results/corrections/find-corrections.ts";
+import { findCorrections } from "../evaluation/results/corrections/corrections-store.ts";
 import { type Folder, foldSoon } from "../evaluation/results/keep/fold-soon.ts";
 import { foldDeltas } from "../evaluation/results/keep/fold-store.ts";
-import { createResultsKeeper } from "../evaluation/results/keep/keep-results.ts";
+import { createResultWriter } from "../evaluation/results/keep/result-writer.ts";
 import { writeInThread } from "../evaluation/results/keep/write-in-thread.ts";
 import { createWriteResults } from "../evaluation/results/keep/write-results.ts";
 import { createRuleRunner, ruleRunnerDefaults } from "../evaluation/rules/run-rule.ts";
-import { findLabelledRevision } from "../evaluation/taxonomies/find-labelled-revision.ts";
+import { findLabelledRevision } from "../evaluation/taxonomies/find-revision.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
 import { createFairSlots, type FairSlots } from "../limits/fair-slots.ts";
 import type { Log, Logger } from "../observability/logger.ts";
 import { isPostgres } from "../storage/is-postgres.ts";
 import type { OpenedDatabase } from "../storage/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
-import { isStoreUnavailable } from "../storage/store-failure.ts";
+import { isStoreUnavailable } from "../storage/store-error.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
 import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
 
 export interface ComposedEvaluation
   extends Pick<
     EvaluationServices,
-    "registry" | "rules" | "runEvaluator" | "keysInFlight" | "keeper" | "folder"
+    "registry" | "rules" | "runEvaluator" | "keysInFlight" | "resultWriter" | "folder"
   > {
   /** The calls to the judge's model; undefined where there is none. */
   judgeCalls: FairSlots | undefined;
@@ -61,9 +61,9 @@ export function composeEvaluation(
   const rules = createRuleRunner({ ...ruleRunnerDefaults, families: ruleFamilies });
   const writer = sqlitePath === undefined ? writeInPlace(database) : writeInThread(sqlitePath);
   const folder = composeFolder(database, log);
-  const keeper = createResultsKeeper(async (records) => {
+  const resultWriter = createResultWriter(async (records) => {
     const written = await writer.write(records);
-    folder.note();
+    folder.schedule();
     return written;
   });
   return {
@@ -75,7 +75,7 @@ export function composeEvaluation(
       onUnexpectedError: (error) => logger.error({ err: error }, "an evaluator failed"),
     }),
     keysInFlight: createKeysInFlight(),
-    keeper,
+    resultWriter,
     folder,
     judgeCalls: judgeModel?.slots,
     async dispose() {
@@ -88,7 +88,7 @@ export function composeEvaluation(
 
 /** On SQLite results are counted where they are written. */
 function composeFolder(database: Database, log: Log): Folder {
-  if (!isPostgres(database)) return { note() {}, async stop() {} };
+  if (!isPostgres(database)) return { schedule() {}, async stop() {} };
   const folder = foldSoon(
     () => foldDeltas(database),
     (error) => {
@@ -97,7 +97,7 @@ function composeFolder(database: Database, log: Log): Folder {
     },
   );
   // Of processes that stopped before they could.
-  folder.note();
+  folder.schedule();
   return folder;
 }
 

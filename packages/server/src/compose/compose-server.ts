@@ -1,14 +1,14 @@
 import { totalmem } from "node:os";
 import type { Config } from "../config.ts";
-import { systemRevisions } from "../evaluation/profiles/system-revisions.ts";
+import { builtInRevisions } from "../evaluation/profiles/built-in-profiles.ts";
 import { watchClocks } from "../evaluation/results/times/watch-clocks.ts";
 import { type App, createApp } from "../http/app.ts";
 import { browserAddress } from "../http/browser-address.ts";
 import type { Phase, Services } from "../http/services.ts";
 import { selectKeyRecord, writeLastUses } from "../identity/api-keys/api-keys-store.ts";
-import { createFirstKey } from "../identity/api-keys/create-first-key.ts";
+import { collectLastUses } from "../identity/api-keys/collect-last-uses.ts";
 import { ensureBootstrapKey } from "../identity/api-keys/ensure-bootstrap-key.ts";
-import { collectLastUses } from "../identity/api-keys/last-uses.ts";
+import { createFirstKey } from "../identity/api-keys/ensure-first-key.ts";
 import { createKeyVerifier } from "../identity/api-keys/verify-api-key.ts";
 import { createByteBudget } from "../limits/byte-budget.ts";
 import { createInFlight } from "../limits/in-flight.ts";
@@ -17,9 +17,9 @@ import { createMetrics } from "../observability/metrics.ts";
 import { openTracing } from "../observability/tracing.ts";
 import { createAdmission } from "../prediction/admission.ts";
 import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
-import { isStoreUnavailable } from "../storage/store-failure.ts";
+import { isStoreUnavailable } from "../storage/store-error.ts";
 import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
-import { collectUsage } from "../usage/note-usage.ts";
+import { collectUsage } from "../usage/collect-usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
 import { composeStore, composeUpstream, type OpenedStore } from "./compose-command-line.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
@@ -114,7 +114,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
       noteUse: lastUses.note,
       count: (outcome) => metrics.keyVerifications([outcome]),
     }),
-    builtInProfiles: systemRevisions(evaluation.registry.families),
+    builtInProfiles: builtInRevisions(evaluation.registry.families),
     imports: new Map(),
     ...signIn,
     ...evaluation,

@@ -5,10 +5,10 @@ import type { Registry } from "./evaluators/registry.ts";
 import type { ProfileRevision } from "./profiles/profiles-store.ts";
 import type { Folder } from "./results/keep/fold-soon.ts";
 import type { ImportReceipt } from "./results/keep/import-results.ts";
-import type { ResultsKeeper } from "./results/keep/keep-results.ts";
+import type { ResultWriter } from "./results/keep/result-writer.ts";
 import type { RuleRunner } from "./rules/run-rule.ts";
 
-/** What the operations on evaluators, profiles, taxonomies and results work with. */
+/** What operations on evaluators, profiles, taxonomies and results need. */
 export interface EvaluationServices {
   readonly store: Store;
   readonly registry: Registry;
@@ -16,8 +16,8 @@ export interface EvaluationServices {
   readonly rules: RuleRunner;
   readonly runEvaluator: RunEvaluator;
   readonly keysInFlight: KeysInFlight;
-  readonly keeper: ResultsKeeper;
-  readonly folder: Pick<Folder, "note">;
-  /** Imports in progress by their names, so that a repeated request shares the outcome of the first. */
+  readonly resultWriter: ResultWriter;
+  readonly folder: Pick<Folder, "schedule">;
+  /** Imports in progress by name, so that a repeated request shares the outcome of the first. */
   readonly imports: Map<string, Promise<ImportReceipt[]>>;
 }

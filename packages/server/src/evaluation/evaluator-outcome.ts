@@ -1,5 +1,5 @@
 import type { ConfidenceInterval, EvaluationStatus, ExplainStrategy } from "@presage/contract";
-import type { Micros } from "../storage/schema/tables.ts";
+import type { Micros } from "../storage/micros.ts";
 
 /** A stretch of the output: first character and the one after the last, in Unicode code points from 0. */
 export type Position = readonly [start: number, end: number];

@@ -7,7 +7,7 @@ import type { Metrics } from "../observability/metrics.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import type { Admission } from "../prediction/admission.ts";
 import type { Upstream } from "../upstream/upstream.ts";
-import type { Use } from "../usage/usage-tally.ts";
+import type { Use } from "../usage/usage-totals.ts";
 import type { SessionCookie } from "./pipeline/session-cookie.ts";
 import type { SignIn } from "./resources/sign-in/sign-in.ts";
 

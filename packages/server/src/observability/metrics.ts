@@ -1,5 +1,5 @@
 import { Gauge, Histogram, Registry } from "prom-client";
-import { createTally } from "./tally.ts";
+import { createTally } from "./counter.ts";
 
 const secondsFromSubMillisecond = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 const secondsOfGeneration = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120];

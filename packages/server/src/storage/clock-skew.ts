@@ -1,7 +1,7 @@
 import { readDatabaseClock } from "./database-clock.ts";
 import { isPostgres } from "./is-postgres.ts";
-import { microsPerMs, nowMicros, toIsoInstant } from "./micros.ts";
-import type { Database, Micros } from "./schema/tables.ts";
+import { type Micros, microsPerMs, nowMicros, toIsoInstant } from "./micros.ts";
+import type { Database } from "./schema/tables.ts";
 
 /** What clocks of machines that are set by a time server never differ by. */
 export const mostSkewMs = 60_000;

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { isPostgres } from "./is-postgres.ts";
-import { nowMicros } from "./micros.ts";
-import type { Database, Micros } from "./schema/tables.ts";
+import { type Micros, nowMicros } from "./micros.ts";
+import type { Database } from "./schema/tables.ts";
 
 /** The time as the database knows it, in whole milliseconds: one clock for all processes on PostgreSQL, this one's on SQLite. */
 export function databaseNow(database: Database): RawBuilder<Micros> {

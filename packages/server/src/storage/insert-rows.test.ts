@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { onEachDatabase } from "../../test/support/store/databases.ts";
 import { insertRows } from "./insert-rows.ts";
 import { openDatabase } from "./open-database.ts";
-import type { EvaluationResultsTable, EvaluationTagsTable } from "./schema/tables.ts";
+import type { EvaluationResultsTable, EvaluationTagsTable } from "./schema/evaluation-results.ts";
 
 /** A row with every nullable column empty. */
 const emptyRow: EvaluationResultsTable = {
@@ -45,7 +45,7 @@ onEachDatabase(({ create }) => {
 
   test("integers, doubles, texts and nulls come back as they went in", async () => {
     await using opened = await open();
-    const rows = [
+    const rows: EvaluationResultsTable[] = [
       emptyRow,
       {
         ...emptyRow,

@@ -1,5 +1,5 @@
 import { type SqlBool, sql } from "kysely";
-import type { Micros } from "./schema/tables.ts";
+import type { Micros } from "./micros.ts";
 
 /** Where in a list, newest first, a page begins: behind the row of this time and id. */
 export interface Keyset {

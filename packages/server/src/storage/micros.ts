@@ -1,4 +1,5 @@
-import type { Micros } from "./schema/tables.ts";
+/** Microseconds since 1970-01-01 UTC. */
+export type Micros = number;
 
 export const microsPerMs = 1000;
 

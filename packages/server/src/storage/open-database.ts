@@ -10,7 +10,7 @@ import { openSqliteDatabase } from "./sqlite/open-sqlite-database.ts";
 import { sqliteThreadDialect } from "./sqlite/sqlite-thread-dialect.ts";
 import { startSqliteWorker } from "./sqlite/start-sqlite-worker.ts";
 import type { Store } from "./store.ts";
-import { isLockTimeout } from "./store-failure.ts";
+import { isLockTimeout } from "./store-error.ts";
 
 const sqliteScheme = "sqlite:";
 const inMemoryPath = ":memory:";

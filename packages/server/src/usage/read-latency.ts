@@ -1,10 +1,10 @@
 import type { Asker } from "../storage/reader.ts";
+import type { LatencyMeasure } from "../storage/schema/usage.ts";
 import type { Store } from "../storage/store.ts";
 import { middleOf } from "./latency-buckets.ts";
 import type { UsagePeriod } from "./usage-period.ts";
-import type { Measure } from "./usage-rows.ts";
 import { selectLatencies } from "./usage-store.ts";
-import { addToBucket, type BucketCounts } from "./usage-tally.ts";
+import { addToBucket, type BucketCounts } from "./usage-totals.ts";
 
 export interface Quantiles {
   p50: number;
@@ -24,7 +24,7 @@ export interface LatencyReport {
   steps: (LatencyFigures & { startHour: number })[];
 }
 
-type Histograms = Record<Measure, BucketCounts>;
+type Histograms = Record<LatencyMeasure, BucketCounts>;
 
 /** How long an account's predictions took. */
 export async function readLatency(store: Store, asker: Asker, period: UsagePeriod): Promise<LatencyReport> {
@@ -36,7 +36,7 @@ export async function readLatency(store: Store, asker: Asker, period: UsagePerio
   for (const { start_hour, measure, bucket, count } of rows) {
     const step = steps.get(start_hour) ?? emptyHistograms();
     steps.set(start_hour, step);
-    for (const histograms of [overall, step]) addToBucket(histograms[measure as Measure], bucket, count);
+    for (const histograms of [overall, step]) addToBucket(histograms[measure], bucket, count);
   }
   return {
     overall: toFigures(overall),

@@ -43,12 +43,12 @@ export async function readUsage(
     const last = steps.at(-1);
     const continuesLast =
       last?.startHour === row.start_hour && last.keyId === rowKeyId && last.operation === row.operation;
-    const step = continuesLast ? last : emptyStep(row.start_hour, rowKeyId, row.operation as UsageOperation);
+    const step = continuesLast ? last : emptyStep(row.start_hour, rowKeyId, row.operation);
     if (!continuesLast) steps.push(step);
     step.requests += row.requests;
     step.promptTokens += row.prompt_tokens;
     step.completionTokens += row.completion_tokens;
-    if (row.outcome !== "") step.failures[row.outcome as UsageFailure] = row.requests;
+    if (row.outcome !== "") step.failures[row.outcome] = row.requests;
   }
   const keyIds = new Set(steps.flatMap((step) => step.keyId ?? []));
   return { steps, keys: await selectNamedKeys(reader, accountId, [...keyIds]) };

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { toUsageRows } from "./usage-rows.ts";
-import { addUse, emptyTally, type UsageTally, type Use } from "./usage-tally.ts";
+import { addUse, emptyTally, type UsageTally, type Use } from "./usage-totals.ts";
 
 function tallyOf(more: Partial<Use>, hour = 7): UsageTally {
   const use: Use = {

@@ -1,7 +1,5 @@
-import type { UsageCountsTable, UsageLatenciesTable } from "../storage/schema/tables.ts";
-import type { BucketCounts, UsageTally } from "./usage-tally.ts";
-
-export type Measure = "total" | "overhead";
+import type { LatencyMeasure, UsageCountsTable, UsageLatenciesTable } from "../storage/schema/usage.ts";
+import type { BucketCounts, UsageTally } from "./usage-totals.ts";
 
 /** What tallies add to the store, in one order everywhere, so that two processes cannot wait for each other. */
 export function toUsageRows(tallies: readonly UsageTally[]): {
@@ -28,7 +26,7 @@ function toCounts(tally: UsageTally): UsageCountsTable {
 function addUpLatencies(tallies: readonly UsageTally[]): UsageLatenciesTable[] {
   const rows = new Map<string, UsageLatenciesTable>();
 
-  function add({ accountId, hour }: UsageTally, measure: Measure, buckets: BucketCounts): void {
+  function add({ accountId, hour }: UsageTally, measure: LatencyMeasure, buckets: BucketCounts): void {
     for (const [bucket, count] of buckets) {
       const name = `${accountId} ${hour} ${measure} ${bucket}`;
       const row = rows.get(name);

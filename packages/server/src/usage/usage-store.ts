@@ -1,8 +1,9 @@
 import { sql } from "kysely";
-import type { Database, UsageCountsTable, UsageLatenciesTable } from "../storage/schema/tables.ts";
+import type { Database } from "../storage/schema/tables.ts";
+import type { UsageCountsTable, UsageLatenciesTable } from "../storage/schema/usage.ts";
 import type { UsagePeriod } from "./usage-period.ts";
 import { toUsageRows } from "./usage-rows.ts";
-import type { UsageTally } from "./usage-tally.ts";
+import type { UsageTally } from "./usage-totals.ts";
 
 /** Rows or ids in one statement; databases bound its parameters. */
 const mostAtOnce = 1_000;

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { removeLabels, setLabels } from "../../src/evaluation/taxonomies/change-labels.ts";
 import { createRevision, type NewRevision } from "../../src/evaluation/taxonomies/create-revision.ts";
-import { findLabelledRevision } from "../../src/evaluation/taxonomies/find-labelled-revision.ts";
-import { findRevision } from "../../src/evaluation/taxonomies/find-revision.ts";
+import { findLabelledRevision, findRevision } from "../../src/evaluation/taxonomies/find-revision.ts";
 import { listRevisions } from "../../src/evaluation/taxonomies/list-revisions.ts";
-import { removeLabels } from "../../src/evaluation/taxonomies/remove-labels.ts";
-import { setLabels } from "../../src/evaluation/taxonomies/set-labels.ts";
 
 import { patientAsker } from "../support/asker.ts";
 import { onEachDatabase } from "../support/store/databases.ts";

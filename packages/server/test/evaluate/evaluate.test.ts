@@ -70,7 +70,7 @@ onEachDatabase((database) => {
     });
 
     test("is stored with the caller's metadata", async () => {
-      const filing = {
+      const metadata = {
         app: "night runs",
         tags: { model: "qwen", größe: "7B" },
         dataset_id: "sciworld",
@@ -83,8 +83,8 @@ onEachDatabase((database) => {
         evaluated_model_params: { temperature: 0.2, stop: null },
         evaluated_model_selected_model: "base",
       };
-      const result = await resultOf({ ...same, ...filing, evaluators: exactMatch });
-      expect(result).toMatchObject(filing);
+      const result = await resultOf({ ...same, ...metadata, evaluators: exactMatch });
+      expect(result).toMatchObject(metadata);
       expect(await find(result.id)).toEqual(result);
       expect(await resultOf({ ...same, dataset_sample_id: "s-1", evaluators: exactMatch })).toMatchObject({
         dataset_sample_id: "s-1",

@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, expect, test } from "bun:test";
-import { findCorrections } from "../../src/evaluation/results/corrections/find-corrections.ts";
+import { findCorrections } from "../../src/evaluation/results/corrections/corrections-store.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
@@ -27,7 +27,7 @@ onEachDatabase((database) => {
   async function store(fields: StoredFields): Promise<string> {
     await using opened = await openStore(presage.databaseUrl);
     const [result] = await storeResults(opened.database, opened.owner.account_id, [
-      { filing: { app }, ...fields },
+      { metadata: { app }, ...fields },
     ]);
     return String(result?.id);
   }

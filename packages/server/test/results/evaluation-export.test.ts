@@ -21,7 +21,7 @@ onEachDatabase((database) => {
         output: 'two\nlines, "quoted"',
         retrievedContext: ["a", "b"],
       },
-      filing: { app: index % 2 === 0 ? "even" : "odd", ...(index < 10 ? { tags: { env: "prod" } } : {}) },
+      metadata: { app: index % 2 === 0 ? "even" : "odd", ...(index < 10 ? { tags: { env: "prod" } } : {}) },
       outcome: {
         status: "success" as const,
         pass: index % 3 === 0,
@@ -31,7 +31,7 @@ onEachDatabase((database) => {
     }));
     await storeResults(opened.database, opened.owner.account_id, fields);
     await storeResults(opened.database, opened.owner.account_id, [
-      { sample: { output: formula, goldAnswer: "+1" }, filing: { app: "formula" } },
+      { sample: { output: formula, goldAnswer: "+1" }, metadata: { app: "formula" } },
     ]);
   });
 

@@ -15,10 +15,10 @@ onEachDatabase((database) => {
       String.fromCodePoint(
         ...Array.from({ length: 200 }, (_, at) => 0x20000 + (((seed + at) * 7919) % 40_000)),
       );
-    const filing = { app: name(1), evaluation_run_id: name(2), dataset_id: name(3) };
+    const metadata = { app: name(1), evaluation_run_id: name(2), dataset_id: name(3) };
     const evaluator = { evaluator_id: name(4), profile_name: name(5) };
-    const [id = ""] = await importAll([{ ...filing, ...evaluator, pass: true, tags: { tag: name(6) } }]);
-    expect(await search({ ...filing, ...evaluator })).toMatchObject([{ id, ...filing, ...evaluator }]);
+    const [id = ""] = await importAll([{ ...metadata, ...evaluator, pass: true, tags: { tag: name(6) } }]);
+    expect(await search({ ...metadata, ...evaluator })).toMatchObject([{ id, ...metadata, ...evaluator }]);
     const { groups } = await summary({ app: name(1), group_by: ["evaluator", "profile", "run"] });
     expect(groups).toMatchObject([{ count: 1, key: { evaluation_run_id: name(2), evaluator_id: name(4) } }]);
   });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "bun:test";
-import type { KeptResult } from "../../src/evaluation/results/record/evaluation-record.ts";
+import type { StoredResult } from "../../src/evaluation/results/record/evaluation-record.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
@@ -26,7 +26,7 @@ function fieldsOf(index: number): StoredFields {
     evaluatorFamily: of("exact-match", "judge"),
     profile: { name: at("one", "two", "three"), publicId: at(...profileIds), revision: 1 },
     explainStrategy: of("always", "never", "on-fail"),
-    filing: {
+    metadata: {
       app: at("default", "default", "shop"),
       ...(index % 4 === 0 ? { datasetId: of("d1", "d2") } : {}),
       ...(index % 5 === 0 ? { runId: of("r1", "r2") } : {}),
@@ -41,7 +41,7 @@ function fieldsOf(index: number): StoredFields {
 
 onEachDatabase((database) => {
   const presage = usePresage({ database });
-  let stored: KeptResult[];
+  let stored: StoredResult[];
   const { post, search, searchAll } = evaluationResultsClient(() => presage);
 
   beforeAll(async () => {
@@ -50,13 +50,13 @@ onEachDatabase((database) => {
     stored = await storeResults(store.database, store.owner.account_id, fields);
   });
 
-  type Fits = (result: KeptResult) => boolean;
+  type Fits = (result: StoredResult) => boolean;
   const isSuccess: Fits = ({ outcome }) => outcome.status === "success";
-  const score = ({ outcome }: KeptResult) => outcome.score ?? Number.NaN;
+  const score = ({ outcome }: StoredResult) => outcome.score ?? Number.NaN;
   const time = (minutes: number) => new Date(firstTime / 1000 + minutes * 60_000).toISOString();
   const filters: [name: string, filter: Record<string, unknown>, fits: Fits][] = [
     ["nothing", {}, () => true],
-    ["an app", { app: "shop" }, ({ filing }) => filing.app === "shop"],
+    ["an app", { app: "shop" }, ({ metadata }) => metadata.app === "shop"],
     ["an app that is not there", { app: "nowhere" }, () => false],
     ["an evaluator", { evaluator_id: "somebody's" }, ({ evaluatorId }) => evaluatorId === "somebody's"],
     ["a family", { evaluator_family: "judge" }, ({ evaluatorFamily }) => evaluatorFamily === "judge"],
@@ -67,8 +67,8 @@ onEachDatabase((database) => {
       { evaluator_profile_public_id: profileIds[0]?.toUpperCase() },
       ({ profile }) => profile?.publicId === profileIds[0],
     ],
-    ["a dataset", { dataset_id: "d2" }, ({ filing }) => filing.datasetId === "d2"],
-    ["a run", { evaluation_run_id: "r1" }, ({ filing }) => filing.runId === "r1"],
+    ["a dataset", { dataset_id: "d2" }, ({ metadata }) => metadata.datasetId === "d2"],
+    ["a run", { evaluation_run_id: "r1" }, ({ metadata }) => metadata.runId === "r1"],
     [
       "an explain strategy",
       { explain_strategy: "never" },
@@ -76,11 +76,11 @@ onEachDatabase((database) => {
     ],
     ["a pass", { pass: true }, ({ outcome }) => outcome.pass === true],
     ["a fail", { pass: false }, ({ outcome }) => outcome.pass === false],
-    ["a tag", { tags: { env: "prod" } }, ({ filing }) => filing.tags?.env === "prod"],
+    ["a tag", { tags: { env: "prod" } }, ({ metadata }) => metadata.tags?.env === "prod"],
     [
       "two tags",
       { tags: { env: "prod", tier: "tin" } },
-      ({ filing }) => filing.tags?.env === "prod" && filing.tags.tier === "tin",
+      ({ metadata }) => metadata.tags?.env === "prod" && metadata.tags.tier === "tin",
     ],
     ["a tag of another value", { tags: { env: "gold" } }, () => false],
     ["a least score", { score_raw_min: 0.5 }, (result) => score(result) >= 0.5],
@@ -124,12 +124,12 @@ onEachDatabase((database) => {
         after_datetime: time(3),
       },
       (result) =>
-        result.filing.app === "default" &&
+        result.metadata.app === "default" &&
         result.evaluatorFamily === "exact-match" &&
         result.explainStrategy === "always" &&
         result.outcome.pass === false &&
         score(result) <= 0.2 &&
-        result.filing.tags?.env === "prod" &&
+        result.metadata.tags?.env === "prod" &&
         result.createdAt > firstTime + 3 * microsPerMinute,
     ],
     [
@@ -140,7 +140,7 @@ onEachDatabase((database) => {
     [
       "a common tag and a rare run",
       { tags: { "": "x" }, evaluation_run_id: "r2" },
-      ({ filing }) => filing.tags !== undefined && filing.runId === "r2",
+      ({ metadata }) => metadata.tags !== undefined && metadata.runId === "r2",
     ],
   ];
 
@@ -158,10 +158,10 @@ onEachDatabase((database) => {
       expect(narrower.map(({ id }) => Number(id)).toReversed()).toEqual(
         stored
           .filter(
-            ({ outcome, filing }) =>
+            ({ outcome, metadata }) =>
               outcome.status === "validation_error" &&
-              filing.app === "default" &&
-              filing.tags?.env === "test",
+              metadata.app === "default" &&
+              metadata.tags?.env === "test",
           )
           .map(({ id }) => id),
       );

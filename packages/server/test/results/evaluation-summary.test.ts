@@ -26,7 +26,7 @@ const stored = Array.from({ length: 120 }, (_, index): StoredFields => {
       index % 3 === 0
         ? { name: "a", publicId: profileA, revision: 1 + (index % 2) }
         : { name: "b", publicId: profileB, revision: 1 },
-    filing: {
+    metadata: {
       app: index % 4 === 0 ? "shop" : "default",
       ...(index % 6 === 0 ? { runId: "run" } : {}),
       ...(index % 5 < 3 ? { tags: { env: index % 5 === 0 ? "prod" : "test" } } : {}),
@@ -143,7 +143,7 @@ onEachDatabase((database) => {
       const { source, groups } = await summary({ group_by: ["tag"], tag: "env" });
       expect(source).toBe("results");
       const ofTag = (value: string | undefined) =>
-        countStored(({ filing }) => (filing?.tags?.env ?? undefined) === value);
+        countStored(({ metadata }) => (metadata?.tags?.env ?? undefined) === value);
       expect(groups.map((group) => [group.key.tag, countsOf(group)])).toEqual([
         [null, ofTag(undefined)],
         ["test", ofTag("test")],
@@ -152,11 +152,11 @@ onEachDatabase((database) => {
     });
 
     test.each([
-      ["an app", { app: "shop" }, ({ filing }: StoredFields) => filing?.app === "shop", "rollups"],
+      ["an app", { app: "shop" }, ({ metadata }: StoredFields) => metadata?.app === "shop", "rollups"],
       [
         "a run and a profile",
         { evaluation_run_id: "run", criteria: "a" },
-        ({ filing, profile }: StoredFields) => filing?.runId === "run" && profile?.name === "a",
+        ({ metadata, profile }: StoredFields) => metadata?.runId === "run" && profile?.name === "a",
         "rollups",
       ],
       ["a pass", { pass: true }, ({ outcome }: StoredFields) => outcome?.pass === true, "rollups"],
@@ -169,7 +169,7 @@ onEachDatabase((database) => {
       [
         "a tag",
         { tags: { env: "prod" } },
-        ({ filing }: StoredFields) => filing?.tags?.env === "prod",
+        ({ metadata }: StoredFields) => metadata?.tags?.env === "prod",
         "results",
       ],
       [
@@ -238,11 +238,11 @@ onEachDatabase((database) => {
       const app = `${milles.length} scores`;
       const fields = milles.map((mille) => ({
         createdAt: firstDay + 5 * day,
-        filing: { app },
+        metadata: { app },
         // Results without a score and failed ones are not included.
         outcome: { status: "success" as const, pass: mille > 10, score: mille / 1000 },
       }));
-      const other = { createdAt: firstDay + 5 * day, filing: { app } };
+      const other = { createdAt: firstDay + 5 * day, metadata: { app } };
       await storeResults(opened.database, opened.owner.account_id, [
         ...fields,
         { ...other, outcome: { status: "failed", errorMessage: "timeout: too long" } },
@@ -270,7 +270,7 @@ onEachDatabase((database) => {
           opened.owner.account_id,
           Array.from({ length: to - from }, (_, index) => ({
             createdAt: firstDay + 6 * day,
-            filing: { app: "many runs", runId: `run ${from + index}` },
+            metadata: { app: "many runs", runId: `run ${from + index}` },
           })),
         );
       const wanted = { group_by: ["run"], app: "many runs" };
@@ -316,7 +316,7 @@ onEachDatabase((database) => {
       Array.from({ length: 100 }, (_, index) => ({
         evaluatorId: "ev",
         profile: { name: "interval", publicId, revision: 3 },
-        filing: { app: `app ${index % 3}` },
+        metadata: { app: `app ${index % 3}` },
         outcome: { status: "success" as const, pass: true, score: (index + 1) / 1000 },
       })),
     );

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { KyselyPlugin } from "kysely";
-import { exportResults } from "../../src/evaluation/results/search/export-results.ts";
+import { exportResults } from "../../src/evaluation/results/search/search-results.ts";
 import { patientAsker } from "../support/asker.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
@@ -22,7 +22,7 @@ onEachDatabase((database) => {
         store.database,
         store.owner.account_id,
         Array.from({ length: count }, (_, index) => ({
-          filing: { app },
+          metadata: { app },
           sample: { output: String(index).padEnd(megabytes * megabyte, "x") },
         })),
       );

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type CompiledQuery, Kysely, CompiledQuery as Query, sql } from "kysely";
 import { selectAgreementCells } from "../../src/evaluation/profiles/agreement-store.ts";
-import { findCorrections } from "../../src/evaluation/results/corrections/find-corrections.ts";
+import { findCorrections } from "../../src/evaluation/results/corrections/corrections-store.ts";
 import { selectErrorFindings } from "../../src/evaluation/results/error-findings/error-findings-store.ts";
-import { selectResult } from "../../src/evaluation/results/keep/kept-results-store.ts";
+import { selectResult } from "../../src/evaluation/results/record/stored-results-store.ts";
 import { selectApps } from "../../src/evaluation/results/search/apps-store.ts";
 import type { SearchFilter } from "../../src/evaluation/results/search/result-filter.ts";
 import { searchResults } from "../../src/evaluation/results/search/search-results.ts";

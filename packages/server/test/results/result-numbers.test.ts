@@ -73,7 +73,7 @@ onEachDatabase((database) => {
   }
 
   async function addOne(transaction: Database, app: string): Promise<number> {
-    const record = { ...ordinaryResult, accountId: store.owner.account_id, filing: { app } };
+    const record = { ...ordinaryResult, accountId: store.owner.account_id, metadata: { app } };
     // Outside the transaction, as the server does.
     if (isPostgres) await addSeries(store.database, seriesOf([record]));
     const { ids, createdAt } = await takeNumbers(transaction, 1);
@@ -214,7 +214,7 @@ onEachDatabase((database) => {
           const results = ids.map((one) => ({
             ...ordinaryResult,
             accountId: store.owner.account_id,
-            filing: { app },
+            metadata: { app },
             id: one,
             createdAt,
           }));

@@ -39,7 +39,7 @@ onEachDatabase((database) => {
   }
 
   test("After a result of a wrong clock, the next ones have correct times", async () => {
-    await store([{ filing: { app: "once" }, createdAt: future }]);
+    await store([{ metadata: { app: "once" }, createdAt: future }]);
     const [id = ""] = await importAll([{ evaluator_id: "theirs", app: "once", pass: true }]);
     const { created_at } = await find(id);
     expect(Math.abs(Date.parse(created_at) - Date.now())).toBeLessThan(60_000);
@@ -52,7 +52,7 @@ onEachDatabase((database) => {
     const fields = Array.from({ length: count }, (_, index): StoredFields => {
       const jump = index % 999 === 7 ? 50 * microsPerHour : index % 1_203 === 11 ? -900 * microsPerHour : 0;
       const createdAt = now - 600 * microsPerHour + Math.floor(index / 100) * microsPerHour + jump;
-      return { filing: { app, ...(index % 50 === 7 ? { tags: { t: "x" } } : {}) }, createdAt };
+      return { metadata: { app, ...(index % 50 === 7 ? { tags: { t: "x" } } : {}) }, createdAt };
     });
     const ids = await store(fields);
     const times = new Map(ids.map((id, index) => [id, fields[index]?.createdAt ?? 0]));
@@ -71,7 +71,7 @@ onEachDatabase((database) => {
   }, 60_000);
 
   test("A server warns once about results dated in the future, and names the command", async () => {
-    await store([{ filing: { app: "warned" }, createdAt: future }]);
+    await store([{ metadata: { app: "warned" }, createdAt: future }]);
     await using other = await spawnPresage({ PRESAGE_DATABASE_URL: presage.databaseUrl });
     const log = await eventually(
       () => other.stdout(),
@@ -86,17 +86,17 @@ onEachDatabase((database) => {
     const taxonomy = { evaluatorFamily: "error-taxonomy", evaluatorId: "error-taxonomy-2026-11-21" };
     const extra = { error_taxonomy_revision_id: "one", categories: [{ path: ["late"], reason: "Because." }] };
     const ids = await store([
-      { filing: { app }, createdAt: day },
-      { filing: { app, runId: "r" }, createdAt: future },
+      { metadata: { app }, createdAt: day },
+      { metadata: { app, runId: "r" }, createdAt: future },
       {
         ...taxonomy,
-        filing: { app },
+        metadata: { app },
         createdAt: future + 1000,
         outcome: { status: "success", pass: false, extra },
       },
-      { filing: { app }, createdAt: future, outcome: { status: "failed", errorMessage: "timeout: No." } },
-      { filing: { app }, createdAt: day + 24 * microsPerHour },
-      ...Array.from({ length: 450 }, (_, index) => ({ filing: { app }, createdAt: future + index * 1000 })),
+      { metadata: { app }, createdAt: future, outcome: { status: "failed", errorMessage: "timeout: No." } },
+      { metadata: { app }, createdAt: day + 24 * microsPerHour },
+      ...Array.from({ length: 450 }, (_, index) => ({ metadata: { app }, createdAt: future + index * 1000 })),
     ]);
     const dryRun = await runPresage(["results", "mend-times", "--dry-run"], {
       PRESAGE_DATABASE_URL: presage.databaseUrl,
@@ -133,7 +133,7 @@ onEachDatabase((database) => {
   });
 
   test("A correction dated in the future is repaired too, and the latest stays the latest", async () => {
-    const [id = 0] = await store([{ filing: { app: "corrected" } }]);
+    const [id = 0] = await store([{ metadata: { app: "corrected" } }]);
     await using opened = await openStore(presage.databaseUrl);
     await correct(id, { pass: false, comment: "first" });
     await opened.database

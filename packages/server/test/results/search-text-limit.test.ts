@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { KyselyPlugin } from "kysely";
-import { selectResults } from "../../src/evaluation/results/keep/kept-results-store.ts";
+import { selectResults } from "../../src/evaluation/results/record/stored-results-store.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
@@ -10,7 +10,7 @@ import { type StoredFields, storeResults } from "../support/store/store-results.
 
 const text = '🚪"door\n';
 const long = {
-  filing: { app: "long" },
+  metadata: { app: "long" },
   sample: {
     systemPrompt: `s${text}`,
     retrievedContext: [`c${text}`, "", "🚪".repeat(9), "short"],
@@ -21,7 +21,7 @@ const long = {
   outcome: { status: "success", pass: true, score: 1, explanation: `e${text}` },
 } satisfies StoredFields;
 const empty = {
-  filing: { app: "empty" },
+  metadata: { app: "empty" },
   sample: { retrievedContext: [], output: "" },
 } satisfies StoredFields;
 

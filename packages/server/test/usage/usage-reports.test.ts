@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { writeUsage } from "../../src/usage/usage-store.ts";
-import type { UsageTally } from "../../src/usage/usage-tally.ts";
+import type { UsageTally } from "../../src/usage/usage-totals.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { tallyOf, usageClient } from "../support/resources/usage.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";

@@ -1,7 +1,7 @@
 import { composeEvaluator } from "../../compose/compose-command-line.ts";
 import type { Config } from "../../config.ts";
 import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-request.ts";
-import type { Filing } from "../../evaluation/results/record/evaluation-record.ts";
+import type { ResultMetadata } from "../../evaluation/results/record/evaluation-record.ts";
 import { createLog } from "../../observability/logger.ts";
 import { CommandError } from "../command-error.ts";
 import { connectToServer } from "../connect-to-server.ts";
@@ -33,8 +33,12 @@ export async function evaluateCommand(config: Config, options: EvaluateOptions):
   const named = [...new Set(options.evaluator)];
   const evaluators = named.map(readEvaluator);
   const runId = options.runId ?? (await findRunId(options.out, named)) ?? Bun.randomUUIDv7();
-  const filing: Filing = { app: options.app, runId, ...(options.tag && { tags: readTags(options.tag) }) };
-  const { evaluate, stop } = await openEvaluator(config, options.server, evaluators, filing);
+  const metadata: ResultMetadata = {
+    app: options.app,
+    runId,
+    ...(options.tag && { tags: readTags(options.tag) }),
+  };
+  const { evaluate, stop } = await openEvaluator(config, options.server, evaluators, metadata);
   try {
     const { file, out } = options;
     const fileOptions = { file, out, concurrency, runId, evaluators: named, minPassRate };
@@ -50,14 +54,14 @@ async function openEvaluator(
   config: Config,
   server: string | undefined,
   evaluators: readonly WantedEvaluator[],
-  filing: Filing,
+  metadata: ResultMetadata,
 ): Promise<{ evaluate: EvaluateSample; stop(): Promise<void> }> {
   if (server !== undefined) {
     const call = connectToServer(server, config.clientApiKey);
-    return { evaluate: evaluateRemotely(call, evaluators, filing), stop: async () => {} };
+    return { evaluate: evaluateRemotely(call, evaluators, metadata), stop: async () => {} };
   }
   const { services, accountId, stop } = await composeEvaluator(config, createLog("warn"));
-  return { evaluate: evaluateLocally(services, accountId, evaluators, filing), stop };
+  return { evaluate: evaluateLocally(services, accountId, evaluators, metadata), stop };
 }
 
 /** `FAMILY`, or `FAMILY=PROFILE`. */

@@ -3,7 +3,7 @@ import {
   InvalidEvaluatorsError,
   type WantedEvaluator,
 } from "../../evaluation/evaluate/evaluation-request.ts";
-import type { Filing } from "../../evaluation/results/record/evaluation-record.ts";
+import type { ResultMetadata } from "../../evaluation/results/record/evaluation-record.ts";
 import { CommandError } from "../command-error.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
 
@@ -12,7 +12,7 @@ export function evaluateLocally(
   services: EvaluateServices,
   accountId: string,
   evaluators: readonly WantedEvaluator[],
-  filing: Filing,
+  metadata: ResultMetadata,
 ): EvaluateSample {
   const neverAborted = new AbortController().signal;
   return async ({ sample, datasetSampleId, idempotencyKey }) => {
@@ -20,7 +20,7 @@ export function evaluateLocally(
       accountId,
       sample,
       evaluators,
-      filing: { ...filing, datasetSampleId },
+      metadata: { ...metadata, datasetSampleId },
       capture: "all",
       hasConfidenceInterval: false,
       idempotencyKey,

@@ -1,5 +1,5 @@
 import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-request.ts";
-import type { Filing } from "../../evaluation/results/record/evaluation-record.ts";
+import type { ResultMetadata } from "../../evaluation/results/record/evaluation-record.ts";
 import type { CallServer } from "../connect-to-server.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
 
@@ -7,7 +7,7 @@ import type { EvaluateSample } from "./evaluate-line.ts";
 export function evaluateRemotely(
   call: CallServer,
   evaluators: readonly WantedEvaluator[],
-  { app, tags, runId }: Filing,
+  { app, tags, runId }: ResultMetadata,
 ): EvaluateSample {
   const ofCommand = {
     evaluators: evaluators.map(({ evaluator, profileName, explainStrategy }) => ({

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { ClientDisconnectedError } from "../../errors.ts";
 import { createRetryBudget } from "../../limits/retry-budget.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { selectByRequestKeys } from "../results/keep/kept-results-store.ts";
-import type { EvaluationRecord, KeptResult } from "../results/record/evaluation-record.ts";
+import type { EvaluationRecord, StoredResult } from "../results/record/evaluation-record.ts";
+import { selectByRequestKeys } from "../results/record/stored-results-store.ts";
 import { findConfidenceInterval } from "../results/summary/find-confidence-interval.ts";
 import type { EvaluationRequest } from "./evaluation-request.ts";
 import { type ResolvedEvaluator, resolveEvaluators } from "./resolve-evaluators.ts";
@@ -14,11 +14,11 @@ const maxMainThreadMs = 10;
 
 export type EvaluateServices = Pick<
   EvaluationServices,
-  "store" | "registry" | "runEvaluator" | "keeper" | "keysInFlight"
+  "store" | "registry" | "runEvaluator" | "resultWriter" | "keysInFlight"
 >;
 
 /** A stored result, or one that the request did not want stored. */
-export type Evaluation = EvaluationRecord | KeptResult;
+export type Evaluation = EvaluationRecord | StoredResult;
 
 /**
  * Runs all evaluators of a request at once and returns what they found in their order, stored as the request wants.
@@ -47,7 +47,7 @@ async function evaluateAll(
   resolved: readonly ResolvedEvaluator[],
   clientSignal: AbortSignal,
   keys: readonly string[] = [],
-  earlier: ReadonlyMap<string, KeptResult> = new Map(),
+  earlier: ReadonlyMap<string, StoredResult> = new Map(),
 ): Promise<Evaluation[]> {
   const allowance = { mainThreadMs: maxMainThreadMs, mayRetry: createRetryBudget() };
   const evaluations = await Promise.all(
@@ -61,14 +61,14 @@ async function evaluateAll(
   const isNew = evaluations.filter(
     (evaluation) => !("id" in evaluation) && isWanted(evaluation, request.capture),
   );
-  const kept = await services.keeper.keep(isNew);
+  const kept = await services.resultWriter.write(isNew);
   const keptOf = new Map(isNew.map((evaluation, index) => [evaluation, kept[index]]));
   return evaluations.map((evaluation) => keptOf.get(evaluation) ?? evaluation);
 }
 
 async function evaluateOne(
   services: EvaluateServices,
-  { accountId, sample, filing, hasConfidenceInterval }: EvaluationRequest,
+  { accountId, sample, metadata, hasConfidenceInterval }: EvaluationRequest,
   { id, family, profile, explainStrategy }: ResolvedEvaluator,
   requestKey: string | undefined,
   allowance: RequestAllowance,
@@ -91,7 +91,7 @@ async function evaluateOne(
     // Without a verdict, the same key may be used for another try.
     requestKey: isSuccess ? requestKey : undefined,
     sample,
-    filing,
+    metadata,
     outcome,
   };
 }

@@ -1,5 +1,5 @@
 import type { ExplainStrategy } from "@presage/contract";
-import type { Filing } from "../results/record/evaluation-record.ts";
+import type { ResultMetadata } from "../results/record/evaluation-record.ts";
 import type { Sample } from "../sample.ts";
 
 /** One evaluator that a client wants to run. */
@@ -16,7 +16,7 @@ export interface EvaluationRequest {
   accountId: string;
   sample: Sample;
   evaluators: readonly WantedEvaluator[];
-  filing: Filing;
+  metadata: ResultMetadata;
   /** Which results are stored: all, all that did not pass, or none. */
   capture: "all" | "fails-only" | "none";
   /** Whether each score comes with the interval of all earlier ones. */

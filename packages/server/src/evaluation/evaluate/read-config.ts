@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { EvaluationError } from "../evaluation-error.ts";
 import type { Family } from "../evaluators/family.ts";
-import type { UsableProfile } from "../profiles/find-usable-profile.ts";
+import type { UsableProfile } from "../profiles/find-profile.ts";
 
 const maxConfigs = 500;
 const maxConfigCharacters = 4_000_000;

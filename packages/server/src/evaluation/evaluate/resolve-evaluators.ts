@@ -1,8 +1,8 @@
 import type { ExplainStrategy } from "@presage/contract";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { defaultProfileName, type Family } from "../evaluators/family.ts";
-import { findUsableProfile, type UsableProfile } from "../profiles/find-usable-profile.ts";
-import { builtInProfileId, findBuiltInProfile, systemPrefix } from "../profiles/system-profiles.ts";
+import { builtInPrefix, builtInProfileId, findBuiltInProfile } from "../profiles/built-in-profiles.ts";
+import { findUsableProfile, type UsableProfile } from "../profiles/find-profile.ts";
 import { type EvaluatorIssue, InvalidEvaluatorsError, type WantedEvaluator } from "./evaluation-request.ts";
 
 type ResolveServices = Pick<EvaluationServices, "store" | "registry">;
@@ -54,7 +54,7 @@ async function resolveEach(
       }
       const { id, family } = found;
       const name = profileName ?? defaultProfileName;
-      const profile = name.startsWith(systemPrefix)
+      const profile = name.startsWith(builtInPrefix)
         ? builtInProfile(family, name)
         : await findUsableProfile(store.database, accountId, family.name, name);
       if (profile !== undefined) return { id, family, profile, explainStrategy };

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { z } from "zod";
 import { ServiceError } from "../../errors.ts";
-import { storeUnavailable } from "../../storage/store-failure.ts";
+import { storeUnavailable } from "../../storage/store-error.ts";
 import type { ModelFamily } from "../evaluators/family.ts";
 import { createEvaluatorRunner } from "./run-evaluator.ts";
 

@@ -1,11 +1,11 @@
 import type { ExplainStrategy } from "@presage/contract";
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { withDeadline } from "../../limits/deadline.ts";
-import { isStoreUnavailable } from "../../storage/store-failure.ts";
+import { isStoreUnavailable } from "../../storage/store-error.ts";
 import { EvaluationError, internalError, outcomeOfError, unusable } from "../evaluation-error.ts";
 import { type EvaluatorOutcome, isExplained } from "../evaluator-outcome.ts";
 import type { Family, ModelCall, ModelFamily } from "../evaluators/family.ts";
-import type { UsableProfile } from "../profiles/find-usable-profile.ts";
+import type { UsableProfile } from "../profiles/find-profile.ts";
 import type { MainThreadAllowance, RuleRunner } from "../rules/run-rule.ts";
 import { missingFields, type Sample, sampleFieldNames } from "../sample.ts";
 import { createConfigReader } from "./read-config.ts";

@@ -1,6 +1,7 @@
 import type { Database } from "../../storage/schema/tables.ts";
+import { latestCorrectionId } from "../results/record/stored-results-store.ts";
 
-/** How many results of a revision have the same verdict of the evaluator and the same of a person. */
+/** How many results of a revision have this pair of verdicts, the evaluator's and a person's. */
 export interface AgreementCell {
   revision: number | null;
   evaluator_pass: number | null;
@@ -8,7 +9,7 @@ export interface AgreementCell {
   count: number;
 }
 
-/** What people said of a profile's results of an account; of each result only the last word. */
+/** Compares the latest corrections of an account's results of a profile with the evaluator's verdicts. */
 export async function selectAgreementCells(
   reader: Database,
   accountId: string,
@@ -25,15 +26,7 @@ export async function selectAgreementCells(
     .select(({ fn }) => fn.countAll<number>().as("count"))
     .where("correction.account_id", "=", accountId)
     .where("correction.profile_public_id", "=", publicId)
-    .where("correction.id", "=", (latest) =>
-      latest
-        .selectFrom("evaluation_corrections as other")
-        .select("other.id")
-        .whereRef("other.result_id", "=", "correction.result_id")
-        .orderBy("other.created_at", "desc")
-        .orderBy("other.id", "desc")
-        .limit(1),
-    )
+    .where("correction.id", "=", latestCorrectionId(reader, "correction.result_id"))
     .groupBy(["result.profile_revision", "result.pass", "correction.pass"])
     .execute();
 }

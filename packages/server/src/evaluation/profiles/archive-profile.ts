@@ -2,13 +2,13 @@ import { nowMicros } from "../../storage/micros.ts";
 import type { Pieces } from "../../storage/read-in-pieces.ts";
 import type { Asker } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { findOwnProfile } from "./find-own-profile.ts";
+import { findOwnProfile } from "./find-profile.ts";
+import { readRevisions } from "./list-profiles.ts";
 import { markArchived, type ProfileRevision, selectRevisionSizes } from "./profiles-store.ts";
-import { readRevisions } from "./read-revisions.ts";
 
 /**
- * All revisions of a profile, which is archived for good before the first of them is read: whoever has no room for them refuses
- * them before that, and nothing has changed. Done again it changes nothing.
+ * All revisions of a profile, which is archived for good when the first of them is read: if they are too large for the response, the
+ * caller refuses before that, and nothing has changed. Repeating it changes nothing.
  */
 export async function archiveProfile(
   services: Pick<EvaluationServices, "store" | "builtInProfiles">,

@@ -1,10 +1,10 @@
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import { noSuchProfile } from "./no-such-profile.ts";
+import { noSuchProfile } from "./find-profile.ts";
 import { type ProfileRevision, selectRevisionsByKeys } from "./profiles-store.ts";
 
-/** Makes a revision of a profile, or finds the one that the same request made before, as it was then. */
+/** Makes a revision of a profile, or finds the one that the same request made earlier, as it was then. */
 export async function changeProfileOnce(
   database: Database,
   accountId: string,

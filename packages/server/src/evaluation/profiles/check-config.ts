@@ -6,7 +6,7 @@ import type { ConfigCheckTask } from "../rules/run-rule.ts";
 
 const mark = Symbol("checked");
 
-/** A config that its family takes. Only `checkConfig` makes one, so nothing else can be stored. */
+/** A config that its family accepts. Only `checkConfig` makes one, so nothing else can be stored. */
 export interface CheckedConfig {
   readonly family: Family;
   /** What the caller sent, as JSON: without the family's defaults. */
@@ -14,22 +14,22 @@ export interface CheckedConfig {
   readonly [mark]: true;
 }
 
-export interface RefusedConfig {
+export interface InvalidConfig {
   issues: readonly z.core.$ZodIssue[];
 }
 
-/** Does what of a check takes long, beside the main thread, and says what is wrong. */
+/** Runs the expensive part of a check outside the main thread. Returns what is wrong, if anything. */
 export type CheckInThread = (task: ConfigCheckTask) => Promise<string | undefined>;
 
-/** Checks a config against its family's schema; `wording` is zod's error map for what is refused. */
+/** Checks a config against its family's schema; `wording` is zod's error map for what is invalid. */
 export async function checkConfig(
   family: Family,
   config: object,
   wording: z.core.$ZodErrorMap,
   checkInThread: CheckInThread,
-): Promise<CheckedConfig | RefusedConfig> {
+): Promise<CheckedConfig | InvalidConfig> {
   const json = JSON.stringify(config);
-  // What is checked is what evaluations will read, where long integers are plain numbers.
+  // Checks what evaluations will read, where long integers are plain numbers.
   const parsed = family.config.safeParse(JSON.parse(json), { error: wording });
   if (!parsed.success) return { issues: parsed.error.issues };
   const expensiveCheck = family.kind === "rule" ? family.expensiveCheck : undefined;
@@ -42,7 +42,7 @@ export async function checkConfig(
   return { family, json, [mark]: true };
 }
 
-/** A config that takes too long is at fault itself; that no thread is free is nobody's. */
+/** A config that takes too long to check is invalid; a lack of free threads is not its fault. */
 async function settle(checking: Promise<string | undefined>): Promise<string | undefined> {
   try {
     return await checking;

@@ -8,14 +8,14 @@ import type { CheckedConfig } from "./check-config.ts";
 import { insertProfile, insertRevision, type ProfileRevision } from "./profiles-store.ts";
 
 export interface NewProfile {
-  /** Also says the family. */
+  /** Also determines the family. */
   config: CheckedConfig;
-  /** One that does not begin with `system:`. */
+  /** Does not begin with `system:`. */
   name: string;
   description: string | undefined;
 }
 
-/** Makes a profile with its first revision. A name is taken once and for all: results keep it. */
+/** Makes a profile with its first revision. A name is never free again: results refer to it. */
 export async function createProfile(
   { store }: Pick<EvaluationServices, "store">,
   asker: Asker,
@@ -52,6 +52,6 @@ export async function createProfile(
 function nameTaken(family: string): ServiceError {
   return new ServiceError(
     "conflict",
-    `The family ${family} has a profile of this name already; it may be archived.`,
+    `The family ${family} already has a profile of this name; it may be archived.`,
   );
 }

@@ -1,31 +1,33 @@
-import { type Pieces, refuseLargePage } from "../../storage/read-in-pieces.ts";
+import { type Pieces, readInPieces, refuseLargePage } from "../../storage/read-in-pieces.ts";
 import type { Asker } from "../../storage/reader.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import {
   countRevisions,
   type Page,
   type ProfileRevision,
   type RevisionFilter,
+  type RevisionKey,
   selectRevisionSizes,
+  selectRevisionsByKeys,
 } from "./profiles-store.ts";
-import { readRevisions } from "./read-revisions.ts";
 
 export interface ProfileFilter extends RevisionFilter {
-  /** Only those that come with Presage, or none of them. */
-  isManaged?: boolean | undefined;
+  /** Only built-in profiles, or only others. */
+  isBuiltIn?: boolean | undefined;
 }
 
-/** One page of the revisions that pass the filter: the account's, newest first, and then those that come with Presage. */
+/** One page of the revisions that match the filter: the account's, newest first, then the built-in ones. */
 export async function listProfiles(
   { store, builtInProfiles }: Pick<EvaluationServices, "store" | "builtInProfiles">,
   asker: Asker,
-  { isManaged, ...filter }: ProfileFilter,
+  { isBuiltIn, ...filter }: ProfileFilter,
   { limit, offset }: Page,
 ): Promise<Pieces<ProfileRevision>> {
   const { accountId } = asker;
   const reader = store.briefReader(asker);
-  const builtIn = isManaged === false ? [] : builtInProfiles.filter((revision) => passes(revision, filter));
-  if (isManaged) return readRevisions(reader, accountId, [], builtIn.slice(offset, offset + limit));
+  const builtIn = isBuiltIn === false ? [] : builtInProfiles.filter((revision) => matches(revision, filter));
+  if (isBuiltIn) return readRevisions(reader, accountId, [], builtIn.slice(offset, offset + limit));
   const own = await selectRevisionSizes(reader, accountId, filter, { limit, offset });
   refuseLargePage(
     own.map(({ bytes }) => bytes),
@@ -39,8 +41,8 @@ export async function listProfiles(
   return readRevisions(reader, accountId, own, builtIn.slice(start, start + limit - own.length));
 }
 
-/** Each has one revision, which is the last, and none is archived. */
-function passes(
+/** Each built-in profile has one revision, which is the last, and none is archived. */
+function matches(
   { public_id, evaluator_family, name, revision }: ProfileRevision,
   filter: RevisionFilter,
 ): boolean {
@@ -50,4 +52,26 @@ function passes(
     (filter.name ?? name) === name &&
     (filter.revision ?? revision) === revision
   );
+}
+
+/** An account's own revisions of these keys, in their order, followed by built-in ones. */
+export function readRevisions(
+  reader: Database,
+  accountId: string,
+  own: readonly (RevisionKey & { bytes: number })[],
+  builtIn: readonly ProfileRevision[] = [],
+): Pieces<ProfileRevision> {
+  const builtInByKey = new Map(builtIn.map((revision) => [keyOf(revision), revision]));
+  const ownByKey = new Map(own.map((key) => [keyOf(key), key]));
+  const bytesOf = new Map(own.map((key) => [keyOf(key), key.bytes]));
+  return readInPieces([...ownByKey.keys(), ...builtInByKey.keys()], bytesOf, async (some) => {
+    const wanted = some.flatMap((key) => ownByKey.get(key) ?? []);
+    const read = await selectRevisionsByKeys(reader, accountId, wanted);
+    const byKey = new Map(read.map((revision) => [keyOf(revision), revision]));
+    return some.flatMap((key) => byKey.get(key) ?? builtInByKey.get(key) ?? []);
+  });
+}
+
+function keyOf({ public_id, revision }: RevisionKey): string {
+  return `${public_id}/${revision}`;
 }

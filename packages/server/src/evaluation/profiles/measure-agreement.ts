@@ -2,10 +2,10 @@ import type { Asker } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { wilsonInterval } from "../statistics/wilson-interval.ts";
 import { type AgreementCell, selectAgreementCells } from "./agreement-store.ts";
-import { noSuchProfile } from "./no-such-profile.ts";
+import { noSuchProfile } from "./find-profile.ts";
 import { selectProfile } from "./profiles-store.ts";
 
-/** How far people agreed with one revision of a profile. */
+/** How far people's corrections agree with one revision of a profile. */
 export interface RevisionAgreement {
   revision: number;
   corrected: number;
@@ -18,7 +18,7 @@ export interface RevisionAgreement {
   agreementInterval: ReturnType<typeof wilsonInterval>;
 }
 
-/** How far an account's people agreed with each revision of a profile, the newest first. */
+/** How far an account's corrections agree with each revision of a profile, the newest first. */
 export async function measureAgreement(
   { store, builtInProfiles }: Pick<EvaluationServices, "store" | "builtInProfiles">,
   asker: Asker,

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
+import type { Micros } from "../../storage/micros.ts";
 import type {
-  Database,
   EvaluatorProfileRevisionsTable,
   EvaluatorProfilesTable,
-  Micros,
-} from "../../storage/schema/tables.ts";
+} from "../../storage/schema/evaluator-profiles.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 
 export interface ProfileRevision {
   public_id: string;
@@ -14,13 +14,13 @@ export interface ProfileRevision {
   /** JSON. */
   config: string;
   description: string | null;
-  /** Whether it comes with Presage and cannot be changed. */
+  /** Whether it is built in and cannot be changed. */
   is_managed: boolean;
   created_at: Micros;
   archived_at: Micros | null;
 }
 
-/** A revision passes if everything that is given fits it. */
+/** All given filters must match. */
 export interface RevisionFilter {
   publicId?: string | undefined;
   family?: string | undefined;
@@ -35,7 +35,7 @@ export interface Page {
   offset: number;
 }
 
-/** Stores a profile unless the account has one of that name in the family; says whether it did. */
+/** Stores a profile unless the account has one of that name in the family; returns whether it did. */
 export async function insertProfile(database: Database, row: EvaluatorProfilesTable): Promise<boolean> {
   const inserted = await database
     .insertInto("evaluator_profiles")
@@ -59,8 +59,8 @@ export async function selectProfile(
     .executeTakeFirst();
 }
 
-/** Counts one more revision of a profile that is not archived; the transaction holds the profile until it ends. */
-export async function countRevision(
+/** Takes the next revision number of a profile that is not archived, and locks the profile until the transaction ends. */
+export async function takeNextRevision(
   database: Database,
   accountId: string,
   publicId: string,
@@ -93,7 +93,7 @@ export async function selectDescription(
   return row.description;
 }
 
-/** A profile that already is archived stays as it is. */
+/** Does not change a profile that is already archived. */
 export async function markArchived(
   database: Database,
   accountId: string,
@@ -109,10 +109,10 @@ export async function markArchived(
     .execute();
 }
 
-/** What tells one revision of a profile from all others. */
+/** What identifies a revision. */
 export type RevisionKey = Pick<ProfileRevision, "public_id" | "revision">;
 
-/** An account's revisions that pass the filter, newest first, each with about how many bytes it has; all of them unless a page is asked for. */
+/** An account's revisions that match the filter, newest first, with their approximate sizes; all of them if no page is given. */
 export async function selectRevisionSizes(
   reader: Database,
   accountId: string,
@@ -131,7 +131,7 @@ export async function selectRevisionSizes(
   return await (page === undefined ? query : query.limit(page.limit).offset(page.offset)).execute();
 }
 
-/** An account's revisions of these keys, in no order. */
+/** An account's revisions of these keys, in no particular order. */
 export async function selectRevisionsByKeys(
   reader: Database,
   accountId: string,
@@ -176,7 +176,7 @@ async function selectWhole(query: ReturnType<typeof filtered>): Promise<ProfileR
   return rows.map((row) => ({ ...row, is_managed: false }));
 }
 
-/** How many of an account's revisions pass the filter. */
+/** How many of an account's revisions match the filter. */
 export async function countRevisions(
   database: Database,
   accountId: string,
@@ -200,7 +200,7 @@ function filtered(
   if (publicId !== undefined) query = query.where("profile.public_id", "=", publicId);
   if (family !== undefined) query = query.where("profile.evaluator_family", "=", family);
   if (name !== undefined) query = query.where("profile.name", "=", name);
-  // PostgreSQL would read it as an integer of the column's size, and fail where it has none so large.
+  // PostgreSQL would read it as an integer of the column's size, and fail if it is too large for that.
   if (revision !== undefined)
     query = query.where("revision.revision", "=", sql<number>`cast(${revision} as bigint)`);
   if (isLastOnly) query = query.whereRef("revision.revision", "=", "profile.last_revision");

@@ -6,24 +6,24 @@ import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { changeProfileOnce } from "./change-profile-once.ts";
 import type { CheckedConfig } from "./check-config.ts";
-import { noSuchProfile } from "./no-such-profile.ts";
+import { noSuchProfile } from "./find-profile.ts";
 import {
-  countRevision,
   insertRevision,
   type ProfileRevision,
   selectDescription,
   selectProfile,
+  takeNextRevision,
 } from "./profiles-store.ts";
 
 export interface NewRevision {
   publicId: string;
-  /** The whole new one, checked by the profile's own family. */
+  /** The complete new config, checked by the profile's own family. */
   config: CheckedConfig;
-  /** Absent: as it was. */
+  /** Absent: unchanged. */
   description: string | undefined;
 }
 
-/** Adds a revision to a profile. Earlier ones stay as they are. */
+/** Adds a revision to a profile. Earlier revisions do not change. */
 export async function reviseProfile(
   { store }: Pick<EvaluationServices, "store">,
   asker: Asker,
@@ -32,9 +32,9 @@ export async function reviseProfile(
 ): Promise<ProfileRevision> {
   const { accountId } = asker;
   return await changeProfileOnce(store.writer(asker), accountId, once, async (transaction) => {
-    const counted = await countRevision(transaction, accountId, publicId);
-    if (counted === undefined) throw await whyNot(transaction, accountId, publicId);
-    const { last_revision, ...named } = counted;
+    const taken = await takeNextRevision(transaction, accountId, publicId);
+    if (taken === undefined) throw await whyNot(transaction, accountId, publicId);
+    const { last_revision, ...named } = taken;
     const profile = { public_id: publicId, ...named };
     const revision = {
       public_id: publicId,

@@ -1,17 +1,50 @@
+import type { Asker } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import { holdTaxonomyOf, type TaxonomyRevision } from "./error-taxonomies-store.ts";
-import { findRevision } from "./find-revision.ts";
-import { noSuchRevision } from "./no-such-revision.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
+import { builtInIsFixed, builtInRevisions, isBuiltInRevision } from "./built-in/built-in-revisions.ts";
+import { lockTaxonomyOf, type TaxonomyRevision } from "./error-taxonomies-store.ts";
+import { deleteLabels, moveLabels } from "./error-taxonomy-labels-store.ts";
+import { findRevision, noSuchRevision } from "./find-revision.ts";
 
-/** Changes a revision's labels while nobody else changes its taxonomy's, and returns it as it then is. */
-export async function changeLabels(
+/** Adds labels to a revision. Labels of another revision of its taxonomy move. */
+export async function setLabels(
+  { store }: Pick<EvaluationServices, "store">,
+  asker: Asker,
+  revisionId: string,
+  labels: readonly string[],
+): Promise<TaxonomyRevision> {
+  if (isBuiltInRevision(revisionId)) throw builtInIsFixed();
+  return await changeLabels(store.writer(asker), asker.accountId, revisionId, (transaction, taxonomyId) =>
+    moveLabels(transaction, taxonomyId, revisionId, labels),
+  );
+}
+
+/** Removes labels from a revision; labels that it lacks are ignored. */
+export async function removeLabels(
+  { store }: Pick<EvaluationServices, "store">,
+  asker: Asker,
+  revisionId: string,
+  labels: readonly string[],
+): Promise<TaxonomyRevision> {
+  const [builtIn] = builtInRevisions(asker.accountId, { revisionId });
+  if (builtIn !== undefined) {
+    if (labels.some((label) => builtIn.labels.includes(label))) throw builtInIsFixed();
+    return builtIn;
+  }
+  return await changeLabels(store.writer(asker), asker.accountId, revisionId, (transaction) =>
+    deleteLabels(transaction, revisionId, labels),
+  );
+}
+
+/** Changes a revision's labels with its taxonomy locked, and returns the changed revision. */
+async function changeLabels(
   database: Database,
   accountId: string,
   revisionId: string,
   change: (transaction: Database, taxonomyId: string) => Promise<void>,
 ): Promise<TaxonomyRevision> {
   return await database.transaction().execute(async (transaction) => {
-    const taxonomyId = await holdTaxonomyOf(transaction, accountId, revisionId);
+    const taxonomyId = await lockTaxonomyOf(transaction, accountId, revisionId);
     if (taxonomyId === undefined) throw noSuchRevision();
     await change(transaction, taxonomyId);
     return await findRevision(transaction, accountId, revisionId);

@@ -5,15 +5,14 @@ import { nowMicros } from "../../storage/micros.ts";
 import type { Asker } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { systemPrefix } from "../profiles/system-profiles.ts";
-import { builtInIsFixed } from "./built-in/built-in-is-fixed.ts";
-import { isBuiltInTaxonomy } from "./built-in/built-in-revisions.ts";
+import { builtInPrefix } from "../profiles/built-in-profiles.ts";
+import { builtInIsFixed, isBuiltInTaxonomy } from "./built-in/built-in-revisions.ts";
 import {
-  countRevision,
   insertRevision,
   insertTaxonomy,
   selectTaxonomyId,
   type TaxonomyRevision,
+  takeNextRevision,
 } from "./error-taxonomies-store.ts";
 import { moveLabels } from "./error-taxonomy-labels-store.ts";
 import { findRevision } from "./find-revision.ts";
@@ -29,11 +28,11 @@ export interface NewRevision {
 
 export interface NamedTaxonomy {
   name: string;
-  /** Refuses a name that the account has already. */
+  /** Whether a name that the account already has is an error. */
   isNewOnly: boolean;
 }
 
-/** Adds a revision to a taxonomy, which is created if it is named and does not exist. A repeated request gets the revision as it was then. */
+/** Adds a revision to a taxonomy, which is created if it is given by name and does not exist. A repeated request gets the revision as it was then. */
 export async function createRevision(
   { store }: Pick<EvaluationServices, "store">,
   asker: Asker,
@@ -59,7 +58,7 @@ async function appendRevision(
 ): Promise<TaxonomyRevision> {
   refuseBuiltIn(taxonomy);
   const taxonomyId = "id" in taxonomy ? taxonomy.id : await ensureTaxonomy(transaction, accountId, taxonomy);
-  const revision = await countRevision(transaction, accountId, taxonomyId, description);
+  const revision = await takeNextRevision(transaction, accountId, taxonomyId, description);
   if (revision === undefined) throw new ServiceError("not_found", "There is no such error taxonomy.");
   const id = Bun.randomUUIDv7();
   await insertRevision(transaction, {
@@ -78,10 +77,10 @@ async function appendRevision(
 function refuseBuiltIn(taxonomy: NewRevision["taxonomy"]): void {
   if ("id" in taxonomy) {
     if (isBuiltInTaxonomy(taxonomy.id)) throw builtInIsFixed();
-  } else if (taxonomy.name.startsWith(systemPrefix)) {
+  } else if (taxonomy.name.startsWith(builtInPrefix)) {
     throw new ServiceError(
       "conflict",
-      `Only what comes with Presage has a name that begins with "${systemPrefix}".`,
+      `Names that begin with "${builtInPrefix}" are reserved for built-in taxonomies.`,
     );
   }
 }
@@ -101,6 +100,6 @@ async function ensureTaxonomy(
     created_at: nowMicros(),
   });
   if (isNew) return id;
-  if (isNewOnly) throw new ServiceError("conflict", "There is an error taxonomy of this name already.");
+  if (isNewOnly) throw new ServiceError("conflict", "An error taxonomy of this name already exists.");
   return await selectTaxonomyId(database, accountId, name);
 }

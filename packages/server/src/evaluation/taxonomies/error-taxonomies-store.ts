@@ -1,10 +1,10 @@
 import { sql } from "kysely";
+import type { Micros } from "../../storage/micros.ts";
 import type {
-  Database,
   ErrorTaxonomiesTable,
   ErrorTaxonomyRevisionsTable,
-  Micros,
-} from "../../storage/schema/tables.ts";
+} from "../../storage/schema/error-taxonomies.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import { selectLabels } from "./error-taxonomy-labels-store.ts";
 
 export interface TaxonomyRevision {
@@ -32,7 +32,7 @@ export interface RevisionFilter {
   offset: number;
 }
 
-/** Stores a taxonomy unless the account has one of that name; says whether it did. */
+/** Stores a taxonomy unless the account has one of that name; returns whether it did. */
 export async function insertTaxonomy(database: Database, row: ErrorTaxonomiesTable): Promise<boolean> {
   const inserted = await database
     .insertInto("error_taxonomies")
@@ -53,8 +53,8 @@ export async function selectTaxonomyId(database: Database, accountId: string, na
   return taxonomy.id;
 }
 
-/** Counts one more revision of a taxonomy and returns its number; the transaction holds the taxonomy until it ends. */
-export async function countRevision(
+/** Takes the next revision number of a taxonomy, and locks the taxonomy until the transaction ends. */
+export async function takeNextRevision(
   database: Database,
   accountId: string,
   taxonomyId: string,
@@ -62,10 +62,7 @@ export async function countRevision(
 ): Promise<number | undefined> {
   const taxonomy = await database
     .updateTable("error_taxonomies")
-    .set((row) => ({
-      last_revision: row("last_revision", "+", 1),
-      ...(description === undefined ? {} : { description }),
-    }))
+    .set((row) => ({ last_revision: row("last_revision", "+", 1), description }))
     .where("id", "=", taxonomyId)
     .where("account_id", "=", accountId)
     .returning("last_revision")
@@ -78,15 +75,15 @@ export async function insertRevision(database: Database, row: ErrorTaxonomyRevis
 }
 
 /**
- * Holds the taxonomy of a revision until the transaction ends, so that nobody else moves its labels meanwhile.
+ * Locks the taxonomy of a revision until the transaction ends, so that nobody else moves its labels meanwhile.
  * Returns the taxonomy's id, or undefined if the account has no such revision.
  */
-export async function holdTaxonomyOf(
+export async function lockTaxonomyOf(
   database: Database,
   accountId: string,
   revisionId: string,
 ): Promise<string | undefined> {
-  // An update that changes nothing locks the row on every database; `for update` is not known to SQLite.
+  // An update that changes nothing locks the row on both databases; SQLite has no `for update`.
   const taxonomy = await database
     .updateTable("error_taxonomies")
     .set((row) => ({ last_revision: row.ref("last_revision") }))
@@ -102,7 +99,7 @@ export async function holdTaxonomyOf(
   return taxonomy?.id;
 }
 
-/** The ids of an account's revisions that pass the filter, newest first, each with about how many bytes it has. */
+/** The ids of an account's revisions that match the filter, newest first, with their approximate sizes. */
 export async function selectRevisionSizes(
   reader: Database,
   accountId: string,
@@ -110,7 +107,7 @@ export async function selectRevisionSizes(
 ): Promise<{ id: string; bytes: number }[]> {
   const columns = ["revision.body", "revision.metadata", "taxonomy.description"] as const;
   const sizes = columns.map((column) => sql`coalesce(octet_length(${sql.ref(column)}), 0)`);
-  return await passing(reader, accountId, filter)
+  return await matching(reader, accountId, filter)
     .select("revision.id")
     .select(sql<number>`${sql.join(sizes, sql` + `)}`.as("bytes"))
     .orderBy("revision.created_at", "desc")
@@ -149,19 +146,19 @@ export async function selectRevisions(
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** How many revisions of an account pass the filter, whatever its limit and offset. */
+/** How many revisions of an account match the filter, regardless of its limit and offset. */
 export async function countRevisions(
   database: Database,
   accountId: string,
   filter: RevisionFilter,
 ): Promise<number> {
-  const { count } = await passing(database, accountId, filter)
+  const { count } = await matching(database, accountId, filter)
     .select(({ fn }) => fn.countAll().as("count"))
     .executeTakeFirstOrThrow();
   return Number(count);
 }
 
-function passing(
+function matching(
   database: Database,
   accountId: string,
   { revisionId, taxonomyId, taxonomyName, label, isLatestOnly }: RevisionFilter,
@@ -176,13 +173,13 @@ function passing(
     query = query.where("taxonomy.account_id", "=", accountId).where("taxonomy.name", "=", taxonomyName);
   }
   if (label !== undefined) {
-    const bearers = database
+    const labelled = database
       .selectFrom("error_taxonomies")
-      .innerJoin("error_taxonomy_labels as borne", "borne.taxonomy_id", "error_taxonomies.id")
-      .select("borne.revision_id")
+      .innerJoin("error_taxonomy_labels as label", "label.taxonomy_id", "error_taxonomies.id")
+      .select("label.revision_id")
       .where("error_taxonomies.account_id", "=", accountId)
-      .where("borne.label", "=", label);
-    query = query.where("revision.id", "in", bearers);
+      .where("label.label", "=", label);
+    query = query.where("revision.id", "in", labelled);
   }
   return isLatestOnly ? query.whereRef("revision.revision", "=", "taxonomy.last_revision") : query;
 }

@@ -1,21 +1,21 @@
 import { ServiceError } from "../../errors.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 
-/** Labels are listed with the revision that bears them. */
+/** Labels are listed with their revision. */
 const maxLabels = 1_000;
 
-/** Puts labels on a revision, behind those that it bears, and takes them off whichever revision bore them. */
+/** Adds labels to a revision, after those that it has, and removes them from other revisions of the taxonomy. */
 export async function moveLabels(
   database: Database,
   taxonomyId: string,
   revisionId: string,
   labels: readonly string[],
 ): Promise<void> {
-  const borne = await selectLabels(database, [revisionId]);
-  const last = borne.at(-1)?.position ?? 0;
-  const added = new Set(labels).difference(new Set(borne.map(({ label }) => label)));
+  const present = await selectLabels(database, [revisionId]);
+  const last = present.at(-1)?.position ?? 0;
+  const added = new Set(labels).difference(new Set(present.map(({ label }) => label)));
   if (added.size === 0) return;
-  if (borne.length + added.size > maxLabels) throw tooManyLabels();
+  if (present.length + added.size > maxLabels) throw tooManyLabels();
   await database
     .insertInto("error_taxonomy_labels")
     .values(
@@ -38,19 +38,19 @@ export async function moveLabels(
 function tooManyLabels(): ServiceError {
   return new ServiceError(
     "conflict",
-    `A revision bears ${maxLabels} labels at most. Remove some of them first.`,
+    `A revision can have at most ${maxLabels} labels. Remove some of them first.`,
   );
 }
 
-/** Takes those of the labels off a revision that it bears. */
+/** Removes those of the labels that a revision has. */
 export async function deleteLabels(
   database: Database,
   revisionId: string,
   labels: readonly string[],
 ): Promise<void> {
   const wanted = new Set(labels);
-  const borne = await selectLabels(database, [revisionId]);
-  const gone = borne.map(({ label }) => label).filter((label) => wanted.has(label));
+  const present = await selectLabels(database, [revisionId]);
+  const gone = present.map(({ label }) => label).filter((label) => wanted.has(label));
   if (gone.length === 0) return;
   await database
     .deleteFrom("error_taxonomy_labels")
@@ -59,7 +59,7 @@ export async function deleteLabels(
     .execute();
 }
 
-/** The labels of some revisions, those of each in the order in which they were set. */
+/** The labels of revisions, each in the order in which they were set. */
 export async function selectLabels(database: Database, revisionIds: readonly string[]) {
   if (revisionIds.length === 0) return [];
   return await database

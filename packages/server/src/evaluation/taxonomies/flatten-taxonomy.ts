@@ -7,7 +7,7 @@ export interface TaxonomyLeaf {
   description?: string;
 }
 
-/** The leaves of a body's tree, the first `maxLeaves` of them. */
+/** The first `maxLeaves` leaves of a body's tree. */
 export function flattenTaxonomy(body: unknown, maxLeaves: number): TaxonomyLeaf[] {
   return [...leavesOf(readTaxonomy(body), []).take(maxLeaves)];
 }

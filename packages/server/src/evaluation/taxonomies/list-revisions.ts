@@ -11,7 +11,7 @@ import {
   type TaxonomyRevision,
 } from "./error-taxonomies-store.ts";
 
-/** The revisions that an account sees: its own, the newest first, and behind them those that come with Presage. */
+/** The revisions that an account sees: its own, newest first, then the built-in ones. */
 export async function listRevisions(
   { store }: Pick<EvaluationServices, "store">,
   asker: Asker,
@@ -20,7 +20,7 @@ export async function listRevisions(
   const { accountId } = asker;
   const reader = store.briefReader(asker);
   const own = await selectRevisionSizes(reader, accountId, filter);
-  const builtIn = await builtInBehind(reader, accountId, filter, own.length);
+  const builtIn = await builtInAfter(reader, accountId, filter, own.length);
   const bytesOf = new Map(own.map(({ id, bytes }) => [id, bytes]));
   refuseLargePage([...bytesOf.values()], "revisions", "Ask for fewer revisions with limit.");
   const ids = [...own, ...builtIn].map(({ id }) => id);
@@ -34,8 +34,8 @@ export async function listRevisions(
   });
 }
 
-/** The built-in revisions of a page, behind the `own` revisions of the account that it has. */
-async function builtInBehind(
+/** The built-in revisions of a page, after its `own` revisions of the account. */
+async function builtInAfter(
   reader: Database,
   accountId: string,
   filter: RevisionFilter,
@@ -43,8 +43,8 @@ async function builtInBehind(
 ): Promise<TaxonomyRevision[]> {
   const builtIn = builtInRevisions(accountId, filter);
   if (own === filter.limit || builtIn.length === 0) return [];
-  // A page with some of its own is the last such page; on an empty one it takes a count to know how many were passed.
+  // A page with some of the account's revisions is the last such page; on one without, a count tells how many were skipped.
   const isPast = own === 0 && filter.offset > 0;
-  const passed = isPast ? filter.offset - (await countRevisions(reader, accountId, filter)) : 0;
-  return builtIn.slice(passed, passed + filter.limit - own);
+  const skipped = isPast ? filter.offset - (await countRevisions(reader, accountId, filter)) : 0;
+  return builtIn.slice(skipped, skipped + filter.limit - own);
 }

@@ -2,7 +2,7 @@ import type { ErrorCategory, ErrorResponse, HTTPValidationError } from "@presage
 import { ClientDisconnectedError, ServiceError, type ServiceErrorCode, UpstreamError } from "../../errors.ts";
 import { SignInError, type SignInFailure } from "../../identity/openid/sign-in-error.ts";
 import { ReusedKeyError } from "../../storage/idempotency/once.ts";
-import { isStoreUnavailable, storeUnavailable } from "../../storage/store-failure.ts";
+import { isStoreUnavailable, storeUnavailable } from "../../storage/store-error.ts";
 import { valueError } from "../request/pydantic-issues.ts";
 import { InvalidRequestError } from "../request/validate.ts";
 

@@ -1,5 +1,4 @@
-import { microsPerMs } from "../../storage/micros.ts";
-import type { Micros } from "../../storage/schema/tables.ts";
+import { type Micros, microsPerMs } from "../../storage/micros.ts";
 
 /** Reads a date-time of ISO 8601 to the microsecond; one without an offset is UTC. */
 export function readInstant(text: string): Micros {

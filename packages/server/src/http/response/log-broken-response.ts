@@ -1,4 +1,4 @@
-import { isStoreUnavailable } from "../../storage/store-failure.ts";
+import { isStoreUnavailable } from "../../storage/store-error.ts";
 import type { Call } from "../pipeline/route.ts";
 import type { Services } from "../services.ts";
 

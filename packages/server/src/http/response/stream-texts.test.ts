@@ -1,10 +1,10 @@
 import { afterAll, expect, test } from "bun:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { KeptResult } from "../../evaluation/results/record/evaluation-record.ts";
+import type { StoredResult } from "../../evaluation/results/record/evaluation-record.ts";
 import { exportFormat, exportTexts } from "../resources/results/export-format.ts";
 import { streamTexts } from "./stream-texts.ts";
 
-type Pieces = AsyncGenerator<KeptResult[], void>;
+type Pieces = AsyncGenerator<StoredResult[], void>;
 
 let pieces: () => Pieces;
 const broken: unknown[] = [];
@@ -19,7 +19,7 @@ const server = Bun.serve({
 });
 afterAll(() => server.stop(true));
 
-function piece(firstId: number, text = "out"): KeptResult[] {
+function piece(firstId: number, text = "out"): StoredResult[] {
   return Array.from({ length: 100 }, (_, index) => ({
     id: firstId + index,
     createdAt: 0,
@@ -28,7 +28,7 @@ function piece(firstId: number, text = "out"): KeptResult[] {
     explainStrategy: "never",
     isExternal: true,
     sample: { output: text },
-    filing: { app: "default" },
+    metadata: { app: "default" },
     outcome: { status: "success" },
   }));
 }

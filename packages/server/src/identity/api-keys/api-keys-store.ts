@@ -1,6 +1,8 @@
 import type { Selectable } from "kysely";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
-import type { ApiKeysTable, Database, Micros } from "../../storage/schema/tables.ts";
+import type { Micros } from "../../storage/micros.ts";
+import type { ApiKeysTable } from "../../storage/schema/identity.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 
 export type ApiKey = Omit<Selectable<ApiKeysTable>, "digest" | "user_id">;
 

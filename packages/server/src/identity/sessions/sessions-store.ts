@@ -1,6 +1,8 @@
 import type { Selectable } from "kysely";
 import { isAfter, type KeysetPage, type ListPart, toListPart } from "../../storage/keyset.ts";
-import type { Database, Micros, SessionsTable } from "../../storage/schema/tables.ts";
+import type { Micros } from "../../storage/micros.ts";
+import type { SessionsTable } from "../../storage/schema/identity.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 
 export type Session = Omit<
   Selectable<SessionsTable>,

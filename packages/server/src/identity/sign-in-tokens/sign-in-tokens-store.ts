@@ -1,4 +1,6 @@
-import type { Database, Micros, SignInTokensTable } from "../../storage/schema/tables.ts";
+import type { Micros } from "../../storage/micros.ts";
+import type { SignInTokensTable } from "../../storage/schema/identity.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 
 export async function insertSignInToken(database: Database, row: SignInTokensTable): Promise<void> {
   await database.insertInto("sign_in_tokens").values(row).execute();

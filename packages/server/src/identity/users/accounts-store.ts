@@ -1,4 +1,5 @@
-import type { AccountsTable, Database } from "../../storage/schema/tables.ts";
+import type { AccountsTable } from "../../storage/schema/identity.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 
 export type Account = Pick<AccountsTable, "id" | "name">;
 

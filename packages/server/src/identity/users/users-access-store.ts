@@ -1,4 +1,5 @@
-import type { Database, Micros } from "../../storage/schema/tables.ts";
+import type { Micros } from "../../storage/micros.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 import type { Liveness } from "../sessions/sessions-store.ts";
 
 /** A user, and how many ways in they have now. */

@@ -1,6 +1,7 @@
 import type { Selectable } from "kysely";
 import { isPostgres } from "../../storage/is-postgres.ts";
-import type { Database, UsersTable } from "../../storage/schema/tables.ts";
+import type { UsersTable } from "../../storage/schema/identity.ts";
+import type { Database } from "../../storage/schema/tables.ts";
 
 export type User = Selectable<UsersTable>;
 

@@ -1,6 +1,6 @@
 import { isPostgres } from "../is-postgres.ts";
-import { microsPerMs, nowMicros } from "../micros.ts";
-import type { Database, Micros } from "../schema/tables.ts";
+import { type Micros, microsPerMs, nowMicros } from "../micros.ts";
+import type { Database } from "../schema/tables.ts";
 import { type Once, ReusedKeyError } from "./once.ts";
 
 /** How long a request is remembered: far longer than any client goes on trying. */

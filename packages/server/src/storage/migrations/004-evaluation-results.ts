@@ -1,6 +1,6 @@
 import { type Kysely, type Migration, sql } from "kysely";
 import { isPostgres } from "../is-postgres.ts";
-import { keptInKey } from "./kept-in-key.ts";
+import { keptInKey } from "./without-rowid.ts";
 
 /** The filters of a search that are an equality; each has the index that serves it in the order of ids. */
 const searchedColumns = [

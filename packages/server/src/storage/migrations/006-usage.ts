@@ -1,5 +1,5 @@
 import type { Kysely, Migration } from "kysely";
-import { keptInKey } from "./kept-in-key.ts";
+import { keptInKey } from "./without-rowid.ts";
 
 export const usage: Migration = {
   async up(db: Kysely<unknown>) {

@@ -1,7 +1,7 @@
 import { type Kysely, type Migration, type RawBuilder, sql } from "kysely";
 import { isPostgres } from "../is-postgres.ts";
 import * as numbers from "../result-numbers.ts";
-import { keptInKey } from "./kept-in-key.ts";
+import { keptInKey } from "./without-rowid.ts";
 
 const sequence = sql.ref(numbers.resultNumbers);
 const sequenceName = sql.lit(numbers.resultNumbers);

@@ -1,6 +1,6 @@
 import { CompiledQuery, type DatabaseConnection, type Driver } from "kysely";
 import pg from "pg";
-import { storeBusy, storeUnavailable, storeUncertain } from "../store-failure.ts";
+import { storeBusy, storeUnavailable, storeUncertain } from "../store-error.ts";
 
 /** How long connections that are told to end may take before they are cut. */
 const farewellMs = 1_000;

@@ -6,9 +6,9 @@ import {
   type SqliteDialectConfig,
   type SqliteStatement,
 } from "kysely";
-import { isDiskFailure, storeUncertain } from "../store-failure.ts";
+import { isDiskFailure, storeUncertain } from "../store-error.ts";
 import { openSqlite } from "./open-sqlite.ts";
-import { waitForLocks } from "./wait-for-locks.ts";
+import { waitForLocks } from "./sqlite-driver.ts";
 
 /** Kysely's SQLite dialect over Bun's driver, on the thread that asks. */
 export function sqliteDialect(path: string, onAnswer: () => void = () => {}): SqliteDialect {

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setInterval, setTimeout } from "node:timers/promises";
 import type { Worker } from "node:worker_threads";
 import { Kysely, sql } from "kysely";
-import { isStoreUnavailable } from "../store-failure.ts";
+import { isStoreUnavailable } from "../store-error.ts";
 import { openSqlite } from "./open-sqlite.ts";
 import { sqliteThreadDialect } from "./sqlite-thread-dialect.ts";
 import { startSqliteWorker } from "./start-sqlite-worker.ts";

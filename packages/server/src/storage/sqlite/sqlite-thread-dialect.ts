@@ -10,7 +10,7 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 import { orAborted, withDeadline } from "../../limits/deadline.ts";
-import { storeUnavailable } from "../store-failure.ts";
+import { storeUnavailable } from "../store-error.ts";
 import { takeTurns } from "../take-turns.ts";
 import type { SqliteThreadStatement } from "./sqlite-thread.ts";
 import { type ThreadClient, threadClient } from "./thread-client.ts";

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { LatencyResponse, UsageResponse, type UsageRow } from "@presage/contract";
-import { addUse, emptyTally, type UsageTally, type Use } from "../../../src/usage/usage-tally.ts";
+import { addUse, emptyTally, type UsageTally, type Use } from "../../../src/usage/usage-totals.ts";
 import { callWithKey, type TestPresage } from "../presage/presage.ts";
 
 type Headers = Record<string, string>;

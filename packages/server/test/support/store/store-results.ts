@@ -1,11 +1,11 @@
-import { takeNumbers } from "../../../src/evaluation/results/keep/numbers-store.ts";
+import { addTimes, takeNumbers } from "../../../src/evaluation/results/keep/numbers-store.ts";
 import { addResults } from "../../../src/evaluation/results/keep/write-results.ts";
 import type {
   EvaluationRecord,
-  KeptResult,
+  StoredResult,
 } from "../../../src/evaluation/results/record/evaluation-record.ts";
-import { addTimes } from "../../../src/evaluation/results/times/times-store.ts";
-import type { Database, Micros } from "../../../src/storage/schema/tables.ts";
+import type { Micros } from "../../../src/storage/micros.ts";
+import type { Database } from "../../../src/storage/schema/tables.ts";
 
 /** A result to store: an ordinary one with these fields replaced. */
 export type StoredFields = Partial<Omit<EvaluationRecord, "accountId">> & { createdAt?: Micros };
@@ -18,7 +18,7 @@ export const ordinaryResult: Omit<EvaluationRecord, "accountId"> = {
   explainStrategy: "always",
   isExternal: false,
   sample: { input: "in", output: "out" },
-  filing: { app: "default" },
+  metadata: { app: "default" },
   outcome: { status: "success", pass: true, score: 1 },
 };
 
@@ -27,7 +27,7 @@ export async function storeResults(
   database: Database,
   accountId: string,
   fields: readonly StoredFields[],
-): Promise<KeptResult[]> {
+): Promise<StoredResult[]> {
   return await database.transaction().execute(async (transaction) => {
     const { ids, createdAt } = await takeNumbers(transaction, fields.length);
     const results = fields.map((given, index) => ({

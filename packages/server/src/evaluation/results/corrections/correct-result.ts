@@ -1,14 +1,16 @@
 import { ServiceError } from "../../../errors.ts";
 import { doOnce } from "../../../storage/idempotency/do-once.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
+import type { Micros } from "../../../storage/micros.ts";
 import type { Asker } from "../../../storage/reader.ts";
-import type { Database, Micros } from "../../../storage/schema/tables.ts";
+import { toFlag } from "../../../storage/schema/flag.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { type Countable, type Counted, countResults } from "../keep/count-results.ts";
+import { lockResult } from "../keep/countable-results-store.ts";
 import { addCounted } from "../keep/rollup-writes-store.ts";
-import type { KeptResult } from "../record/evaluation-record.ts";
+import type { StoredResult } from "../record/evaluation-record.ts";
 import { findResult, noSuchResult } from "../record/find-result.ts";
-import { holdResult } from "../summary/countable-results-store.ts";
 import { insertCorrection, selectCorrectedAt } from "./corrections-store.ts";
 
 /** What a person says about the verdict of a result. */
@@ -22,40 +24,40 @@ export interface NewCorrection {
 }
 
 /**
- * Appends a correction, which counts from then on in searches and summaries, and returns the result with it. Whether there is
- * such a result to be corrected is found out first, as whoever writes holds up others.
+ * Appends a correction, which counts in searches and summaries from then on, and returns the result with it. Whether such a result
+ * can be corrected is checked first, since a writing transaction blocks others.
  */
 export async function correctResult(
   services: Pick<EvaluationServices, "store" | "folder">,
   asker: Asker,
   correction: NewCorrection,
   once: Once | undefined,
-): Promise<KeptResult> {
+): Promise<StoredResult> {
   const { resultId, pass, score = Number(pass), comment } = correction;
-  // All that is answered is read before the change: once that is kept, no read may fail the request.
+  // All of the response is read before the change: once that is committed, no read may fail the request.
   const result = await findResult(services, asker, resultId);
   if (result.outcome.status !== "success") {
-    throw new ServiceError("conflict", "The evaluation has no verdict that could be corrected.");
+    throw new ServiceError("conflict", "The evaluation has no verdict to correct.");
   }
-  // The same request says the same again; what it does not say is when it came first.
+  // A repeated request contains all but the time of the first.
   const { createdAt } = await doOnce(services.store.writer(asker), once, {
     work: (transaction) => appendCorrection(transaction, asker.accountId, { ...correction, score }),
     toReceipt: (appended) => appended,
     recall: async (appended) => appended,
   });
-  services.folder.note();
+  services.folder.schedule();
   return { ...result, correction: { pass, score, comment, createdAt } };
 }
 
-/** Of two corrections of one result the second waits for the first, so that it sees what that has counted. */
+/** Of two corrections of one result the second waits for the first, so that it sees what the first one counted. */
 async function appendCorrection(
   transaction: Database,
   accountId: string,
   { userId, resultId, pass, score, comment }: NewCorrection & { score: number },
 ): Promise<{ createdAt: Micros }> {
-  const held = await holdResult(transaction, accountId, resultId);
-  if (held === undefined) throw noSuchResult();
-  const { counted, now } = held;
+  const locked = await lockResult(transaction, accountId, resultId);
+  if (locked === undefined) throw noSuchResult();
+  const { counted, now } = locked;
   const createdAt = Math.max(now, ((await selectCorrectedAt(transaction, resultId)) ?? 0) + 1);
   await insertCorrection(transaction, {
     id: Bun.randomUUIDv7(),
@@ -63,20 +65,20 @@ async function appendCorrection(
     account_id: accountId,
     profile_public_id: counted.profile?.publicId ?? null,
     user_id: userId,
-    pass: Number(pass),
+    pass: toFlag(pass),
     score,
     comment: comment ?? null,
     created_at: createdAt,
   });
   await addCounted(
     transaction,
-    moved([counted], [{ ...counted, outcome: { status: "success", pass, score } }]),
+    recount([counted], [{ ...counted, outcome: { status: "success", pass, score } }]),
   );
   return { createdAt };
 }
 
-/** What the rollup gains and loses where results count otherwise than before. */
-export function moved(from: readonly Countable[], to: readonly Countable[]): Counted {
+/** What the rollup loses and gains when results are counted differently than before. */
+export function recount(from: readonly Countable[], to: readonly Countable[]): Counted {
   const [lost, gained] = [countResults(from), countResults(to)];
   const takenAway = lost.counts.map((cell) => ({
     ...cell,

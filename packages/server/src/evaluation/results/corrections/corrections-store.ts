@@ -1,21 +1,30 @@
-import type { Database, EvaluationCorrectionsTable, Micros } from "../../../storage/schema/tables.ts";
-import { selectResults } from "../keep/kept-results-store.ts";
-import type { KeptResult } from "../record/evaluation-record.ts";
-import { toMille } from "../summary/score-mille.ts";
+import type { Micros } from "../../../storage/micros.ts";
+import type { EvaluationCorrectionsTable } from "../../../storage/schema/evaluation-results.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import type { CorrectedExample } from "../../judge/prompts.ts";
+import { toThousandths } from "../record/result-rows.ts";
+import { latestCorrectionId, selectResults } from "../record/stored-results-store.ts";
 
-/** When a person last said something about a result. */
-export async function selectCorrectedAt(database: Database, resultId: number): Promise<Micros | undefined> {
-  const row = await database
+/** When a result was last corrected, by `latest` if that is given. */
+export async function selectCorrectedAt(
+  database: Database,
+  resultId: number,
+  latest?: Micros,
+): Promise<Micros | undefined> {
+  const corrections = database
     .selectFrom("evaluation_corrections")
     .select("created_at")
     .where("result_id", "=", resultId)
     .orderBy("created_at", "desc")
-    .limit(1)
-    .executeTakeFirst();
+    .limit(1);
+  const row = await (latest === undefined
+    ? corrections
+    : corrections.where("created_at", "<=", latest)
+  ).executeTakeFirst();
   return row?.created_at;
 }
 
-/** Appends a correction and lets its verdict count. */
+/** Appends a correction and makes its verdict count. */
 export async function insertCorrection(
   transaction: Database,
   row: EvaluationCorrectionsTable & { score: number },
@@ -23,39 +32,36 @@ export async function insertCorrection(
   await transaction.insertInto("evaluation_corrections").values(row).execute();
   await transaction
     .updateTable("evaluation_results")
-    .set({ counted_pass: row.pass, counted_score: row.score, score_mille: toMille(row.score) })
+    .set({ counted_pass: row.pass, counted_score: row.score, score_mille: toThousandths(row.score) })
     .where("id", "=", row.result_id)
     .execute();
 }
 
-/** Results of a profile that people have corrected, the latest corrections first. */
-export async function selectCorrectedResults(
+/** The latest corrections of results of a profile, newest first, one a result. */
+export async function findCorrections(
   reader: Database,
   accountId: string,
   profilePublicId: string,
   limit: number,
-): Promise<KeptResult[]> {
+): Promise<CorrectedExample[]> {
   const rows = await reader
     .selectFrom("evaluation_corrections as correction")
     .select("correction.result_id")
     .where("correction.account_id", "=", accountId)
     .where("correction.profile_public_id", "=", profilePublicId)
-    .where("correction.id", "=", (latest) =>
-      latest
-        .selectFrom("evaluation_corrections as other")
-        .select("other.id")
-        .whereRef("other.result_id", "=", "correction.result_id")
-        .orderBy("other.created_at", "desc")
-        .orderBy("other.id", "desc")
-        .limit(1),
-    )
+    .where("correction.id", "=", latestCorrectionId(reader, "correction.result_id"))
     .orderBy("correction.created_at", "desc")
     .orderBy("correction.id", "desc")
     .limit(limit)
     .execute();
-  return await selectResults(
+  const results = await selectResults(
     reader,
     accountId,
     rows.map(({ result_id }) => result_id),
   );
+  return results.flatMap(({ sample, correction }) => {
+    if (correction === undefined) return [];
+    const { pass, comment } = correction;
+    return [{ sample, pass, ...(comment === undefined ? {} : { comment }) }];
+  });
 }

@@ -1,21 +1,21 @@
-import type { ErrorFindingCountsTable } from "../../../storage/schema/tables.ts";
+import type { ErrorFindingCountsTable } from "../../../storage/schema/evaluation-rollup.ts";
 import { microsPerDay } from "../keep/count-results.ts";
-import type { KeptResult } from "../record/evaluation-record.ts";
+import type { StoredResult } from "../record/evaluation-record.ts";
 
-/** Of the names of paths; any fixed UUID serves. */
+/** Of the ids of paths; any fixed UUID serves. */
 const pathNamespace = "b3d1c7a0-64ab-4d0e-8a53-0f6f4f0c9d27";
-/** Stands for the evaluations themselves: a leaf's path has at least its own name. */
+/** Counts the evaluations themselves: the path of a leaf has at least one name. */
 const noPath = "[]";
 
-/** What the family `error-taxonomy`, and no other, says beside its verdict. */
+/** What only the family `error-taxonomy` returns beside its verdict. */
 interface ErrorsFound {
   error_taxonomy_revision_id: string;
   categories: readonly { path: string[] }[];
 }
 
-/** What some results add to the counts of errors: nothing, unless their family looks for errors of a taxonomy. */
+/** What results add to the counts of errors: nothing, unless their family finds errors of a taxonomy. */
 export function countErrorFindings(
-  results: readonly Pick<KeptResult, "accountId" | "createdAt" | "evaluatorFamily" | "outcome">[],
+  results: readonly Pick<StoredResult, "accountId" | "createdAt" | "evaluatorFamily" | "outcome">[],
 ): ErrorFindingCountsTable[] {
   const counts = new Map<string, ErrorFindingCountsTable>();
   for (const { accountId, createdAt, evaluatorFamily, outcome } of results) {
@@ -37,7 +37,7 @@ export function countErrorFindings(
   return [...counts.values()];
 }
 
-/** A tree may have two leaves of one path, which are one kind of error here. */
+/** A tree may have two leaves of one path, which count as one kind of error. */
 function pathsOf({ categories = [] }: Partial<ErrorsFound>): Set<string> {
   return new Set([noPath, ...categories.map(({ path }) => JSON.stringify(path))]);
 }

@@ -1,10 +1,11 @@
 import { isPostgres } from "../../../storage/is-postgres.ts";
-import type { Database, ErrorFindingCountsTable } from "../../../storage/schema/tables.ts";
+import type { ErrorFindingCountsTable } from "../../../storage/schema/evaluation-rollup.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 
-/** So many rows are far from what a statement takes in parameters. */
+/** Far below the number of parameters that a statement may have. */
 const rowsAtOnce = 1_000;
 
-/** Adds to how often errors were found. */
+/** Adds to the counts of errors. */
 export async function addErrorFindings(
   transaction: Database,
   counts: readonly ErrorFindingCountsTable[],
@@ -27,13 +28,13 @@ export async function addErrorFindings(
   }
 }
 
-/** Days since 1970-01-01 UTC, the last one not counted. */
+/** Days since 1970-01-01 UTC; `untilDay` is exclusive. */
 export interface Days {
   fromDay: number | undefined;
   untilDay: number | undefined;
 }
 
-/** How often an account's evaluations against a revision found each path, and on which day last. */
+/** How often an account's evaluations against a revision found each path, and the last day on which they did. */
 export async function selectErrorFindings(
   reader: Database,
   accountId: string,
@@ -57,7 +58,7 @@ export async function selectErrorFindings(
     .select(["path", "day"])
     .select(({ fn }) => fn.sum<number>("count").as("count"))
     .groupBy(["path", "day"])
-    // A result that was moved to another day leaves nothing in its old one.
+    // A result moved to another day leaves a zero in its old one.
     .having(({ fn }) => fn.sum<number>("count"), ">", 0);
   return await reader
     .selectFrom(byDay.as("by_day"))

@@ -1,11 +1,11 @@
+import type { Micros } from "../../../storage/micros.ts";
 import type { Asker } from "../../../storage/reader.ts";
-import type { Micros } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { findRevision } from "../../taxonomies/find-revision.ts";
 import { microsPerDay } from "../keep/count-results.ts";
 import { selectErrorFindings } from "./error-findings-store.ts";
 
-/** Whole days: from the one that `since` falls in, up to those that begin at `until` or later. */
+/** Whole days: the first contains `since`, and the last starts before `until`. */
 export interface Period {
   since: Micros | undefined;
   until: Micros | undefined;
@@ -13,9 +13,9 @@ export interface Period {
 
 /** What an account's evaluations against a revision of a taxonomy found. */
 export interface ErrorFindings {
-  /** Those that came to a verdict, with errors or without. */
+  /** Evaluations with a verdict, with or without errors. */
   evaluated: number;
-  /** Most often first. The last day is counted from 1970-01-01 UTC. */
+  /** The most frequent first. `lastDay` is in days since 1970-01-01 UTC. */
   findings: { path: string[]; count: number; lastDay: number }[];
 }
 
@@ -33,7 +33,7 @@ export async function findErrorFindings(
     untilDay: until === undefined ? undefined : Math.ceil(until / microsPerDay),
   });
   const all = rows.map(({ path, count, last_day }) => ({
-    // It was written as a list of texts.
+    // Written as a list of texts.
     path: JSON.parse(path) as string[],
     count,
     lastDay: last_day,

@@ -1,9 +1,15 @@
-import type { EvaluationCountsTable, EvaluationSeriesTable } from "../../../storage/schema/tables.ts";
-import type { EvaluationRecord, KeptResult } from "../record/evaluation-record.ts";
-import { toMille } from "../summary/score-mille.ts";
+import type { EvaluationStatus } from "@presage/contract";
+import type {
+  CountedVerdict,
+  EvaluationCountsTable,
+  EvaluationSeriesTable,
+} from "../../../storage/schema/evaluation-rollup.ts";
+import { toFlag } from "../../../storage/schema/flag.ts";
+import type { EvaluationRecord, StoredResult } from "../record/evaluation-record.ts";
+import { toThousandths } from "../record/result-rows.ts";
 
 export const microsPerDay = 86_400_000_000;
-/** Of the names of series; any fixed UUID serves. */
+/** Of the ids of series; any fixed UUID serves. */
 const seriesNamespace = "5d0cf7a4-3c4b-4d5e-9b0a-6a4f6f1f2c11";
 
 export interface Counted {
@@ -11,37 +17,37 @@ export interface Counted {
   counts: EvaluationCountsTable[];
 }
 
-/** The verdict of a result as the rollup spells it. */
-function verdictOf(status: string, pass: boolean | undefined): string {
+/** Spelt as in the rollup. */
+function verdictOf(status: EvaluationStatus, pass: boolean | undefined): CountedVerdict {
   if (status !== "success") return status;
   if (pass === undefined) return "none";
   return pass ? "pass" : "fail";
 }
 
-/** What of a result the rollup counts it by. */
+/** What the rollup needs to know about a result. */
 export type Countable = Pick<
-  KeptResult,
+  StoredResult,
   "accountId" | "evaluatorId" | "evaluatorFamily" | "profile" | "createdAt"
 > & {
-  filing: Pick<KeptResult["filing"], "app" | "runId">;
-  outcome: Pick<KeptResult["outcome"], "status" | "pass" | "score">;
+  metadata: Pick<StoredResult["metadata"], "app" | "runId">;
+  outcome: Pick<StoredResult["outcome"], "status" | "pass" | "score">;
 };
 
-/** The series that some results will be counted in. */
+/** The series that results will be counted in. */
 export function seriesOf(records: readonly EvaluationRecord[]): EvaluationSeriesTable[] {
   const series = new Map<string, EvaluationSeriesTable>();
   for (const record of records) {
-    for (const spansRuns of [true, false]) noteSeries(series, record, spansRuns);
+    for (const spansRuns of [true, false]) addSeriesOf(series, record, spansRuns);
   }
   return [...series.values()];
 }
 
-/** What some results add to the rollup. */
+/** What results add to the rollup. */
 export function countResults(results: readonly Countable[]): Counted {
   const series = new Map<string, EvaluationSeriesTable>();
   const counts = new Map<string, EvaluationCountsTable>();
   for (const result of results) {
-    for (const spansRuns of [true, false]) addOne(counts, noteSeries(series, result, spansRuns).id, result);
+    for (const spansRuns of [true, false]) addOne(counts, addSeriesOf(series, result, spansRuns).id, result);
   }
   return { series: [...series.values()], counts: [...counts.values()] };
 }
@@ -55,7 +61,7 @@ function addOne(
     series_id: seriesId,
     day: Math.floor(createdAt / microsPerDay),
     verdict: verdictOf(outcome.status, outcome.pass),
-    score_mille: outcome.score === undefined ? -1 : toMille(outcome.score),
+    score_mille: outcome.score === undefined ? -1 : toThousandths(outcome.score),
   };
   const key = `${cell.series_id} ${cell.day} ${cell.verdict} ${cell.score_mille}`;
   const count = counts.get(key) ?? { ...cell, count: 0, score_sum: 0, score_sum_of_squares: 0 };
@@ -66,24 +72,24 @@ function addOne(
   counts.set(key, count);
 }
 
-function noteSeries(
+function addSeriesOf(
   known: Map<string, EvaluationSeriesTable>,
   result: Omit<Countable, "createdAt">,
   spansRuns: boolean,
 ): EvaluationSeriesTable {
   const dimensions = {
     account_id: result.accountId,
-    app: result.filing.app,
+    app: result.metadata.app,
     evaluator_id: result.evaluatorId,
     evaluator_family: result.evaluatorFamily ?? "",
     profile_name: result.profile?.name ?? "",
     profile_public_id: result.profile?.publicId ?? "",
     profile_revision: result.profile?.revision ?? 0,
-    spans_runs: Number(spansRuns),
-    run_id: spansRuns ? "" : (result.filing.runId ?? ""),
+    spans_runs: toFlag(spansRuns),
+    run_id: spansRuns ? "" : (result.metadata.runId ?? ""),
   };
   const key = JSON.stringify(Object.values(dimensions));
-  // Named after what it counts, so that no process has to ask another for its id.
+  // The id follows from the dimensions, so that processes need not agree on it.
   const series = known.get(key) ?? { id: Bun.randomUUIDv5(key, seriesNamespace), ...dimensions };
   known.set(key, series);
   return series;

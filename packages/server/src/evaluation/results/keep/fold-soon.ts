@@ -1,28 +1,29 @@
-/** Readers add up what is not folded yet, so it need not be at once; but there should not be much of it. */
+/** Readers add what is not folded yet, so folding is not urgent, but there should never be much to add. */
 const foldAfterMs = 2_000;
-/** The store is in trouble, and nothing is lost by waiting. */
+/** The store has a problem, and nothing is lost by waiting. */
 const foldAgainAfterMs = 30_000;
 
+/** Folds new counts into the stored ones. */
 export interface Folder {
-  /** There is something to be folded. */
-  note(): void;
-  /** Waits for a fold that is under way, and begins no other. What is left is folded by another process, or after the next start. */
+  /** Call when there are new counts. */
+  schedule(): void;
+  /** Waits for a fold in progress, and starts no other. Another process, or this one after its next start, folds the rest. */
   stop(): Promise<void>;
 }
 
-/** Folds a moment after something was noted, once for all that was noted until then. */
+/** Folds a moment after it was scheduled, once for everything scheduled until then. */
 export function foldSoon(fold: () => Promise<void>, onFailure: (error: unknown) => void): Folder {
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   let isFailing = false;
-  let underWay = Promise.resolve();
+  let inProgress = Promise.resolve();
 
   function plan(afterMs: number): void {
     if (isStopped || timer !== undefined) return;
     timer = setTimeout(() => {
-      // Whatever is noted from here on asks for another one.
+      // Counts that arrive from here on need another fold.
       timer = undefined;
-      underWay = underWay.then(run);
+      inProgress = inProgress.then(run);
     }, afterMs);
     timer.unref();
   }
@@ -39,11 +40,11 @@ export function foldSoon(fold: () => Promise<void>, onFailure: (error: unknown) 
   }
 
   return {
-    note: () => plan(isFailing ? foldAgainAfterMs : foldAfterMs),
+    schedule: () => plan(isFailing ? foldAgainAfterMs : foldAfterMs),
     async stop() {
       isStopped = true;
       clearTimeout(timer);
-      await underWay;
+      await inProgress;
     },
   };
 }

@@ -2,18 +2,18 @@ import { sql } from "kysely";
 import { firstWriterLock } from "../../../storage/result-numbers.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 
-/** So many that a statement takes some tens of milliseconds. */
+/** A statement of this many rows takes some tens of milliseconds. */
 const rowsAtOnce = 5_000;
-/** Next to the locks of writers. The one below is taken by processes of the version before. */
+/** Next to the locks of writers. The number below it belongs to processes of the previous version. */
 const foldLock = sql.raw(`${firstWriterLock} - 2`);
 
 interface Fold {
   from: string;
   into: string;
   keys: readonly string[];
-  /** What becomes of each other column where the row is there already. */
+  /** How each other column is merged into an existing row. */
   merged: Readonly<Record<string, "sum" | "least" | "greatest">>;
-  /** What only goes along. */
+  /** Columns that are only copied. */
   carried?: readonly string[];
   /** Rows that cannot be folded yet stay where they are. */
   onlyWhere?: string;
@@ -25,7 +25,7 @@ const folds: readonly Fold[] = [
     into: "evaluation_counts",
     keys: ["series_id", "day", "verdict", "score_mille"],
     merged: { count: "sum", score_sum: "sum", score_sum_of_squares: "sum" },
-    // Writers see to it that the series is there. A database that lost its last moments may lack it until the next of them does.
+    // Writers add the series first. A database that lost its last transactions may lack one until the next writer adds it.
     onlyWhere: "exists (select from evaluation_series where id = series_id)",
   },
   {
@@ -44,8 +44,8 @@ const folds: readonly Fold[] = [
 ];
 
 /**
- * Folds what writers appended on PostgreSQL into the counts that are kept. Each statement is a transaction of its own, so that a process
- * that stops in the middle, for whatever reason, neither loses anything nor holds anything. Of several processes one does it.
+ * Adds up ("folds") what writers appended on PostgreSQL and merges it into the stored counts. Each statement is a transaction of its own,
+ * so that a process that stops in the middle neither loses nor locks anything. Of several processes one folds at a time.
  */
 export async function foldDeltas(database: Database): Promise<void> {
   for (const fold of folds) {
@@ -55,13 +55,13 @@ export async function foldDeltas(database: Database): Promise<void> {
       folded += some;
       if (some < rowsAtOnce) break;
     }
-    // Rows that come and go leave their space behind. Reclaimed at once, it is used again and the table stays as small as it is.
+    // Reclaimed at once, the space of deleted rows is reused and the table stays small.
     if (folded > 0) await sql`vacuum (truncate false, skip_locked) ${sql.ref(fold.from)}`.execute(database);
   }
 }
 
-/** Lets nobody fold until the transaction ends. */
-export async function holdFolding(transaction: Database): Promise<void> {
+/** Prevents folding until the transaction ends. */
+export async function lockFolding(transaction: Database): Promise<void> {
   await sql`select pg_advisory_xact_lock(${foldLock})`.execute(transaction);
 }
 

@@ -1,25 +1,26 @@
 import { forgetOldRequests, noteRequest } from "../../../storage/idempotency/idempotent-requests-store.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
+import type { Micros } from "../../../storage/micros.ts";
 import type { Asker } from "../../../storage/reader.ts";
-import type { Database, Micros } from "../../../storage/schema/tables.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import type { Store } from "../../../storage/store.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
 import type { Sample } from "../../sample.ts";
-import type { Filing } from "../record/evaluation-record.ts";
-import { selectImported } from "./imported-results-store.ts";
-import type { ResultsKeeper } from "./keep-results.ts";
+import type { ResultMetadata } from "../record/evaluation-record.ts";
+import { selectRowsByRequestKeys } from "../record/stored-results-store.ts";
+import type { ResultWriter } from "./result-writer.ts";
 
-/** A result that was made elsewhere. Of its evaluator and its profile only the names are known. */
+/** A result that was made elsewhere. Of its evaluator and profile only the names are known. */
 export interface ImportedResult {
   evaluatorId: string;
   profileName: string | undefined;
   sample: Sample;
-  filing: Filing;
+  metadata: ResultMetadata;
   outcome: Omit<EvaluatorOutcome, "status">;
 }
 
-/** What the response to an import tells of each result. */
+/** What the response to an import says about each result. */
 export interface ImportReceipt {
   id: number;
   app: string;
@@ -28,18 +29,18 @@ export interface ImportReceipt {
 }
 
 /**
- * Stores results that were made elsewhere, all of them or none. A repeated request gets what the first one stored: it is
- * recorded with a name before the import, and its results have the name and their position as request keys, which are unique.
- * So they are committed with their identity, on whatever thread and in whatever batch, and nothing is stored twice.
+ * Stores results that were made elsewhere, all or none. A repeated request gets what the first one stored: the import is recorded
+ * under a name first, and its results have that name and their position as request keys, which are unique. So they are committed with
+ * their identity, on any thread and in any batch, and nothing is stored twice.
  */
 export async function importResults(
-  { store, keeper, imports }: Pick<EvaluationServices, "store" | "keeper" | "imports">,
+  { store, resultWriter, imports }: Pick<EvaluationServices, "store" | "resultWriter" | "imports">,
   asker: Asker,
   results: readonly ImportedResult[],
   once: Once | undefined,
 ): Promise<ImportReceipt[]> {
   const { accountId } = asker;
-  if (once === undefined) return await keepImported(keeper, accountId, results);
+  if (once === undefined) return await writeImported(resultWriter, accountId, results);
   const name = await nameImport(store, asker, once);
   const keys = results.map((_, index) => `import/${name}/${index}`);
   const imported = imports.get(name) ?? importUnder(keys).finally(() => imports.delete(name));
@@ -48,8 +49,8 @@ export async function importResults(
 
   async function importUnder(requestKeys: readonly string[]): Promise<ImportReceipt[]> {
     const before = await findImported(store.database, accountId, requestKeys);
-    // If a repeated request in another process stored them first, the keeper returns those.
-    return before ?? (await keepImported(keeper, accountId, results, requestKeys));
+    // If a repeated request in another process stored them first, the writer returns those.
+    return before ?? (await writeImported(resultWriter, accountId, results, requestKeys));
   }
 }
 
@@ -60,45 +61,45 @@ async function nameImport(store: Store, asker: Asker, once: Once): Promise<strin
     .transaction()
     .execute((transaction) => noteRequest(transaction, once, newName));
   if (earlier !== undefined) return earlier;
-  // What cannot be deleted now is deleted by a later request.
+  // A failed deletion is made up for by a later request.
   void forgetOldRequests(store.database).catch(() => {});
   return newName;
 }
 
-async function keepImported(
-  keeper: ResultsKeeper,
+async function writeImported(
+  resultWriter: ResultWriter,
   accountId: string,
   results: readonly ImportedResult[],
   requestKeys: readonly string[] = [],
 ): Promise<ImportReceipt[]> {
-  const kept = await keeper.keep(
-    results.map(({ evaluatorId, profileName, sample, filing, outcome }, index) => ({
+  const stored = await resultWriter.write(
+    results.map(({ evaluatorId, profileName, sample, metadata, outcome }, index) => ({
       accountId,
       evaluatorId,
-      ...(requestKeys[index] === undefined ? {} : { requestKey: requestKeys[index] }),
-      ...(profileName === undefined ? {} : { profile: { name: profileName } }),
+      requestKey: requestKeys[index],
+      profile: profileName === undefined ? undefined : { name: profileName },
       explainStrategy: outcome.explanation === undefined ? "never" : "always",
       isExternal: true,
       sample,
-      filing,
+      metadata,
       outcome: { ...outcome, status: "success" },
     })),
   );
-  return kept.map(({ id, filing, evaluatorId, createdAt }) => ({
+  return stored.map(({ id, metadata, evaluatorId, createdAt }) => ({
     id,
-    app: filing.app,
+    app: metadata.app,
     evaluatorId,
     createdAt,
   }));
 }
 
-/** The results of an import in its order, if they were stored: all of them are, or none. */
+/** The results of an import in its order, if they are stored: all are, or none. */
 async function findImported(
   database: Database,
   accountId: string,
   keys: readonly string[],
 ): Promise<ImportReceipt[] | undefined> {
-  const rows = await selectImported(database, accountId, keys);
+  const rows = await selectRowsByRequestKeys(database, accountId, keys);
   const byKey = new Map(rows.map((row) => [row.request_key, row]));
   const found = keys.flatMap((key) => {
     const row = byKey.get(key);

@@ -1,17 +1,18 @@
 import { sql } from "kysely";
 import { databaseNow } from "../../../storage/database-clock.ts";
 import { isPostgres } from "../../../storage/is-postgres.ts";
-import { nowMicros } from "../../../storage/micros.ts";
+import { type Micros, nowMicros } from "../../../storage/micros.ts";
 import {
   firstWriterLock,
   numbersPerStretch,
   resultNumbers,
   writerLocks,
 } from "../../../storage/result-numbers.ts";
-import type { Database, Micros } from "../../../storage/schema/tables.ts";
-import { addTimes } from "../times/times-store.ts";
+import type { EvaluationTimesTable } from "../../../storage/schema/evaluation-results.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import type { StoredResult } from "../record/evaluation-record.ts";
 
-/** The numbers of results that are kept together, ascending, and when that is. */
+/** The numbers (ids) of results that are stored together, ascending, and when that is. */
 export interface Numbers {
   ids: number[];
   createdAt: Micros;
@@ -21,8 +22,8 @@ const sequence = sql.ref(resultNumbers);
 const firstLock = sql.raw(firstWriterLock);
 
 /**
- * Takes the next numbers for results, and notes at which time they are kept. Nobody waits for it on PostgreSQL, where results become
- * visible in another order than that of their numbers: see `selectLastSettled`.
+ * Takes the next numbers for results and records the time they are stored at. On PostgreSQL nobody waits for it, so results become
+ * visible in a different order than that of their numbers: see `selectLastSettled`.
  */
 export async function takeNumbers(transaction: Database, results: number): Promise<Numbers> {
   return isPostgres(transaction)
@@ -30,7 +31,7 @@ export async function takeNumbers(transaction: Database, results: number): Promi
     : await takeFromClock(transaction, results);
 }
 
-/** The lock says from which number on results may be missing. It is taken before the numbers, and goes once they can be seen. */
+/** The lock tells from which number on results may be missing. It is taken before the numbers and released once they are visible. */
 async function takeFromSequence(transaction: Database, results: number): Promise<Numbers> {
   const { rows } = await sql<{ ids: unknown[]; created_at: Micros }>`
     with held as materialized (
@@ -71,10 +72,10 @@ export async function selectLastNumber(transaction: Database): Promise<number> {
 }
 
 /**
- * The number up to which no further result can appear, or undefined where that goes for all of them. Whoever reads upwards and goes
- * on behind the last id must stop there, or would miss a result of a smaller number that is committed later. A search that begins
- * after this has been answered sees all results up to it: the locks are looked at after the sequence, and a writer lets go of its
- * lock only when its results are visible.
+ * The number up to which no further result can appear, or undefined if that holds for all results. Who reads upwards and continues
+ * after the last id must stop there, or would miss a result of a smaller number that is committed later. A search that starts after
+ * this query sees all results up to that number: the locks are read after the sequence, and a writer releases its lock only when its
+ * results are visible.
  */
 export async function selectLastSettled(reader: Database): Promise<number | undefined> {
   if (!isPostgres(reader)) return undefined;
@@ -88,3 +89,68 @@ export async function selectLastSettled(reader: Database): Promise<number | unde
     )) as id from ${sequence} as numbers`.execute(reader);
   return rows[0]?.id;
 }
+
+type Timed = Pick<StoredResult, "id" | "createdAt">;
+
+/** Records the times at which results were stored, so that searches by time find their numbers. */
+export async function addTimes(transaction: Database, results: readonly Timed[]): Promise<void> {
+  const times = stretchesOf(results);
+  if (times.length === 0) return;
+  if (isPostgres(transaction)) {
+    await transaction.insertInto("evaluation_time_deltas").values(times).execute();
+    return;
+  }
+  await transaction
+    .insertInto("evaluation_times")
+    .values(times)
+    .onConflict((conflict) =>
+      conflict.column("stretch").doUpdateSet({
+        earliest: sql`min(evaluation_times.earliest, excluded.earliest)`,
+        latest: sql`max(evaluation_times.latest, excluded.latest)`,
+      }),
+    )
+    .execute();
+}
+
+function stretchesOf(results: readonly Timed[]): EvaluationTimesTable[] {
+  const byStretch = Map.groupBy(results, ({ id }) => Math.floor(id / numbersPerStretch));
+  return [...byStretch].map(([stretch, some]) => ({
+    stretch,
+    earliest: some.reduce((earliest, { createdAt }) => Math.min(earliest, createdAt), Infinity),
+    latest: some.reduce((latest, { createdAt }) => Math.max(latest, createdAt), -Infinity),
+  }));
+}
+
+/** Ids between which all results of a period lie, possibly with others; null where there is no bound. */
+export interface IdBounds {
+  afterId: number | null;
+  beforeId: number | null;
+}
+
+/**
+ * Times follow ids only roughly, and not at all where a clock was wrong: whole stretches without a result of the period are skipped,
+ * and each result of the others has to be checked.
+ */
+export async function selectIdsAtTimes(
+  reader: Database,
+  createdAfter: Micros | undefined,
+  createdBefore: Micros | undefined,
+): Promise<IdBounds> {
+  const later = sql`latest > ${createdAfter}`;
+  const earlier = sql`earliest < ${createdBefore}`;
+  const stretch = (
+    which: "min" | "max",
+    condition: typeof later,
+  ) => sql`(select ${sql.raw(which)}(stretch) from (
+    select ${sql.raw(which)}(stretch) as stretch from evaluation_times where ${condition} union all
+    select ${sql.raw(which)}(stretch) from evaluation_time_deltas where ${condition}) as stretches)`;
+  const size = sql.lit(numbersPerStretch);
+  const { rows } = await sql<IdBounds>`select
+    ${createdAfter === undefined ? sql`null` : sql`coalesce(${stretch("min", later)} * ${size} - 1, ${noId})`} as "afterId",
+    ${createdBefore === undefined ? sql`null` : sql`coalesce((${stretch("max", earlier)} + 1) * ${size}, 0)`} as "beforeId"
+  `.execute(reader);
+  return rows[0] ?? { afterId: null, beforeId: null };
+}
+
+/** Greater than any id. */
+const noId = sql.lit(Number.MAX_SAFE_INTEGER);

@@ -6,8 +6,8 @@ import type { EvaluationRecord } from "../record/evaluation-record.ts";
 import { createWriteInParts } from "./write-in-parts.ts";
 import type { WriteResults, Written } from "./write-results.ts";
 
-// A worker's own file: it writes results into an SQLite file, so that only this thread waits for the disk.
-// Not opened at the start: a file that cannot be opened fails a write, and does not leave open whether it was kept.
+// Runs in a worker: it writes results into an SQLite file, so that only this thread waits for the disk.
+// Opened by the first write: if the file cannot be opened, that write fails, and it is certain that nothing was stored.
 let opened: { database: Database; writeResults: WriteResults } | undefined;
 
 answerRequests<string, Written>({

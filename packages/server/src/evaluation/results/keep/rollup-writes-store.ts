@@ -1,18 +1,18 @@
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import type {
-  Database,
   EvaluationCountsTable,
   EvaluationSeriesTable,
-} from "../../../storage/schema/tables.ts";
+} from "../../../storage/schema/evaluation-rollup.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import type { Counted } from "./count-results.ts";
 
-/** Adds to the rollup, whose series may be there or not. Counts below zero take away. */
+/** Adds to the rollup, including series that are missing. Negative counts subtract. */
 export async function addCounted(transaction: Database, { series, counts }: Counted): Promise<void> {
   await addSeries(transaction, series);
   await addCounts(transaction, counts);
 }
 
-/** In one order everywhere: of two writers that insert the same series, none must wait for the other in a circle. */
+/** Always in one order, to avoid deadlocks between writers that insert the same series. */
 export async function addSeries(database: Database, series: readonly EvaluationSeriesTable[]): Promise<void> {
   if (series.length === 0) return;
   await database
@@ -22,7 +22,7 @@ export async function addSeries(database: Database, series: readonly EvaluationS
     .execute();
 }
 
-/** Adds to the counts of series that are there. */
+/** Adds to the counts of existing series. */
 export async function addCounts(
   transaction: Database,
   counts: readonly EvaluationCountsTable[],
@@ -47,4 +47,29 @@ export async function addCounts(
       })),
     )
     .execute();
+}
+
+/** Each run has series of its own, so their number is unbounded. */
+const maxKnown = 10_000;
+/** A database restored from a backup may lack series that were known to exist. */
+const knownForMs = 60_000;
+
+/**
+ * Returns what makes sure that series exist before results are counted in them. On PostgreSQL that happens outside the writers'
+ * transactions: of two that insert the same series the second would wait for the first, and a single statement is short.
+ */
+export function createEnsureSeries(
+  database: Database,
+): (series: readonly EvaluationSeriesTable[]) => Promise<void> {
+  const known = new Set<string>();
+  let knownSinceMs = 0;
+  return async (series) => {
+    if (known.size > maxKnown || performance.now() - knownSinceMs > knownForMs) {
+      known.clear();
+      knownSinceMs = performance.now();
+    }
+    const unknown = series.filter(({ id }) => !known.has(id));
+    await addSeries(database, unknown);
+    for (const { id } of unknown) known.add(id);
+  };
 }

@@ -6,7 +6,7 @@ import { type OpenedDatabase, openDatabase } from "../../../storage/open-databas
 import { claimOnce } from "../../../storage/settings-store.ts";
 import { ordinaryRecord } from "../record/evaluation-record.fixture.ts";
 import type { EvaluationRecord } from "../record/evaluation-record.ts";
-import { selectResults } from "./kept-results-store.ts";
+import { selectResults } from "../record/stored-results-store.ts";
 import { createWriteInParts } from "./write-in-parts.ts";
 import { writeInThread } from "./write-in-thread.ts";
 import { createWriteResults } from "./write-results.ts";

@@ -3,42 +3,42 @@ import { splitByBytes } from "../../../storage/read-in-pieces.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { charactersOf } from "../../sample.ts";
 import type { EvaluationRecord } from "../record/evaluation-record.ts";
+import { type Numbers, selectLastNumber, takeNumbers } from "./numbers-store.ts";
 import {
   countPayloads,
   deletePayloads,
   forgetTextsAhead,
   insertPayloads,
-  noteTextsAhead,
+  recordTextsAhead,
   sweepPayloads,
-} from "../record/payloads-store.ts";
-import { type Numbers, selectLastNumber, takeNumbers } from "./numbers-store.ts";
-import { createWriteResults, numberEach, storeResults, type WriteResults } from "./write-results.ts";
+} from "./results-store.ts";
+import { createWriteResults, numberResults, storeResults, type WriteResults } from "./write-results.ts";
 
 /** The texts of one transaction: some tens of milliseconds. */
 const partCharacters = 2_000_000;
-/** Longer than whoever waits for the file pauses between two tries. */
+/** Longer than other writers pause between two attempts at the file. */
 const pauseMs = 15;
 
 /**
- * Writes results into an SQLite file, where a transaction holds up everybody who writes. Where they have long texts, these go ahead,
- * part by part, under numbers that are taken before. Nobody sees them until the results follow, all at once.
+ * Writes results into an SQLite file, where a transaction blocks all other writers. Long texts are written ahead, part by part, under
+ * numbers taken beforehand. They are invisible until the results follow, all at once.
  */
 export function createWriteInParts(database: Database): WriteResults {
   const writeAtOnce = createWriteResults(database);
   let isSwept = false;
 
   return async (records) => {
-    // What another process left behind that ended in the middle.
+    // Texts left by a process that stopped in the middle.
     if (!isSwept) await sweepPayloads(database);
     isSwept = true;
     const parts = splitTexts(records);
     if (parts.length < 2) return await writeAtOnce(records);
     const numbers = await database.transaction().execute(async (transaction) => {
       const taken = await takeNumbers(transaction, records.length);
-      await noteTextsAhead(transaction, taken.ids);
+      await recordTextsAhead(transaction, taken.ids);
       return taken;
     });
-    const results = numberEach(records, numbers);
+    const results = numberResults(records, numbers);
     try {
       for (const part of parts) {
         await insertPayloads(
@@ -49,7 +49,7 @@ export function createWriteInParts(database: Database): WriteResults {
       }
       return await storeResults(database, records, (transaction) => settle(transaction, records, numbers));
     } catch (error) {
-      // What cannot be deleted now is swept away at the next start.
+      // What cannot be deleted now is swept at the next start.
       await deletePayloads(database, numbers.ids)
         .then(() => forgetTextsAhead(database, numbers.ids))
         .catch(() => {});
@@ -59,8 +59,8 @@ export function createWriteInParts(database: Database): WriteResults {
 }
 
 /**
- * The numbers as they were taken, if the texts are there under them and nobody took later ones, who may have been seen already. Else
- * new numbers, and the texts go along with the results.
+ * Keeps the numbers if their texts are stored and no later numbers, which may already be visible, were taken. Otherwise takes new
+ * numbers, and the texts are stored with the results.
  */
 async function settle(transaction: Database, records: readonly EvaluationRecord[], taken: Numbers) {
   await forgetTextsAhead(transaction, taken.ids);

@@ -6,9 +6,9 @@ import { join } from "node:path";
 import type { Worker } from "node:worker_threads";
 import { openDatabase } from "../../../storage/open-database.ts";
 import { openSqliteDatabase } from "../../../storage/sqlite/open-sqlite-database.ts";
-import { isStoreUnavailable, isStoreUncertain } from "../../../storage/store-failure.ts";
+import { isStoreUnavailable, isStoreUncertain } from "../../../storage/store-error.ts";
 import { ordinaryRecord } from "../record/evaluation-record.fixture.ts";
-import { selectResults } from "./kept-results-store.ts";
+import { selectResults } from "../record/stored-results-store.ts";
 import { startResultsWorker, writeInThread } from "./write-in-thread.ts";
 
 /** A program that asks for a write and ends the thread at once. */
@@ -82,7 +82,7 @@ describe("what the store refuses", () => {
   test("fails with the store's reason, and leaves nothing of its call behind", async () => {
     await migrateFile();
     // A row that the schema does not take.
-    const bad = { ...ordinaryRecord, filing: {} as typeof ordinaryRecord.filing };
+    const bad = { ...ordinaryRecord, metadata: {} as typeof ordinaryRecord.metadata };
     const refused = failureOf(writer.write([ordinaryRecord, bad]));
     const next = writer.write([ordinaryRecord]);
     expect(await refused).toMatchObject({ code: "SQLITE_CONSTRAINT_NOTNULL" });

@@ -1,13 +1,13 @@
 import { Worker } from "node:worker_threads";
 import { type ThreadClient, threadClient } from "../../../storage/sqlite/thread-client.ts";
-import { isStoreUncertain, storeUncertain } from "../../../storage/store-failure.ts";
+import { isStoreUncertain, storeUncertain } from "../../../storage/store-error.ts";
 import type { WriteResults, Written } from "./write-results.ts";
 
 export function startResultsWorker(sqlitePath: string): Worker {
   return new Worker(new URL("./results-thread.ts", import.meta.url), { workerData: sqlitePath });
 }
 
-/** Writes results into an SQLite file on a thread of its own. It starts with the first of them, and anew after it died. */
+/** Writes results into an SQLite file on a thread of its own, which starts with the first write and is replaced if it dies. */
 export function writeInThread(
   sqlitePath: string,
   startWorker: (sqlitePath: string) => Worker = startResultsWorker,
@@ -16,11 +16,11 @@ export function writeInThread(
   return {
     async write(records) {
       if (thread === undefined || thread.hasEnded()) thread = threadClient(startWorker(sqlitePath));
-      const asked = thread;
+      const current = thread;
       // Copying objects to a thread takes five times as long as writing them as JSON.
-      return await asked.ask(JSON.stringify(records)).catch((error: unknown) => {
-        // A thread that dies may have committed before it could say so.
-        throw asked.hasEnded() || isStoreUncertain(error) ? storeUncertain(error) : error;
+      return await current.ask(JSON.stringify(records)).catch((error: unknown) => {
+        // A thread that dies may already have committed.
+        throw current.hasEnded() || isStoreUncertain(error) ? storeUncertain(error) : error;
       });
     },
     async end() {

@@ -2,28 +2,26 @@ import { isPostgres } from "../../../storage/is-postgres.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { countErrorFindings } from "../error-findings/count-error-findings.ts";
 import { addErrorFindings } from "../error-findings/error-findings-store.ts";
-import type { EvaluationRecord, KeptResult } from "../record/evaluation-record.ts";
-import { deletePayloads } from "../record/payloads-store.ts";
-import { claimRequestKeys, insertResults } from "../record/results-store.ts";
-import { createKnownSeries } from "../summary/known-series.ts";
+import type { EvaluationRecord, StoredResult } from "../record/evaluation-record.ts";
+import { selectByRequestKeys } from "../record/stored-results-store.ts";
 import { countResults, seriesOf } from "./count-results.ts";
-import { selectByRequestKeys } from "./kept-results-store.ts";
 import { type Numbers, takeNumbers } from "./numbers-store.ts";
-import { addCounts, addSeries } from "./rollup-writes-store.ts";
+import { claimRequestKeys, deletePayloads, insertResults } from "./results-store.ts";
+import { addCounts, addSeries, createEnsureSeries } from "./rollup-writes-store.ts";
 
-/** The numbers of results that were kept together, in their order, and when that was. */
+/** The numbers of results that were stored together, in their order, and when that was. */
 export interface Written extends Numbers {
-  /** What is kept in the place of records whose request key another result had, by their place among the records. */
-  earlier: ReadonlyMap<number, KeptResult>;
+  /** The result that already had a record's request key, by the record's index. */
+  earlier: ReadonlyMap<number, StoredResult>;
 }
 
-/** Keeps results and counts them, all or nothing. Returns once they are on disk. */
+/** Stores and counts results, all or nothing. Returns once they are on disk. */
 export type WriteResults = (records: readonly EvaluationRecord[]) => Promise<Written>;
 
 export function createWriteResults(database: Database): WriteResults {
-  const ensureSeries = createKnownSeries(database);
+  const ensureSeries = createEnsureSeries(database);
   return async (records) => {
-    // SQLite has one writer at a time, who may as well do it inside.
+    // SQLite has one writer at a time, which can add them in its transaction.
     const isAhead = isPostgres(database);
     if (isAhead) await ensureSeries(seriesOf(records));
     return await storeResults(database, records, async (transaction) => ({
@@ -33,13 +31,13 @@ export function createWriteResults(database: Database): WriteResults {
   };
 }
 
-/** What of some results is in the store before they are. */
+/** What is stored ahead of results. */
 interface IsThere {
   hasSeries: boolean;
   hasPayloads?: boolean;
 }
 
-/** Stores results and counts them in one transaction, under the numbers that `prepare` has for them. */
+/** Stores and counts results in one transaction, under the numbers that `prepare` returns. */
 export async function storeResults(
   database: Database,
   records: readonly EvaluationRecord[],
@@ -47,79 +45,68 @@ export async function storeResults(
 ): Promise<Written> {
   return await database.transaction().execute(async (transaction) => {
     const { numbers, isThere } = await prepare(transaction);
-    const kept = await addResults(transaction, numberEach(records, numbers), isThere);
-    // Before the commit: once that is done, nothing may fail.
-    return { ...numbers, earlier: await findEarlier(transaction, records, numbers, kept) };
+    const results = numberResults(records, numbers);
+    const stored = await addResults(transaction, results, isThere);
+    // Before the commit: after it, nothing may fail.
+    return { ...numbers, earlier: await findEarlier(transaction, results, stored) };
   });
 }
 
-/** Stores results and counts them in every rollup, but those whose request key is taken. Returns the ones that it stored. */
+/** Stores results, except those whose request key is taken, and counts them in every rollup. Returns the stored ones. */
 export async function addResults(
   transaction: Database,
-  results: readonly KeptResult[],
+  results: readonly StoredResult[],
   { hasSeries, hasPayloads = false }: IsThere,
-): Promise<readonly KeptResult[]> {
-  const kept = await claimRequestKeys(transaction, results);
-  if (hasPayloads && kept.length < results.length)
-    await deletePayloads(transaction, idsOfOthers(results, kept));
-  const { series, counts } = countResults(kept);
-  const findings = countErrorFindings(kept);
+): Promise<readonly StoredResult[]> {
+  const stored = await claimRequestKeys(transaction, results);
+  if (hasPayloads && stored.length < results.length) {
+    const storedIds = new Set(stored.map(({ id }) => id));
+    await deletePayloads(
+      transaction,
+      results.map(({ id }) => id).filter((id) => !storedIds.has(id)),
+    );
+  }
+  const { series, counts } = countResults(stored);
+  const findings = countErrorFindings(stored);
   if (!hasSeries) await addSeries(transaction, series);
   if (isPostgres(transaction)) {
-    await insertResults(
-      transaction,
-      kept,
-      [
-        { table: "evaluation_count_deltas", rows: counts },
-        { table: "error_finding_count_deltas", rows: findings },
-      ],
-      { hasPayloads },
-    );
+    const deltas = [
+      { table: "evaluation_count_deltas" as const, rows: counts },
+      { table: "error_finding_count_deltas" as const, rows: findings },
+    ];
+    await insertResults(transaction, stored, deltas, { hasPayloads });
   } else {
-    await insertResults(transaction, kept, [], { hasPayloads });
+    await insertResults(transaction, stored, [], { hasPayloads });
     await addCounts(transaction, counts);
     await addErrorFindings(transaction, findings);
   }
-  return kept;
+  return stored;
 }
 
-function idsOfOthers(results: readonly KeptResult[], kept: readonly KeptResult[]): number[] {
-  const keptIds = new Set(kept.map(({ id }) => id));
-  return results.map(({ id }) => id).filter((id) => !keptIds.has(id));
-}
-
-/** The results as they are kept. */
-export function numberResults(records: readonly EvaluationRecord[], written: Written): KeptResult[] {
-  return records.map(
-    (record, index) => written.earlier.get(index) ?? { ...record, ...numberAt(written, index) },
-  );
-}
-
-export function numberEach(records: readonly EvaluationRecord[], numbers: Numbers): KeptResult[] {
-  return records.map((record, index) => ({ ...record, ...numberAt(numbers, index) }));
-}
-
-function numberAt({ ids, createdAt }: Numbers, index: number): Pick<KeptResult, "id" | "createdAt"> {
-  const id = ids[index];
-  if (id === undefined) throw new Error("There are fewer numbers than results");
-  return { id, createdAt };
+/** The results as they are stored. */
+export function numberResults(
+  records: readonly EvaluationRecord[],
+  { ids, createdAt, earlier }: Numbers & Partial<Written>,
+): StoredResult[] {
+  return records.map((record, index) => {
+    const id = ids[index];
+    if (id === undefined) throw new Error("There are fewer numbers than results");
+    return earlier?.get(index) ?? { ...record, id, createdAt };
+  });
 }
 
 async function findEarlier(
   database: Database,
-  records: readonly EvaluationRecord[],
-  { ids }: Numbers,
-  kept: readonly KeptResult[],
-): Promise<Map<number, KeptResult>> {
-  const earlier = new Map<number, KeptResult>();
-  if (kept.length === records.length) return earlier;
-  const keptIds = new Set(kept.map(({ id }) => id));
-  const twins = records.flatMap((record, index) =>
-    keptIds.has(ids[index] ?? 0)
-      ? []
-      : [{ index, accountId: record.accountId, key: record.requestKey ?? "" }],
+  results: readonly StoredResult[],
+  stored: readonly StoredResult[],
+): Promise<Map<number, StoredResult>> {
+  const earlier = new Map<number, StoredResult>();
+  if (stored.length === results.length) return earlier;
+  const storedIds = new Set(stored.map(({ id }) => id));
+  const duplicates = results.flatMap(({ id, accountId, requestKey: key = "" }, index) =>
+    storedIds.has(id) ? [] : [{ index, accountId, key }],
   );
-  for (const [accountId, some] of Map.groupBy(twins, (twin) => twin.accountId)) {
+  for (const [accountId, some] of Map.groupBy(duplicates, (duplicate) => duplicate.accountId)) {
     const found = await selectByRequestKeys(
       database,
       accountId,

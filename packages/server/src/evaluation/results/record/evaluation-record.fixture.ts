@@ -9,6 +9,6 @@ export const ordinaryRecord: EvaluationRecord = {
   explainStrategy: "always",
   isExternal: false,
   sample: { input: "in", output: "out" },
-  filing: { app: "default" },
+  metadata: { app: "default" },
   outcome: { status: "success", pass: true, score: 1 },
 };

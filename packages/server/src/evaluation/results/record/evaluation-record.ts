@@ -1,48 +1,48 @@
 import type { ExplainStrategy } from "@presage/contract";
-import type { Micros } from "../../../storage/schema/tables.ts";
+import type { Micros } from "../../../storage/micros.ts";
 import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
 import type { Sample } from "../../sample.ts";
 
-/** What a result is filed under, as the caller told. */
-export interface Filing {
+/** What the caller stores a result under, to find and group it later. */
+export interface ResultMetadata {
   app: string;
-  tags?: Readonly<Record<string, string>>;
-  datasetId?: string;
-  datasetSampleId?: number | string;
-  runId?: string;
-  runProjectId?: string;
-  evaluatedModel?: EvaluatedModel;
+  tags?: Readonly<Record<string, string>> | undefined;
+  datasetId?: string | undefined;
+  datasetSampleId?: number | string | undefined;
+  runId?: string | undefined;
+  runProjectId?: string | undefined;
+  evaluatedModel?: EvaluatedModel | undefined;
 }
 
 /** The model whose output is evaluated. */
 export interface EvaluatedModel {
-  id?: string;
-  name?: string;
-  provider?: string;
-  params?: Readonly<Record<string, unknown>>;
-  selectedModel?: string;
+  id?: string | undefined;
+  name?: string | undefined;
+  provider?: string | undefined;
+  params?: Readonly<Record<string, unknown>> | undefined;
+  selectedModel?: string | undefined;
 }
 
-/** The profile, and which revision of it, that a result was made with. A result from elsewhere knows at most a name. */
+/** The profile revision that a result was made with. Of an imported result at most the name is known. */
 export interface UsedProfile {
   name: string;
-  publicId?: string;
-  revision?: number;
+  publicId?: string | undefined;
+  revision?: number | undefined;
 }
 
-/** One evaluation, before it is kept. */
+/** One evaluation, before it is stored. */
 export interface EvaluationRecord {
   accountId: string;
   evaluatorId: string;
-  /** Absent for a result that was made elsewhere. */
-  evaluatorFamily?: string;
-  profile?: UsedProfile;
+  /** Absent for an imported result. */
+  evaluatorFamily?: string | undefined;
+  profile?: UsedProfile | undefined;
   explainStrategy: ExplainStrategy;
   isExternal: boolean;
-  /** Under which it is kept once and no second time. */
+  /** At most one result of an account is stored under it. */
   requestKey?: string | undefined;
   sample: Sample;
-  filing: Filing;
+  metadata: ResultMetadata;
   outcome: EvaluatorOutcome;
 }
 
@@ -54,10 +54,10 @@ export interface Correction {
   createdAt: Micros;
 }
 
-/** One evaluation as it is kept. */
-export interface KeptResult extends EvaluationRecord {
+/** One evaluation as it is stored. */
+export interface StoredResult extends EvaluationRecord {
   id: number;
   createdAt: Micros;
   /** The latest. */
-  correction?: Correction;
+  correction?: Correction | undefined;
 }

@@ -1,21 +1,38 @@
 import { sql } from "kysely";
 import { isPostgres } from "../../../storage/is-postgres.ts";
+import type { Asker } from "../../../storage/reader.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
+import type { EvaluationServices } from "../../evaluation-services.ts";
 
-/** Some of the apps that an account has results of, in the order of their characters, those that follow `after` if it is given. */
+interface AppPage {
+  limit: number;
+  /** Only names that follow this one. */
+  after: string | undefined;
+}
+
+/** The names of apps that an account has results of, in the order of their characters on both databases. `next` is the last name if more follow. */
+export async function listApps(
+  { store }: Pick<EvaluationServices, "store">,
+  asker: Asker,
+  { limit, after }: AppPage,
+): Promise<{ names: string[]; next: string | undefined }> {
+  const names = await selectApps(store.briefReader(asker), asker.accountId, { limit: limit + 1, after });
+  return { names: names.slice(0, limit), next: names.length > limit ? names[limit - 1] : undefined };
+}
+
 export async function selectApps(
   reader: Database,
   accountId: string,
-  { limit, after }: { limit: number; after: string | undefined },
+  { limit, after }: AppPage,
 ): Promise<string[]> {
-  // PostgreSQL would order and compare as the database's language does.
+  // PostgreSQL would order and compare by the database's locale.
   const app = isPostgres(reader) ? sql<string>`app collate "C"` : sql<string>`app`;
   let query = reader
     .selectFrom("evaluation_series")
     .select(app.as("app"))
     .distinct()
     .where("account_id", "=", accountId)
-    // Every result counts in such a series too, and of those by run there may be many.
+    // Every result is counted in such a series too; those of single runs may be many.
     .where("spans_runs", "=", 1);
   if (after !== undefined) query = query.where(app, ">", after);
   const rows = await query.orderBy(app).limit(limit).execute();

@@ -1,11 +1,11 @@
 import type { EvaluationStatus, ExplainStrategy } from "@presage/contract";
-import type { Micros } from "../../../storage/schema/tables.ts";
+import type { Micros } from "../../../storage/micros.ts";
 
-/** Which results are wanted: those that everything that is given fits. */
+/** All given filters must match. */
 export interface ResultFilter {
   app?: string | undefined;
   evaluatorId?: string | undefined;
-  /** Of any status where absent. */
+  /** Absent: any status. */
   status?: EvaluationStatus | undefined;
   evaluatorFamily?: string | undefined;
   profileName?: string | undefined;
@@ -15,7 +15,7 @@ export interface ResultFilter {
   explainStrategy?: ExplainStrategy | undefined;
   /** All of them must match. */
   tags?: Readonly<Record<string, string>> | undefined;
-  /** This and the score's bounds look at the verdict that counts, which is the latest correction's. */
+  /** This and the score's bounds apply to the verdict that counts: the latest correction's, otherwise the evaluator's. */
   pass?: boolean | undefined;
   minScore?: number | undefined;
   maxScore?: number | undefined;
@@ -29,7 +29,7 @@ export interface ResultFilter {
   beforeId?: number | undefined;
 }
 
-/** A filter of one status. Results without a verdict are found by theirs only. */
+/** A filter of one status. Results without a verdict are found only by their status. */
 export interface SearchFilter extends ResultFilter {
   status: EvaluationStatus;
 }
@@ -37,6 +37,6 @@ export interface SearchFilter extends ResultFilter {
 export interface Page {
   order: "newest-first" | "oldest-first";
   limit: number;
-  /** Longer texts come cut to this; absent, they come whole. */
+  /** Longer texts are cut to this; absent: texts are whole. */
   maxTextCharacters?: number | undefined;
 }

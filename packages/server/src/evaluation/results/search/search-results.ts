@@ -1,19 +1,20 @@
 import { type Pieces, readInPieces, refuseLargePage } from "../../../storage/read-in-pieces.ts";
 import type { Asker } from "../../../storage/reader.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
-import { selectResults } from "../keep/kept-results-store.ts";
-import type { KeptResult } from "../record/evaluation-record.ts";
-import { selectPayloadBytes } from "../record/payload-bytes-store.ts";
+import { selectIdsAtTimes, selectLastSettled } from "../keep/numbers-store.ts";
+import type { StoredResult } from "../record/evaluation-record.ts";
+import { selectPayloadBytes, selectResults } from "../record/stored-results-store.ts";
 import type { Page, SearchFilter } from "./result-filter.ts";
-import { searchIds } from "./search-ids.ts";
+import { selectResultIds } from "./search-store.ts";
 
-/** An account's results of a filter, which have yet to be read. The next page goes on from the last id of this one. */
+/** An account's results of a filter, yet to be read. The next page starts after the last id of this one. */
 export async function searchResults(
   { store }: Pick<EvaluationServices, "store">,
   asker: Asker,
   filter: SearchFilter,
   page: Page,
-): Promise<Pieces<KeptResult>> {
+): Promise<Pieces<StoredResult>> {
   const { accountId } = asker;
   const reader = store.reader(asker);
   const ids = await searchIds(reader, accountId, filter, page);
@@ -24,4 +25,73 @@ export async function searchResults(
     "Cut the texts with text_limit, or ask for fewer results with limit.",
   );
   return readInPieces(ids, bytesOf, (some) => selectResults(reader, accountId, some, page.maxTextCharacters));
+}
+
+const idsPerExportPage = 1_000;
+
+/** All of an account's results of a filter, in non-empty pieces that are read on demand. */
+export async function* exportResults(
+  { store }: Pick<EvaluationServices, "store">,
+  asker: Asker,
+  filter: SearchFilter,
+  order: Page["order"],
+): AsyncGenerator<StoredResult[], void> {
+  const { accountId } = asker;
+  const reader = store.reader(asker);
+  let rest = filter;
+  for (;;) {
+    const ids = await searchIds(reader, accountId, rest, { order, limit: idsPerExportPage });
+    const bytesOf = await selectPayloadBytes(reader, ids);
+    yield* readInPieces(ids, bytesOf, (some) => selectResults(reader, accountId, some)).read();
+    const last = ids.at(-1);
+    if (last === undefined || ids.length < idsPerExportPage) return;
+    rest = { ...filter, [order === "newest-first" ? "beforeId" : "afterId"]: last };
+  }
+}
+
+async function searchIds(
+  reader: Database,
+  accountId: string,
+  filter: SearchFilter,
+  page: Page,
+): Promise<number[]> {
+  // In this order: all that follows finds what is settled.
+  const settled = await withSettledOnly(reader, filter, page);
+  return await selectResultIds(reader, { accountId, filter: await withTimesAsIds(reader, settled), page });
+}
+
+/**
+ * Reading upwards continues after the greatest id, and would miss a result of a smaller id that is committed later. Newest first,
+ * everything committed is shown, so that clients find what they have just written.
+ */
+async function withSettledOnly(
+  reader: Database,
+  filter: SearchFilter,
+  { order }: Page,
+): Promise<SearchFilter> {
+  if (filter.afterId === undefined && order === "newest-first") return filter;
+  const lastSettled = await selectLastSettled(reader);
+  if (lastSettled === undefined) return filter;
+  return { ...filter, beforeId: narrowest(Math.min, filter.beforeId, lastSettled + 1) };
+}
+
+/** The indexes are in the order of ids, not of times: times narrow the range of ids, and each result's time is checked. */
+async function withTimesAsIds(reader: Database, filter: SearchFilter): Promise<SearchFilter> {
+  const { createdAfter, createdBefore } = filter;
+  if (createdAfter === undefined && createdBefore === undefined) return filter;
+  const { afterId, beforeId } = await selectIdsAtTimes(reader, createdAfter, createdBefore);
+  return {
+    ...filter,
+    afterId: narrowest(Math.max, filter.afterId, afterId),
+    beforeId: narrowest(Math.min, filter.beforeId, beforeId),
+  };
+}
+
+function narrowest(
+  pick: (a: number, b: number) => number,
+  given: number | undefined,
+  found: number | null,
+): number | undefined {
+  if (given === undefined || found === null) return given ?? found ?? undefined;
+  return pick(given, found);
 }

@@ -1,43 +1,185 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { type Lead, possibleLeads } from "./leads.ts";
-import { endOf, heldAgainst, type Id, type Search, unionOf, walksOf } from "./search-walks-store.ts";
+import {
+  type AccessPath,
+  accessPathsOf,
+  type ColumnMatch,
+  columnMatches,
+  type ScoreGroup,
+  thousandthsPerStep,
+} from "./access-paths.ts";
+import type { Page, SearchFilter } from "./result-filter.ts";
 
-/** How far the leads of a search are counted to find the rarest. So many entries of an index are read in a millisecond. */
+/** How far each access path is counted to find the rarest. That many index entries are read in a millisecond. */
 const maxCounted = 2_000;
 
-/** The account's results of a filter, a page of them, by their ids alone. */
+type Condition = RawBuilder<unknown>;
+type Id = { id: number };
+
+interface Search {
+  accountId: string;
+  filter: SearchFilter;
+  page: Page;
+}
+
+/** The ids of an account's results of a filter, a page of them. */
 export async function selectResultIds(reader: Database, search: Search): Promise<number[]> {
-  const lead = await chooseLead(reader, search);
-  const walks = walksOf(lead, search, heldAgainst(lead, search));
-  const [first] = walks;
+  const path = await choosePath(reader, search);
+  const scans = scansOf(path, search, remainingConditions(path, search));
+  const [first] = scans;
   if (first === undefined) return [];
-  const query = walks.length === 1 ? first : sql<Id>`${unionOf(walks)} ${endOf("id", search.page)}`;
+  const query = scans.length === 1 ? first : sql<Id>`${unionOf(scans)} ${endOf("id", search.page)}`;
   const { rows } = await query.execute(reader);
   return rows.map(({ id }) => id);
 }
 
 /**
- * A common lead would be walked a long way to results that fit a rare one, and databases guess badly which is which (SQLite
- * has no figures of its tables at all). So the leads are counted, up to a bound, and the rarest one leads. Of common leads that
- * hardly ever meet, one is walked all the way nevertheless.
+ * The scan of a common path may be long if another part of the filter is rare, and databases estimate badly which is which (SQLite has
+ * no table statistics at all). So entries are counted up to a bound, and the path with the fewest is chosen. If several paths are
+ * common and their intersection is rare, one of them is scanned to its end nevertheless.
  */
-async function chooseLead(reader: Database, search: Search): Promise<Lead> {
-  const leads = possibleLeads(search.filter);
-  if (leads.length === 1) return leads[0];
+async function choosePath(reader: Database, search: Search): Promise<AccessPath> {
+  const paths = accessPathsOf(search.filter);
+  if (paths.length === 1) return paths[0];
   const page = { ...search.page, limit: maxCounted };
-  const counts = leads.map((lead, index) => {
-    const walks = walksOf(lead, { ...search, page }, []);
+  const counts = paths.map((path, index) => {
+    const scans = scansOf(path, { ...search, page }, []);
     const count =
-      walks.length === 0
+      scans.length === 0
         ? sql`0`
-        : sql`(select count(*) from (select id from (${unionOf(walks)}) as walks limit ${maxCounted}) as entries)`;
+        : sql`(select count(*) from (select id from (${unionOf(scans)}) as walks limit ${maxCounted}) as entries)`;
     return sql`${count} as ${sql.ref(String(index))}`;
   });
   const { rows } = await sql<Record<string, number>>`select ${sql.join(counts)}`.execute(reader);
   const countOf = (index: number) => rows[0]?.[String(index)] ?? maxCounted;
-  return leads.reduce(
-    (best, lead, index) => (countOf(index) < best.count ? { lead, count: countOf(index) } : best),
-    { lead: leads[0], count: countOf(0) },
-  ).lead;
+  return paths.reduce(
+    (best, path, index) => (countOf(index) < best.count ? { path, count: countOf(index) } : best),
+    { path: paths[0], count: countOf(0) },
+  ).path;
+}
+
+/** The index scans that together find the path's results, each in the page's order and at most its length. */
+function scansOf(path: AccessPath, search: Search, remaining: readonly Condition[]): RawBuilder<Id>[] {
+  if (path.by === "tag") return [scanTag(path, search, remaining)];
+  if (path.by === "score") {
+    return path.groups.map((group) => {
+      const cut = group.isCut ? isBetweenScores(search.filter) : [];
+      return scanResults([isInGroup(group)], search, [...cut, ...remaining]);
+    });
+  }
+  return [scanResults(path.by === "column" ? [isEqual(path)] : [], search, remaining)];
+}
+
+function scanResults(
+  conditions: readonly Condition[],
+  { accountId, filter, page }: Search,
+  remaining: readonly Condition[],
+): RawBuilder<Id> {
+  const all = [
+    sql`result.account_id = ${accountId}`,
+    hasStatus(filter),
+    ...conditions,
+    ...isWithin("result.id", filter),
+    ...(remaining.length === 0 ? [] : [notIndexable(allOf(remaining))]),
+  ];
+  return sql`select result.id from evaluation_results as result where ${allOf(all)} ${endOf("result.id", page)}`;
+}
+
+function scanTag(
+  tag: { name: string; value: string },
+  { accountId, filter, page }: Search,
+  remaining: readonly Condition[],
+): RawBuilder<Id> {
+  // A subquery of one row, not a join: no planner can turn it round and scan the results instead.
+  const result = sql`(select ${allOf(remaining)} from evaluation_results as result where result.id = tag.result_id)`;
+  const all = [
+    isTagged(tag, accountId),
+    ...isWithin("tag.result_id", filter),
+    ...(remaining.length === 0 ? [] : [notIndexable(result)]),
+  ];
+  return sql`select tag.result_id as id from evaluation_tags as tag where ${allOf(all)} ${endOf("tag.result_id", page)}`;
+}
+
+function unionOf(scans: readonly RawBuilder<Id>[]): RawBuilder<Id> {
+  return sql`${sql.join(
+    scans.map((scan) => sql`select id from (${scan}) as walk`),
+    sql` union all `,
+  )}`;
+}
+
+function endOf(id: string, { order, limit }: Page): Condition {
+  return sql`order by ${sql.ref(id)} ${sql.raw(order === "newest-first" ? "desc" : "asc")} limit ${limit}`;
+}
+
+/**
+ * A condition in a shape that no index serves, so that every planner scans the index of the access path. PostgreSQL assumes that half
+ * of the rows meet it: by its own estimate of many conditions hardly any would, and it would read and sort the whole path.
+ */
+function notIndexable(condition: Condition): Condition {
+  return sql`coalesce(${condition}, false)`;
+}
+
+/** The conditions that remain to be checked for each result that the path finds. */
+function remainingConditions(path: AccessPath, { accountId, filter }: Search): Condition[] {
+  const columns = columnMatches(filter).filter(
+    ({ column }) => path.by !== "column" || path.column !== column,
+  );
+  const tags = Object.entries(filter.tags ?? {})
+    .map(([name, value]) => ({ name, value }))
+    .filter(({ name }) => path.by !== "tag" || path.name !== name);
+  return [
+    ...(path.by === "tag" ? [hasStatus(filter)] : []),
+    ...columns.map(isEqual),
+    ...(path.by === "score" ? [] : isBetweenScores(filter)),
+    ...isBetweenTimes(filter),
+    ...tags.map(
+      (tag) => sql`result.id = (select tag.result_id from evaluation_tags as tag
+        where ${isTagged(tag, accountId)} and tag.result_id = result.id)`,
+    ),
+  ];
+}
+
+function isEqual({ column, value }: ColumnMatch): Condition {
+  return sql`${sql.ref(`result.${column}`)} = ${value}`;
+}
+
+/** Literally as in the conditions of the partial indexes: SQLite compares nothing else. */
+function hasStatus({ status }: SearchFilter): Condition {
+  const literal = sql`result.status = ${sql.lit(status)}`;
+  return status === "success" ? literal : sql`${literal} and result.status <> 'success'`;
+}
+
+function isTagged({ name, value }: { name: string; value: string }, accountId: string): Condition {
+  return sql`tag.account_id = ${accountId} and tag.name = ${name} and tag.value = ${value}`;
+}
+
+function isInGroup({ unit, value }: ScoreGroup): Condition {
+  if (unit === "thousandth") return sql`result.score_mille = ${value}`;
+  return sql`(result.score_mille / ${sql.lit(thousandthsPerStep)}) = ${value}`;
+}
+
+function isBetweenScores({ minScore, maxScore }: SearchFilter): Condition[] {
+  return [
+    ...compare("result.counted_score", ">=", minScore),
+    ...compare("result.counted_score", "<=", maxScore),
+  ];
+}
+
+function isBetweenTimes({ createdAfter, createdBefore }: SearchFilter): Condition[] {
+  return [
+    ...compare("result.created_at", ">", createdAfter),
+    ...compare("result.created_at", "<", createdBefore),
+  ];
+}
+
+function isWithin(id: string, { afterId, beforeId }: SearchFilter): Condition[] {
+  return [...compare(id, ">", afterId), ...compare(id, "<", beforeId)];
+}
+
+function compare(column: string, operator: ">" | "<" | ">=" | "<=", bound: number | undefined): Condition[] {
+  return bound === undefined ? [] : [sql`${sql.ref(column)} ${sql.raw(operator)} ${bound}`];
+}
+
+function allOf(conditions: readonly Condition[]): Condition {
+  return sql.join(conditions, sql` and `);
 }

@@ -1,9 +1,10 @@
 import type { ConfidenceInterval } from "@presage/contract";
 import type { Asker } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
-import type { UsableProfile } from "../../profiles/find-usable-profile.ts";
+import type { UsableProfile } from "../../profiles/find-profile.ts";
 import { toHistogram } from "../../statistics/histogram.ts";
 import { medianInterval } from "../../statistics/median-interval.ts";
+import { fromThousandths } from "../record/result-rows.ts";
 import { selectScoreCounts } from "./rollup-store.ts";
 
 /** The interval of the median of all scores of an evaluator with one revision of a profile, in every app and run. */
@@ -19,12 +20,8 @@ export async function findConfidenceInterval(
   return {
     strategy: "full-history",
     alpha: 0.05,
-    lower: fromMille(lower),
-    median: fromMille(median),
-    upper: fromMille(upper),
+    lower: fromThousandths(lower),
+    median: fromThousandths(median),
+    upper: fromThousandths(upper),
   };
-}
-
-function fromMille(mille: number | null): number | null {
-  return mille === null ? null : mille / 1000;
 }

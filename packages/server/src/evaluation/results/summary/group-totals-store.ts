@@ -1,14 +1,15 @@
 import { type Expression, sql } from "kysely";
+import type { CountedVerdict } from "../../../storage/schema/evaluation-rollup.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { GroupKey } from "./summary-dimensions.ts";
 
-/** What the results of a group add up to. */
+/** The totals of the results of a group. */
 export interface GroupTotals extends GroupKey {
   count: number;
   passed: number;
   not_passed: number;
   failed: number;
-  /** How many have a score; then the sums over these, and the nearest ranks of their quantiles in thousandths. */
+  /** The number of results with a score, their sums, and the nearest ranks of their quantiles in thousandths. */
   scored: number;
   score_sum: number;
   score_sum_of_squares: number;
@@ -17,10 +18,9 @@ export interface GroupTotals extends GroupKey {
   p90: number | null;
 }
 
-/** Results with the same verdict and, in thousandths, the same score: -1 where there is none. */
+/** Results with the same verdict and the same score in thousandths, or -1 without a score. */
 export interface SummaryCell extends GroupKey {
-  /** As the rollup spells it. */
-  verdict: string;
+  verdict: CountedVerdict;
   score_mille: number;
   count: number;
   score_sum: number;
@@ -28,8 +28,8 @@ export interface SummaryCell extends GroupKey {
 }
 
 /**
- * The totals of the groups that cells fall into, of so many groups at most. The database adds up: there may be millions of
- * cells, and on the main thread everybody would wait for them.
+ * The totals of at most `limit` groups of cells. The database adds them up: there may be millions of cells, which would block the main
+ * thread.
  */
 export async function selectGroupTotals(
   reader: Database,
@@ -42,7 +42,7 @@ export async function selectGroupTotals(
   const partitionBy = keys.length === 0 ? sql`` : sql`partition by ${sql.join(keys)}`;
   const counted = (name: string, condition: ReturnType<typeof sql>) =>
     sql`sum(case when ${condition} then count else 0 end) as ${sql.ref(name)}`;
-  /** The lowest score that at least so many tenths of all do not exceed: the nearest rank. */
+  /** The lowest score that at least this many tenths of all scores do not exceed: the nearest rank. */
   const rankAt = (tenths: number) =>
     sql`min(case when scored > 0 and 10 * up_to >= ${sql.lit(tenths)} * scored_in_all then score_mille end)
       as ${sql.ref(`p${tenths}0`)}`;

@@ -1,5 +1,4 @@
-import { microsPerMs } from "../../../storage/micros.ts";
-import type { Micros } from "../../../storage/schema/tables.ts";
+import { type Micros, microsPerMs } from "../../../storage/micros.ts";
 import { microsPerDay } from "../keep/count-results.ts";
 import type { ResultFilter } from "../search/result-filter.ts";
 import type { Dimension } from "./summary-dimensions.ts";
@@ -21,30 +20,30 @@ export interface RollupFilter
   fromDay?: number;
   /** The day after the last. */
   untilDay?: number;
-  /** The rollup is right only if nothing was kept at this very time. */
+  /** The rollup is right only if no result was stored at exactly this time. */
   exceptAt?: Micros;
 }
 
-/** The filter as the rollup knows it, or undefined if it speaks of what the rollup does not hold. */
+/** The filter in terms of the rollup, or undefined if the rollup cannot answer it. */
 export function toRollupFilter(
   filter: ResultFilter,
   dimensions: readonly Dimension[],
 ): RollupFilter | undefined {
-  const { tags, datasetId, explainStrategy, minScore, maxScore, afterId, beforeId, ...held } = filter;
+  const { tags, datasetId, explainStrategy, minScore, maxScore, afterId, beforeId, ...rollupFields } = filter;
   const others = [datasetId, explainStrategy, minScore, maxScore, afterId, beforeId];
   if (others.some((value) => value !== undefined) || Object.keys(tags ?? {}).length > 0) return undefined;
   if (dimensions.includes("tag")) return undefined;
-  const { createdAfter, createdBefore, ...rest } = held;
+  const { createdAfter, createdBefore, ...rest } = rollupFields;
   const from = createdAfter === undefined ? {} : daysAfter(createdAfter);
   const until = createdBefore === undefined ? {} : daysBefore(createdBefore);
   return from === undefined || until === undefined ? undefined : { ...rest, ...from, ...until };
 }
 
-/** Results are kept at whole milliseconds. */
+/** Results are stored at whole milliseconds. */
 function daysAfter(time: Micros): Pick<RollupFilter, "fromDay" | "exceptAt"> | undefined {
   const firstTime = (Math.floor(time / microsPerMs) + 1) * microsPerMs;
   if (firstTime % microsPerDay === 0) return { fromDay: firstTime / microsPerDay };
-  // Whoever says midnight means the day; strictly, a result of that very instant is not after it.
+  // Midnight stands for the day, although a result of exactly that instant is not after it.
   return time % microsPerDay === 0 ? { fromDay: time / microsPerDay, exceptAt: time } : undefined;
 }
 

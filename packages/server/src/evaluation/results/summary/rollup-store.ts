@@ -1,13 +1,16 @@
 import { type Expression, sql } from "kysely";
-import type { Database, Micros } from "../../../storage/schema/tables.ts";
+import type { Micros } from "../../../storage/micros.ts";
+import type { CountedVerdict } from "../../../storage/schema/evaluation-rollup.ts";
+import { toFlag } from "../../../storage/schema/flag.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import type { SummaryCell } from "./group-totals-store.ts";
 import type { RollupFilter } from "./rollup-filter.ts";
 import type { GroupKey } from "./summary-dimensions.ts";
 
-/** What was counted a moment ago, and is still to be folded in, counts as well. One statement sees both as of the same moment. */
+/** Recent counts that are not folded in yet count as well. One statement reads both tables in the same state. */
 type CountsTable = "evaluation_counts" | "evaluation_count_deltas";
 
-/** An account's counts, as a statement that has yet to be run. */
+/** An account's counts, as a statement yet to be run. */
 export function rollupCells(
   reader: Database,
   accountId: string,
@@ -29,11 +32,11 @@ export function rollupCells(
       .innerJoin(`${table} as counts`, "counts.series_id", "series.id")
       .select([...columns, "verdict", "score_mille", "count", "score_sum", "score_sum_of_squares"])
       .where("series.account_id", "=", accountId)
-      .where("spans_runs", "=", Number(filter.runId === undefined && !columns.includes("run_id")));
+      .where("spans_runs", "=", toFlag(filter.runId === undefined && !columns.includes("run_id")));
     for (const [column, value] of equalities) {
       if (value !== undefined) query = query.where(column, "=", value);
     }
-    // PostgreSQL takes no empty list.
+    // PostgreSQL does not accept an empty list.
     if (verdicts?.length === 0) query = query.where(sql<boolean>`1 = 0`);
     else if (verdicts !== undefined) query = query.where("verdict", "in", verdicts);
     if (filter.fromDay !== undefined) query = query.where("day", ">=", filter.fromDay);
@@ -43,16 +46,16 @@ export function rollupCells(
   return cellsOf("evaluation_counts").unionAll(cellsOf("evaluation_count_deltas"));
 }
 
-/** The verdicts that a filter lets through, as the rollup spells them; undefined for all of them. */
-function verdictsOf({ pass, status }: RollupFilter): string[] | undefined {
-  const ofStatus =
+/** The verdicts that a filter matches; undefined for all. */
+function verdictsOf({ pass, status }: RollupFilter): CountedVerdict[] | undefined {
+  const ofStatus: CountedVerdict[] | undefined =
     status === "success" ? ["pass", "fail", "none"] : status === undefined ? undefined : [status];
   if (pass === undefined) return ofStatus;
   const verdict = pass ? "pass" : "fail";
   return ofStatus === undefined || ofStatus.includes(verdict) ? [verdict] : [];
 }
 
-/** How often an evaluator has given scores with a revision of a profile, in thousandths. A score may come twice, for its counts to be added up. */
+/** How often an evaluator gave each score, in thousandths, with a revision of a profile. A score may come twice: add its counts up. */
 export async function selectScoreCounts(
   reader: Database,
   accountId: string,
@@ -75,7 +78,7 @@ export async function selectScoreCounts(
   return await countsOf("evaluation_counts").unionAll(countsOf("evaluation_count_deltas")).execute();
 }
 
-/** Whether any result was kept at this very time. */
+/** Whether any result was stored at exactly this time. */
 export async function hasResultAt(reader: Database, time: Micros): Promise<boolean> {
   const { rows } = await sql`select id from evaluation_results where created_at = ${time} limit 1`.execute(
     reader,
@@ -83,7 +86,7 @@ export async function hasResultAt(reader: Database, time: Micros): Promise<boole
   return rows.length > 0;
 }
 
-/** Whether the account has results of an evaluator of just this name. */
+/** Whether the account has results of an evaluator of exactly this name. */
 export async function hasResultsOf(
   reader: Database,
   accountId: string,

@@ -1,40 +1,38 @@
 import type { Asker } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
-import { resultCells } from "../record/result-cells-store.ts";
 import type { ResultFilter } from "../search/result-filter.ts";
 import { selectGroupTotals } from "./group-totals-store.ts";
+import { resultCells } from "./result-cells-store.ts";
 import { toRollupFilter } from "./rollup-filter.ts";
 import { hasResultAt, rollupCells } from "./rollup-store.ts";
 import { columnsOf, type Dimension, type GroupKey } from "./summary-dimensions.ts";
 import { type SummaryGroup, toSummaryGroups } from "./summary-group.ts";
 
-/** An answer of 4 MB, and more than anybody reads or draws. */
+/** A response of 4 MB, and more than anyone reads or draws. */
 const maxGroups = 10_000;
 
 export interface WantedSummary {
   filter: ResultFilter;
   dimensions: readonly Dimension[];
-  /** With the dimension `tag`: the tag's name. */
+  /** The name of the tag to group by, with the dimension `tag`. */
   tag?: string | undefined;
 }
 
 export interface Summary {
-  /** Whether the counts kept at write time answered, or the results one by one. */
+  /** Whether the figures come from the counts made at write time or from the results themselves. */
   source: "rollups" | "results";
   groups: SummaryGroup[];
 }
 
-/** A summary of more groups than one answer takes. */
+/** A summary of more groups than a response may have. */
 export class TooManyGroupsError extends Error {
   constructor() {
-    super(
-      `There are more than ${maxGroups} groups; fewer dimensions make fewer, and so does a narrower filter`,
-    );
+    super(`There are more than ${maxGroups} groups; use fewer dimensions or a narrower filter`);
     this.name = "TooManyGroupsError";
   }
 }
 
-/** The figures of an account's results, or `TooManyGroupsError`. Both sources give the same. */
+/** The figures of an account's results, which are the same from both sources. Throws `TooManyGroupsError`. */
 export async function summarise(
   { store }: Pick<EvaluationServices, "store">,
   asker: Asker,

@@ -1,7 +1,7 @@
-/** What a summary can be split by. */
+/** What a summary can be grouped by. */
 export type Dimension = "evaluator" | "profile" | "app" | "tag" | "day" | "run";
 
-/** The columns that each dimension is told by. */
+/** The columns of each dimension. */
 export const columnsOf = {
   evaluator: ["evaluator_id", "evaluator_family"],
   profile: ["profile_name", "profile_public_id", "profile_revision"],
@@ -11,10 +11,10 @@ export const columnsOf = {
   run: ["run_id"],
 } as const satisfies Record<Dimension, readonly (keyof GroupKey)[]>;
 
-/** What the results of a group have in common: the columns of the dimensions that were asked for. */
+/** What the results of a group have in common: the columns of the requested dimensions. */
 export interface GroupKey {
   evaluator_id?: string;
-  /** Here and below, an empty text or a 0 stands for none. */
+  /** Here and below, an empty text or 0 stands for none. */
   evaluator_family?: string;
   profile_name?: string;
   profile_public_id?: string;

@@ -1,5 +1,6 @@
 import { tInterval } from "../../statistics/t-interval.ts";
 import { wilsonInterval } from "../../statistics/wilson-interval.ts";
+import { fromThousandths } from "../record/result-rows.ts";
 import type { GroupTotals } from "./group-totals-store.ts";
 import type { GroupKey } from "./summary-dimensions.ts";
 
@@ -9,7 +10,7 @@ interface Interval {
   upper: number;
 }
 
-/** The figures of one group. What there is too little for is null. */
+/** The figures of one group; null where there are too few results. */
 export interface SummaryGroup {
   key: GroupKey;
   count: number;
@@ -26,7 +27,7 @@ export interface SummaryGroup {
   p90: number | null;
 }
 
-/** The figures of every group, by day where days were asked for, and the largest groups first. */
+/** The figures of every group, by day if that is a dimension, then the largest groups first. */
 export function toSummaryGroups(
   totals: readonly GroupTotals[],
   columns: readonly (keyof GroupKey)[],
@@ -42,7 +43,7 @@ export function toSummaryGroups(
     .map(({ group }) => toSummaryGroup(group, columns));
 }
 
-/** Two groups never have the same name: no stored text has a NUL in it. */
+/** Unique for each group: no stored text contains a NUL. */
 function nameOf(key: GroupKey, columns: readonly (keyof GroupKey)[]): string {
   return columns.map((column) => (key[column] === null ? "\0" : `\0=${key[column]}`)).join("");
 }
@@ -62,17 +63,13 @@ function toSummaryGroup(totals: GroupTotals, columns: readonly (keyof GroupKey)[
     passRateInterval: wilsonInterval(passed, judged),
     meanScore: scored === 0 ? null : sum / scored,
     meanScoreInterval: withinScores(tInterval(scores)),
-    p10: fromMille(totals.p10),
-    p50: fromMille(totals.p50),
-    p90: fromMille(totals.p90),
+    p10: fromThousandths(totals.p10),
+    p50: fromThousandths(totals.p50),
+    p90: fromThousandths(totals.p90),
   };
 }
 
-function fromMille(mille: number | null): number | null {
-  return mille === null ? null : mille / 1000;
-}
-
-/** Of few values the interval would reach beyond what a score can be. */
+/** With few values the interval would exceed the range of scores. */
 function withinScores(interval: ReturnType<typeof tInterval>): ReturnType<typeof tInterval> {
   if (interval === null) return null;
   return { ...interval, lower: Math.max(0, interval.lower), upper: Math.min(1, interval.upper) };

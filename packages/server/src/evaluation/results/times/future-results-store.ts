@@ -2,17 +2,17 @@ import { sql } from "kysely";
 import { mostSkewMs } from "../../../storage/clock-skew.ts";
 import { databaseNow } from "../../../storage/database-clock.ts";
 import { isPostgres } from "../../../storage/is-postgres.ts";
-import { microsPerMs } from "../../../storage/micros.ts";
+import { type Micros, microsPerMs } from "../../../storage/micros.ts";
 import { numbersPerStretch } from "../../../storage/result-numbers.ts";
-import type { Database, Micros } from "../../../storage/schema/tables.ts";
-import { countableColumns } from "../summary/countable-results-store.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import { countableColumns } from "../keep/countable-results-store.ts";
 
-/** The latest time that is no future yet. */
+/** Later times count as in the future. */
 export function lastSoundTime(now: Micros): Micros {
   return now + mostSkewMs * microsPerMs;
 }
 
-/** How many results are dated in the future, up to a bound. Where there are none, that is one look at an index. */
+/** How many results are dated in the future, up to a bound. If there are none, that is one index lookup. */
 export async function countFutureResults(database: Database, bound: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from (
     select id from evaluation_results where created_at > ${databaseNow(database)} + ${mostSkewMs * microsPerMs}
@@ -20,7 +20,7 @@ export async function countFutureResults(database: Database, bound: number): Pro
   return rows[0]?.count ?? 0;
 }
 
-/** What there is of results that are dated later than this. */
+/** Number, ids and times of results dated after `lastSound`. */
 export async function describeFuture(database: Database, lastSound: Micros) {
   return await database
     .selectFrom("evaluation_results")
@@ -35,8 +35,8 @@ export async function describeFuture(database: Database, lastSound: Micros) {
     .executeTakeFirstOrThrow();
 }
 
-/** Some of the results that are dated later than this, ascending. The transaction holds them until it ends. */
-export async function holdFutureResults(transaction: Database, lastSound: Micros, limit: number) {
+/** Some of the results dated after `lastSound`, by ascending id, locked until the transaction ends. */
+export async function lockFutureResults(transaction: Database, lastSound: Micros, limit: number) {
   const query = transaction
     .selectFrom("evaluation_results")
     .select(countableColumns)
@@ -48,7 +48,7 @@ export async function holdFutureResults(transaction: Database, lastSound: Micros
   return rows.sort((a, b) => a.id - b.id);
 }
 
-/** The time of the nearest result before this one that is not dated later than that, else of the nearest one behind it. */
+/** The time of the nearest earlier result not dated after `lastSound`, otherwise of the nearest later one. */
 export async function selectSoundTimeNear(
   database: Database,
   id: number,
@@ -78,8 +78,8 @@ export async function setTime(
     .execute();
 }
 
-/** Reads anew between which times the stretches of these results lie. Nobody may fold meanwhile. */
-export async function readTimesAnew(transaction: Database, ids: readonly number[]): Promise<void> {
+/** Recomputes the time ranges of the stretches of these results. Nobody may fold meanwhile. */
+export async function recomputeTimes(transaction: Database, ids: readonly number[]): Promise<void> {
   const stretches = new Set(ids.map((id) => Math.floor(id / numbersPerStretch)));
   for (const stretch of stretches) {
     const results = transaction
@@ -97,7 +97,7 @@ export async function readTimesAnew(transaction: Database, ids: readonly number[
   }
 }
 
-/** What error-taxonomy results found, as JSON beside their verdict, by id. */
+/** What error-taxonomy results store as JSON beside their verdict, by id. */
 export async function selectAdditionalInfo(
   database: Database,
   ids: readonly number[],
@@ -111,7 +111,7 @@ export async function selectAdditionalInfo(
   return new Map(rows.map(({ result_id, additional_info }) => [result_id, additional_info]));
 }
 
-/** Some corrections that are dated later than this, the earliest first. */
+/** Some of the corrections dated after `lastSound`, the earliest first. */
 export async function selectFutureCorrections(database: Database, lastSound: Micros, limit: number) {
   return await database
     .selectFrom("evaluation_corrections as correction")
@@ -122,23 +122,6 @@ export async function selectFutureCorrections(database: Database, lastSound: Mic
     .orderBy("correction.id")
     .limit(limit)
     .execute();
-}
-
-/** When a result was last corrected, by corrections that are not dated later than this. */
-export async function selectSoundCorrectionTime(
-  database: Database,
-  resultId: number,
-  lastSound: Micros,
-): Promise<Micros | undefined> {
-  const row = await database
-    .selectFrom("evaluation_corrections")
-    .select("created_at")
-    .where("result_id", "=", resultId)
-    .where("created_at", "<=", lastSound)
-    .orderBy("created_at", "desc")
-    .limit(1)
-    .executeTakeFirst();
-  return row?.created_at;
 }
 
 export async function setCorrectionTime(database: Database, id: string, createdAt: Micros): Promise<void> {

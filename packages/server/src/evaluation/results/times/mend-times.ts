@@ -1,29 +1,29 @@
 import { isPostgres } from "../../../storage/is-postgres.ts";
-import type { Database, Micros } from "../../../storage/schema/tables.ts";
-import { moved } from "../corrections/correct-result.ts";
+import type { Micros } from "../../../storage/micros.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import { recount } from "../corrections/correct-result.ts";
+import { selectCorrectedAt } from "../corrections/corrections-store.ts";
 import { countErrorFindings } from "../error-findings/count-error-findings.ts";
 import { addErrorFindings } from "../error-findings/error-findings-store.ts";
-import { foldDeltas, holdFolding } from "../keep/fold-store.ts";
+import { toCountable } from "../keep/countable-results-store.ts";
+import { foldDeltas, lockFolding } from "../keep/fold-store.ts";
 import { addCounted } from "../keep/rollup-writes-store.ts";
-import { toCountable } from "../summary/countable-results-store.ts";
 import * as future from "./future-results-store.ts";
 
-/** So many that nobody waits long for the transaction. */
+/** Few enough that no other writer waits long for the transaction. */
 const resultsAtOnce = 200;
 
-/** There is no result whose time could be given to those that are dated in the future. */
+/** No result has a time that those dated in the future could take. */
 export class NoSoundTimeError extends Error {
   constructor() {
-    super(
-      "All results are dated in the future. It is more likely that the clock is wrong by which they are.",
-    );
+    super("All results are dated in the future. More likely, the clock is wrong.");
     this.name = "NoSoundTimeError";
   }
 }
 
 /**
- * Gives results that are dated later than `lastSound` the time of their nearest earlier neighbour that is not, and counts them in its
- * day. Some at a time, each lot in a transaction of its own; run again it goes on. Returns how many there were.
+ * Gives results dated after `lastSound` the time of their nearest earlier neighbour that is not, and counts them in that day. Works in
+ * batches, each a transaction of its own, so that another run resumes where the last one stopped. Returns the number of results.
  */
 export async function mendTimes(database: Database, lastSound: Micros): Promise<number> {
   if (isPostgres(database)) await foldDeltas(database);
@@ -35,13 +35,13 @@ export async function mendTimes(database: Database, lastSound: Micros): Promise<
   }
 }
 
-/** The same for corrections; those of a result keep their order. */
+/** The same for corrections. Those of one result keep their order. */
 export async function mendCorrections(database: Database, lastSound: Micros): Promise<number> {
   let mended = 0;
   for (;;) {
     const some = await future.selectFutureCorrections(database, lastSound, resultsAtOnce);
     for (const { id, result_id, created_at } of some) {
-      const last = await future.selectSoundCorrectionTime(database, result_id, lastSound);
+      const last = await selectCorrectedAt(database, result_id, lastSound);
       await future.setCorrectionTime(database, id, Math.max(created_at, last ?? 0) + 1);
     }
     mended += some.length;
@@ -50,8 +50,8 @@ export async function mendCorrections(database: Database, lastSound: Micros): Pr
 }
 
 async function mendSome(transaction: Database, lastSound: Micros): Promise<number> {
-  if (isPostgres(transaction)) await holdFolding(transaction);
-  const rows = await future.holdFutureResults(transaction, lastSound, resultsAtOnce);
+  if (isPostgres(transaction)) await lockFolding(transaction);
+  const rows = await future.lockFutureResults(transaction, lastSound, resultsAtOnce);
   const ids = rows.map(({ id }) => id);
   const info = await future.selectAdditionalInfo(
     transaction,
@@ -76,12 +76,12 @@ async function mendSome(transaction: Database, lastSound: Micros): Promise<numbe
     );
   }
   const [before, after] = [changes.map(({ from }) => from), changes.map(({ to }) => to)];
-  await addCounted(transaction, moved(before, after));
+  await addCounted(transaction, recount(before, after));
   await addErrorFindings(transaction, [
     ...countErrorFindings(before).map((cell) => ({ ...cell, count: -cell.count })),
     ...countErrorFindings(after),
   ]);
-  await future.readTimesAnew(transaction, ids);
+  await future.recomputeTimes(transaction, ids);
   return rows.length;
 }
 

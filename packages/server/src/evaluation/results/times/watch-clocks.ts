@@ -5,10 +5,10 @@ import type { Database } from "../../../storage/schema/tables.ts";
 import { countFutureResults } from "./future-results-store.ts";
 
 const usuallyEveryMs = 60_000;
-/** Beyond it nobody cares how many there are. */
+/** Beyond it the exact number does not matter. */
 const mostCounted = 10_000;
 
-/** Says in the log when clocks begin to differ, when results are dated in the future, and when that is over. Looks at once, then every minute. */
+/** Logs when clocks begin to differ, when results are dated in the future, and when either ends. Checks at once, then every minute. */
 export function watchClocks(
   database: Database,
   logger: Pick<Logger, "warn" | "info">,
@@ -17,7 +17,7 @@ export function watchClocks(
   let isSkewed = false;
   let hasFuture = false;
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     const skew = await findClockSkew(database);
     if (skew !== undefined && !isSkewed) {
       const clocks = { own: toIsoInstant(skew.own), database: toIsoInstant(skew.database) };
@@ -30,23 +30,23 @@ export function watchClocks(
       const results = count === mostCounted ? `${mostCounted} or more` : count;
       logger.warn(
         { results },
-        "results are dated in the future, by a clock that was wrong; `presage results mend-times` mends them",
+        "results are dated in the future because a clock was wrong; run `presage results mend-times` to correct them",
       );
-    } else if (count === 0 && hasFuture) logger.info("no result is dated in the future any more");
+    } else if (count === 0 && hasFuture) logger.info("no result is dated in the future any longer");
     hasFuture = count > 0;
   }
 
-  // A store that cannot be asked is in the log already.
-  const lookQuietly = () => look().catch(() => undefined);
-  let looking = lookQuietly();
+  // An unavailable database is logged elsewhere.
+  const checkQuietly = () => check().catch(() => undefined);
+  let checking = checkQuietly();
   const timer = setInterval(() => {
-    looking = lookQuietly();
+    checking = checkQuietly();
   }, everyMs);
   timer.unref();
   return {
     async stop() {
       clearInterval(timer);
-      await looking;
+      await checking;
     },
   };
 }

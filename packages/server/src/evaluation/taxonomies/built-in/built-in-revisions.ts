@@ -1,3 +1,4 @@
+import { ServiceError } from "../../../errors.ts";
 import { toMicros } from "../../../storage/micros.ts";
 import type { RevisionFilter, TaxonomyRevision } from "../error-taxonomies-store.ts";
 import { agentErrors } from "./agent-errors.ts";
@@ -6,7 +7,7 @@ import { worldModelErrors } from "./world-model-errors.ts";
 /** Of the ids of built-in taxonomies; any fixed UUID serves. */
 const namespace = "5f0c4a1e-2f0b-4a53-8d4e-6f9f0f6f3c11";
 
-/** What every account sees of a built-in revision; the account is its own. */
+/** What every account sees of the built-in revisions; `account_id` is that of the reader. */
 const revisions: readonly Omit<TaxonomyRevision, "account_id">[] = [agentErrors, worldModelErrors].map(
   ({ name, description, body }) => ({
     id: Bun.randomUUIDv5(`${name}/1`, namespace),
@@ -23,7 +24,7 @@ const revisions: readonly Omit<TaxonomyRevision, "account_id">[] = [agentErrors,
 const revisionIds = new Set(revisions.map(({ id }) => id));
 const taxonomyIds = new Set(revisions.map(({ error_taxonomy_id }) => error_taxonomy_id));
 
-/** The built-in revisions that pass a filter, but for its limit and offset. */
+/** The built-in revisions that match a filter, regardless of its limit and offset. */
 export function builtInRevisions(
   accountId: string,
   { revisionId, taxonomyId, taxonomyName, label }: Omit<RevisionFilter, "limit" | "offset">,
@@ -45,4 +46,8 @@ export function isBuiltInRevision(revisionId: string): boolean {
 
 export function isBuiltInTaxonomy(taxonomyId: string): boolean {
   return taxonomyIds.has(taxonomyId);
+}
+
+export function builtInIsFixed(): ServiceError {
+  return new ServiceError("conflict", "A built-in error taxonomy cannot be changed.");
 }

@@ -1,4 +1,4 @@
-/** A taxonomy that comes with Presage. Changing one means a new name: results refer to it. */
+/** Results refer to a built-in taxonomy, so a changed one needs a new name. */
 export interface BuiltInTaxonomy {
   name: `system:${string}`;
   description: string;

@@ -1,5 +1,5 @@
 import { AppListQuery, type AppListResponse } from "@presage/contract";
-import { listApps } from "../../../evaluation/results/search/list-apps.ts";
+import { listApps } from "../../../evaluation/results/search/apps-store.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { readQuery } from "../../request/read-request.ts";

@@ -61,7 +61,7 @@ export function evaluateRoutes(services: Services): Route[] {
         accountId,
         sample,
         evaluators,
-        filing: readResultMetadata(body),
+        metadata: readResultMetadata(body),
         capture,
         hasConfidenceInterval: body.confidence_interval_strategy === "full-history",
         idempotencyKey: readIdempotencyKey(request.headers),

@@ -7,7 +7,7 @@ import type {
 import { z } from "zod";
 import { defaultProfileName, type Family } from "../../../evaluation/evaluators/family.ts";
 import type { RegisteredEvaluator, Registry } from "../../../evaluation/evaluators/registry.ts";
-import { findBuiltInProfile } from "../../../evaluation/profiles/system-profiles.ts";
+import { findBuiltInProfile } from "../../../evaluation/profiles/built-in-profiles.ts";
 import { sampleFieldNames } from "../../../evaluation/sample.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";

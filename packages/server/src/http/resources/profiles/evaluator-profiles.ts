@@ -11,7 +11,7 @@ import {
 } from "@presage/contract";
 import { archiveProfile } from "../../../evaluation/profiles/archive-profile.ts";
 import { createProfile } from "../../../evaluation/profiles/create-profile.ts";
-import { findOwnProfile } from "../../../evaluation/profiles/find-own-profile.ts";
+import { findOwnProfile } from "../../../evaluation/profiles/find-profile.ts";
 import { listProfiles, type ProfileFilter } from "../../../evaluation/profiles/list-profiles.ts";
 import { measureAgreement, type RevisionAgreement } from "../../../evaluation/profiles/measure-agreement.ts";
 import type { ProfileRevision } from "../../../evaluation/profiles/profiles-store.ts";
@@ -89,14 +89,14 @@ function publicIdOf(call: CallWithCaller): string {
 
 function toFilter(query: EvaluatorProfileListQuery, registry: Services["registry"]): ProfileFilter {
   const named = readFamily(query)?.name;
-  const managed = readIsManaged(query);
+  const builtIn = readIsManaged(query);
   return {
     publicId: query.public_id?.toLowerCase(),
     family: named === undefined ? undefined : (registry.find(named)?.family.name ?? named),
     name: query.name,
     revision: query.revision === undefined ? undefined : Number(query.revision),
     isLastOnly: isTrueWord(query.get_last_revision ?? "false"),
-    isManaged: managed === undefined ? undefined : isTrueWord(managed),
+    isBuiltIn: builtIn === undefined ? undefined : isTrueWord(builtIn),
     isArchivedToo: isTrueWord(query.include_archived ?? "false"),
   };
 }

@@ -6,8 +6,8 @@ import type {
 import { ServiceError } from "../../../errors.ts";
 import type { Family } from "../../../evaluation/evaluators/family.ts";
 import type { Registry } from "../../../evaluation/evaluators/registry.ts";
+import { builtInPrefix } from "../../../evaluation/profiles/built-in-profiles.ts";
 import { type CheckedConfig, checkConfig } from "../../../evaluation/profiles/check-config.ts";
-import { systemPrefix } from "../../../evaluation/profiles/system-profiles.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { type FamilyFields, readFamily } from "../../request/old-names.ts";
@@ -36,8 +36,8 @@ export async function readNewConfig(
           ),
         ]
       : []),
-    ...(body.name.startsWith(systemPrefix)
-      ? [valueError(["body", "name"], `Names that start with ${systemPrefix} are reserved`, body.name)]
+    ...(body.name.startsWith(builtInPrefix)
+      ? [valueError(["body", "name"], `Names that start with ${builtInPrefix} are reserved`, body.name)]
       : []),
   ]);
 }

@@ -1,21 +1,21 @@
 import type { EvaluationResult } from "@presage/contract";
-import type { EvaluationRecord, KeptResult } from "../../../evaluation/results/record/evaluation-record.ts";
+import type { EvaluationRecord, StoredResult } from "../../../evaluation/results/record/evaluation-record.ts";
 import { nowMicros, toIsoInstant } from "../../../storage/micros.ts";
 import { type CurrentResult, withOldResultNames } from "../../request/old-names.ts";
 
 /** A result in a response, under new names and old. One that was not stored has no id. */
-export function toEvaluationResult(record: EvaluationRecord | KeptResult): EvaluationResult {
+export function toEvaluationResult(record: EvaluationRecord | StoredResult): EvaluationResult {
   return withOldResultNames(toCurrentResult(record));
 }
 
 /** A result under current names only. */
-export function toCurrentResult(record: EvaluationRecord | KeptResult): CurrentResult {
-  const { sample, filing, outcome, profile } = record;
+export function toCurrentResult(record: EvaluationRecord | StoredResult): CurrentResult {
+  const { sample, metadata, outcome, profile } = record;
   const kept = "id" in record ? record : undefined;
-  const model = filing.evaluatedModel;
+  const model = metadata.evaluatedModel;
   return {
     id: kept === undefined ? null : String(kept.id),
-    app: filing.app,
+    app: metadata.app,
     created_at: toIsoInstant(kept?.createdAt ?? nowMicros()),
     evaluator_id: record.evaluatorId,
     evaluator_family: record.evaluatorFamily ?? null,
@@ -43,22 +43,22 @@ export function toCurrentResult(record: EvaluationRecord | KeptResult): CurrentR
     explanation: outcome.explanation ?? null,
     evaluation_duration: toDuration(outcome.evaluationMicros),
     explanation_duration: toDuration(outcome.explanationMicros),
-    evaluation_run_project_id: filing.runProjectId ?? null,
-    evaluation_run_id: filing.runId ?? null,
+    evaluation_run_project_id: metadata.runProjectId ?? null,
+    evaluation_run_id: metadata.runId ?? null,
     evaluated_model_id: model?.id ?? null,
     evaluated_model_name: model?.name ?? null,
     evaluated_model_provider: model?.provider ?? null,
     evaluated_model_params: model?.params === undefined ? null : { ...model.params },
     evaluated_model_selected_model: model?.selectedModel ?? null,
-    dataset_id: filing.datasetId ?? null,
-    dataset_sample_id: filing.datasetSampleId ?? null,
-    tags: filing.tags === undefined ? null : { ...filing.tags },
+    dataset_id: metadata.datasetId ?? null,
+    dataset_sample_id: metadata.datasetSampleId ?? null,
+    tags: metadata.tags === undefined ? null : { ...metadata.tags },
     external: record.isExternal,
     correction: toCorrection(kept?.correction),
   };
 }
 
-function toCorrection(correction: KeptResult["correction"]): EvaluationResult["correction"] {
+function toCorrection(correction: StoredResult["correction"]): EvaluationResult["correction"] {
   if (correction === undefined) return null;
   const { pass, score, comment, createdAt } = correction;
   return { pass, score_raw: score ?? null, comment: comment ?? null, created_at: toIsoInstant(createdAt) };

@@ -17,11 +17,9 @@ import {
   type ImportReceipt,
   importResults,
 } from "../../../evaluation/results/keep/import-results.ts";
-import type { KeptResult } from "../../../evaluation/results/record/evaluation-record.ts";
-import { findResult } from "../../../evaluation/results/record/find-result.ts";
-import { measureResult } from "../../../evaluation/results/record/measure-result.ts";
-import { exportResults } from "../../../evaluation/results/search/export-results.ts";
-import { searchResults } from "../../../evaluation/results/search/search-results.ts";
+import type { StoredResult } from "../../../evaluation/results/record/evaluation-record.ts";
+import { findResult, measureResult } from "../../../evaluation/results/record/find-result.ts";
+import { exportResults, searchResults } from "../../../evaluation/results/search/search-results.ts";
 import { summarise, TooManyGroupsError } from "../../../evaluation/results/summary/summarise.ts";
 import { charactersOf } from "../../../evaluation/sample.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
@@ -146,7 +144,7 @@ function charactersOfImport({ sample, outcome }: ImportedResult): number {
   return charactersOf(sample) + (outcome.explanation?.length ?? 0);
 }
 
-function toResultJson(result: KeptResult): string {
+function toResultJson(result: StoredResult): string {
   return JSON.stringify(toEvaluationResult(result));
 }
 

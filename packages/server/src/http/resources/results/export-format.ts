@@ -1,11 +1,11 @@
-import type { KeptResult } from "../../../evaluation/results/record/evaluation-record.ts";
+import type { StoredResult } from "../../../evaluation/results/record/evaluation-record.ts";
 import { toEvaluationResult } from "./evaluation-result.ts";
 
 /** Writes results one after the other. */
 export interface ExportFormat {
   contentType: string;
   head: string;
-  toLines(results: readonly KeptResult[]): string;
+  toLines(results: readonly StoredResult[]): string;
 }
 
 const jsonl: ExportFormat = {
@@ -20,7 +20,7 @@ export async function exportFormat(name: "jsonl" | "csv"): Promise<ExportFormat>
 
 /** The texts of an export, one for each piece. */
 export async function* exportTexts(
-  pieces: AsyncIterable<readonly KeptResult[]>,
+  pieces: AsyncIterable<readonly StoredResult[]>,
   { head, toLines }: ExportFormat,
 ): AsyncGenerator<string, void> {
   let before = head;

@@ -1,7 +1,7 @@
 import type { ImportedEvaluationResult, ValidationError } from "@presage/contract";
 import { parse } from "tinyduration";
 import type { ImportedResult } from "../../../evaluation/results/keep/import-results.ts";
-import type { Micros } from "../../../storage/schema/tables.ts";
+import type { Micros } from "../../../storage/micros.ts";
 import { readSample } from "../../request/old-names.ts";
 import { valueError } from "../../request/pydantic-issues.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
@@ -28,7 +28,7 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
       evaluatorId: evaluator_id,
       profileName: profile_name ?? criteria ?? undefined,
       sample: readSample(result),
-      filing: readResultMetadata(result),
+      metadata: readResultMetadata(result),
       outcome: {
         ...(typeof pass === "boolean" ? { pass } : {}),
         ...(typeof score_raw === "number" ? { score: score_raw } : {}),

@@ -6,7 +6,7 @@ import {
   type ValidationError,
 } from "@presage/contract";
 import { defined } from "../../../defined.ts";
-import { resolveEvaluatorId } from "../../../evaluation/results/record/resolve-evaluator-id.ts";
+import { resolveEvaluatorId } from "../../../evaluation/results/search/resolve-evaluator-id.ts";
 import type { Page, ResultFilter, SearchFilter } from "../../../evaluation/results/search/result-filter.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";

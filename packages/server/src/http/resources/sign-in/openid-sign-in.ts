@@ -1,4 +1,4 @@
-import { rememberUser } from "../../../identity/openid/remember-user.ts";
+import { rememberUser } from "../../../identity/openid/provision-user.ts";
 import { SignInError } from "../../../identity/openid/sign-in-error.ts";
 import { startSession } from "../../../identity/sessions/start-session.ts";
 import { openPage, type Route, requestAddress } from "../../pipeline/route.ts";

@@ -16,6 +16,7 @@ import {
   type ErrorFindings,
   findErrorFindings,
 } from "../../../evaluation/results/error-findings/find-error-findings.ts";
+import { removeLabels, setLabels } from "../../../evaluation/taxonomies/change-labels.ts";
 import { createRevision, type NewRevision } from "../../../evaluation/taxonomies/create-revision.ts";
 import type {
   RevisionFilter,
@@ -23,8 +24,6 @@ import type {
 } from "../../../evaluation/taxonomies/error-taxonomies-store.ts";
 import { findRevision } from "../../../evaluation/taxonomies/find-revision.ts";
 import { listRevisions } from "../../../evaluation/taxonomies/list-revisions.ts";
-import { removeLabels } from "../../../evaluation/taxonomies/remove-labels.ts";
-import { setLabels } from "../../../evaluation/taxonomies/set-labels.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";

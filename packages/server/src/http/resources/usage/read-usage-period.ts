@@ -1,6 +1,5 @@
 import type { LatencyQuery } from "@presage/contract";
-import { nowMicros } from "../../../storage/micros.ts";
-import type { Micros } from "../../../storage/schema/tables.ts";
+import { type Micros, nowMicros } from "../../../storage/micros.ts";
 import type { UsagePeriod } from "../../../usage/usage-period.ts";
 import { valueError } from "../../request/pydantic-issues.ts";
 import { readInstant } from "../../request/read-instant.ts";

@@ -1,0 +1,59 @@
+import { databaseNow } from "../../../storage/database-clock.ts";
+import { isPostgres } from "../../../storage/is-postgres.ts";
+import type { Micros } from "../../../storage/micros.ts";
+import type { EvaluationResultsTable } from "../../../storage/schema/evaluation-results.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import { fromProfileColumns } from "../record/result-rows.ts";
+import type { Countable } from "./count-results.ts";
+
+export const countableColumns = [
+  "id",
+  "account_id",
+  "created_at",
+  "app",
+  "evaluator_id",
+  "evaluator_family",
+  "profile_name",
+  "profile_public_id",
+  "profile_revision",
+  "run_id",
+  "status",
+  "counted_pass",
+  "counted_score",
+] as const;
+
+type CountableRow = Pick<EvaluationResultsTable, (typeof countableColumns)[number]>;
+
+/** A result as the rollup counts it: with the verdict that counts, and without its texts. */
+export function toCountable(row: CountableRow): Countable {
+  return {
+    accountId: row.account_id,
+    evaluatorId: row.evaluator_id,
+    evaluatorFamily: row.evaluator_family ?? undefined,
+    profile: fromProfileColumns(row),
+    createdAt: row.created_at,
+    metadata: { app: row.app, runId: row.run_id ?? undefined },
+    outcome: {
+      status: row.status,
+      pass: row.counted_pass === null ? undefined : row.counted_pass === 1,
+      score: row.counted_score ?? undefined,
+    },
+  };
+}
+
+/** An account's result, locked until the transaction ends, and the time. */
+export async function lockResult(
+  transaction: Database,
+  accountId: string,
+  id: number,
+): Promise<{ counted: Countable; now: Micros } | undefined> {
+  const query = transaction
+    .selectFrom("evaluation_results")
+    .select(countableColumns)
+    .select(databaseNow(transaction).as("now"))
+    .where("id", "=", id)
+    .where("account_id", "=", accountId);
+  // On SQLite there is one writer at a time.
+  const row = await (isPostgres(transaction) ? query.forUpdate() : query).executeTakeFirst();
+  return row && { counted: toCountable(row), now: row.now };
+}

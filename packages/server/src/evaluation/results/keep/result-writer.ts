@@ -1,0 +1,123 @@
+import { ServiceError } from "../../../errors.ts";
+import { isStoreUnavailable, storeUnavailable } from "../../../storage/store-error.ts";
+import { charactersOf } from "../../sample.ts";
+import type { EvaluationRecord, StoredResult } from "../record/evaluation-record.ts";
+import { numberResults, type WriteResults } from "./write-results.ts";
+
+/** The most results of one transaction, so that no call waits long for another's. */
+const maxBatchResults = 500;
+/** The most bytes of one transaction: each is in memory several times on its way to the store. A single call may exceed it. */
+const maxBatchBytes = 8_000_000;
+/** The most results that wait for their commit; beyond it, the store is too slow for the load. */
+const maxWaiting = 20_000;
+
+export interface ResultWriter {
+  /**
+   * Returns once the results are on disk. Those of one call are stored together or not at all. If another result already has a
+   * record's request key, that result, which is on disk too, is returned in its place.
+   */
+  write(records: readonly EvaluationRecord[]): Promise<StoredResult[]>;
+}
+
+interface WaitingCall {
+  records: readonly EvaluationRecord[];
+  bytes: number;
+  stored: PromiseWithResolvers<StoredResult[]>;
+}
+
+/** Batches calls so that many share one commit: while one batch is written, the next one collects. */
+export function createResultWriter(write: WriteResults): ResultWriter {
+  let waiting: WaitingCall[] = [];
+  let waitingResults = 0;
+  let isWriting = false;
+
+  async function writeWaiting(): Promise<void> {
+    if (isWriting) return;
+    isWriting = true;
+    // Calls made in the same turn of the event loop join the batch.
+    await Promise.resolve();
+    while (waiting.length > 0) await writeOrSplit(takeBatch());
+    isWriting = false;
+  }
+
+  function takeBatch(): WaitingCall[] {
+    let results = 0;
+    let bytes = 0;
+    const size = waiting.findIndex((call) => {
+      results += call.records.length;
+      bytes += call.bytes;
+      return results > maxBatchResults || bytes > maxBatchBytes;
+    });
+    const batch = size < 0 ? waiting : waiting.slice(0, Math.max(size, 1));
+    waiting = waiting.slice(batch.length);
+    for (const { records } of batch) waitingResults -= records.length;
+    return batch;
+  }
+
+  /**
+   * If the store rejects a batch, its calls are retried one by one, so that no call fails because of another's records. If the store
+   * is unavailable, all waiting calls fail at once instead of in turn, and the error is returned.
+   */
+  async function writeOrSplit(batch: readonly WaitingCall[]): Promise<unknown> {
+    try {
+      const records = batch.flatMap((call) => call.records);
+      const results = numberResults(records, await write(records));
+      let start = 0;
+      for (const { records, stored } of batch) {
+        stored.resolve(results.slice(start, start + records.length));
+        start += records.length;
+      }
+    } catch (error) {
+      if (isStoreUnavailable(error)) {
+        rejectAll(batch, error);
+        rejectAll(waiting, storeUnavailable(error));
+        waiting = [];
+        waitingResults = 0;
+        return error;
+      }
+      // Without a free connection, every single call would wait for one in turn.
+      if (batch.length === 1 || isOverloaded(error)) {
+        rejectAll(batch, error);
+        return undefined;
+      }
+      for (const call of batch) {
+        const outage = await writeOrSplit([call]);
+        if (outage === undefined) continue;
+        // Calls that were already settled are not affected.
+        rejectAll(batch, storeUnavailable(outage));
+        return outage;
+      }
+    }
+    return undefined;
+  }
+
+  return {
+    async write(records) {
+      if (records.length === 0) return [];
+      if (waitingResults + records.length > maxWaiting) {
+        throw new ServiceError("overloaded", "Too many results are waiting to be stored.", {
+          retryAfterS: 1,
+        });
+      }
+      const bytes = records.reduce((sum, record) => sum + bytesOf(record), 0);
+      const stored = Promise.withResolvers<StoredResult[]>();
+      waiting.push({ records, bytes, stored });
+      waitingResults += records.length;
+      void writeWaiting();
+      return await stored.promise;
+    },
+  };
+}
+
+function isOverloaded(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === "overloaded";
+}
+
+function rejectAll(calls: readonly WaitingCall[], reason: unknown): void {
+  for (const { stored } of calls) stored.reject(reason);
+}
+
+/** Approximate size of a result while it is written: its texts are copied into a statement or for a thread. */
+function bytesOf({ sample, outcome }: EvaluationRecord): number {
+  return 2 * (charactersOf(sample) + (outcome.explanation?.length ?? 0)) + 1_000;
+}

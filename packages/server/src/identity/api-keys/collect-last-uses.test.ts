@@ -1,0 +1,76 @@
+import { afterEach, beforeEach, expect, jest, test } from "bun:test";
+import type { Micros } from "../../storage/micros.ts";
+import { collectLastUses } from "./collect-last-uses.ts";
+
+type Batch = ReadonlyMap<string, Micros>;
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
+}
+
+/** Collects into a list of what was written. While there is an outage, a write fails when that is settled. */
+function collected() {
+  const batches: Batch[] = [];
+  const failures: unknown[] = [];
+  const store = { outage: undefined as Promise<void> | undefined };
+  const lastUses = collectLastUses(
+    async (batch) => {
+      if (store.outage !== undefined) {
+        await store.outage;
+        throw new Error("the store is gone");
+      }
+      batches.push(batch);
+    },
+    (error) => failures.push(error),
+  );
+  return { lastUses, batches, failures, store };
+}
+
+test("many uses of many keys become one write every five seconds, with the last use of each", async () => {
+  const { lastUses, batches } = collected();
+  for (let use = 0; use < 1_000; use++) lastUses.note(`key-${use % 10}`, false);
+  jest.advanceTimersByTime(4_900);
+  await settle();
+  expect(batches).toHaveLength(0);
+  jest.advanceTimersByTime(200);
+  await settle();
+  expect(batches.map(({ size }) => size)).toEqual([10]);
+  jest.advanceTimersByTime(60_000);
+  await settle();
+  expect(batches).toHaveLength(1);
+});
+
+test("what cannot be written is kept, and a use that came while it was tried counts", async () => {
+  const { lastUses, batches, failures, store } = collected();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  store.outage = promise;
+  lastUses.note("used twice", false);
+  lastUses.note("used once", false);
+  jest.advanceTimersByTime(5_000);
+  await settle();
+  jest.advanceTimersByTime(1_000);
+  lastUses.note("used twice", false);
+  resolve();
+  await settle();
+  expect([batches.length, failures.length]).toEqual([0, 1]);
+  store.outage = undefined;
+  jest.advanceTimersByTime(4_000);
+  await settle();
+  expect(batches).toHaveLength(1);
+  const [twice = 0, once = 0] = ["used twice", "used once"].map((keyId) => batches[0]?.get(keyId));
+  expect(twice - once).toBeGreaterThan(5_999_000);
+});
+
+test("the stop writes what is noted", async () => {
+  const { lastUses, batches } = collected();
+  lastUses.note("key", false);
+  await lastUses.stop();
+  expect(batches.map((batch) => [...batch.keys()])).toEqual([["key"]]);
+});

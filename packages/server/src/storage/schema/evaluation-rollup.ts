@@ -1,0 +1,50 @@
+import type { EvaluationStatus } from "@presage/contract";
+import type { Flag } from "./flag.ts";
+
+/**
+ * Results that are counted together: everything that a summary can filter and group by, except the day. Each result is in two
+ * series, one of its run and one of all runs: runs are many, and most summaries are not about them.
+ */
+export interface EvaluationSeriesTable {
+  id: string;
+  account_id: string;
+  app: string;
+  evaluator_id: string;
+  /** Here and below, an empty text or 0 means none. */
+  evaluator_family: string;
+  profile_name: string;
+  profile_public_id: string;
+  profile_revision: number;
+  /** 1: results with and without a run are counted; `run_id` is empty. */
+  spans_runs: Flag;
+  run_id: string;
+}
+
+/** A result's verdict, or why it has none. `none` is a success without a pass. */
+export type CountedVerdict = "pass" | "fail" | "none" | Exclude<EvaluationStatus, "success">;
+
+/** Results of a series on one day, by verdict and score: the rollup that summaries read. */
+export interface EvaluationCountsTable {
+  series_id: string;
+  /** Days since 1970-01-01 UTC. */
+  day: number;
+  verdict: CountedVerdict;
+  /** In thousandths, rounded; -1 without a score. */
+  score_mille: number;
+  count: number;
+  score_sum: number;
+  score_sum_of_squares: number;
+}
+
+/** How often an account's evaluations against a revision of an error taxonomy found each kind of error, by day. */
+export interface ErrorFindingCountsTable {
+  account_id: string;
+  revision_id: string;
+  /** Days since 1970-01-01 UTC. */
+  day: number;
+  /** A digest of the path, which may be too long for a key. */
+  path_id: string;
+  /** JSON, the names from the root down. The empty path counts the evaluations themselves, with or without errors. */
+  path: string;
+  count: number;
+}
