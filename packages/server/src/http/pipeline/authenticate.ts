@@ -1,7 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { ServiceError } from "../../errors.ts";
-import type { Caller } from "../../identity/caller.ts";
-import { notAuthenticated } from "../../identity/not-authenticated.ts";
+import { type Caller, notAuthenticated } from "../../identity/caller.ts";
 import { type VerifiedSession, verifySession } from "../../identity/sessions/verify-session.ts";
 import type { Services } from "../services.ts";
 import type { SessionCookie } from "./session-cookie.ts";

@@ -1,4 +1,4 @@
-import { type Holder, holdBytes, holdBytesAnyway } from "../../limits/byte-budget.ts";
+import { type Holder, reserveBytes, reserveBytesAnyway } from "../../limits/byte-budget.ts";
 import { pullStream } from "../response/pull-stream.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -30,22 +30,22 @@ const sliceBytes = 256 * 1024;
 /** Reserves memory for what a response reads at once. What exceeds the whole budget is admitted alone. */
 export function reserveStored(holder: Holder, storedBytes: number): void {
   const { heldBytes, memory } = holder;
-  holdBytes(holder, Math.min(heldBytes + storedBytes * bytesPerStoredByte, memory.maxBytesOfOne));
+  reserveBytes(holder, Math.min(heldBytes + storedBytes * bytesPerStoredByte, memory.maxBytesOfOne));
 }
 
 /** Reserves memory for as much of a request's body as has arrived. */
 export function reserveBody(holder: Holder, bodyBytes: number): void {
-  holdBytes(holder, bodyBytes * bytesPerBodyByte);
+  reserveBytes(holder, bodyBytes * bytesPerBodyByte);
 }
 
 /** Reserves memory for a response and the data that it is made from, in place of the request's. */
 export function reserveResponse(holder: Holder, responseBytes: number): void {
-  holdBytesAnyway(holder, 2 * responseBytes);
+  reserveBytesAnyway(holder, 2 * responseBytes);
 }
 
 /** Reduces a request's reservation to the one form in which its body was forwarded. */
 export function reserveSentBody(holder: Holder): void {
-  holdBytes(holder, holder.heldBytes / bytesPerBodyByte);
+  reserveBytes(holder, holder.heldBytes / bytesPerBodyByte);
 }
 
 export interface NewResults {
@@ -70,8 +70,8 @@ export function reserveResults(
   // Long texts are kept as they were written the first time.
   const responseBytes = bodyBytes + bytesPerLongResponse;
   const storeBytes = stored * bytesPerResult + storedCharacters * bytesPerCharacter;
-  holdBytes(holder, textBytes + Math.max(storeBytes, isResponseLong ? responseBytes : 0));
-  return (isLong) => holdBytesAnyway(holder, textBytes + (isLong ? responseBytes : 0));
+  reserveBytes(holder, textBytes + Math.max(storeBytes, isResponseLong ? responseBytes : 0));
+  return (isLong) => reserveBytesAnyway(holder, textBytes + (isLong ? responseBytes : 0));
 }
 
 /**
@@ -80,11 +80,11 @@ export function reserveResults(
  */
 export function releaseMemory(response: Response, exchange: Exchange): Response {
   if (exchange.heldBytes < worthHoldingBytes || response.body === null) {
-    holdBytesAnyway(exchange, 0);
+    reserveBytesAnyway(exchange, 0);
     return response;
   }
   const { status, headers } = response;
-  const stream = inSlices(response.body, () => holdBytesAnyway(exchange, 0));
+  const stream = inSlices(response.body, () => reserveBytesAnyway(exchange, 0));
   return new Response(stream, { status, headers });
 }
 

@@ -3,10 +3,10 @@ import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { type AccessChanger, changeAccess } from "../change-access.ts";
 import type { IdentityServices } from "../identity-services.ts";
-import { holdUsers } from "../users/users-store.ts";
+import { lockUsers } from "../users/users-store.ts";
 import { markRevoked } from "./api-keys-store.ts";
 
-/** Revokes a key of the caller. Once it returns, this process refuses the key; every other one does within 5 s. */
+/** Revokes one of the caller's keys. This process refuses it at once, others within 5 s. */
 export async function revokeApiKey(
   services: Pick<IdentityServices, "store" | "sessionRules" | "keyVerifier">,
   changer: AccessChanger,
@@ -17,10 +17,10 @@ export async function revokeApiKey(
   services.keyVerifier.forget(digest);
 }
 
-/** Revokes a user's key from the command line. Running servers refuse it within 5 s. */
+/** Revokes a user's key for the command line. Running servers refuse it within 5 s. */
 export async function revokeKeyOf(database: Database, userId: string, keyId: string): Promise<void> {
   await database.transaction().execute(async (transaction) => {
-    await holdUsers(transaction, [userId]);
+    await lockUsers(transaction, [userId]);
     await endKey(transaction, userId, keyId);
   });
 }

@@ -1,7 +1,7 @@
 import type { WhoAmIResponse } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
 import type { Proof } from "../../../identity/caller.ts";
-import { type Account, selectAccount } from "../../../identity/users/accounts-store.ts";
+import { type Account, selectAccount } from "../../../identity/users/users-store.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
 

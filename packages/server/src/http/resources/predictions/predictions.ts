@@ -1,7 +1,7 @@
 import { ChatCompletionRequest, WorldModelRequest } from "@presage/contract";
 import { ServiceError, UpstreamError } from "../../../errors.ts";
 import { rateHolder } from "../../../identity/caller.ts";
-import { holdBytesAnyway } from "../../../limits/byte-budget.ts";
+import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
 import type { ChatSpan } from "../../../observability/tracing.ts";
 import { completeChat } from "../../../prediction/complete-chat.ts";
 import { type Complete, predict } from "../../../prediction/predict.ts";
@@ -40,7 +40,7 @@ export function predictionRoutes({ upstream, admission, settings }: Services): R
       }
       const { heldBytes } = exchange;
       const response = { ...(await prediction), messages };
-      holdBytesAnyway(exchange, exchange.heldBytes + heldBytes);
+      reserveBytesAnyway(exchange, exchange.heldBytes + heldBytes);
       return Response.json(response);
     }),
     withCaller("POST", "/v1/chat/completions", async (call) => {
