@@ -24,7 +24,7 @@ export interface RateHolders {
   accountId: string;
 }
 
-/** What is left of a rate, in whole requests. */
+/** The unused part of a rate, in whole requests. */
 export interface RateStatus {
   limit: number;
   remaining: number;

@@ -21,10 +21,10 @@ const limits: PostgresLimits = {
   idleInTransactionTimeoutMs: 4_000,
   lockTimeoutMs: 5_000,
   statementTimeoutMs: 8_000,
-  answerTimeoutMs: 10_000,
+  responseTimeoutMs: 10_000,
 };
 /** Summaries that the rollup cannot serve read every row of their filter. */
-const readerLimits: PostgresLimits = { ...limits, statementTimeoutMs: 58_000, answerTimeoutMs: 60_000 };
+const readerLimits: PostgresLimits = { ...limits, statementTimeoutMs: 58_000, responseTimeoutMs: 60_000 };
 /**
  * Migrations of large tables may take longer than other statements. While one waits for a table, later statements queue behind
  * it, so it gives up before they do and retries.
@@ -79,15 +79,15 @@ export interface OpenedDatabase extends Store {
 
 /**
  * Opens the database at `url` (`sqlite:PATH`, `sqlite::memory:` or `postgres://…`) and brings its schema up to date.
- * `onConnectionLost` is called when an idle connection is lost, `onAnswer` after each successful statement.
+ * `onConnectionLost` is called when an idle connection is lost, `onSuccess` after each successful statement.
  */
 export async function openDatabase(
   url: string,
   onConnectionLost: (error: Error) => void,
-  onAnswer: () => void = () => {},
+  onSuccess: () => void = () => {},
 ): Promise<OpenedDatabase> {
   try {
-    return await connectAndMigrate(url, onConnectionLost, onAnswer);
+    return await connectAndMigrate(url, onConnectionLost, onSuccess);
   } catch (error) {
     throw error instanceof NewerSchemaError ? error : new OpenDatabaseError(error);
   }
@@ -96,11 +96,11 @@ export async function openDatabase(
 async function connectAndMigrate(
   url: string,
   onConnectionLost: (error: Error) => void,
-  onAnswer: () => void,
+  onSuccess: () => void,
 ): Promise<OpenedDatabase> {
   const connected = url.startsWith(sqliteScheme)
-    ? await connectSqlite(url.slice(sqliteScheme.length), onAnswer)
-    : await connectPostgres(url, { onConnectionLost, onAnswer });
+    ? await connectSqlite(url.slice(sqliteScheme.length), onSuccess)
+    : await connectPostgres(url, { onConnectionLost, onSuccess });
   const { closeReaders, ...opened } = connected;
   return {
     ...opened,
@@ -134,8 +134,8 @@ const readerQueue: QueueLimits = {
   refuse: refuseRead,
 };
 
-async function connectSqlite(path: string, onAnswer: () => void): Promise<Connected> {
-  const database = openSqliteDatabase(path, onAnswer);
+async function connectSqlite(path: string, onSuccess: () => void): Promise<Connected> {
+  const database = openSqliteDatabase(path, onSuccess);
   const migrated = await migrate(database);
   // An in-memory database belongs to its one connection.
   if (path === inMemoryPath) {

@@ -9,7 +9,6 @@ import type {
   ExplainStrategy,
   ImportedEvaluationResult,
 } from "@presage/contract";
-import { defined } from "../../defined.ts";
 import type { Sample } from "../../evaluation/sample.ts";
 
 /** When the old names were replaced (RFC 9745: seconds since 1970). */
@@ -74,13 +73,14 @@ type SampleFields = Pick<
 
 /** The texts of a request, under new names or old. */
 export function readSample(fields: SampleFields): Sample {
-  const systemPrompt = fields.evaluated_model_system_prompt ?? fields.system_prompt ?? undefined;
-  const input = fields.evaluated_model_input ?? fields.input ?? undefined;
-  const output = fields.evaluated_model_output ?? fields.output ?? undefined;
-  const goldAnswer = fields.evaluated_model_gold_answer ?? fields.label ?? undefined;
   const retrievedContext = fields.evaluated_model_retrieved_context ?? fields.retrieved_context ?? undefined;
-  const contextTexts = typeof retrievedContext === "string" ? [retrievedContext] : retrievedContext;
-  return defined({ systemPrompt, input, output, goldAnswer, retrievedContext: contextTexts });
+  return {
+    systemPrompt: fields.evaluated_model_system_prompt ?? fields.system_prompt ?? undefined,
+    input: fields.evaluated_model_input ?? fields.input ?? undefined,
+    output: fields.evaluated_model_output ?? fields.output ?? undefined,
+    goldAnswer: fields.evaluated_model_gold_answer ?? fields.label ?? undefined,
+    retrievedContext: typeof retrievedContext === "string" ? [retrievedContext] : retrievedContext,
+  };
 }
 
 type ProfileNames = Pick<

@@ -19,14 +19,14 @@ export interface PostgresLimits {
   /** A statement that takes longer fails; 0: no limit. */
   statementTimeoutMs?: number;
   /** The connection is closed if the server does not respond for this long. Must exceed the other limits. */
-  answerTimeoutMs?: number;
+  responseTimeoutMs?: number;
 }
 
 export interface PostgresListeners {
   /** Called when an idle connection is lost. */
   onConnectionLost(error: Error): void;
   /** Called after each successful statement. */
-  onAnswer?(): void;
+  onSuccess?(): void;
 }
 
 export interface PostgresOptions extends PostgresListeners {
@@ -36,13 +36,13 @@ export interface PostgresOptions extends PostgresListeners {
 }
 
 export function postgresDialect(url: string, options: PostgresOptions): Dialect {
-  const { answerTimeoutMs } = options.limits ?? {};
+  const { responseTimeoutMs } = options.limits ?? {};
   const settings = sessionSettings(options);
   const pool = new pg.Pool({
     connectionString: url,
     max: options.maxConnections ?? defaultMaxConnections,
     connectionTimeoutMillis: connectTimeoutMs,
-    ...(answerTimeoutMs === undefined ? {} : { query_timeout: answerTimeoutMs }),
+    ...(responseTimeoutMs === undefined ? {} : { query_timeout: responseTimeoutMs }),
     keepAlive: true,
     application_name: "presage",
     types: {
@@ -55,7 +55,7 @@ export function postgresDialect(url: string, options: PostgresOptions): Dialect 
   pool.on("error", (error) => options.onConnectionLost(Object.assign(error, { client: undefined })));
   return {
     createAdapter: () => new PostgresAdapter(),
-    createDriver: () => postgresDriver(pool, options.onAnswer),
+    createDriver: () => postgresDriver(pool, options.onSuccess),
     createIntrospector: (database) => new PostgresIntrospector(database),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   };

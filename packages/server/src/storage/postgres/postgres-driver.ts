@@ -31,16 +31,16 @@ interface Session extends DatabaseConnection {
  * it, and the next callers' commits are lost with that transaction. This driver closes a connection in an unknown state at once,
  * so that the server rolls back, and no further statement runs on it.
  */
-export function postgresDriver(pool: pg.Pool, onAnswer: () => void = () => {}): Driver {
+export function postgresDriver(pool: pg.Pool, onSuccess: () => void = () => {}): Driver {
   const sessions = new Map<pg.PoolClient, Session>();
-  let answeredAtMs = Number.NEGATIVE_INFINITY;
+  let respondedAtMs = Number.NEGATIVE_INFINITY;
   let inUse = 0;
   let onUnused: (() => void) | undefined;
 
   pool.on("connect", (client) => {
     const session = openSession(client, () => {
-      answeredAtMs = performance.now();
-      onAnswer();
+      respondedAtMs = performance.now();
+      onSuccess();
     });
     sessions.set(client, session);
     // The pool only listens to idle connections. One that is lost in use fails its statement; without a listener it would also
@@ -62,7 +62,7 @@ export function postgresDriver(pool: pg.Pool, onAnswer: () => void = () => {}): 
   /** Whether all connections were in use and the server responded meanwhile. If it did not, it is unavailable. */
   function isBusy(sinceMs: number): boolean {
     const usable = sessions.values().reduce((sum, { failure }) => sum + Number(failure === undefined), 0);
-    return usable >= pool.options.max && answeredAtMs > sinceMs;
+    return usable >= pool.options.max && respondedAtMs > sinceMs;
   }
 
   return {
@@ -128,7 +128,7 @@ export function postgresDriver(pool: pg.Pool, onAnswer: () => void = () => {}): 
   };
 }
 
-function openSession(client: pg.PoolClient, onAnswer: () => void): Session {
+function openSession(client: pg.PoolClient, onSuccess: () => void): Session {
   const session: Session = {
     client,
     openedAtMs: performance.now(),
@@ -138,7 +138,7 @@ function openSession(client: pg.PoolClient, onAnswer: () => void): Session {
     async executeQuery<Row>(query: CompiledQuery) {
       const commits = !session.isInTransaction && !isRead(query);
       const { command, rowCount, rows } = await send(session, query, commits ? "commits" : "harmless");
-      onAnswer();
+      onSuccess();
       return {
         rows: rows as Row[],
         ...(changing.has(command) ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}),
