@@ -1,5 +1,6 @@
 import type { ImportedEvaluationResult, ValidationError } from "@presage/contract";
 import { parse } from "tinyduration";
+import { defined } from "../../../defined.ts";
 import type { ImportedResult } from "../../../evaluation/results/keep/import-results.ts";
 import type { Micros } from "../../../storage/micros.ts";
 import { readSample } from "../../request/old-names.ts";
@@ -29,13 +30,13 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
       profileName: profile_name ?? criteria ?? undefined,
       sample: readSample(result),
       metadata: readResultMetadata(result),
-      outcome: {
-        ...(typeof pass === "boolean" ? { pass } : {}),
-        ...(typeof score_raw === "number" ? { score: score_raw } : {}),
-        ...(typeof explanation === "string" ? { explanation } : {}),
+      outcome: defined({
+        pass: pass ?? undefined,
+        score: typeof score_raw === "number" ? score_raw : undefined,
+        explanation: explanation ?? undefined,
         evaluationMicros,
         explanationMicros,
-      },
+      }),
     };
   });
   if (issues.length > 0) throw new InvalidRequestError(issues);

@@ -1,4 +1,5 @@
 import type { EvaluateRequest } from "@presage/contract";
+import { defined } from "../../../defined.ts";
 import type { EvaluatedModel, ResultMetadata } from "../../../evaluation/results/record/evaluation-record.ts";
 
 const defaultApp = "default";
@@ -20,29 +21,30 @@ type MetadataFields = Pick<
 
 /** A result's metadata. Nulls, empty texts and empty tags are treated as absent. */
 export function readResultMetadata(fields: MetadataFields): ResultMetadata {
-  const { app, tags, dataset_id, dataset_sample_id, evaluation_run_id, evaluation_run_project_id } = fields;
-  const evaluatedModel = readModel(fields);
+  const { app, tags, dataset_sample_id: sampleId } = fields;
   return {
     app: app ?? defaultApp,
-    ...(tags && Object.keys(tags).length > 0 ? { tags } : {}),
-    ...(dataset_id ? { datasetId: dataset_id } : {}),
-    ...(typeof dataset_sample_id === "number" || dataset_sample_id
-      ? { datasetSampleId: dataset_sample_id }
-      : {}),
-    ...(evaluation_run_id ? { runId: evaluation_run_id } : {}),
-    ...(evaluation_run_project_id ? { runProjectId: evaluation_run_project_id } : {}),
-    ...(Object.keys(evaluatedModel).length > 0 ? { evaluatedModel } : {}),
+    ...defined({
+      tags: notEmpty(tags),
+      datasetId: fields.dataset_id || undefined,
+      datasetSampleId: sampleId === 0 ? 0 : sampleId || undefined,
+      runId: fields.evaluation_run_id || undefined,
+      runProjectId: fields.evaluation_run_project_id || undefined,
+      evaluatedModel: notEmpty(readModel(fields)),
+    }),
   };
 }
 
 function readModel(fields: MetadataFields): EvaluatedModel {
-  return {
-    ...(fields.evaluated_model_id ? { id: fields.evaluated_model_id } : {}),
-    ...(fields.evaluated_model_name ? { name: fields.evaluated_model_name } : {}),
-    ...(fields.evaluated_model_provider ? { provider: fields.evaluated_model_provider } : {}),
-    ...(fields.evaluated_model_params ? { params: fields.evaluated_model_params } : {}),
-    ...(fields.evaluated_model_selected_model
-      ? { selectedModel: fields.evaluated_model_selected_model }
-      : {}),
-  };
+  return defined({
+    id: fields.evaluated_model_id || undefined,
+    name: fields.evaluated_model_name || undefined,
+    provider: fields.evaluated_model_provider || undefined,
+    params: fields.evaluated_model_params || undefined,
+    selectedModel: fields.evaluated_model_selected_model || undefined,
+  });
+}
+
+function notEmpty<Value extends object>(value: Value | null | undefined): Value | undefined {
+  return value && Object.keys(value).length > 0 ? value : undefined;
 }

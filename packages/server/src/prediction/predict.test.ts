@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readPrediction } from "./read-prediction.ts";
+import { readPrediction } from "./predict.ts";
 
 function read(
   message: Record<string, unknown>,
