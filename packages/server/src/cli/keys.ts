@@ -1,11 +1,10 @@
 import { ApiKeyCreateRequest } from "@presage/contract";
 import type { Config } from "../config.ts";
 import { type ApiKey, selectApiKeys } from "../identity/api-keys/api-keys-store.ts";
-import { createApiKey } from "../identity/api-keys/create-api-key.ts";
+import { addApiKey } from "../identity/api-keys/create-api-key.ts";
 import { ExpiryError, parseExpiry } from "../identity/api-keys/parse-expiry.ts";
 import { revokeKeyOf } from "../identity/api-keys/revoke-api-key.ts";
-import { holdUsers } from "../identity/users/users-store.ts";
-import { inTransaction } from "../storage/in-transaction.ts";
+import { lockUsers } from "../identity/users/users-store.ts";
 import type { Keyset } from "../storage/keyset.ts";
 import { nowMicros, toIsoInstant } from "../storage/micros.ts";
 import { CommandError } from "./command-error.ts";
@@ -23,9 +22,9 @@ export async function createKey(
   const expiry = expiresAt === undefined ? null : readExpiry(expiresAt);
   await withStore(config, async ({ database, owner, keyDigest }) => {
     const newKey = { userId: owner.id, name, expiresAt: expiry };
-    const { key, id } = await inTransaction(database, async (transaction) => {
-      await holdUsers(transaction, [owner.id]);
-      return await createApiKey(transaction, keyDigest, newKey);
+    const { key, id } = await database.transaction().execute(async (transaction) => {
+      await lockUsers(transaction, [owner.id]);
+      return await addApiKey(transaction, keyDigest, newKey);
     });
     process.stdout.write(`${key}\n`);
     process.stderr.write(`The id of the key is ${id}. The key is not shown again.\n`);

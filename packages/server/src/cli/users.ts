@@ -1,16 +1,17 @@
 import { sessionRules } from "../compose/compose-sign-in.ts";
 import type { Config } from "../config.ts";
+import { livenessNow } from "../identity/sessions/session-rules.ts";
 import { endUser } from "../identity/users/end-user.ts";
 import { findUserId } from "../identity/users/find-user-id.ts";
-import { listUsers } from "../identity/users/list-users.ts";
-import type { UserAccess } from "../identity/users/users-access-store.ts";
+import { selectUsersAccess, type UserAccess } from "../identity/users/users-access-store.ts";
 import { toIsoInstant } from "../storage/micros.ts";
 import { counted } from "./counted.ts";
 import { withStore } from "./with-store.ts";
 
 export async function showUsers(config: Config): Promise<void> {
   await withStore(config, async ({ database }) => {
-    for (const user of await listUsers(database, sessionRules(config.identity)))
+    const live = livenessNow(sessionRules(config.identity));
+    for (const user of await selectUsersAccess(database, live))
       process.stdout.write(`${describeUser(user)}\n`);
   });
 }

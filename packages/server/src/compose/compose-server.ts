@@ -7,8 +7,7 @@ import { browserAddress } from "../http/browser-address.ts";
 import type { Phase, Services } from "../http/services.ts";
 import { selectKeyRecord, writeLastUses } from "../identity/api-keys/api-keys-store.ts";
 import { collectLastUses } from "../identity/api-keys/collect-last-uses.ts";
-import { ensureBootstrapKey } from "../identity/api-keys/ensure-bootstrap-key.ts";
-import { createFirstKey } from "../identity/api-keys/ensure-first-key.ts";
+import { ensureFirstKey } from "../identity/api-keys/ensure-first-key.ts";
 import { createKeyVerifier } from "../identity/api-keys/verify-api-key.ts";
 import { createByteBudget } from "../limits/byte-budget.ts";
 import { createInFlight } from "../limits/in-flight.ts";
@@ -106,12 +105,12 @@ export async function composeServer(config: Config, log: Log, address: string): 
     upstream: watchOutages(upstream, { logger, upstream: "predictions", count: countUnreachable }),
     admission,
     evaluationsInFlight,
-    recordUsage: usage.note,
+    recordUsage: usage.record,
     keyDigest,
     keyVerifier: createKeyVerifier({
       digestOf: keyDigest,
       find: (digest) => selectKeyRecord(database, digest),
-      noteUse: lastUses.note,
+      recordUse: lastUses.record,
       count: (outcome) => metrics.keyVerifications([outcome]),
     }),
     builtInProfiles: builtInRevisions(evaluation.registry.families),
@@ -167,9 +166,6 @@ async function composeFirstKey(
   { database, owner, keyDigest }: OpenedStore,
 ): Promise<string | undefined> {
   const { bootstrapKey, oidc } = config.identity;
-  if (bootstrapKey === undefined) {
-    return oidc === undefined ? await createFirstKey(database, keyDigest, owner.id) : undefined;
-  }
-  await ensureBootstrapKey(database, keyDigest, { userId: owner.id, key: bootstrapKey });
-  return undefined;
+  if (bootstrapKey === undefined && oidc !== undefined) return undefined;
+  return await ensureFirstKey(database, keyDigest, owner.id, bootstrapKey);
 }

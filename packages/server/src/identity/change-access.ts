@@ -1,11 +1,10 @@
 import type { Database } from "../storage/schema/tables.ts";
 import { isKeyLive } from "./api-keys/api-keys-store.ts";
-import type { Caller } from "./caller.ts";
+import { type Caller, notAuthenticated } from "./caller.ts";
 import type { IdentityServices } from "./identity-services.ts";
-import { notAuthenticated } from "./not-authenticated.ts";
 import { livenessNow, type SessionRules } from "./sessions/session-rules.ts";
 import { isSessionLive } from "./sessions/sessions-store.ts";
-import { holdUsers } from "./users/users-store.ts";
+import { lockUsers } from "./users/users-store.ts";
 
 /** Who changes a user's access, until they disconnect. */
 export interface AccessChanger {
@@ -36,8 +35,8 @@ export function accessWriter(
 }
 
 /**
- * Refuses a caller whose key or session has ended, even if a cache still accepts it, and locks the user's access until the
- * transaction ends. Without it, revoked access could renew itself.
+ * Refuses a caller whose key or session has ended, even if a cache still accepts it, and locks the user until the
+ * transaction ends. Otherwise revoked access could renew itself.
  */
 export async function lockCaller(
   transaction: Database,
@@ -45,7 +44,7 @@ export async function lockCaller(
   { userId, proof }: Caller,
 ): Promise<void> {
   // The user and not the key: calls that end each other's keys queue up instead of deadlocking.
-  await holdUsers(transaction, [userId]);
+  await lockUsers(transaction, [userId]);
   const live = livenessNow(rules);
   const isLive =
     proof.kind === "key"

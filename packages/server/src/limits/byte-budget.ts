@@ -1,24 +1,24 @@
 import { ServiceError } from "../errors.ts";
 
-/** What a request of 64 KB takes. Holders up to this size are let in to the part that larger ones leave free for them. */
+/** The memory of a request with a 64 KB body. Part of the budget is for holders up to this size only. */
 const smallBytes = 6 * 64 * 1024;
-/** One part in this many is for small holders alone. */
+/** The fraction for small holders: one eighth. */
 const partsForSmall = 8;
 const retryAfterS = 1;
 
-/** Bytes of memory that are spoken for. Whoever holds some gives them back by going to 0. */
+/** A limit on the estimated memory of requests. */
 export interface ByteBudget {
   readonly maxBytes: number;
-  /** The most that one holder may have. */
+  /** The limit of one holder. */
   readonly maxBytesOfOne: number;
-  /** A holder of `from` bytes holds `to` from now on. Throws a `ServiceError` where there is no room for more. */
+  /** Changes a holder's reservation; to 0 releases it. Throws a `ServiceError` if the limit is reached. */
   resize(from: number, to: number): void;
-  /** The same without a question: for what is in memory already. */
+  /** The same without the limit: for what is in memory already. */
   resizeAnyway(from: number, to: number): void;
   heldBytes(): number;
 }
 
-/** A budget of `maxBytes`. Large holders cannot take all of it, so that small requests go on being served beside them. */
+/** A budget of `maxBytes`. Large holders cannot use all of it, so that small requests are still served. */
 export function createByteBudget(maxBytes: number): ByteBudget {
   const maxBytesOfOne = maxBytes - Math.floor(maxBytes / partsForSmall);
   let held = 0;
@@ -40,20 +40,20 @@ export function createByteBudget(maxBytes: number): ByteBudget {
   };
 }
 
-/** A request, or what is read for one, with what it holds of a budget. */
+/** A request, or a read for one, with its reservation. */
 export interface Holder {
   readonly memory: ByteBudget;
   heldBytes: number;
 }
 
-/** It holds `bytes` from now on, in place of what it held; refused where there is no room. */
-export function holdBytes(holder: Holder, bytes: number): void {
+/** Replaces the holder's reservation. Throws a `ServiceError` if the limit is reached. */
+export function reserveBytes(holder: Holder, bytes: number): void {
   holder.memory.resize(holder.heldBytes, bytes);
   holder.heldBytes = bytes;
 }
 
-/** The same without a question: for what is in memory already. */
-export function holdBytesAnyway(holder: Holder, bytes: number): void {
+/** The same without the limit: for what is in memory already. */
+export function reserveBytesAnyway(holder: Holder, bytes: number): void {
   holder.memory.resizeAnyway(holder.heldBytes, bytes);
   holder.heldBytes = bytes;
 }
@@ -61,14 +61,14 @@ export function holdBytesAnyway(holder: Holder, bytes: number): void {
 function tooLarge(bytes: number, maxBytesOfOne: number): ServiceError {
   return new ServiceError(
     "body_too_large",
-    `The request needs about ${inMegabytes(bytes)} MB of memory, and the server allows one request ${inMegabytes(maxBytesOfOne)} MB (PRESAGE_MEMORY_BUDGET_BYTES).`,
+    `The request needs about ${inMegabytes(bytes)} MB of memory; the limit of one request is ${inMegabytes(maxBytesOfOne)} MB (PRESAGE_MEMORY_BUDGET_BYTES).`,
   );
 }
 
 function noRoom(): ServiceError {
   return new ServiceError(
     "overloaded",
-    "The requests under way take up the memory that the server allows them. Try again later.",
+    "The requests in progress use all the memory that the server allows. Try again later.",
     { retryAfterS },
   );
 }

@@ -1,25 +1,25 @@
 export interface FairSlotLimits {
-  /** How many may hold a slot at once. */
+  /** How many slots there are. */
   slots: number;
-  /** How many of them one account may hold, however few others want any. Absent: all. */
+  /** How many of them one account may hold, even if the others are free. Absent: all. */
   slotsEach?: number;
-  /** Absent: everybody may wait until the signal is aborted. */
+  /** Absent: callers wait until their signal is aborted. */
   queue?: QueueLimits;
 }
 
 export interface QueueLimits {
-  /** How many of one account may wait. Absent: all. */
+  /** How many callers of one account may wait. Absent: any number. */
   maxWaitingEach?: number;
   /** Absent: until the signal is aborted. */
   maxWaitMs?: number;
-  /** What is thrown at one more who would wait, or at one who has waited for too long. */
+  /** The error of a caller who may not wait, or has waited for too long. */
   refuse(why: "queue full" | "waited too long"): Error;
 }
 
 export interface FairSlots {
   /**
-   * Resolves once the account has a slot, with the function that frees it again, to be called once. Rejects with the signal's
-   * reason as soon as the signal is aborted.
+   * Resolves with the function that releases the slot, to be called once. Rejects with the signal's reason as soon as the
+   * signal is aborted.
    */
   take(accountId: string, signal: AbortSignal): Promise<() => void>;
   held(): number;
@@ -32,12 +32,12 @@ interface Account {
 }
 
 /**
- * Lets a limited number in at once; the rest wait. A slot that comes free goes to the account that holds the fewest, in turns among
- * equals, and within an account to whoever came first. So an account alone has all of them, and a newcomer waits for one
- * slot, not for the queue of another.
+ * A semaphore that is fair between accounts: a released slot goes to the account that holds the fewest, among equals to the one
+ * that released a slot longest ago, and within an account to the caller that has waited longest. So a single account can use all slots, and
+ * another one waits for one slot, not for the first one's queue.
  */
 export function createFairSlots({ slots, slotsEach = slots, queue: limits }: FairSlotLimits): FairSlots {
-  /** Those that hold or wait, whoever gave a slot back last at the end. */
+  /** Accounts that hold slots or wait, in the order of their last release. */
   const accounts = new Map<string, Account>();
   let held = 0;
 
@@ -58,11 +58,11 @@ export function createFairSlots({ slots, slotsEach = slots, queue: limits }: Fai
       account.held -= 1;
       accounts.delete(accountId);
       if (account.held > 0 || account.queue.size > 0) accounts.set(accountId, account);
-      letIn();
+      admitNext();
     };
   }
 
-  function letIn(): void {
+  function admitNext(): void {
     if (held >= slots) return;
     const [first] = nextToEnter()?.queue ?? [];
     first?.();
@@ -75,13 +75,13 @@ export function createFairSlots({ slots, slotsEach = slots, queue: limits }: Fai
   async function wait(accountId: string, account: Account, signal: AbortSignal): Promise<() => void> {
     const turn = Promise.withResolvers<() => void>();
     const { queue } = account;
-    const comeIn = () => {
-      queue.delete(comeIn);
+    const admit = () => {
+      queue.delete(admit);
       turn.resolve(enter(accountId, account));
     };
-    // Who leaves the queue leaves it at once, or a slot freed just then would go to nobody.
+    // Left at once, or a slot released just then would be lost.
     const giveUp = (reason: unknown) => {
-      queue.delete(comeIn);
+      queue.delete(admit);
       forgetIfIdle(accountId, account);
       turn.reject(reason);
     };
@@ -90,7 +90,7 @@ export function createFairSlots({ slots, slotsEach = slots, queue: limits }: Fai
       limits?.maxWaitMs === undefined
         ? undefined
         : setTimeout(() => giveUp(limits.refuse("waited too long")), limits.maxWaitMs);
-    queue.add(comeIn);
+    queue.add(admit);
     signal.addEventListener("abort", onAbort, { once: true });
     try {
       return await turn.promise;

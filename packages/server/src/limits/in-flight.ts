@@ -1,26 +1,26 @@
 import { ServiceError } from "../errors.ts";
 
-/** An account that has asked within so long counts as one that may ask again. */
+/** An account that made a call this recently is expected to make more. */
 const activeForMs = 10_000;
 
 export interface InFlight {
-  /** Counts one more call of an account as under way, or throws `overloaded`. */
+  /** Counts one more call of an account, or throws `overloaded`. */
   enter(accountId: string): void;
-  /** A call that was let in has ended. */
+  /** To be called when an admitted call has ended. */
   leave(accountId: string): void;
   count(): number;
 }
 
 interface Account {
   count: number;
-  askedAtMs: number;
-  /** Refusals since then that no admission has made up for. */
+  lastCallAtMs: number;
+  /** Refused calls minus later admitted ones. */
   refused: number;
 }
 
 /**
- * A count of calls under way, `max` of them at most. An account alone may have them all. Beside others it may exceed an equal
- * share only as far as room is left for each of them: one place, as many again as it has, or as many as it was refused.
+ * Limits the calls in flight to `max`. A single account may use them all. Beside others, an account may exceed an equal share
+ * only while room is left for each of them: one call, as many again as it has in flight, or as many as were refused.
  */
 export function createInFlight(max: number, refusal: string): InFlight {
   const accounts = new Map<string, Account>();
@@ -30,27 +30,27 @@ export function createInFlight(max: number, refusal: string): InFlight {
   function accountOf(accountId: string, nowMs: number): Account {
     const known = accounts.get(accountId);
     if (known !== undefined) {
-      known.askedAtMs = nowMs;
+      known.lastCallAtMs = nowMs;
       return known;
     }
     forgetIdle(nowMs);
-    const account = { count: 0, askedAtMs: nowMs, refused: 0 };
+    const account = { count: 0, lastCallAtMs: nowMs, refused: 0 };
     accounts.set(accountId, account);
     return account;
   }
 
   function forgetIdle(nowMs: number): void {
-    for (const [id, { count, askedAtMs }] of accounts) {
-      if (count === 0 && nowMs - askedAtMs > activeForMs) accounts.delete(id);
+    for (const [id, { count, lastCallAtMs }] of accounts) {
+      if (count === 0 && nowMs - lastCallAtMs > activeForMs) accounts.delete(id);
     }
   }
 
   const equalShare = () => Math.max(1, Math.floor(max / accounts.size));
 
-  /** How much room the others are to be left. */
-  function reservedBeside(account: Account, nowMs: number): number {
+  /** How many calls must be left free for the other accounts. */
+  function reservedForOthers(account: Account, nowMs: number): number {
     if (account.count < equalShare()) return 0;
-    // With room for each of the others to double there is nothing to add up.
+    // With room for all the others to double, adding up is unnecessary.
     const isCalm = nowMs - refusedAtMs > activeForMs;
     if (isCalm && total + (total - account.count) + accounts.size < max) return 0;
     forgetIdle(nowMs);
@@ -58,8 +58,8 @@ export function createInFlight(max: number, refusal: string): InFlight {
     let reserved = 0;
     for (const other of accounts.values()) {
       if (other === account) continue;
-      const wish = nowMs - other.askedAtMs > activeForMs ? 0 : Math.max(1, other.count, other.refused);
-      reserved += Math.max(0, Math.min(share - other.count, wish));
+      const wanted = nowMs - other.lastCallAtMs > activeForMs ? 0 : Math.max(1, other.count, other.refused);
+      reserved += Math.max(0, Math.min(share - other.count, wanted));
     }
     return reserved;
   }
@@ -68,7 +68,7 @@ export function createInFlight(max: number, refusal: string): InFlight {
     enter(accountId) {
       const nowMs = performance.now();
       const account = accountOf(accountId, nowMs);
-      if (total + reservedBeside(account, nowMs) >= max) {
+      if (total + reservedForOthers(account, nowMs) >= max) {
         account.refused += 1;
         refusedAtMs = nowMs;
         throw new ServiceError("overloaded", refusal, { retryAfterS: 1 });

@@ -8,11 +8,11 @@ interface Bucket {
   filledAtMs: number;
 }
 
-/** A token bucket for each holder, which holds a minute's worth. To look into one takes nothing out. */
+/** A token bucket per holder with the capacity of one minute. Reading a bucket does not take a token. */
 export interface RateLimit {
   perMinute: number;
   bucketOf(holder: string, nowMs: number): Bucket;
-  /** How long it takes until there is a token; 0 if there is one. */
+  /** Time until the next token; 0 if there is one. */
   waitMs(bucket: Bucket): number;
 }
 

@@ -1,12 +1,12 @@
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A body up to this length is not worth reading in pieces: it comes with its headers, or soon after. */
+/** Bodies up to this length are read at once: they arrive with the headers, or soon after. */
 const shortBytes = 64 * 1024;
 
 /**
- * Reads a body whole, or answers undefined once it turns out to be longer than `maxBytes`. `onLength` hears how much of it has
- * arrived, before more is read; what it throws ends the reading. A long body that says its length is asked about at once, so that
- * one without room is refused before it is sent; but only what arrives counts, as a sender may announce anything.
+ * Reads a whole body; undefined as soon as it is longer than `maxBytes`. `onLength` is called with the length so far before more
+ * is read, and may throw to stop. It is first called with a long body's declared length, so that a body without room is refused
+ * before it is sent, and then with 0: senders can declare anything, so only bytes that arrived count.
  */
 export async function readBodyWithin(
   message: Request | Response,

@@ -1,9 +1,9 @@
-/** As many as a request may have evaluators, so that each has one more try when the upstream stumbles. */
+/** One retry for each of a request's evaluators, of which there are at most this many. */
 const retriesOfRequest = 20;
 
 /**
- * How often the evaluators of one request may ask a model again after a failure, all of them together: each call says whether
- * one more try is allowed. Without it twenty judges would ask a busy model six times each.
+ * Limits the retries of all evaluators of one request together: each call returns whether one more is allowed. Without it, twenty
+ * judges would call an overloaded model six times each.
  */
 export function createRetryBudget(retries = retriesOfRequest): () => boolean {
   let left = retries;

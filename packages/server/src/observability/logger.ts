@@ -3,32 +3,32 @@ import { watchStore } from "./watch-store.ts";
 
 export type { Logger };
 
-/** Characters of request lines that are gathered before they are written; what there is is written every second. */
+/** Request lines are written in batches of this many characters, at least once a second. */
 const batchCharacters = 16 * 1024;
 const flushIntervalMs = 1_000;
 
 export interface Log {
   logger: Logger;
-  /** Writes one line of level info about a request. There are too many of them to write each one by itself. */
+  /** Logs a request at level info. There are too many of these lines to write each by itself. */
   request(record: Readonly<Record<string, unknown>>): void;
-  /** Hears of each failure of the store, and says why once an outage. */
+  /** To be called with each database failure; the first of an outage is logged. */
   storeFailed(error: unknown): void;
-  /** Hears of what the store answers, and says when an outage is over. */
+  /** To be called after each successful statement; logs the end of an outage. */
   storeAnswered(): void;
-  /** Writes what is still gathered. */
+  /** Writes what is pending. */
   flush(): void;
 }
 
-/** Bytes that wait for a reader of standard output that is slow; past them lines are dropped, never the server held up. */
+/** Bytes that wait for a slow reader of standard output; beyond this lines are dropped rather than the server blocked. */
 const maxWaitingBytes = 64 * 1024 * 1024;
 
-/** Loaded only where somebody reads along: it takes 3 MB. */
+/** Loaded only for a terminal: it takes 3 MB. */
 function readableLines() {
   const pretty: typeof import("pino-pretty") = require("pino-pretty");
   return pretty({ sync: true, translateTime: "SYS:HH:MM:ss.l", singleLine: true, ignore: "pid,hostname" });
 }
 
-/** One JSON object a line on standard output, or readable lines if that is a terminal. */
+/** Logs to standard output: JSON lines, or readable lines on a terminal. */
 export function createLog(level: string): Log {
   const isReadable = process.stdout.isTTY;
   const file = pino.destination({ fd: 1, sync: false, maxLength: maxWaitingBytes });
@@ -42,7 +42,7 @@ export function createLog(level: string): Log {
     destination.write(lines);
   }
 
-  // Every other line first writes the request lines that came before it, so that the log is in order.
+  // Other lines write the pending request lines first, so that the log is in order.
   const inOrder = {
     write(line: string) {
       writeBatch();
@@ -53,7 +53,7 @@ export function createLog(level: string): Log {
   const infoLevel = pino.levels.values.info;
   let head = { atMs: 0, text: "" };
 
-  /** What every request line begins with; a date is written out once a millisecond. */
+  /** The start of every request line; the date is formatted once a millisecond. */
   function lineHead(): string {
     const atMs = Date.now();
     if (atMs === head.atMs) return head.text;

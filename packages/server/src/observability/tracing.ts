@@ -1,10 +1,10 @@
 import type { Context, Span, Tracer } from "@opentelemetry/api";
 
-/** Makes OpenTelemetry spans of requests and of what they ask the upstream, by the GenAI conventions. Never a prompt. */
+/** OpenTelemetry spans of requests and their upstream calls, by the GenAI conventions and without prompts. */
 export interface Tracing {
-  /** A span for one request, below the caller's own if `traceparent` names one. */
+  /** A span for one request; a child of the caller's if `traceparent` names one. */
   startRequest(method: string, traceparent: string | null): RequestSpan;
-  /** Sends what is not sent yet. */
+  /** Sends what is pending. */
   stop(): Promise<void>;
 }
 
@@ -14,7 +14,7 @@ export interface RequestSpan {
 }
 
 export interface ChatSpan {
-  end(answer: {
+  end(response: {
     model: unknown;
     finishReason: unknown;
     promptTokens: number;
@@ -23,7 +23,7 @@ export interface ChatSpan {
   fail(errorType: string): void;
 }
 
-/** Loads OpenTelemetry's SDK, which costs memory, only where there is somewhere to send traces to. */
+/** Loads OpenTelemetry's SDK, which takes memory, only if traces are exported. */
 export async function openTracing(endpoint: string): Promise<Tracing> {
   const [
     { ROOT_CONTEXT, SpanKind, SpanStatusCode, defaultTextMapGetter, trace },

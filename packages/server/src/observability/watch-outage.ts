@@ -1,17 +1,17 @@
 import type { Logger } from "pino";
 
-/** What still fails some of what it is asked is not back. */
+/** Some calls succeed during an outage; it is over when none has failed for this long. */
 const quietMs = 10_000;
 
 export interface OutageWatch {
-  /** Each kind of failure is told of once an outage. There must be few kinds. */
+  /** Logs each kind of failure once per outage. There must be few kinds. */
   failed(kind: string, describe: () => object): void;
   answered(): void;
 }
 
 /**
- * Says of each outage when it begins and when it is over, and no more: in an outage every call fails. It is over when
- * something is answered and nothing has failed for 10 s.
+ * Logs the start and the end of each outage instead of every failed call. An outage is over when a call succeeds and none has
+ * failed for 10 s.
  */
 export function watchOutage(
   logger: Pick<Logger, "warn">,

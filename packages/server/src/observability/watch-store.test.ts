@@ -23,7 +23,7 @@ const failure = Object.assign(new Error("terminating connection", { cause: undef
 });
 const begins = {
   level: 40,
-  msg: "the store is not available",
+  msg: "database unavailable",
   reason: "terminating connection",
   code: "57P01",
 };
@@ -48,7 +48,7 @@ test("it is over when the store answers and nothing has failed for 10 s", () => 
   watch.answered();
   expect(lines).toEqual([
     begins,
-    { level: 40, msg: "the store answers again", lastedMs: 5_000, failures: 2 },
+    { level: 40, msg: "database available again", lastedMs: 5_000, failures: 2 },
   ]);
 });
 
@@ -69,10 +69,10 @@ test("the next outage has lines of its own", () => {
     watch.answered();
   }
   expect(lines.map(({ msg }) => msg)).toEqual([
-    "the store is not available",
-    "the store answers again",
-    "the store is not available",
-    "the store answers again",
+    "database unavailable",
+    "database available again",
+    "database unavailable",
+    "database available again",
   ]);
 });
 

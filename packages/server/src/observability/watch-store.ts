@@ -6,17 +6,17 @@ export interface StoreWatch {
   answered(): void;
 }
 
-/** Says when the store fails and when it is back. One that takes no writes goes on answering reads, which is one outage. */
+/** Logs outages of the database. A database that rejects writes and still answers reads is one outage. */
 export function watchStore(logger: Logger): StoreWatch {
   const { failed, answered } = watchOutage(logger, {
-    begins: "the store is not available",
-    ends: "the store answers again",
+    begins: "database unavailable",
+    ends: "database available again",
   });
-  // Reasons are whatever the database says, and differ from statement to statement.
+  // Messages differ from statement to statement, so they are not kinds of failure.
   return { failed: (error) => failed("", () => reasonOf(error)), answered };
 }
 
-/** What the store itself said, in a line. No more of its error: its details may repeat a row. */
+/** The database's own message and code, without the rest of its error: the details may contain a row. */
 function reasonOf(error: unknown): { reason: string; code: string | undefined } {
   if (error instanceof AggregateError && error.message === "") return reasonOf(error.errors[0]);
   if (!(error instanceof Error)) return { reason: String(error), code: undefined };

@@ -4,11 +4,10 @@ import { ServiceError } from "../errors.ts";
 import type { QueueLimits } from "../limits/fair-slots.ts";
 import { migrate, NewerSchemaError } from "./migrate.ts";
 import type { PostgresLimits, PostgresListeners } from "./postgres/postgres-dialect.ts";
-import { createWriter, openReader } from "./reader.ts";
+import { createReader, createWriter } from "./reader.ts";
 import type { Database, Tables } from "./schema/tables.ts";
 import { openSqliteDatabase } from "./sqlite/open-sqlite-database.ts";
-import { sqliteThreadDialect } from "./sqlite/sqlite-thread-dialect.ts";
-import { startSqliteWorker } from "./sqlite/start-sqlite-worker.ts";
+import { sqliteThreadDialect, startSqliteWorker } from "./sqlite/sqlite-thread-dialect.ts";
 import type { Store } from "./store.ts";
 import { isLockTimeout } from "./store-error.ts";
 
@@ -156,11 +155,11 @@ async function connectSqlite(path: string, onAnswer: () => void): Promise<Connec
   }
   // A thread starts with its first statement.
   const startWorker = () => startSqliteWorker(path);
-  const long = openReader(sqliteThreadDialect(startWorker, sqliteReaderTimeoutMs), {
+  const long = createReader(sqliteThreadDialect(startWorker, sqliteReaderTimeoutMs), {
     slots: 1,
     queue: readerQueue,
   });
-  const brief = openReader(sqliteThreadDialect(startWorker, sqliteBriefReaderTimeoutMs), {
+  const brief = createReader(sqliteThreadDialect(startWorker, sqliteBriefReaderTimeoutMs), {
     slots: 1,
     queue: readerQueue,
   });
@@ -194,13 +193,13 @@ async function connectPostgres(url: string, listeners: PostgresListeners): Promi
     ...writerTurns,
     queue: { ...writerQueue, refuse: refuseChange },
   });
-  const openReaderOf = (connections: { slots: number; slotsEach: number }, limits: PostgresLimits) =>
-    openReader(
+  const createReaderOf = (connections: { slots: number; slotsEach: number }, limits: PostgresLimits) =>
+    createReader(
       postgresDialect(url, { ...listeners, maxConnections: connections.slots, limits, isReadOnly: true }),
       { ...connections, queue: readerQueue },
     );
-  const long = openReaderOf(readerConnections, readerLimits);
-  const brief = openReaderOf(briefReaderConnections, limits);
+  const long = createReaderOf(readerConnections, readerLimits);
+  const brief = createReaderOf(briefReaderConnections, limits);
   return {
     database,
     writer,

@@ -15,7 +15,7 @@ export type Reader = (asker: Asker) => Database;
 /** The database as one asker changes it. */
 export type Writer = (asker: Asker) => Database;
 
-export interface OpenedReader {
+export interface ClosableReader {
   reader: Reader;
   /** Closes every connection, once. */
   destroy(): Promise<void>;
@@ -25,7 +25,7 @@ export interface OpenedReader {
  * A reader whose connections the accounts get in turns. A statement whose asker has gone is not begun; one that runs is
  * left to the time limit of the database.
  */
-export function openReader(dialect: Dialect, limits: FairSlotLimits): OpenedReader {
+export function createReader(dialect: Dialect, limits: FairSlotLimits): ClosableReader {
   const { open, destroy } = openInTurns(dialect, limits, ({ signal }) => signal);
   return { reader: open, destroy };
 }

@@ -75,6 +75,11 @@ export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === "55P03";
 }
 
+/** Whether another process has a lock on the SQLite file. */
+export function isDatabaseLocked(error: unknown): boolean {
+  return codeOf(error).startsWith("SQLITE_BUSY");
+}
+
 /** Whether a disk failed SQLite, other than by being full. */
 export function isDiskFailure(error: unknown): boolean {
   return codeOf(error).startsWith("SQLITE_IOERR");

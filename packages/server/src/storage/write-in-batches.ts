@@ -1,22 +1,22 @@
 const intervalMs = 5_000;
 
 export interface BatchedWrites<Value> {
-  /** What was noted and is not being written yet; to be asked for anew for each note. */
+  /** What is collected for the next batch. To be called again for each change: every batch has its own map. */
   pending(): Map<string, Value>;
   writeNow(): Promise<void>;
-  /** Writes what was noted and stops. */
+  /** Writes what is pending and stops. */
   stop(): Promise<void>;
 }
 
 export interface Batching<Value> {
   write(batch: ReadonlyMap<string, Value>): Promise<void>;
-  /** Puts what could not be written among what was noted meanwhile. */
+  /** Returns what could not be written to what was collected meanwhile. */
   putBack(batch: ReadonlyMap<string, Value>, pending: Map<string, Value>): void;
-  /** `isFirst` unless the batch before could not be written either. */
+  /** `isFirst`: the previous batch was written. */
   onFailure(error: unknown, isFirst: boolean): void;
 }
 
-/** Writes every few seconds what was noted since, one batch after the other. */
+/** Writes what is pending every few seconds, one batch after the other. */
 export function writeInBatches<Value>({ write, putBack, onFailure }: Batching<Value>): BatchedWrites<Value> {
   let pending = new Map<string, Value>();
   let writing: Promise<void> = Promise.resolve();

@@ -1,5 +1,5 @@
 import { ClientDisconnectedError, UpstreamError } from "../errors.ts";
-import { createByteBudget, type Holder, holdBytes } from "../limits/byte-budget.ts";
+import { createByteBudget, type Holder, reserveBytes } from "../limits/byte-budget.ts";
 import { type Deadline, type DeadlineLimits, startDeadline } from "../limits/deadline.ts";
 import { checkCompletion, checkModelList } from "./check-response.ts";
 import { createSendOnce } from "./send-once.ts";
@@ -34,13 +34,13 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   async function listModels(clientSignal: AbortSignal): Promise<ModelList> {
     const { signal, end } = startDeadline(limits, clientSignal);
     const holder = newHolder();
-    const onResponseLength = (bytes: number) => holdBytes(holder, bytes * bytesPerResponseByte);
+    const onResponseLength = (bytes: number) => reserveBytes(holder, bytes * bytesPerResponseByte);
     try {
       const call = { method: "GET", path: "/models", signal, onResponseLength } as const;
       return checkModelList(await sendWithRetries(send, call, retries));
     } finally {
       end();
-      holdBytes(holder, 0);
+      reserveBytes(holder, 0);
     }
   }
 
@@ -66,7 +66,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     { signal, end }: Deadline,
   ): Promise<UpstreamCompletion> {
     const holder = newHolder();
-    const onResponseLength = (bytes: number) => holdBytes(holder, bytes * bytesPerResponseByte);
+    const onResponseLength = (bytes: number) => reserveBytes(holder, bytes * bytesPerResponseByte);
     try {
       const body = await written;
       const call = { method: "POST", path: "/chat/completions", body, signal, onResponseLength } as const;
@@ -77,7 +77,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       throw error;
     } finally {
       end();
-      holdBytes(holder, 0);
+      reserveBytes(holder, 0);
     }
   }
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, jest, setSystemTime, test } from "bun:test";
 import { collectUsage } from "./collect-usage.ts";
 import { middleOf } from "./latency-buckets.ts";
-import type { UsageTally, Use } from "./usage-totals.ts";
+import type { UsageTotals, Use } from "./usage-totals.ts";
 
 const noon = new Date("2026-03-01T12:00:00Z");
 const use: Use = {
@@ -26,7 +26,7 @@ afterEach(() => {
 
 /** Collects into a list of what was written. While there is an outage, a write fails when that is settled. */
 function collected() {
-  const batches: UsageTally[][] = [];
+  const batches: UsageTotals[][] = [];
   const failures: unknown[] = [];
   const store = { outage: undefined as Promise<void> | undefined };
   const usage = collectUsage(
@@ -49,7 +49,7 @@ async function passSeconds(seconds: number): Promise<void> {
 
 test("many requests of one kind become one row every five seconds", async () => {
   const { usage, batches } = collected();
-  for (let request = 0; request < 1_000; request++) usage.note(use);
+  for (let request = 0; request < 1_000; request++) usage.record(use);
   await passSeconds(4.9);
   expect(batches).toHaveLength(0);
   await passSeconds(0.2);
@@ -67,9 +67,9 @@ test("key, operation, failure, account and hour are told apart", async () => {
     { failure: "timeout" },
     { accountId: "other" },
   ];
-  for (const kind of kinds) usage.note({ ...use, ...kind });
+  for (const kind of kinds) usage.record({ ...use, ...kind });
   setSystemTime(new Date("2026-03-01T13:00:00Z"));
-  usage.note(use);
+  usage.record(use);
   await usage.stop();
   const [batch = []] = batches;
   expect(batch.map(({ requests }) => requests)).toEqual([1, 1, 1, 1, 1, 1]);
@@ -81,10 +81,10 @@ test("what cannot be written is kept and added to", async () => {
   const { usage, batches, failures, store } = collected();
   const { promise, resolve } = Promise.withResolvers<void>();
   store.outage = promise;
-  usage.note(use);
-  usage.note({ ...use, failure: "upstream" });
+  usage.record(use);
+  usage.record({ ...use, failure: "upstream" });
   await passSeconds(5);
-  usage.note({ ...use, totalMs: 240 });
+  usage.record({ ...use, totalMs: 240 });
   resolve();
   await passSeconds(0);
   expect([batches.length, failures.length]).toEqual([0, 1]);
@@ -93,7 +93,7 @@ test("what cannot be written is kept and added to", async () => {
   expect(batches).toHaveLength(1);
   const success = batches[0]?.find(({ failure }) => failure === undefined);
   expect(success).toMatchObject({ requests: 2, promptTokens: 20, completionTokens: 6 });
-  expect([...(success?.totals.values() ?? [])]).toEqual([1, 1]);
+  expect([...(success?.totalLatencies.values() ?? [])]).toEqual([1, 1]);
   expect(batches[0]?.find(({ failure }) => failure === "upstream")).toMatchObject({ requests: 1 });
 });
 
@@ -101,10 +101,10 @@ test("an outage fills no memory: past a bound only what is known already is coun
   const { usage, batches, store } = collected();
   store.outage = Promise.resolve();
   for (let round = 0; round < 3; round++) {
-    for (let key = 0; key < 9_000; key++) usage.note({ ...use, keyId: `${round} ${key}` });
+    for (let key = 0; key < 9_000; key++) usage.record({ ...use, keyId: `${round} ${key}` });
     await passSeconds(5);
   }
-  usage.note({ ...use, keyId: "0 0" });
+  usage.record({ ...use, keyId: "0 0" });
   store.outage = undefined;
   await passSeconds(5);
   expect(batches[0]).toHaveLength(10_000);
@@ -113,14 +113,14 @@ test("an outage fills no memory: past a bound only what is known already is coun
 
 test("latencies are counted of what the upstream was asked for, with and without its share", async () => {
   const { usage, batches } = collected();
-  usage.note(use);
-  usage.note({ ...use, upstreamMs: undefined });
+  usage.record(use);
+  usage.record({ ...use, upstreamMs: undefined });
   await usage.stop();
-  const { requests, totals, overheads } = batches[0]?.[0] ?? {};
+  const { requests, totalLatencies, overheadLatencies } = batches[0]?.[0] ?? {};
   expect(requests).toBe(2);
   for (const [counts, latencyMs] of [
-    [totals, 120],
-    [overheads, 20],
+    [totalLatencies, 120],
+    [overheadLatencies, 20],
   ] as const) {
     const [[bucket = 0, count] = []] = counts ?? [];
     expect(count).toBe(1);
@@ -130,7 +130,7 @@ test("latencies are counted of what the upstream was asked for, with and without
 
 test("what an upstream claims of tokens stays within what the store can add up", async () => {
   const { usage, batches } = collected();
-  usage.note({ ...use, promptTokens: 1e300, completionTokens: -5 });
+  usage.record({ ...use, promptTokens: 1e300, completionTokens: -5 });
   await usage.stop();
   expect(batches).toMatchObject([[{ promptTokens: 1e9, completionTokens: 0 }]]);
 });

@@ -1,44 +1,44 @@
 import { writeInBatches } from "../storage/write-in-batches.ts";
-import { addTally, addUse, emptyTally, type UsageTally, type Use } from "./usage-totals.ts";
+import { addTotals, addUse, emptyTotals, type UsageTotals, type Use } from "./usage-totals.ts";
 
-/** Past it, usage that cannot be added to what is noted already is lost: the store has been away for long. */
-const maxTallies = 10_000;
+/** Usage that needs more totals than these is lost: the database has been unavailable for long. */
+const maxPending = 10_000;
 const hourMs = 60 * 60_000;
 
-export interface UsageNotes {
-  note(use: Use): void;
-  /** Writes what is noted and stops. */
+export interface UsageCollector {
+  record(use: Use): void;
+  /** Writes what is pending and stops. */
   stop(): Promise<void>;
 }
 
-/** Collects usage and writes it in batches. What cannot be written is kept for the next batch, within bounds. */
+/** Adds up usage and writes it in batches. What cannot be written is kept for the next batch, up to a limit. */
 export function collectUsage(
-  write: (tallies: ReadonlyMap<string, UsageTally>) => Promise<void>,
+  write: (batch: ReadonlyMap<string, UsageTotals>) => Promise<void>,
   onFailure: (error: unknown, isFirst: boolean) => void,
-): UsageNotes {
-  const { pending, stop } = writeInBatches<UsageTally>({
+): UsageCollector {
+  const { pending, stop } = writeInBatches<UsageTotals>({
     write,
-    putBack(batch, since) {
-      for (const [name, tally] of batch) {
-        const newer = since.get(name);
-        if (newer !== undefined) addTally(newer, tally);
-        else if (since.size < maxTallies) since.set(name, tally);
+    putBack(batch, newer) {
+      for (const [name, totals] of batch) {
+        const newerTotals = newer.get(name);
+        if (newerTotals !== undefined) addTotals(newerTotals, totals);
+        else if (newer.size < maxPending) newer.set(name, totals);
       }
     },
     onFailure,
   });
   return {
-    note(use) {
-      const tallies = pending();
+    record(use) {
+      const all = pending();
       const hour = Math.floor(Date.now() / hourMs);
       const name = `${use.accountId} ${hour} ${use.keyId} ${use.operation} ${use.failure}`;
-      let tally = tallies.get(name);
-      if (tally === undefined) {
-        if (tallies.size >= maxTallies) return;
-        tally = emptyTally(use, hour);
-        tallies.set(name, tally);
+      let totals = all.get(name);
+      if (totals === undefined) {
+        if (all.size >= maxPending) return;
+        totals = emptyTotals(use, hour);
+        all.set(name, totals);
       }
-      addUse(tally, use);
+      addUse(totals, use);
     },
     stop,
   };

@@ -2,8 +2,7 @@ import type { Asker } from "../storage/reader.ts";
 import type { LatencyMeasure } from "../storage/schema/usage.ts";
 import type { Store } from "../storage/store.ts";
 import { middleOf } from "./latency-buckets.ts";
-import type { UsagePeriod } from "./usage-period.ts";
-import { selectLatencies } from "./usage-store.ts";
+import { selectLatencies, type UsagePeriod } from "./usage-store.ts";
 import { addToBucket, type BucketCounts } from "./usage-totals.ts";
 
 export interface Quantiles {
@@ -11,22 +10,23 @@ export interface Quantiles {
   p95: number;
 }
 
-/** How long predictions took; undefined where there was none. */
+/** Latencies of predictions. */
 export interface LatencyFigures {
   count: number;
+  /** Undefined: no predictions. */
   totalMs: Quantiles | undefined;
   overheadMs: Quantiles | undefined;
 }
 
 export interface LatencyReport {
   overall: LatencyFigures;
-  /** Oldest first; steps without a prediction are left out. */
+  /** Oldest first; without steps that had no predictions. */
   steps: (LatencyFigures & { startHour: number })[];
 }
 
 type Histograms = Record<LatencyMeasure, BucketCounts>;
 
-/** How long an account's predictions took. */
+/** Latencies of an account's predictions. */
 export async function readLatency(store: Store, asker: Asker, period: UsagePeriod): Promise<LatencyReport> {
   const { accountId } = asker;
   const reader = store.reader(asker);
@@ -57,7 +57,7 @@ function toQuantiles(counts: BucketCounts): Quantiles | undefined {
   return { p50: quantile(counts, 50), p95: quantile(counts, 95) };
 }
 
-/** The nearest rank: the shortest latency that this many in a hundred do not exceed. */
+/** The nearest rank: the lowest latency that at least `percent` of all do not exceed. */
 function quantile(counts: BucketCounts, percent: number): number {
   const rank = Math.ceil((countOf(counts) * percent) / 100);
   const buckets = [...counts.keys()].sort((a, b) => a - b);

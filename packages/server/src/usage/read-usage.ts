@@ -1,10 +1,9 @@
 import type { UsageFailure, UsageOperation } from "@presage/contract";
 import type { Asker } from "../storage/reader.ts";
 import type { Store } from "../storage/store.ts";
-import type { UsagePeriod } from "./usage-period.ts";
-import { type NamedKey, selectCounts, selectNamedKeys } from "./usage-store.ts";
+import { type NamedKey, selectCounts, selectNamedKeys, type UsagePeriod } from "./usage-store.ts";
 
-/** What was asked for with one key, or with sessions, in one step. */
+/** Requests of one step and operation with one key, or with sessions. */
 export interface UsageOfStep {
   startHour: number;
   /** Undefined: with sessions. */
@@ -19,14 +18,14 @@ export interface UsageOfStep {
 export interface UsageReport {
   /** Oldest first. */
   steps: UsageOfStep[];
-  /** The keys that the steps name. */
+  /** The keys that appear in the steps. */
   keys: NamedKey[];
 }
 
-/** So many are an answer of about 10 MB, and hold other calls up for a tenth of a second. */
-const mostRows = 100_000;
+/** This many make a response of about 10 MB and block other requests for a tenth of a second. */
+const maxRows = 100_000;
 
-/** What an account asked for, of one key where one is named; undefined where it is too much for one answer. */
+/** An account's usage, or one key's; undefined if there are too many rows for one response. */
 export async function readUsage(
   store: Store,
   asker: Asker,
@@ -35,8 +34,8 @@ export async function readUsage(
 ): Promise<UsageReport | undefined> {
   const { accountId } = asker;
   const reader = store.reader(asker);
-  const rows = await selectCounts(reader, accountId, period, keyId, mostRows + 1);
-  if (rows.length > mostRows) return undefined;
+  const rows = await selectCounts(reader, accountId, period, keyId, maxRows + 1);
+  if (rows.length > maxRows) return undefined;
   const steps: UsageOfStep[] = [];
   for (const row of rows) {
     const rowKeyId = row.key_id === "" ? undefined : row.key_id;

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { toUsageRows } from "./usage-rows.ts";
-import { addUse, emptyTally, type UsageTally, type Use } from "./usage-totals.ts";
+import { addUse, emptyTotals, type UsageTotals, type Use } from "./usage-totals.ts";
 
-function tallyOf(more: Partial<Use>, hour = 7): UsageTally {
+function totalsOf(more: Partial<Use>, hour = 7): UsageTotals {
   const use: Use = {
     accountId: "account",
     keyId: "key",
@@ -14,13 +14,13 @@ function tallyOf(more: Partial<Use>, hour = 7): UsageTally {
     upstreamMs: 20,
     ...more,
   };
-  const tally = emptyTally(use, hour);
-  addUse(tally, use);
-  return tally;
+  const totals = emptyTotals(use, hour);
+  addUse(totals, use);
+  return totals;
 }
 
 test("no session and no failure are empty texts", () => {
-  const { counts } = toUsageRows([tallyOf({ keyId: undefined })]);
+  const { counts } = toUsageRows([totalsOf({ keyId: undefined })]);
   expect(counts).toEqual([
     {
       account_id: "account",
@@ -36,7 +36,7 @@ test("no session and no failure are empty texts", () => {
 });
 
 test("the latencies of all keys of an account are counted together", () => {
-  const { latencies } = toUsageRows([tallyOf({}), tallyOf({ keyId: "other" })]);
+  const { latencies } = toUsageRows([totalsOf({}), totalsOf({ keyId: "other" })]);
   expect(latencies.map(({ measure, count }) => [measure, count])).toEqual([
     ["overhead", 2],
     ["total", 2],
@@ -44,12 +44,12 @@ test("the latencies of all keys of an account are counted together", () => {
 });
 
 test("rows are in the same order whatever order the requests came in", () => {
-  const tallies = [
-    tallyOf({}),
-    tallyOf({ accountId: "b" }),
-    tallyOf({ failure: "timeout", totalMs: 9_000 }),
-    tallyOf({ operation: "chat" }, 8),
-    tallyOf({ keyId: "a" }, 10),
+  const allTotals = [
+    totalsOf({}),
+    totalsOf({ accountId: "b" }),
+    totalsOf({ failure: "timeout", totalMs: 9_000 }),
+    totalsOf({ operation: "chat" }, 8),
+    totalsOf({ keyId: "a" }, 10),
   ];
-  expect(toUsageRows(tallies.toReversed())).toEqual(toUsageRows(tallies));
+  expect(toUsageRows(allTotals.toReversed())).toEqual(toUsageRows(allTotals));
 });

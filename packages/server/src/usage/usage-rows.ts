@@ -1,32 +1,32 @@
 import type { LatencyMeasure, UsageCountsTable, UsageLatenciesTable } from "../storage/schema/usage.ts";
-import type { BucketCounts, UsageTally } from "./usage-totals.ts";
+import type { BucketCounts, UsageTotals } from "./usage-totals.ts";
 
-/** What tallies add to the store, in one order everywhere, so that two processes cannot wait for each other. */
-export function toUsageRows(tallies: readonly UsageTally[]): {
+/** The rows that totals add to, in the same order in every process, so that no two can deadlock. */
+export function toUsageRows(allTotals: readonly UsageTotals[]): {
   counts: UsageCountsTable[];
   latencies: UsageLatenciesTable[];
 } {
-  return { counts: inOrder(tallies.map(toCounts)), latencies: inOrder(addUpLatencies(tallies)) };
+  return { counts: sorted(allTotals.map(toCounts)), latencies: sorted(sumLatencies(allTotals)) };
 }
 
-function toCounts(tally: UsageTally): UsageCountsTable {
+function toCounts(totals: UsageTotals): UsageCountsTable {
   return {
-    account_id: tally.accountId,
-    hour: tally.hour,
-    key_id: tally.keyId ?? "",
-    operation: tally.operation,
-    outcome: tally.failure ?? "",
-    requests: tally.requests,
-    prompt_tokens: tally.promptTokens,
-    completion_tokens: tally.completionTokens,
+    account_id: totals.accountId,
+    hour: totals.hour,
+    key_id: totals.keyId ?? "",
+    operation: totals.operation,
+    outcome: totals.failure ?? "",
+    requests: totals.requests,
+    prompt_tokens: totals.promptTokens,
+    completion_tokens: totals.completionTokens,
   };
 }
 
-/** The latencies of all keys of an account together. */
-function addUpLatencies(tallies: readonly UsageTally[]): UsageLatenciesTable[] {
+/** Latencies are counted for an account, not for each key. */
+function sumLatencies(allTotals: readonly UsageTotals[]): UsageLatenciesTable[] {
   const rows = new Map<string, UsageLatenciesTable>();
 
-  function add({ accountId, hour }: UsageTally, measure: LatencyMeasure, buckets: BucketCounts): void {
+  function add({ accountId, hour }: UsageTotals, measure: LatencyMeasure, buckets: BucketCounts): void {
     for (const [bucket, count] of buckets) {
       const name = `${accountId} ${hour} ${measure} ${bucket}`;
       const row = rows.get(name);
@@ -35,15 +35,15 @@ function addUpLatencies(tallies: readonly UsageTally[]): UsageLatenciesTable[] {
     }
   }
 
-  for (const tally of tallies) {
-    add(tally, "total", tally.totals);
-    add(tally, "overhead", tally.overheads);
+  for (const totals of allTotals) {
+    add(totals, "total", totals.totalLatencies);
+    add(totals, "overhead", totals.overheadLatencies);
   }
   return [...rows.values()];
 }
 
-/** By all columns, the key's first. */
-function inOrder<Row extends object>(rows: readonly Row[]): Row[] {
+/** By all columns, those of the primary key first. */
+function sorted<Row extends object>(rows: readonly Row[]): Row[] {
   const named = rows.map((row) => ({ row, name: Object.values(row).join(" ") }));
   return named.sort((a, b) => (a.name < b.name ? -1 : 1)).map(({ row }) => row);
 }

@@ -1,22 +1,27 @@
 import { sql } from "kysely";
 import type { Database } from "../storage/schema/tables.ts";
 import type { UsageCountsTable, UsageLatenciesTable } from "../storage/schema/usage.ts";
-import type { UsagePeriod } from "./usage-period.ts";
 import { toUsageRows } from "./usage-rows.ts";
-import type { UsageTally } from "./usage-totals.ts";
+import type { UsageTotals } from "./usage-totals.ts";
 
-/** Rows or ids in one statement; databases bound its parameters. */
-const mostAtOnce = 1_000;
+/** Rows or ids of one statement; databases limit its parameters. */
+const maxPerStatement = 1_000;
 
-/** Adds to what is counted already, in one transaction. */
-export async function writeUsage(
-  database: Database,
-  tallies: ReadonlyMap<string, UsageTally>,
-): Promise<void> {
-  const { counts, latencies } = toUsageRows([...tallies.values()]);
+/** A period and the steps in which it is reported. Hours are counted since 1970-01-01 UTC. */
+export interface UsagePeriod {
+  /** The start of a step. */
+  fromHour: number;
+  /** Exclusive. */
+  untilHour: number;
+  hoursPerStep: number;
+}
+
+/** Adds to the counts of each hour, in one transaction. */
+export async function writeUsage(database: Database, batch: ReadonlyMap<string, UsageTotals>): Promise<void> {
+  const { counts, latencies } = toUsageRows([...batch.values()]);
   await database.transaction().execute(async (transaction) => {
-    for (const some of inParts(counts)) await addCounts(transaction, some);
-    for (const some of inParts(latencies)) await addLatencies(transaction, some);
+    for (const some of inChunks(counts)) await addCounts(transaction, some);
+    for (const some of inChunks(latencies)) await addLatencies(transaction, some);
   });
 }
 
@@ -46,12 +51,12 @@ async function addLatencies(transaction: Database, rows: readonly UsageLatencies
     .execute();
 }
 
-/** Where the step begins that an hour is in. No hour before 1970 is stored. */
+/** The start of the step that an hour is in. No hour before 1970 is stored. */
 function stepOf({ hoursPerStep }: UsagePeriod) {
   return sql<number>`hour - hour % ${sql.lit(hoursPerStep)}`;
 }
 
-/** At most `limit` of an account's counts by step, key, operation and outcome, oldest first, the rows of a key and an operation together. */
+/** An account's counts by step, key, operation and outcome, sorted in this order, at most `limit`. */
 export async function selectCounts(
   reader: Database,
   accountId: string,
@@ -81,7 +86,7 @@ export async function selectCounts(
   return await query.execute();
 }
 
-/** How often an account's latencies fell into each bucket, by step and measure, the oldest step first. */
+/** An account's latencies: how many fell into each bucket, by step and measure, oldest step first. */
 export async function selectLatencies(reader: Database, accountId: string, period: UsagePeriod) {
   const start = stepOf(period);
   return await reader
@@ -98,9 +103,9 @@ export async function selectLatencies(reader: Database, accountId: string, perio
 
 export type NamedKey = Awaited<ReturnType<typeof selectNamedKeys>>[number];
 
-/** What an account's keys of these ids are called. */
+/** The names of an account's keys with these ids. */
 export async function selectNamedKeys(reader: Database, accountId: string, keyIds: readonly string[]) {
-  const found = inParts(keyIds).map((ids) =>
+  const found = inChunks(keyIds).map((ids) =>
     reader
       .selectFrom("api_keys")
       .innerJoin("users", "users.id", "api_keys.user_id")
@@ -112,7 +117,9 @@ export async function selectNamedKeys(reader: Database, accountId: string, keyId
   return (await Promise.all(found)).flat();
 }
 
-function inParts<Item>(items: readonly Item[]): Item[][] {
-  const parts = Math.ceil(items.length / mostAtOnce);
-  return Array.from({ length: parts }, (_, part) => items.slice(part * mostAtOnce, (part + 1) * mostAtOnce));
+function inChunks<Item>(items: readonly Item[]): Item[][] {
+  const chunks = Math.ceil(items.length / maxPerStatement);
+  return Array.from({ length: chunks }, (_, chunk) =>
+    items.slice(chunk * maxPerStatement, (chunk + 1) * maxPerStatement),
+  );
 }

@@ -1,13 +1,13 @@
 import type { UsageFailure, UsageOperation } from "@presage/contract";
 import { bucketOf } from "./latency-buckets.ts";
 
-/** An upstream may claim anything; the store must be able to hold what is made of it. */
-const mostTokens = 1e9;
+/** Of one request: an upstream may claim anything, and the sum must fit its column. */
+const maxTokens = 1e9;
 
-/** One request that was answered. */
+/** One finished request. */
 export interface Use {
   accountId: string;
-  /** Undefined: it came with a session. */
+  /** Undefined: with a session. */
   keyId: string | undefined;
   operation: UsageOperation;
   /** Undefined: it succeeded. */
@@ -15,47 +15,56 @@ export interface Use {
   promptTokens: number | undefined;
   completionTokens: number | undefined;
   totalMs: number;
-  /** What of this the upstream took; undefined if it was not asked. */
+  /** The upstream's part of `totalMs`; undefined if it was not called. */
   upstreamMs: number | undefined;
 }
 
-/** How many latencies fell into each bucket. */
+/** How many latencies fell into each bucket, by the bucket's number. */
 export type BucketCounts = Map<number, number>;
 
-/** What was asked for alike in one hour. */
-export interface UsageTally extends Pick<Use, "accountId" | "keyId" | "operation" | "failure"> {
+/** Requests of one hour with the same account, key, operation and failure. */
+export interface UsageTotals extends Pick<Use, "accountId" | "keyId" | "operation" | "failure"> {
   /** Hours since 1970-01-01 UTC. */
   hour: number;
   requests: number;
   promptTokens: number;
   completionTokens: number;
-  totals: BucketCounts;
-  overheads: BucketCounts;
+  totalLatencies: BucketCounts;
+  overheadLatencies: BucketCounts;
 }
 
-export function emptyTally({ accountId, keyId, operation, failure }: Use, hour: number): UsageTally {
+export function emptyTotals({ accountId, keyId, operation, failure }: Use, hour: number): UsageTotals {
   const counts = { requests: 0, promptTokens: 0, completionTokens: 0 };
-  return { accountId, keyId, operation, failure, hour, ...counts, totals: new Map(), overheads: new Map() };
+  return {
+    accountId,
+    keyId,
+    operation,
+    failure,
+    hour,
+    ...counts,
+    totalLatencies: new Map(),
+    overheadLatencies: new Map(),
+  };
 }
 
 export function addUse(
-  tally: UsageTally,
+  totals: UsageTotals,
   { promptTokens = 0, completionTokens = 0, totalMs, upstreamMs }: Use,
 ): void {
-  tally.requests += 1;
-  tally.promptTokens += toPlausible(promptTokens);
-  tally.completionTokens += toPlausible(completionTokens);
+  totals.requests += 1;
+  totals.promptTokens += toPlausible(promptTokens);
+  totals.completionTokens += toPlausible(completionTokens);
   if (upstreamMs === undefined) return;
-  addToBucket(tally.totals, bucketOf(totalMs), 1);
-  addToBucket(tally.overheads, bucketOf(totalMs - upstreamMs), 1);
+  addToBucket(totals.totalLatencies, bucketOf(totalMs), 1);
+  addToBucket(totals.overheadLatencies, bucketOf(totalMs - upstreamMs), 1);
 }
 
-export function addTally(tally: UsageTally, other: UsageTally): void {
-  tally.requests += other.requests;
-  tally.promptTokens += other.promptTokens;
-  tally.completionTokens += other.completionTokens;
-  for (const [bucket, count] of other.totals) addToBucket(tally.totals, bucket, count);
-  for (const [bucket, count] of other.overheads) addToBucket(tally.overheads, bucket, count);
+export function addTotals(totals: UsageTotals, other: UsageTotals): void {
+  totals.requests += other.requests;
+  totals.promptTokens += other.promptTokens;
+  totals.completionTokens += other.completionTokens;
+  for (const [bucket, count] of other.totalLatencies) addToBucket(totals.totalLatencies, bucket, count);
+  for (const [bucket, count] of other.overheadLatencies) addToBucket(totals.overheadLatencies, bucket, count);
 }
 
 export function addToBucket(counts: BucketCounts, bucket: number, count: number): void {
@@ -63,5 +72,5 @@ export function addToBucket(counts: BucketCounts, bucket: number, count: number)
 }
 
 function toPlausible(tokens: number): number {
-  return Math.min(Math.max(tokens, 0), mostTokens);
+  return Math.min(Math.max(tokens, 0), maxTokens);
 }

@@ -4,7 +4,7 @@ import { writeUsage } from "../../src/usage/usage-store.ts";
 import { callWithKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
-import { tallyOf, usageClient } from "../support/resources/usage.ts";
+import { totalsOf, usageClient } from "../support/resources/usage.ts";
 import { signInLocally } from "../support/sign-in/session.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
@@ -55,7 +55,7 @@ onEachDatabase((database) => {
     own.apiKey = (await make("/v1/api-keys", { name: mark })).id;
     await using store = await openStore(presage.databaseUrl);
     const use = { accountId: store.owner.account_id, keyId: own.apiKey, totalMs: 5, upstreamMs: 3 };
-    await writeUsage(store.database, new Map([["", tallyOf(new Date(), use)]]));
+    await writeUsage(store.database, new Map([["", totalsOf(new Date(), use)]]));
     const browser = await signInLocally(presage, { "user-agent": mark });
     const sessions = await browser.fetch(`${presage.url}/v1/sessions`);
     own.session = SessionListResponse.parse(await sessions.json()).data[0]?.id ?? "";

@@ -60,7 +60,7 @@ async function expectRefused(headers: Headers): Promise<void> {
     ],
     challenge: "Bearer",
     type: expect.stringMatching(/^application\/json\b/),
-    body: { detail: "A valid API key, as X-API-KEY or as a bearer token, or a session is needed." },
+    body: { detail: "Authentication required: send an API key or sign in." },
   });
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { ApiKeyCreateResponse, type ApiKeyResponse } from "@presage/contract";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
-import { createApiKey } from "../../src/identity/api-keys/create-api-key.ts";
+import { addApiKey } from "../../src/identity/api-keys/create-api-key.ts";
 import { endUser } from "../../src/identity/users/end-user.ts";
 import { insertUserWithAccount } from "../../src/identity/users/users-store.ts";
 import { nowMicros } from "../../src/storage/micros.ts";
@@ -55,7 +55,7 @@ onEachDatabase((database) => {
     };
     await insertUserWithAccount(store.database, user, user.id);
     const newKey = { userId: user.id, name: "first", expiresAt: null };
-    return { userId: user.id, key: (await createApiKey(store.database, store.keyDigest, newKey)).key };
+    return { userId: user.id, key: (await addApiKey(store.database, store.keyDigest, newKey)).key };
   }
 
   async function activeKeys(userId: string): Promise<number> {

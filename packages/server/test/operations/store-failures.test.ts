@@ -71,13 +71,13 @@ onEachDatabase((database) => {
       expect(count).toBeGreaterThan(20);
       expect(new Set(ledger.entries.map(({ status }) => status))).toEqual(new Set([503]));
       expect((await presage.call("GET", "/v1/api-keys")).status).toBe(200);
-      expect(await storeLines(presage)).toEqual(["the store is not available"]);
+      expect(await storeLines(presage)).toEqual(["database unavailable"]);
 
       await asOperator(url, `alter database ${name} reset default_transaction_read_only`, endSessions);
       const asked = async () =>
         (await Promise.all(kinds.map((kind) => ledger.ask(kind)))).map(({ status }) => status);
       await eventually(asked, (statuses) => statuses.every((status) => status < 300));
-      const both = ["the store is not available", "the store answers again"];
+      const both = ["database unavailable", "database available again"];
       const lines = async () => {
         await presage.call("GET", "/v1/api-keys");
         return await storeLines(presage);
@@ -95,7 +95,7 @@ onEachDatabase((database) => {
     else await asOperator(url, `drop database ${new URL(url).pathname.slice(1)} with (force)`);
     const { changes, reads } = await askAll(presage);
     expect([changes, reads]).toEqual([new Set([503]), new Set([503])]);
-    expect(await storeLines(presage)).toEqual(["the store is not available"]);
+    expect(await storeLines(presage)).toEqual(["database unavailable"]);
   });
 
   test.concurrent("while another process holds the write locks, callers are rejected together, not one after another", async () => {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { writeUsage } from "../../src/usage/usage-store.ts";
-import type { UsageTally } from "../../src/usage/usage-totals.ts";
+import type { UsageTotals } from "../../src/usage/usage-totals.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
-import { tallyOf, usageClient } from "../support/resources/usage.ts";
+import { totalsOf, usageClient } from "../support/resources/usage.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
@@ -17,9 +17,9 @@ onEachDatabase((database) => {
     accountId = store.owner.account_id;
   });
 
-  async function write(...tallies: UsageTally[]): Promise<void> {
+  async function write(...allTotals: UsageTotals[]): Promise<void> {
     await using store = await openStore(presage.databaseUrl);
-    for (const tally of tallies) await writeUsage(store.database, new Map([["", tally]]));
+    for (const totals of allTotals) await writeUsage(store.database, new Map([["", totals]]));
   }
 
   describe("A period", () => {
@@ -30,12 +30,12 @@ onEachDatabase((database) => {
     beforeAll(async () => {
       const use = { accountId, keyId: january, ...ten };
       await write(
-        tallyOf(at("05T10:00"), use, use),
-        tallyOf(at("05T10:30"), use),
-        tallyOf(at("05T10:30"), { ...use, failure: "timeout" }),
-        tallyOf(at("05T11:00"), use),
-        tallyOf(at("05T11:00"), { ...use, keyId: undefined }),
-        tallyOf(at("07T00:00"), use),
+        totalsOf(at("05T10:00"), use, use),
+        totalsOf(at("05T10:30"), use),
+        totalsOf(at("05T10:30"), { ...use, failure: "timeout" }),
+        totalsOf(at("05T11:00"), use),
+        totalsOf(at("05T11:00"), { ...use, keyId: undefined }),
+        totalsOf(at("07T00:00"), use),
       );
     });
 
@@ -114,8 +114,8 @@ onEachDatabase((database) => {
     const april = new Date("2026-04-01T00:00:00Z");
     const keyIds = Array.from({ length: 100_001 }, () => Bun.randomUUIDv7());
     await using store = await openStore(presage.databaseUrl);
-    const tallies = keyIds.map((keyId) => [keyId, tallyOf(april, { accountId, keyId })] as const);
-    await writeUsage(store.database, new Map(tallies));
+    const allTotals = keyIds.map((keyId) => [keyId, totalsOf(april, { accountId, keyId })] as const);
+    await writeUsage(store.database, new Map(allTotals));
     const query = "since=2026-04-01T00:00:00Z&until=2026-04-02T00:00:00Z";
     const answer = await presage.call("GET", `/v1/usage?${query}`);
     expect(locationsOf(await issuesOf(answer))).toEqual([{ type: "value_error", loc: ["query", "since"] }]);
@@ -132,8 +132,8 @@ onEachDatabase((database) => {
       const usesOf = (factor: number) =>
         uses.map((ms) => ({ accountId, totalMs: ms * factor, upstreamMs: ms * factor * 0.9 }));
       await write(
-        tallyOf(new Date("2026-02-01T05:00:00Z"), ...usesOf(1)),
-        tallyOf(new Date("2026-02-02T05:00:00Z"), ...usesOf(10)),
+        totalsOf(new Date("2026-02-01T05:00:00Z"), ...usesOf(1)),
+        totalsOf(new Date("2026-02-02T05:00:00Z"), ...usesOf(10)),
       );
     });
 

@@ -1,5 +1,4 @@
-import type { Caller } from "../../identity/caller.ts";
-import { notAuthenticated } from "../../identity/not-authenticated.ts";
+import { type Caller, notAuthenticated } from "../../identity/caller.ts";
 import { type VerifiedSession, verifySession } from "../../identity/sessions/verify-session.ts";
 import type { Services } from "../services.ts";
 import { checkCsrf } from "./check-csrf.ts";

@@ -1,4 +1,4 @@
-import { type Holder, holdBytes, holdBytesAnyway } from "../../limits/byte-budget.ts";
+import { type Holder, reserveBytes, reserveBytesAnyway } from "../../limits/byte-budget.ts";
 
 /**
  * A body is in memory several times while it is read: as bytes, as text, as the parsed value and as what is made of it, some of
@@ -16,22 +16,22 @@ const bytesPerStoredByte = 8;
 /** Counts what an answer reads at once, beside what is held. What the budget is too small for is let in alone. */
 export function holdStored(holder: Holder, storedBytes: number): void {
   const { heldBytes, memory } = holder;
-  holdBytes(holder, Math.min(heldBytes + storedBytes * bytesPerStoredByte, memory.maxBytesOfOne));
+  reserveBytes(holder, Math.min(heldBytes + storedBytes * bytesPerStoredByte, memory.maxBytesOfOne));
 }
 
 /** Counts a request's body, as much of it as has arrived. */
 export function holdBody(holder: Holder, bodyBytes: number): void {
-  holdBytes(holder, bodyBytes * bytesPerBodyByte);
+  reserveBytes(holder, bodyBytes * bytesPerBodyByte);
 }
 
 /** Counts an answer, as what it is made of and as its bytes, in place of the request that it ends. */
 export function holdAnswer(holder: Holder, answerBytes: number): void {
-  holdBytesAnyway(holder, 2 * answerBytes);
+  reserveBytesAnyway(holder, 2 * answerBytes);
 }
 
 /** A body that now waits to be answered, in the one form in which it was sent on. */
 export function holdSentBody(holder: Holder): void {
-  holdBytes(holder, holder.heldBytes / bytesPerBodyByte);
+  reserveBytes(holder, holder.heldBytes / bytesPerBodyByte);
 }
 
 /** Of a text that is not all Latin-1, a character takes two bytes. */
@@ -62,6 +62,6 @@ export function holdResults(
   // Long texts are kept as they were written once.
   const answerBytes = bodyBytes + bytesPerLongAnswer;
   const storeBytes = kept * bytesPerResult + keptCharacters * bytesPerCharacter;
-  holdBytes(holder, textBytes + Math.max(storeBytes, isAnswerLong ? answerBytes : 0));
-  return (isLong) => holdBytesAnyway(holder, textBytes + (isLong ? answerBytes : 0));
+  reserveBytes(holder, textBytes + Math.max(storeBytes, isAnswerLong ? answerBytes : 0));
+  return (isLong) => reserveBytesAnyway(holder, textBytes + (isLong ? answerBytes : 0));
 }

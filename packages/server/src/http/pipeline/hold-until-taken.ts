@@ -1,4 +1,4 @@
-import { holdBytesAnyway } from "../../limits/byte-budget.ts";
+import { reserveBytesAnyway } from "../../limits/byte-budget.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** What less than this is counted for is let go of with the answer: the system's own buffers take it. */
@@ -12,11 +12,11 @@ const sliceBytes = 256 * 1024;
  */
 export function holdUntilTaken(response: Response, exchange: Exchange): Response {
   if (exchange.heldBytes < worthHoldingBytes || response.body === null) {
-    holdBytesAnyway(exchange, 0);
+    reserveBytesAnyway(exchange, 0);
     return response;
   }
   const { status, headers } = response;
-  const stream = inSlices(response.body, () => holdBytesAnyway(exchange, 0));
+  const stream = inSlices(response.body, () => reserveBytesAnyway(exchange, 0));
   return new Response(stream, { status, headers });
 }
 

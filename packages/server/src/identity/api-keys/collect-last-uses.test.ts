@@ -35,7 +35,7 @@ function collected() {
 
 test("many uses of many keys become one write every five seconds, with the last use of each", async () => {
   const { lastUses, batches } = collected();
-  for (let use = 0; use < 1_000; use++) lastUses.note(`key-${use % 10}`, false);
+  for (let use = 0; use < 1_000; use++) lastUses.record(`key-${use % 10}`, false);
   jest.advanceTimersByTime(4_900);
   await settle();
   expect(batches).toHaveLength(0);
@@ -51,12 +51,12 @@ test("what cannot be written is kept, and a use that came while it was tried cou
   const { lastUses, batches, failures, store } = collected();
   const { promise, resolve } = Promise.withResolvers<void>();
   store.outage = promise;
-  lastUses.note("used twice", false);
-  lastUses.note("used once", false);
+  lastUses.record("used twice", false);
+  lastUses.record("used once", false);
   jest.advanceTimersByTime(5_000);
   await settle();
   jest.advanceTimersByTime(1_000);
-  lastUses.note("used twice", false);
+  lastUses.record("used twice", false);
   resolve();
   await settle();
   expect([batches.length, failures.length]).toEqual([0, 1]);
@@ -70,7 +70,7 @@ test("what cannot be written is kept, and a use that came while it was tried cou
 
 test("the stop writes what is noted", async () => {
   const { lastUses, batches } = collected();
-  lastUses.note("key", false);
+  lastUses.record("key", false);
   await lastUses.stop();
   expect(batches.map((batch) => [...batch.keys()])).toEqual([["key"]]);
 });

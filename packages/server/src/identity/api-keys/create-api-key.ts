@@ -1,9 +1,14 @@
 import { ServiceError } from "../../errors.ts";
+import { doOnce } from "../../storage/idempotency/do-once.ts";
+import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros, toMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
+import { type AccessChanger, accessWriter, changeAccess, lockCaller } from "../change-access.ts";
+import type { IdentityServices } from "../identity-services.ts";
 import { type ApiKey, countActiveKeys, insertApiKey } from "./api-keys-store.ts";
 import type { KeyDigest } from "./key-digest.ts";
 import { generateKey, visibleParts } from "./key-format.ts";
+import { type CreatedApiKey, createNewKeySeal } from "./seal-new-key.ts";
 
 export interface NewApiKey {
   userId: string;
@@ -11,18 +16,43 @@ export interface NewApiKey {
   expiresAt: Date | null;
 }
 
-/** Far more than anybody needs: what a caller gets for each key, such as a rate of its own, must have an end. */
+/** Nobody needs this many, but each key has its own rate limit, so their number must be limited. */
 const maxActiveKeys = 1_000;
 
-/**
- * Makes a key for a user, who has a bounded number of them; the bound is exact where the transaction holds the user. The key
- * itself is in the answer and nowhere else.
- */
+/** Creates a key for the caller. A repeated request returns the same key if it has the same `credential`: key or session token. */
 export async function createApiKey(
+  services: Pick<IdentityServices, "store" | "sessionRules" | "keyDigest">,
+  changer: AccessChanger & { credential: string },
+  newKey: NewApiKey,
+  once: Once | undefined,
+): Promise<CreatedApiKey> {
+  const create = (transaction: Database) => addApiKey(transaction, services.keyDigest, newKey);
+  if (once === undefined) return await changeAccess(services, changer, create);
+  const seal = await createNewKeySeal(changer.credential, once.id);
+  return await doOnce(accessWriter(services, changer), once, {
+    async work(transaction) {
+      await lockCaller(transaction, services.sessionRules, changer.caller);
+      return await create(transaction);
+    },
+    toReceipt: async (created) => ({ sealed: await seal.close(created) }),
+    async recall({ sealed }) {
+      // A caller who may no longer create keys does not get an earlier one either.
+      const created = await changeAccess(services, changer, () => seal.open(sealed));
+      if (created !== undefined) return created;
+      throw new ServiceError(
+        "conflict",
+        "Another of your keys or sessions created an API key with this Idempotency-Key, and only that one can retrieve it. Use a new Idempotency-Key to create another.",
+      );
+    },
+  });
+}
+
+/** Adds a key to a user. Only in a transaction that has locked the user is the limit of active keys exact. */
+export async function addApiKey(
   transaction: Database,
   digestOf: KeyDigest,
   { userId, name, expiresAt }: NewApiKey,
-): Promise<ApiKey & { key: string }> {
+): Promise<CreatedApiKey> {
   if ((await countActiveKeys(transaction, userId, nowMicros(), maxActiveKeys)) >= maxActiveKeys) {
     throw new ServiceError(
       "conflict",
@@ -30,8 +60,14 @@ export async function createApiKey(
     );
   }
   const key = generateKey();
+  const apiKey = describeNewKey(key, name, expiresAt);
+  await insertApiKey(transaction, { ...apiKey, user_id: userId, digest: digestOf(key) });
+  return { ...apiKey, key };
+}
+
+export function describeNewKey(key: string, name: string, expiresAt: Date | null): ApiKey {
   const { prefix, lastFour } = visibleParts(key);
-  const apiKey: ApiKey = {
+  return {
     id: Bun.randomUUIDv7(),
     name,
     prefix,
@@ -41,6 +77,4 @@ export async function createApiKey(
     revoked_at: null,
     last_used_at: null,
   };
-  await insertApiKey(transaction, { ...apiKey, user_id: userId, digest: digestOf(key) });
-  return { ...apiKey, key };
 }

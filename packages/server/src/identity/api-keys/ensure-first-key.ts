@@ -1,18 +1,28 @@
 import type { Database } from "../../storage/schema/tables.ts";
 import { claimOnce } from "../../storage/settings-store.ts";
-import { holdUsers } from "../users/users-store.ts";
-import { createApiKey } from "./create-api-key.ts";
+import { lockUsers } from "../users/users-store.ts";
+import { insertApiKey } from "./api-keys-store.ts";
+import { addApiKey, describeNewKey } from "./create-api-key.ts";
 import type { KeyDigest } from "./key-digest.ts";
 
-/** Makes the first key of a new database, or nothing later on. Of several processes that start at once, one makes it. */
-export async function createFirstKey(
+/**
+ * Gives a user the bootstrap key, or a generated key if there is none and the database is new. Returns the generated key.
+ * Processes that start at once create one key; a bootstrap key that was revoked stays revoked.
+ */
+export async function ensureFirstKey(
   database: Database,
   digestOf: KeyDigest,
   userId: string,
+  bootstrapKey: string | undefined,
 ): Promise<string | undefined> {
+  if (bootstrapKey !== undefined) {
+    const apiKey = describeNewKey(bootstrapKey, "bootstrap", null);
+    await insertApiKey(database, { ...apiKey, user_id: userId, digest: digestOf(bootstrapKey) });
+    return undefined;
+  }
   return await database.transaction().execute(async (transaction) => {
     if (!(await claimOnce(transaction, "first_key"))) return undefined;
-    await holdUsers(transaction, [userId]);
-    return (await createApiKey(transaction, digestOf, { userId, name: "first key", expiresAt: null })).key;
+    await lockUsers(transaction, [userId]);
+    return (await addApiKey(transaction, digestOf, { userId, name: "first key", expiresAt: null })).key;
   });
 }

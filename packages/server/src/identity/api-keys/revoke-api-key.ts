@@ -3,7 +3,7 @@ import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { type AccessChanger, changeAccess } from "../change-access.ts";
 import type { IdentityServices } from "../identity-services.ts";
-import { holdUsers } from "../users/users-store.ts";
+import { lockUsers } from "../users/users-store.ts";
 import { markRevoked } from "./api-keys-store.ts";
 
 /** Revokes a key of the caller. Once it returns, this process refuses the key; every other one does within 5 s. */
@@ -20,7 +20,7 @@ export async function revokeApiKey(
 /** Revokes a user's key from the command line. Running servers refuse it within 5 s. */
 export async function revokeKeyOf(database: Database, userId: string, keyId: string): Promise<void> {
   await database.transaction().execute(async (transaction) => {
-    await holdUsers(transaction, [userId]);
+    await lockUsers(transaction, [userId]);
     await endKey(transaction, userId, keyId);
   });
 }

@@ -1,25 +1,25 @@
 import type { ApiKey } from "./api-keys-store.ts";
 
-export type NewlyMadeKey = ApiKey & { key: string };
+export type CreatedApiKey = ApiKey & { key: string };
 
 export interface NewKeySeal {
-  close(made: NewlyMadeKey): Promise<string>;
-  /** Undefined for what another credential closed. */
-  open(sealed: string): Promise<NewlyMadeKey | undefined>;
+  close(created: CreatedApiKey): Promise<string>;
+  /** Undefined if another credential closed it. */
+  open(sealed: string): Promise<CreatedApiKey | undefined>;
 }
 
 /**
- * Encrypts a new key for whoever asked for it, so that the answer can be given again although the key is stored nowhere. The
- * encryption's key comes from the credential that made the call, of which the database has a digest only: a copy of the
- * database opens nothing.
+ * Encrypts a new key for its creator, so that a repeated request gets it again although it is not stored in plain text. The
+ * encryption key comes from the request's credential, of which the database only has a digest: a copy of the database does not
+ * reveal keys.
  */
 export async function createNewKeySeal(credential: string, requestId: string): Promise<NewKeySeal> {
   const { CompactEncrypt, compactDecrypt } = await import("jose");
   const [alg, enc] = ["dir", "A256GCM"];
   const secret = new Bun.CryptoHasher("sha256", credential).update(`new API key: ${requestId}`).digest();
   return {
-    async close(made) {
-      return await new CompactEncrypt(new TextEncoder().encode(JSON.stringify(made)))
+    async close(created) {
+      return await new CompactEncrypt(new TextEncoder().encode(JSON.stringify(created)))
         .setProtectedHeader({ alg, enc })
         .encrypt(secret);
     },
@@ -27,8 +27,8 @@ export async function createNewKeySeal(credential: string, requestId: string): P
       const options = { keyManagementAlgorithms: [alg], contentEncryptionAlgorithms: [enc] };
       const opened = await compactDecrypt(sealed, secret, options).catch(() => undefined);
       if (opened === undefined) return undefined;
-      // Only whoever has the secret could have written it.
-      return JSON.parse(new TextDecoder().decode(opened.plaintext)) as NewlyMadeKey;
+      // Authenticated encryption: it was written above.
+      return JSON.parse(new TextDecoder().decode(opened.plaintext)) as CreatedApiKey;
     },
   };
 }

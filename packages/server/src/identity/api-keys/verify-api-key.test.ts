@@ -33,7 +33,7 @@ function verifierWithStore() {
       questions.push(question);
       return question.promise;
     },
-    noteUse: (_keyId, isFirst) => uses.push(isFirst),
+    recordUse: (_keyId, isFirst) => uses.push(isFirst),
     count: (verification) => counted.push(verification),
   });
   const question = (number: number) => {

@@ -38,11 +38,11 @@ interface Entry {
 export interface KeyVerifierOptions {
   digestOf: KeyDigest;
   find(digest: string): Promise<KeyRecord | undefined>;
-  noteUse(keyId: string, isFirst: boolean): void;
+  recordUse(keyId: string, isFirst: boolean): void;
   count(verification: Verification): void;
 }
 
-export function createKeyVerifier({ digestOf, find, noteUse, count }: KeyVerifierOptions): KeyVerifier {
+export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerifierOptions): KeyVerifier {
   const entries = new LRUCache<string, Entry>({ max: maxEntries });
   const lookups = new Map<string, Promise<Entry | undefined>>();
   let forgotten = 0;
@@ -113,7 +113,7 @@ export function createKeyVerifier({ digestOf, find, noteUse, count }: KeyVerifie
       return undefined;
     }
     count(how);
-    noteUse(entry.record.id, entry.record.last_used_at === null);
+    recordUse(entry.record.id, entry.record.last_used_at === null);
     entry.record.last_used_at ??= Date.now() * microsPerMs;
     return entry.caller;
   }

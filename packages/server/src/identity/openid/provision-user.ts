@@ -4,7 +4,7 @@ import { upsertUserWithAccount } from "../users/users-store.ts";
 import type { Identity } from "./identity-of.ts";
 
 /** Makes the user at their first sign-in, brings them up to date at later ones, and returns their id. */
-export async function rememberUser(
+export async function provisionUser(
   database: Database,
   { issuer, subject, email, name, accountName }: Identity,
 ): Promise<string> {

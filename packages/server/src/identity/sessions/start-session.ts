@@ -1,7 +1,7 @@
 import { microsPerMs, nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { IdentityServices } from "../identity-services.ts";
-import { holdUsers } from "../users/users-store.ts";
+import { lockUsers } from "../users/users-store.ts";
 import { deleteExpiredSessions, insertSession, markEnded } from "./sessions-store.ts";
 
 const maxUserAgentLength = 200;
@@ -43,7 +43,7 @@ export async function admitSession(
   const database = store.writer({ accountId: turn, signal: new AbortController().signal });
   await database.transaction().execute(async (transaction) => {
     const { userId, idToken } = await admit(transaction);
-    await holdUsers(transaction, earlier === undefined ? [userId] : [userId, earlier.userId]);
+    await lockUsers(transaction, earlier === undefined ? [userId] : [userId, earlier.userId]);
     await insertSession(transaction, {
       id: Bun.randomUUIDv7(),
       user_id: userId,

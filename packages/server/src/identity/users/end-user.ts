@@ -3,7 +3,7 @@ import type { Database } from "../../storage/schema/tables.ts";
 import { markAllRevoked } from "../api-keys/api-keys-store.ts";
 import { markAllEnded } from "../sessions/sessions-store.ts";
 import { markAllUsed } from "../sign-in-tokens/sign-in-tokens-store.ts";
-import { holdUsers } from "./users-store.ts";
+import { lockUsers } from "./users-store.ts";
 
 /**
  * Ends all access that a user has now: their sessions are refused at once by every process, their keys within 5 s. The user
@@ -17,7 +17,7 @@ export async function endUser(
     const now = nowMicros();
     await markAllUsed(transaction, userId, now);
     // Whatever is being added to the user's access is there before it is ended, or is refused after.
-    await holdUsers(transaction, [userId]);
+    await lockUsers(transaction, [userId]);
     const sessions = await markAllEnded(transaction, userId, now);
     const keys = await markAllRevoked(transaction, userId, now);
     return { sessions, keys };

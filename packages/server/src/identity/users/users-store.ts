@@ -1,19 +1,28 @@
 import type { Selectable } from "kysely";
 import { isPostgres } from "../../storage/is-postgres.ts";
-import type { UsersTable } from "../../storage/schema/identity.ts";
+import type { AccountsTable, UsersTable } from "../../storage/schema/identity.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 
+export type Account = Pick<AccountsTable, "id" | "name">;
 export type User = Selectable<UsersTable>;
 
 export async function selectUser(database: Database, userId: string): Promise<User | undefined> {
   return await database.selectFrom("users").selectAll().where("id", "=", userId).executeTakeFirst();
 }
 
+export async function selectAccount(database: Database, accountId: string): Promise<Account | undefined> {
+  return await database
+    .selectFrom("accounts")
+    .select(["id", "name"])
+    .where("id", "=", accountId)
+    .executeTakeFirst();
+}
+
 /**
- * Holds the access of some users until the transaction ends: whoever adds to it or ends any of it is alone, and sees what
- * was committed before. Everything that makes or ends a key or a session begins with it.
+ * Locks users until the transaction ends. Everything that creates or ends a key or a session locks its user first, so that such
+ * changes happen one at a time and see those committed before.
  */
-export async function holdUsers(transaction: Database, userIds: readonly string[]): Promise<void> {
+export async function lockUsers(transaction: Database, userIds: readonly string[]): Promise<void> {
   await transaction
     .selectFrom("users")
     .select("id")
@@ -36,7 +45,7 @@ export async function selectUserByIdentity(
     .executeTakeFirst();
 }
 
-/** Stores the account and the user unless another process did so first. */
+/** Inserts the account and the user unless another process has done so. */
 export async function insertUserWithAccount(
   database: Database,
   user: User,
@@ -52,7 +61,7 @@ export async function insertUserWithAccount(
   });
 }
 
-/** Stores the account and the user; of one that is there already, what can change. Returns the id that the user has. */
+/** Inserts the account and the user, or updates the existing user. Returns the user's id. */
 export async function upsertUserWithAccount(
   database: Database,
   user: User,
@@ -73,7 +82,7 @@ export async function upsertUserWithAccount(
   });
 }
 
-/** The id of the account of this name, which is made with the user's if there is none. */
+/** The id of the account with this name; created with the user's `account_id` if it does not exist. */
 async function ensureAccount(
   transaction: Database,
   { account_id, created_at }: User,

@@ -1,13 +1,93 @@
-import { Kysely } from "kysely";
+import type { Database as BunDatabase, SQLQueryBindings } from "bun:sqlite";
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  SelectQueryNode,
+} from "kysely";
 import type { Database, Tables } from "../schema/tables.ts";
-import { readBesideWrites } from "./read-beside-writes.ts";
+import { isDatabaseLocked } from "../store-error.ts";
+import { openSqliteReader } from "./open-sqlite.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
 
-/** The SQLite database at `path`, as it is. `onAnswer` hears of each statement that was answered. */
-export function openSqliteDatabase(path: string, onAnswer?: () => void): Database {
+/** The SQLite database at `path`, without migrating it. `onAnswer` is called after each successful statement. */
+export function openSqliteDatabase(path: string, onAnswer: () => void = () => {}): Database {
   const dialect = sqliteDialect(path, onAnswer);
-  // A database in memory is its one connection's own.
+  // An in-memory database belongs to its one connection.
   return new Kysely<Tables>({
     dialect: path === ":memory:" ? dialect : readBesideWrites(dialect, path, onAnswer),
   });
+}
+
+/**
+ * Adds a second connection for reads outside transactions. A write that waits for the file's lock occupies the first one, while
+ * SQLite itself lets reads pass.
+ */
+function readBesideWrites(dialect: Dialect, path: string, onAnswer: () => void): Dialect {
+  return { ...dialect, createDriver: () => besideDriver(dialect.createDriver(), path, onAnswer) };
+}
+
+function besideDriver(driver: Driver, path: string, onAnswer: () => void): Driver {
+  const writers = new WeakMap<DatabaseConnection, () => Promise<DatabaseConnection> | undefined>();
+  let reader: BunDatabase | undefined;
+
+  function read(sql: string, parameters: readonly unknown[]): unknown[] {
+    reader ??= openImpatientReader(path);
+    const rows = reader.query(sql).all(...(parameters as SQLQueryBindings[]));
+    onAnswer();
+    return rows;
+  }
+
+  /** Acquires the writing connection with the first write. */
+  function connect(): DatabaseConnection {
+    let writer: Promise<DatabaseConnection> | undefined;
+
+    function acquireWriter(): Promise<DatabaseConnection> {
+      writer ??= driver.acquireConnection();
+      return writer;
+    }
+
+    const connection: DatabaseConnection = {
+      async executeQuery<Row>(query: CompiledQuery) {
+        if (writer === undefined && SelectQueryNode.is(query.query)) {
+          try {
+            return { rows: read(query.sql, query.parameters) as Row[] };
+          } catch (error) {
+            if (!isDatabaseLocked(error)) throw error;
+          }
+        }
+        return await (await acquireWriter()).executeQuery<Row>(query);
+      },
+      async *streamQuery(query, chunkSize) {
+        yield* (await acquireWriter()).streamQuery(query, chunkSize);
+      },
+    };
+    writers.set(connection, () => writer);
+    return connection;
+  }
+
+  return {
+    init: () => driver.init(),
+    acquireConnection: async () => connect(),
+    async releaseConnection(connection) {
+      const writer = writers.get(connection)?.();
+      if (writer !== undefined) await driver.releaseConnection(await writer);
+    },
+    beginTransaction: (connection, settings) => driver.beginTransaction(connection, settings),
+    commitTransaction: (connection) => driver.commitTransaction(connection),
+    rollbackTransaction: (connection) => driver.rollbackTransaction(connection),
+    async destroy() {
+      reader?.close();
+      await driver.destroy();
+    },
+  };
+}
+
+/** Locks that block even reads, such as another process recovering the file, are waited for on the writing connection. */
+function openImpatientReader(path: string): BunDatabase {
+  const reader = openSqliteReader(path);
+  reader.run("PRAGMA busy_timeout = 0");
+  return reader;
 }

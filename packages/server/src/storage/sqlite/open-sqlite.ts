@@ -2,12 +2,12 @@ import { Database } from "bun:sqlite";
 import { closeSync, mkdirSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** How long SQLite itself waits for another connection's lock, holding up the thread that asked. */
+/** How long SQLite itself waits for another connection's lock, blocking the calling thread. */
 const busyTimeoutMs = 5_000;
 
-/** Opens a connection, set up so that a commit that returned is on disk. */
+/** Opens a connection whose commits are on disk when they return. */
 export function openSqlite(path: string): Database {
-  if (path !== ":memory:") prepareFile(path);
+  if (path !== ":memory:") createFile(path);
   const database = new Database(path, { create: true, strict: true });
   try {
     database.run(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
@@ -21,12 +21,19 @@ export function openSqlite(path: string): Database {
   return database;
 }
 
+/** The same for reads only. */
+export function openSqliteReader(path: string): Database {
+  const database = openSqlite(path);
+  database.run("PRAGMA query_only = ON");
+  return database;
+}
+
 /**
- * Makes the file, if it is not there, for its owner's eyes only: it holds the secret under which keys are digested. A file that
- * is there is not touched: to close any descriptor of it is to drop the locks that other connections of this process hold on it
- * (POSIX), and whoever opens it next would take its log for one that nobody uses, and delete it.
+ * Creates a missing file, readable by its owner only: it holds the secret for digests of API keys. An existing file is not
+ * opened: closing any descriptor of it drops the locks of this process's other connections (POSIX), and the next process to
+ * open it would take its log for abandoned and delete it.
  */
-function prepareFile(path: string): void {
+function createFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true });
   try {
     closeSync(openSync(path, "ax", 0o600));

@@ -1,55 +1,103 @@
-import type { DatabaseConnection, Driver } from "kysely";
+import type { Database as BunDatabase, SQLQueryBindings } from "bun:sqlite";
+import { CompiledQuery, type DatabaseConnection, SqliteDriver, type SqliteStatement } from "kysely";
 import pRetry from "p-retry";
+import { isDatabaseLocked, isDiskFailure, storeUncertain } from "../store-error.ts";
 
 /** How long a statement waits for another process to finish its write. */
 const patienceMs = 5_000;
-/** Whoever writes much leaves the file alone for longer than this, again and again. */
-const longestPauseMs = 10;
+/** Even a process that writes a lot regularly leaves the file alone for longer than this. */
+const maxPauseMs = 10;
 
 /**
- * Waits for a lock of another process between tries of a statement, not inside of SQLite, so that all else goes on. Once one
- * has waited in vain, those who queued behind it meanwhile are tried once each: in turns, the last would wait for minutes.
+ * Kysely's driver, with transactions that take the write lock at their start. Waits for locks of other processes by retrying
+ * statements instead of inside SQLite, so that the thread stays free. After one statement has waited in vain, those queued
+ * behind it are tried once each: one after the other, the last of them would wait for minutes.
  */
-export function waitForLocks(driver: Driver, onAnswer: () => void): Driver {
-  const acquireConnection = driver.acquireConnection.bind(driver);
-  let patient: DatabaseConnection | undefined;
-  let gaveUpAtMs = Number.NEGATIVE_INFINITY;
-  let isPatient = true;
+export class PatientSqliteDriver extends SqliteDriver {
+  readonly #database: BunDatabase;
+  readonly #onAnswer: () => void;
+  #connection: DatabaseConnection | undefined;
+  #gaveUpAtMs = Number.NEGATIVE_INFINITY;
+  #isPatient = true;
 
-  driver.acquireConnection = async (...args) => {
-    const askedAtMs = performance.now();
-    const connection = await acquireConnection(...args);
-    isPatient = askedAtMs > gaveUpAtMs;
-    // SQLite has one connection, and Kysely hands out the same object each time.
-    patient ??= makePatient(connection);
-    return patient;
-  };
-  return driver;
+  constructor(database: BunDatabase, onAnswer: () => void) {
+    const prepare = (sql: string) => toKyselyStatement(database, sql);
+    super({ database: { prepare, close: () => database.close() } });
+    this.#database = database;
+    this.#onAnswer = onAnswer;
+  }
 
-  function makePatient(connection: DatabaseConnection): DatabaseConnection {
+  override async acquireConnection(): Promise<DatabaseConnection> {
+    const startedAtMs = performance.now();
+    const connection = await super.acquireConnection();
+    this.#isPatient = startedAtMs > this.#gaveUpAtMs;
+    // Kysely's driver returns the same connection each time.
+    this.#connection ??= this.#makePatient(connection);
+    return this.#connection;
+  }
+
+  #makePatient(connection: DatabaseConnection): DatabaseConnection {
     const executeQuery = connection.executeQuery.bind(connection);
     connection.executeQuery = async <Row>(...args: Parameters<typeof executeQuery>) => {
       try {
-        // The driver throws where a promise would reject.
+        // Kysely's driver throws synchronously.
         const result = await pRetry(async () => await executeQuery<Row>(...args), {
           retries: Number.POSITIVE_INFINITY,
-          maxRetryTime: isPatient ? patienceMs : 0,
+          maxRetryTime: this.#isPatient ? patienceMs : 0,
           minTimeout: 5,
-          maxTimeout: longestPauseMs,
+          maxTimeout: maxPauseMs,
           randomize: true,
-          shouldRetry: ({ error }) => isLocked(error),
+          shouldRetry: ({ error }) => isDatabaseLocked(error),
         });
-        onAnswer();
+        this.#onAnswer();
         return result;
       } catch (error) {
-        if (isLocked(error)) gaveUpAtMs = performance.now();
+        if (isDatabaseLocked(error)) this.#gaveUpAtMs = performance.now();
         throw error;
       }
     };
     return connection;
   }
+
+  /** With the write lock: a transaction that reads first fails when it writes, if another process wrote in between. */
+  override async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+  }
+
+  override async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await super.commitTransaction(connection).catch(throwUncertain);
+  }
+
+  override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    // SQLite has rolled back by itself if the disk was full, for example. A failing rollback would mask the original error.
+    if (this.#database.inTransaction) await super.rollbackTransaction(connection);
+  }
 }
 
-function isLocked(error: unknown): boolean {
-  return error instanceof Error && "code" in error && String(error.code).startsWith("SQLITE_BUSY");
+const isRead = /^\s*(select|with|pragma)\b/i;
+
+function toKyselyStatement(database: BunDatabase, sql: string): SqliteStatement {
+  const statement = database.query(sql);
+  const bindings = (parameters: ReadonlyArray<unknown>) => parameters as SQLQueryBindings[];
+  const commitsByItself = !(database.inTransaction || isRead.test(sql));
+
+  function confirmed<Result>(execute: () => Result): Result {
+    try {
+      return execute();
+    } catch (error) {
+      if (commitsByItself) throwUncertain(error);
+      throw error;
+    }
+  }
+  return {
+    reader: statement.columnNames.length > 0,
+    all: (parameters) => confirmed(() => statement.all(...bindings(parameters))),
+    run: (parameters) => confirmed(() => statement.run(...bindings(parameters))),
+    iterate: (parameters) => statement.iterate(...bindings(parameters)),
+  };
+}
+
+/** When the disk fails during a commit, the next process that opens the file may still find the changes. */
+function throwUncertain(error: unknown): never {
+  throw isDiskFailure(error) ? storeUncertain(error) : error;
 }

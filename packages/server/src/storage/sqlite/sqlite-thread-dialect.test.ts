@@ -9,8 +9,7 @@ import type { Worker } from "node:worker_threads";
 import { Kysely, sql } from "kysely";
 import { isStoreUnavailable } from "../store-error.ts";
 import { openSqlite } from "./open-sqlite.ts";
-import { sqliteThreadDialect } from "./sqlite-thread-dialect.ts";
-import { startSqliteWorker } from "./start-sqlite-worker.ts";
+import { sqliteThreadDialect, startSqliteWorker } from "./sqlite-thread-dialect.ts";
 
 interface Notes {
   notes: { id: number; body: string };
@@ -25,8 +24,7 @@ const slowStatement = sql<{ last: number }>`
 /** A program that counts likewise, and lets go of nothing at its end. */
 const askWithoutDestroy = `
   import { Kysely, sql } from "kysely";
-  import { sqliteThreadDialect } from ${JSON.stringify(join(import.meta.dir, "sqlite-thread-dialect.ts"))};
-  import { startSqliteWorker } from ${JSON.stringify(join(import.meta.dir, "start-sqlite-worker.ts"))};
+  import { sqliteThreadDialect, startSqliteWorker } from ${JSON.stringify(join(import.meta.dir, "sqlite-thread-dialect.ts"))};
   const path = process.argv.at(-1);
   const database = new Kysely({ dialect: sqliteThreadDialect(() => startSqliteWorker(path), 60_000) });
   const counting = sql\`

@@ -1,4 +1,4 @@
-import type { Worker } from "node:worker_threads";
+import { Worker } from "node:worker_threads";
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -11,17 +11,20 @@ import {
 } from "kysely";
 import { orAborted, withDeadline } from "../../limits/deadline.ts";
 import { storeUnavailable } from "../store-error.ts";
-import { takeTurns } from "../take-turns.ts";
+import { type ThreadClient, threadClient } from "../thread-client.ts";
 import type { SqliteThreadStatement } from "./sqlite-thread.ts";
-import { type ThreadClient, threadClient } from "./thread-client.ts";
 
-/** Its answers are rows as JSON. */
+/** Its results are rows as JSON. */
 type SqliteThread = ThreadClient<SqliteThreadStatement, string>;
 
+/** A thread that reads the SQLite file at `path`. */
+export function startSqliteWorker(path: string): Worker {
+  return new Worker(new URL("./sqlite-thread.ts", import.meta.url), { workerData: path });
+}
+
 /**
- * Kysely's SQLite dialect over one connection on a thread of its own that only reads, so that no slow statement holds up
- * this one. The thread starts with the first statement, and anew after it died. A statement that takes longer than `timeoutMs`
- * fails.
+ * Kysely's SQLite dialect over one read-only connection in a thread of its own, so that slow statements do not block the calling
+ * thread. The thread starts with the first statement, and again if it died. Statements fail after `timeoutMs`.
  */
 export function sqliteThreadDialect(startWorker: () => Worker, timeoutMs: number): Dialect {
   return {
@@ -34,9 +37,9 @@ export function sqliteThreadDialect(startWorker: () => Worker, timeoutMs: number
 
 function sqliteThreadDriver(startWorker: () => Worker, timeoutMs: number): Driver {
   const nextTurn = takeTurns();
-  /** Resolves once no thread is left that was given up and still runs. */
+  /** Resolves when no abandoned thread is running any more. */
   let noneLeftBehind: Promise<unknown> = Promise.resolve();
-  /** Resolves once one at the most is: with more of them the next thread would take the processors from the rest. */
+  /** Resolves when at most one is: beside more of them, the next thread would take processors away from the server. */
   let mayStart: Promise<unknown> = Promise.resolve();
   const releases = new WeakMap<DatabaseConnection, () => void>();
   let thread: SqliteThread | undefined;
@@ -50,7 +53,7 @@ function sqliteThreadDriver(startWorker: () => Worker, timeoutMs: number): Drive
     return thread;
   }
 
-  /** Nothing stops a statement from outside, so its thread is left to end by itself, and the next statement has another. */
+  /** A running statement cannot be stopped, so its thread is abandoned until it ends, and the next statement gets another. */
   async function askInTime(asked: SqliteThread, statement: SqliteThreadStatement): Promise<string> {
     const answer = asked.ask(statement);
     const overdue = setTimeout(() => {
@@ -80,14 +83,14 @@ function sqliteThreadDriver(startWorker: () => Worker, timeoutMs: number): Drive
     commitTransaction: (connection) => runBare(connection, "commit"),
     rollbackTransaction: (connection) => runBare(connection, "rollback"),
     async destroy() {
-      // Kysely asks for no connection after this one, so the turn need not end.
+      // Kysely acquires no connection after this, so the turn need not end.
       await nextTurn();
       await thread?.end();
     },
   };
 }
 
-/** Stays on its thread even if that dies: the rest of a transaction must fail, not run outside of it on the next thread. */
+/** Stays on its thread even if that dies: the rest of a transaction must fail instead of running on the next thread. */
 function connectionOn(
   thread: SqliteThread,
   ask: (thread: SqliteThread, statement: SqliteThreadStatement) => Promise<string>,
@@ -97,7 +100,7 @@ function connectionOn(
       return { rows: JSON.parse(await ask(thread, { sql, parameters })) as Row[] };
     },
     streamQuery() {
-      throw new Error("A statement on a thread answers with all its rows at once");
+      throw new Error("Statements on a thread return all their rows at once; streaming is not supported");
     },
   };
 }
@@ -108,4 +111,16 @@ function statementTimedOut(timeoutMs: number): Error {
 
 async function runBare(connection: DatabaseConnection, sql: string): Promise<void> {
   await connection.executeQuery(CompiledQuery.raw(sql));
+}
+
+/** Resolves when everyone who asked earlier has called the function that they received. */
+function takeTurns(): () => Promise<() => void> {
+  let last: Promise<void> = Promise.resolve();
+  return async () => {
+    const before = last;
+    const turn = Promise.withResolvers<void>();
+    last = turn.promise;
+    await before;
+    return turn.resolve;
+  };
 }

@@ -1,7 +1,7 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { workerData } from "node:worker_threads";
-import { answerRequests } from "../answer-requests.ts";
-import { openSqlite } from "./open-sqlite.ts";
+import { answerRequests } from "../serve-requests.ts";
+import { openSqliteReader } from "./open-sqlite.ts";
 
 // A worker's own file: it reads on a connection of its own, so that only this thread waits for it.
 const path: string = workerData;
@@ -15,7 +15,7 @@ export interface SqliteThreadStatement {
 
 answerRequests<SqliteThreadStatement, string>({
   answer({ sql, parameters }) {
-    opened ??= open();
+    opened ??= openSqliteReader(path);
     const rows = opened.query(sql).all(...(parameters as SQLQueryBindings[]));
     // Copying many objects to another thread takes several times as long as writing and reading them as JSON. No column
     // of ours holds bytes, which would not survive it.
@@ -26,9 +26,3 @@ answerRequests<SqliteThreadStatement, string>({
     opened = undefined;
   },
 });
-
-function open(): Database {
-  const database = openSqlite(path);
-  database.run("PRAGMA query_only = ON");
-  return database;
-}

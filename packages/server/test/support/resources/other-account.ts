@@ -1,4 +1,4 @@
-import { createApiKey } from "../../../src/identity/api-keys/create-api-key.ts";
+import { addApiKey } from "../../../src/identity/api-keys/create-api-key.ts";
 import { insertUserWithAccount } from "../../../src/identity/users/users-store.ts";
 import { nowMicros } from "../../../src/storage/micros.ts";
 import { openStore } from "../store/open-store.ts";
@@ -17,5 +17,5 @@ export async function keyOfAnotherAccount(databaseUrl: string): Promise<string> 
   };
   await insertUserWithAccount(store.database, user, "another account");
   const fields = { userId: user.id, name: "test", expiresAt: null };
-  return (await createApiKey(store.database, store.keyDigest, fields)).key;
+  return (await addApiKey(store.database, store.keyDigest, fields)).key;
 }

@@ -1,6 +1,6 @@
 import { expect } from "bun:test";
 import { LatencyResponse, UsageResponse, type UsageRow } from "@presage/contract";
-import { addUse, emptyTally, type UsageTally, type Use } from "../../../src/usage/usage-totals.ts";
+import { addUse, emptyTotals, type UsageTotals, type Use } from "../../../src/usage/usage-totals.ts";
 import { callWithKey, type TestPresage } from "../presage/presage.ts";
 
 type Headers = Record<string, string>;
@@ -38,8 +38,8 @@ const someUse: Use = {
 };
 
 /** The usage of some requests at one time. */
-export function tallyOf(at: Date, ...uses: Partial<Use>[]): UsageTally {
-  const tally = emptyTally({ ...someUse, ...uses[0] }, Math.floor(at.getTime() / 3_600_000));
+export function totalsOf(at: Date, ...uses: Partial<Use>[]): UsageTotals {
+  const tally = emptyTotals({ ...someUse, ...uses[0] }, Math.floor(at.getTime() / 3_600_000));
   for (const use of uses) addUse(tally, { ...someUse, ...use });
   return tally;
 }

@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
-import { answerRequests } from "../../../storage/answer-requests.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
+import { answerRequests } from "../../../storage/serve-requests.ts";
 import { openSqliteDatabase } from "../../../storage/sqlite/open-sqlite-database.ts";
 import type { EvaluationRecord } from "../record/evaluation-record.ts";
 import { createWriteInParts } from "./write-in-parts.ts";

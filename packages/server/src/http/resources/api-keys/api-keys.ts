@@ -6,7 +6,7 @@ import {
   type ApiKeyResponse,
 } from "@presage/contract";
 import { type ApiKey, selectApiKeys } from "../../../identity/api-keys/api-keys-store.ts";
-import { createKeyForCaller } from "../../../identity/api-keys/create-key-for-caller.ts";
+import { createApiKey } from "../../../identity/api-keys/create-api-key.ts";
 import { ExpiryError, parseExpiry } from "../../../identity/api-keys/parse-expiry.ts";
 import { revokeApiKey } from "../../../identity/api-keys/revoke-api-key.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
@@ -35,7 +35,7 @@ export function apiKeyRoutes(services: Services): Route[] {
       const once = readOnce(call, "create API key", body);
       const credential = credentialOf(request.headers, sessionCookie);
       const changer = { caller, signal: request.signal, credential };
-      const { key, ...apiKey } = await createKeyForCaller(services, changer, newKey, once);
+      const { key, ...apiKey } = await createApiKey(services, changer, newKey, once);
       return Response.json({ ...toResponse(apiKey), key }, { status: 201 });
     }),
     withCaller("DELETE", "/v1/api-keys/:key_id", async (call) => {

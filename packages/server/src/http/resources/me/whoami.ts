@@ -1,7 +1,7 @@
 import type { WhoAmIResponse } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
 import type { Proof } from "../../../identity/caller.ts";
-import { type Account, selectAccount } from "../../../identity/users/accounts-store.ts";
+import { type Account, selectAccount } from "../../../identity/users/users-store.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
 
@@ -10,15 +10,15 @@ export function whoAmIRoutes({ store }: Services): Route[] {
     withCaller("GET", "/v1/whoami", async ({ caller }) => {
       const account = await selectAccount(store.database, caller.accountId);
       if (account === undefined) {
-        throw new ServiceError("not_found", "The caller's account does not exist any more.");
+        throw new ServiceError("not_found", "The caller's account no longer exists.");
       }
       const { id, name } = account;
-      return Response.json(answerTo(caller.proof, { id, name }));
+      return Response.json(toResponse(caller.proof, { id, name }));
     }),
   ];
 }
 
-function answerTo(proof: Proof, account: Account): WhoAmIResponse {
+function toResponse(proof: Proof, account: Account): WhoAmIResponse {
   return proof.kind === "key"
     ? { caller: { api_key: { id: proof.keyId, account } } }
     : { caller: { session: { id: proof.sessionId, account } } };

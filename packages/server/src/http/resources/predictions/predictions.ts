@@ -1,7 +1,7 @@
 import { ChatCompletionRequest, WorldModelRequest } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
 import { type Caller, rateHolder } from "../../../identity/caller.ts";
-import { holdBytesAnyway } from "../../../limits/byte-budget.ts";
+import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
 import type { Admission } from "../../../prediction/admission.ts";
 import { completeChat } from "../../../prediction/complete-chat.ts";
 import { predict } from "../../../prediction/predict.ts";
@@ -32,7 +32,7 @@ export function predictionRoutes({ upstream, admission, settings }: Services): R
       }
       const { heldBytes } = exchange;
       const answer = { ...(await prediction), messages };
-      holdBytesAnyway(exchange, exchange.heldBytes + heldBytes);
+      reserveBytesAnyway(exchange, exchange.heldBytes + heldBytes);
       return Response.json(answer);
     }),
     withCaller("POST", "/v1/chat/completions", async (call) => {

@@ -1,4 +1,4 @@
-import { rememberUser } from "../../../identity/openid/provision-user.ts";
+import { provisionUser } from "../../../identity/openid/provision-user.ts";
 import { SignInError } from "../../../identity/openid/sign-in-error.ts";
 import { startSession } from "../../../identity/sessions/start-session.ts";
 import { openPage, type Route } from "../../pipeline/route.ts";
@@ -37,7 +37,7 @@ export function openidSignInRoutes(
         );
       }
       const { identity, idToken } = await provider.complete(attempt, search);
-      const userId = await rememberUser(services.store.database, identity);
+      const userId = await provisionUser(services.store.database, identity);
       const setCookie = await rotateSession(services, request, (browser) =>
         startSession(services, { userId, idToken }, browser),
       );

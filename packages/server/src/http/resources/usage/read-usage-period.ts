@@ -1,6 +1,6 @@
 import type { LatencyQuery } from "@presage/contract";
 import { type Micros, nowMicros } from "../../../storage/micros.ts";
-import type { UsagePeriod } from "../../../usage/usage-period.ts";
+import type { UsagePeriod } from "../../../usage/usage-store.ts";
 import { readInstant } from "../../request/read-instant.ts";
 import { ValidationFailure } from "../../request/validation.ts";
 

@@ -1,5 +1,5 @@
 import type { Worker } from "node:worker_threads";
-import type { ThreadAnswer } from "../answer-requests.ts";
+import type { ThreadAnswer } from "./serve-requests.ts";
 
 export interface ThreadClient<Request, Result> {
   hasEnded(): boolean;
