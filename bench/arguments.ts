@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { type TargetName, targetNames } from "./targets/target.ts";
 
 export interface BenchArguments {
-  /** Short runs, to see that everything works; the figures mean little and no report is written. */
+  /** Short runs, to check that everything works. The figures mean little and no report is written. */
   readonly quick: boolean;
   readonly targets: readonly TargetName[];
   readonly evaluations: boolean;
@@ -23,7 +23,7 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
   const wanted = values.only?.split(",").map((name) => name.trim()) ?? partNames;
   const unknown = wanted.filter((name) => !isPartName(name));
   if (unknown.length > 0) {
-    throw new Error(`--only takes ${partNames.join(",")}; it got ${unknown.join(",")}`);
+    throw new Error(`--only: got ${unknown.join(",")}; expected ${partNames.join(",")}`);
   }
   return {
     quick: values.quick,

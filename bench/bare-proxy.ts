@@ -1,5 +1,5 @@
-// The least that a server on Bun does to hand a chat completion on: read, parse, write, ask, parse, write. No key, no check,
-// no limit, no log. What it costs is the runtime's share of what Presage costs.
+// The least that a proxy on Bun must do for a chat completion: read, parse, serialise, fetch, parse, serialise. No key, no
+// validation, no limit, no log. Its cost is the runtime's share of Presage's cost.
 
 const upstream = `${process.env.UPSTREAM_ORIGIN}/v1/chat/completions`;
 const jsonHeaders = { "content-type": "application/json" };
@@ -20,5 +20,5 @@ Bun.serve({
   },
 });
 
-// Makes this file a module: its names are its own.
+// Makes this file a module, so that its names are not global.
 export {};

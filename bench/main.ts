@@ -27,7 +27,7 @@ const bench = async (): Promise<boolean> => {
 
   const result = await runBench(group, parts, quick ? quickPlan : fullPlan);
   process.stdout.write(`\n${writeGoalTable(result)}\n`);
-  // A report of a part, or of runs too short to mean anything, must not replace a whole one.
+  // A report of a partial or a quick run must not replace a complete one.
   if (!quick && evaluations && processes && dashboard && targets.length === targetNames.length) {
     await Bun.write(resultsFile, writeReport(result));
     process.stdout.write("\nWritten: bench/RESULTS.md\n");
@@ -35,7 +35,7 @@ const bench = async (): Promise<boolean> => {
     process.stdout.write(writeEvaluations(result) + writeProcesses(result) + writeDashboard(result));
   }
   rmSync(workDirectory, { recursive: true, force: true });
-  const inFlightFailed = [...result.inFlight.values()].some(({ succeeded, asked }) => succeeded < asked);
+  const inFlightFailed = [...result.inFlight.values()].some(({ succeeded, sent }) => succeeded < sent);
   const evaluationsFailed = result.evaluations && findEvaluationProblems(result.evaluations).length > 0;
   const processesFailed = result.processes?.samples.some(({ problem }) => problem !== undefined);
   const dashboardFailed = result.dashboard && findDashboardProblems(result.dashboard).length > 0;
@@ -52,7 +52,7 @@ let interrupted = false;
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
     interrupted = true;
-    process.stderr.write(`${signal}: stopping what was started\n`);
+    process.stderr.write(`${signal}: stopping\n`);
     void group.stopAll().then(() => process.exit(130));
   });
 }
@@ -61,7 +61,7 @@ let clean = false;
 try {
   clean = await bench();
 } catch (error) {
-  // After an interruption the error only says that what was running has been stopped.
+  // After an interruption, the error only says that the current process was stopped.
   if (!interrupted) process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
 } finally {
   await group.stopAll();

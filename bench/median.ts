@@ -1,4 +1,4 @@
-/** Of an even number of values the mean of the middle two; NaN of none. */
+/** For an even number of values, the mean of the middle two; for none, NaN. */
 export const median = (values: readonly number[]): number => {
   const sorted = values.toSorted((left, right) => left - right);
   const middle = sorted.length / 2;

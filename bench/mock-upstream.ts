@@ -1,5 +1,5 @@
-// The upstream that every target talks to: a constant completion after a delay that the bench sets. It does as little as it
-// can, so that on a small machine the processor is left to what is measured. It counts, so that no answer can be made up.
+// The upstream of every target: a constant completion after a delay set by the bench. It does as little as possible, so that
+// on a small machine the processor is free for the target. It counts requests, so that no target can invent responses.
 
 const completion = JSON.stringify({
   id: "chatcmpl-5f0c1b7d2a9e4c3388e1d6a4b7c90f12",
@@ -48,7 +48,7 @@ const serve = (): Bun.Server<undefined> =>
         POST: async (request) => {
           inFlight += 1;
           if (inFlight > peakInFlight) peakInFlight = inFlight;
-          // The body is read whole: a proxy that sent only a part of it must not look fast.
+          // Reads the complete body, so that a proxy that sends only part of it does not look fast.
           if (keepBody) lastBody = await request.text();
           else await request.arrayBuffer();
           if (delayMs > 0) await Bun.sleep(delayMs);
@@ -71,8 +71,8 @@ const serve = (): Bun.Server<undefined> =>
     fetch: () => new Response(null, { status: 404 }),
   });
 
-// Bun lets 512 connections wait on a listener and the system drops the rest, which then come a second late. Thousands come
-// at once here, so several listeners share the port.
+// Bun's listen backlog is 512; the system drops further connections, which are then a second late. Thousands arrive at
+// once here, so several listeners share the port.
 const servers = Array.from({ length: 16 }, serve);
 process.on("SIGTERM", () => {
   for (const server of servers) void server.stop(true);

@@ -1,6 +1,6 @@
-// One prediction of a small text environment, about 1.5 KB, in the two shapes that the targets take.
-// The composed form is written out here and not imported from the server: the bench must notice if the server composes
-// something else, because then it would not measure the same work.
+// One prediction of a small text environment, about 1.5 KB, in the two forms that the targets accept.
+// The composed prompt is written out here instead of imported from the server: if the server composes something else, the
+// bench must fail, because it would not measure the same work.
 
 const context = {
   environment_state: [
@@ -51,8 +51,8 @@ const messages = [
 export const predictBody = JSON.stringify({ context, interaction, params: sampling });
 export const chatBody = JSON.stringify({ model: "mock", messages, ...sampling });
 
-/** A part of the mock upstream's completion, which every target must hand back. */
-export const answerExcerpt = "connected to the anode of the light bulb";
+/** A part of the mock upstream's completion, which every target must return. */
+export const completionExcerpt = "connected to the anode of the light bulb";
 
-/** What must reach the upstream, whoever stands in front of it. */
+/** What must reach the upstream through every target. */
 export const expectedMessages = JSON.stringify(messages);

@@ -10,7 +10,7 @@ import {
   quickProcessesPlan,
 } from "./evaluations/processes/measure-processes.ts";
 
-/** One line of the tables: so many connections against an upstream that takes so long. */
+/** One row of the tables: a number of connections and the upstream's delay. */
 export interface Scenario {
   readonly connections: number;
   readonly delayMs: number;
@@ -20,11 +20,11 @@ export interface Scenario {
 export interface Plan {
   readonly rounds: number;
   readonly warmUpS: number;
-  /** Before the first round, so that the compilers of Bun and Node are through with the hot paths. */
+  /** Before the first round, so that Bun and Node have compiled their hot paths. */
   readonly firstWarmUpS: number;
   readonly scenarios: readonly Scenario[];
   readonly startRuns: number;
-  /** So many rollouts at once, each taking its steps one after the other. */
+  /** Concurrent rollouts, each sending its steps one after the other. */
   readonly inFlight: { readonly rollouts: number; readonly steps: number; readonly delayMs: number };
   readonly settleMs: number;
   readonly evaluations: EvaluationsPlan;
@@ -48,7 +48,7 @@ export const fullPlan: Plan = {
   rounds: 3,
   warmUpS: 1,
   firstWarmUpS: 4,
-  // Processor time is counted in ticks of 10 ms: 6 s under load are some hundreds of them.
+  // Processor time is counted in ticks of 10 ms: 6 s under load are some hundreds.
   scenarios: [
     ...scenariosOf(0, { oneS: 3, manyS: 6, crowdS: 4 }),
     ...scenariosOf(50, { oneS: 2, manyS: 4, crowdS: 4 }),

@@ -1,5 +1,5 @@
-// Loaded into Portkey's process before its own code. Its start script takes a port but no host and would listen on every
-// interface of the machine; nothing else about it is changed.
+// Loaded into Portkey's process before its own code. Its start script has an option for the port but not for the host, and
+// would listen on all interfaces. Nothing else is changed.
 import { Server } from "node:net";
 
 const { listen } = Server.prototype;

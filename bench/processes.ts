@@ -4,7 +4,7 @@ import type { Subprocess } from "bun";
 export interface ServerStart {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Both outputs go here, as in production: a log that nobody writes costs nothing. */
+  /** Both outputs are written here, as in production, because logging has a cost. */
   readonly logFile: string;
 }
 
@@ -24,14 +24,14 @@ export interface ProcessGroup {
   startServer(start: ServerStart): Subprocess;
   runCommand(run: CommandRun): Promise<CommandOutput>;
   stop(process: Subprocess): Promise<void>;
-  /** Ends whatever is still there, whichever way the bench ends. */
+  /** Stops the remaining processes, however the bench ends. */
   stopAll(): Promise<void>;
 }
 
-/** A PostgreSQL that held millions of rows removes its files before it ends. */
+/** A PostgreSQL with millions of rows takes time to remove its files before it exits. */
 const stopGraceMs = 20_000;
 
-/** Remembers what the bench started, so that nothing outlives it. */
+/** Keeps track of the processes that the bench starts, so that none outlives it. */
 export const createProcessGroup = (): ProcessGroup => {
   const running = new Set<Subprocess>();
   const remember = <Started extends Subprocess>(started: Started): Started => {

@@ -30,7 +30,7 @@ export interface BenchResult {
   readonly atRest: ByTarget<Memory>;
   readonly afterLoad: ByTarget<Memory>;
   readonly inFlight: ByTarget<InFlightResult>;
-  /** Undefined when this run was not asked for them. */
+  /** Undefined if not part of this run. */
   readonly evaluations: EvaluationsResult | undefined;
   readonly processes: ProcessesResult | undefined;
   readonly dashboard: DashboardResult | undefined;

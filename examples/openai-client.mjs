@@ -1,4 +1,4 @@
-// The openai client against Presage. Needs a running server, its key in PRESAGE_API_KEY, and `npm install openai`.
+// Uses the openai client with Presage. Needs a running server, its key in PRESAGE_API_KEY, and `npm install openai`.
 import process from "node:process";
 import OpenAI from "openai";
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# One prediction with curl. Needs a running server, and its key in PRESAGE_API_KEY.
+# Makes one prediction with curl. Needs a running server and its key in PRESAGE_API_KEY.
 set -eu
 curl --fail-with-body "${1:-http://127.0.0.1:8080}/v1/predict" \
   --header "X-API-KEY: ${PRESAGE_API_KEY:?set it to the key that npm start printed}" \

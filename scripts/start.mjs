@@ -1,4 +1,4 @@
-// `npm start`: installs what is missing, builds the dashboard and runs the server. Signals that reach this process are handed on.
+// `npm start`: installs missing packages, builds the dashboard and runs the server. Forwards signals.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { buildDashboard } from "./build-dashboard.mjs";
@@ -11,7 +11,7 @@ const server = spawn(bun, [join(root, "packages/server/src/main.ts"), "serve", .
   stdio: "inherit",
 });
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => server.kill(signal));
-// npm hands a signal to the shell between it and this process, and the shell does not always hand it on.
+// npm sends signals to the shell that runs this process, and the shell does not always forward them.
 const { ppid } = process;
 if (process.env.npm_lifecycle_event !== undefined) {
   const watch = setInterval(() => {

@@ -1,4 +1,4 @@
-// `npm test`: every check, one after the other. All of them run, so that one call names all that is wrong.
+// `npm test`: runs every check, one after the other, even if one fails, so that one run reports all problems.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -9,11 +9,11 @@ ensureInstalled({ forDevelopment: true });
 buildDashboard();
 
 const tool = (name) => join(root, "node_modules", ".bin", name);
-// Most tests wait for something, so that more of them than processors run at once.
+// Most tests spend their time waiting, so more of them run at once than there are processors.
 const workers = ["--parallel=4", "--no-isolate"];
 const postgres = await startPostgres();
 const checks = [
-  { name: "format, lint and walls (biome)", command: [tool("biome"), "check", "."] },
+  { name: "format, lint and import rules (biome)", command: [tool("biome"), "check", "."] },
   { name: "types (tsc)", command: [tool("tsc"), "--noEmit", "--project", root] },
   {
     name: "types of the dashboard (tsc)",
@@ -32,7 +32,7 @@ for (const { name, command } of checks) {
   process.stdout.write(`\n== ${name}\n`);
   const { code, output } = await run(command);
   const skipped = /^\s*([1-9]\d*) (skip|todo)\b/m.exec(output);
-  if (skipped !== null) process.stdout.write(`${skipped[0].trim()}: see above which\n`);
+  if (skipped !== null) process.stdout.write(`${skipped[0].trim()}: see above\n`);
   if (code !== 0 || (skipped !== null && process.env.CI)) failed.push(name);
   process.stdout.write(`== ${((Date.now() - startedAtMs) / 1000).toFixed(1)} s\n`);
 }
@@ -40,7 +40,7 @@ postgres.stop();
 process.stdout.write(failed.length === 0 ? "\nAll checks passed.\n" : `\nFailed: ${failed.join("; ")}\n`);
 process.exitCode = failed.length === 0 ? 0 : 1;
 
-/** One PostgreSQL for all the workers. Without it, each that needs one starts its own and says why that fails. */
+/** One PostgreSQL for all workers. If it does not start, each worker that needs one tries to start its own and reports the error. */
 function startPostgres() {
   const child = spawn(bun, [join(root, "packages/server/test/support/store/serve-postgres.ts")], {
     cwd: root,
@@ -53,12 +53,12 @@ function startPostgres() {
   });
 }
 
-/** Writes the lines of a test run but for what passed, and names a file only above something that it has to say. */
+/** Writes a test run's output without passed tests, and a file's name only if other output follows. */
 function withoutPasses(target) {
   let heading = "";
   let isInPass = false;
   return (line) => {
-    // The name of what passed may have several lines, of JSON.
+    // The name of a passed test may contain several lines of JSON.
     isInPass = line.startsWith("(pass)") || (isInPass && /^[\s\]}]/.test(line));
     if (line === "" || isInPass) return;
     const isFile = /^\S+\.test\.tsx?:$/.test(line);

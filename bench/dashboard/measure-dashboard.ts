@@ -14,7 +14,7 @@ export interface DashboardRound {
 export interface DashboardFigures {
   readonly rounds: readonly DashboardRound[];
   readonly firstLoad: FirstLoad | undefined;
-  /** What could not be measured, one sentence each. */
+  /** Failed measurements, one sentence each. */
   readonly problems: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export const measureDashboard = async (visitor: Visitor, plan: DashboardPlan): P
     try {
       return await measure();
     } catch (error) {
-      // The library adds a log of what it did.
+      // The library appends a log of its calls.
       const [reason] = (error instanceof Error ? error.message : String(error)).split("\n");
       problems.push(`${what}: ${reason}`);
       process.stdout.write(`dashboard  FAILED: ${problems.at(-1)}\n`);

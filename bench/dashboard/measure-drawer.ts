@@ -2,12 +2,12 @@ import { everyResult } from "./views.ts";
 import { type Page, readMarkMs, type Visitor, visit, withPage } from "./visitor.ts";
 
 export interface DrawerTimes {
-  /** In a page that has opened none before. */
+  /** The first result opened in a page. */
   readonly firstMs: number;
   readonly nextMs: number;
 }
 
-/** Milliseconds from the click on a row until the whole result had been painted. */
+/** Milliseconds from the click on a row until the complete result is painted. */
 const openResult = async (page: Page, row: number): Promise<number> => {
   await page.locator("a[data-result]").nth(row).click();
   const shownMs = await readMarkMs(page, "result");

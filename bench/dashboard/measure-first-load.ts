@@ -6,15 +6,15 @@ type Request = Awaited<ReturnType<Page["waitForRequest"]>>;
 export interface SentFile {
   /** As the browser names it: "script", "stylesheet", "font", … */
   readonly kind: string;
-  /** The body as it was sent. */
+  /** Size of the encoded body. */
   readonly bytes: number;
   readonly encoding: string | undefined;
 }
 
 export interface FirstLoad {
-  /** Until the overview shows its figures. */
+  /** Loaded before the overview shows its figures. */
   readonly beforeUsable: readonly SentFile[];
-  /** What comes afterwards: the charts. */
+  /** Loaded afterwards: the charts. */
   readonly afterwards: readonly SentFile[];
 }
 
@@ -30,7 +30,7 @@ const describe = async (request: Request): Promise<SentFile> => {
   };
 };
 
-/** The charts are held back until the page is usable, which proves that it is so without them and tells their bytes apart. */
+/** Delays the charts until the page is usable, which proves that it does not need them and separates their bytes. */
 export const measureFirstLoad = async (visitor: Visitor): Promise<FirstLoad> =>
   await withPage(visitor, async (page) => {
     const requests: Request[] = [];

@@ -1,13 +1,13 @@
 import { reference, type View, views } from "./views.ts";
 import { type Page, type Visitor, visit, withPage } from "./visitor.ts";
 
-/** Milliseconds from the navigation until the page's contents had been painted, by the view's name. */
+/** Milliseconds from the navigation until the page's contents are painted, by view. */
 export type ViewTimes = ReadonlyMap<string, number>;
 
 export interface NavigationTimes {
-  /** Each in a browser context of its own, which has nothing but the session. */
+  /** Each in a new browser context that has only the session. */
   readonly cold: ViewTimes;
-  /** In one context that has been to all of them. */
+  /** In one context that has visited all of them. */
   readonly warm: ViewTimes;
 }
 
@@ -20,13 +20,13 @@ const measureEach = async (
   return times;
 };
 
-/** Once to every page, so that the server too is through with its beginnings before the first round. */
+/** Visits every page once, so that the server is warm too before the first round. */
 export const warmUp = async (visitor: Visitor): Promise<void> =>
   await withPage(visitor, async (page) => {
     for (const view of views) await visit(page, visitor.origin, view);
   });
 
-/** The views take turns and begin with another one in each round. */
+/** The views take turns; each round begins with a different one. */
 export const measureNavigation = async (visitor: Visitor, round: number): Promise<NavigationTimes> => {
   const first = round % views.length;
   const turns = [...views.slice(first), ...views.slice(0, first)];
@@ -39,5 +39,5 @@ export const measureNavigation = async (visitor: Visitor, round: number): Promis
   return { cold, warm };
 };
 
-/** What the browser, the server and the machine took in the same round. */
+/** The time of the reference page in the same round. */
 export const referenceMs = (times: ViewTimes): number => times.get(reference.name) ?? Number.NaN;

@@ -3,9 +3,9 @@ import { type Page, type Visitor, visit, withPage } from "./visitor.ts";
 
 export interface ScrollSample {
   readonly totalMs: number;
-  /** Of the page's main thread: what else the machine does lengthens tasks, but not this. */
+  /** Processor time of the page's main thread. Unlike task durations, it does not grow if the machine is busy. */
   readonly cpuMs: number;
-  /** Of the tasks of 50 ms and more, which is what browsers report; 0 if there was none. */
+  /** The longest task of 50 ms or more, the shortest that browsers report; 0 if there was none. */
   readonly longestTaskMs: number;
   readonly longTasks: number;
   readonly mostRows: number;
@@ -19,7 +19,7 @@ interface Seen {
   readonly lastRow: number;
 }
 
-/** The dashboard's own page of results. */
+/** The dashboard's page size. */
 export const rowsPerPage = 100;
 export const wheelPixels = 1_200;
 const frameMs = 16;
@@ -27,7 +27,7 @@ const patienceMs = 60_000;
 
 type DevTools = Awaited<ReturnType<ReturnType<Page["context"]>["newCDPSession"]>>;
 
-/** What is in use after a collection. */
+/** Heap in use after a garbage collection. */
 const readHeapBytes = async (devTools: DevTools): Promise<number> => {
   await devTools.send("HeapProfiler.collectGarbage");
   return (await devTools.send("Runtime.getHeapUsage")).usedSize;
@@ -38,7 +38,7 @@ const readCpuMs = async (devTools: DevTools): Promise<number> => {
   return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN) * 1000;
 };
 
-/** Turns the mouse's wheel as fast as frames come, until so many pages of results were in sight. */
+/** Turns the mouse wheel once a frame until `pages` pages of results have been shown. */
 export const measureScrolling = async (visitor: Visitor, pages: number): Promise<ScrollSample> =>
   await withPage(visitor, async (page) => {
     await visit(page, visitor.origin, everyResult);
@@ -54,7 +54,7 @@ export const measureScrolling = async (visitor: Visitor, pages: number): Promise
     let seen = await readSeen();
     while (seen.lastRow < pages * rowsPerPage) {
       if (performance.now() - startedAtMs > patienceMs) {
-        throw new Error(`after ${patienceMs / 1000} s only ${seen.lastRow} results were in sight`);
+        throw new Error(`after ${patienceMs / 1000} s only ${seen.lastRow} results had been shown`);
       }
       await page.mouse.wheel(0, wheelPixels);
       await page.waitForTimeout(frameMs);

@@ -1,11 +1,11 @@
 import type { Browser } from "./visitor.ts";
 
 export interface NotMeasured {
-  /** Why there are no figures. */
+  /** Why nothing was measured. */
   readonly notMeasured: string;
 }
 
-/** What drives the browser is for development, and is not there where only what runs is installed. */
+/** The browser driver is a development dependency, so it may not be installed. */
 export const openSystemBrowser = async (): Promise<Browser | NotMeasured> => {
   const support = await import("../../packages/web/test/support/browser.ts").catch(() => undefined);
   if (support === undefined) return { notMeasured: "playwright-core is not installed" };

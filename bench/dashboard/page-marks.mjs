@@ -1,5 +1,5 @@
-// Runs in each document before its own scripts. Notes by the page's own clock, which begins with the navigation, when what
-// is waited for has been painted, and what scrolling costs.
+// Runs in each document before its own scripts. Records, by the page's clock, which starts at the navigation, when the
+// awaited content is painted, and what scrolling costs.
 const isThere = {
   signIn: () => document.querySelector("h1") !== null,
   figures: () => {
@@ -17,7 +17,7 @@ const bench = {
   watchScrolling,
 };
 globalThis.presageBench = bench;
-/** Promises of times, by name. */
+/** Promises of paint times, by name. */
 const marks = {};
 for (const name of Object.keys(isThere)) mark(name);
 
@@ -32,7 +32,7 @@ addEventListener(
 
 function shownAtMs(name, patienceMs) {
   const tooLate = new Promise((_, reject) => {
-    setTimeout(() => reject(new Error(`after ${patienceMs} ms there was no ${name}`)), patienceMs);
+    setTimeout(() => reject(new Error(`no ${name} after ${patienceMs} ms`)), patienceMs);
   });
   return Promise.race([marks[name], tooLate]);
 }
@@ -48,7 +48,7 @@ function mark(name) {
   observer.observe(document, { childList: true, subtree: true, characterData: true });
 }
 
-/** The first message after a frame was begun comes when it has been painted. */
+/** The first message posted during a frame arrives after it has been painted. */
 function afterPaint(tell) {
   requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();
@@ -63,7 +63,7 @@ function watchScrolling() {
   }).observe({ type: "longtask" });
   const look = () => {
     const rows = document.querySelectorAll("tr[aria-rowindex]");
-    // The head is row 1.
+    // The header is row 1.
     const lastRow = Number([...rows].at(-1)?.getAttribute("aria-rowindex") ?? 1) - 1;
     bench.scrolling.mostRows = Math.max(bench.scrolling.mostRows, rows.length);
     bench.scrolling.lastRow = Math.max(bench.scrolling.lastRow, lastRow);

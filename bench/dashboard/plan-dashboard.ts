@@ -1,8 +1,8 @@
 export interface DashboardPlan {
-  /** How many results the database holds. */
+  /** Number of results in the database. */
   readonly size: number;
   readonly rounds: number;
-  /** How many pages of results a round scrolls through. */
+  /** Number of pages of results that a round scrolls through. */
   readonly scrolledPages: number;
 }
 

@@ -10,7 +10,7 @@ import { signIn } from "./sign-in.ts";
 
 export type DashboardResult = NotMeasured | (DashboardFigures & { readonly browserVersion: string });
 
-/** Makes sure that what the server serves is what the sources make. */
+/** Makes sure that the server serves a build of the current sources. */
 const buildDashboard = async (group: ProcessGroup): Promise<void> => {
   const script = join(rootDirectory, "packages", "web", "build.ts");
   const { exitCode, stderr } = await group.runCommand({ argv: [process.execPath, script] });

@@ -1,6 +1,6 @@
 import type { Browser, SignedIn } from "./visitor.ts";
 
-/** Signs in by the address that the server printed last, and returns what a browser keeps of it. */
+/** Signs in with the last link that the server printed, and returns the cookie that a browser keeps. */
 export const signIn = async (browser: Browser, printed: string): Promise<SignedIn> => {
   const address = printed.match(/http\S+\/sign-in#\S+/g)?.at(-1);
   if (address === undefined) throw new Error("the server printed no address that signs in");

@@ -1,8 +1,8 @@
-/** What a navigation waits for; page-marks.mjs knows how it is recognised. */
+/** What a navigation waits for; page-marks.mjs detects it. */
 export type MarkName = "signIn" | "figures" | "rows" | "result";
 
 export interface View {
-  /** As the table calls it. */
+  /** Its name in the table. */
   readonly name: string;
   readonly path: string;
   readonly mark: MarkName;
@@ -14,7 +14,7 @@ const explorer = (name: string, search = ""): View => ({
   mark: "rows",
 });
 
-/** A static page of the same server: what browser, machine and server take before there is a dashboard. */
+/** A static page of the same server: the time that browser, machine and server need without a dashboard. */
 export const reference: View = { name: "the sign-in page (the reference)", path: "/sign-in", mark: "signIn" };
 
 export const everyResult = explorer("no filter");

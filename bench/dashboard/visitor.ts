@@ -17,7 +17,7 @@ const patienceMs = 30_000;
 const viewport = { width: 1440, height: 900 };
 const marksFile = join(import.meta.dir, "page-marks.mjs");
 
-/** A page in a browser context of its own, which has nothing but the session. */
+/** A page in a new browser context that has only the session. */
 export const withPage = async <Value>(
   { browser, signedIn }: Visitor,
   use: (page: Page) => Promise<Value>,
@@ -32,11 +32,11 @@ export const withPage = async <Value>(
   }
 };
 
-/** When it had been painted, by the page's own clock. */
+/** When it was painted, by the page's clock. */
 export const readMarkMs = async (page: Page, mark: MarkName): Promise<number> =>
   await page.evaluate<number>(`presageBench.shownAtMs("${mark}", ${patienceMs})`);
 
-/** Milliseconds from the navigation until what is waited for had been painted. Returns when the page has gone quiet. */
+/** Milliseconds from the navigation until the awaited content is painted. Returns once the network is idle. */
 export const visit = async (page: Page, origin: string, { path, mark }: View): Promise<number> => {
   await page.goto(origin + path, { waitUntil: "commit" });
   const shownMs = await readMarkMs(page, mark);

@@ -6,7 +6,7 @@ export interface EvaluationsPlan {
     readonly durationS: number;
   };
   readonly search: {
-    /** How many results a database holds, ascending; every ratio is to the first. */
+    /** Numbers of results in the databases, ascending; every ratio is to the first. */
     readonly sizes: Readonly<Record<"SQLite" | "PostgreSQL", readonly number[]>>;
     readonly pageRepeats: number;
     readonly summaryRepeats: number;

@@ -24,7 +24,7 @@ export const runEvaluations = async (
   ],
 });
 
-/** What makes a figure of these worthless, one sentence each. */
+/** Problems that invalidate figures, one sentence each. */
 export const findEvaluationProblems = ({ throughput, beside, search }: EvaluationsResult): string[] => [
   ...throughput.flatMap(({ round, problem }) =>
     problem === undefined ? [] : [`evaluations, round ${round + 1}: ${problem}`],

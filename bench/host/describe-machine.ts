@@ -7,7 +7,7 @@ export interface MachineDescription {
   readonly cores: number;
   readonly memoryGiB: number;
   readonly kernel: string;
-  /** Before the run: much above 0 means that somebody else was working on the machine. */
+  /** Load average before the run. Well above 0 means that the machine was busy with something else. */
   readonly loadBefore: number;
   readonly versions: Readonly<Record<string, string | undefined>>;
 }
@@ -19,7 +19,7 @@ const firstMatch = (argv: string[], pattern: RegExp): string | undefined => {
 
 export const describeMachine = async (): Promise<MachineDescription> => {
   const portkeyPackage = Bun.file(`${portkeyPackageDirectory}/package.json`);
-  // A run without it does not install it.
+  // Only installed by runs that measure it.
   const portkey: { version?: string } = (await portkeyPackage.exists()) ? await portkeyPackage.json() : {};
   const commit = firstMatch(["git", "rev-parse", "--short", "HEAD"], /^([0-9a-f]{7,})$/m);
   return {

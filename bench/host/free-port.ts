@@ -1,4 +1,4 @@
-/** The system picks it. Another process could take it before its user does; then that user fails to start, loudly. */
+/** A port picked by the system. If another process takes it first, the target fails to start with an error. */
 export const findFreePort = async (): Promise<number> => {
   const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data: () => {} } });
   const { port } = probe;

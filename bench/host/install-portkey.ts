@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { benchDirectory, portkeyPackageDirectory } from "../paths.ts";
 
-/** From bench/package-lock.json, on the first run only. Its install scripts only patch files for its developers. */
+/** Installs it from bench/package-lock.json on the first run. Its install scripts only patch files for its developers. */
 export const installPortkey = async (): Promise<void> => {
   if (existsSync(portkeyPackageDirectory)) return;
   process.stdout.write("Installing Portkey's gateway under bench/ ...\n");

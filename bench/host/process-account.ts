@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { readProcessTree } from "./process-tree.ts";
 
-// USER_HZ, the unit of /proc/PID/stat, is 100 on every Linux that Bun runs on, whatever the kernel's own HZ.
+// USER_HZ, the unit of /proc/PID/stat, is 100 on every Linux that Bun runs on, whatever the kernel's HZ is.
 const tickMs = 10;
 
 /** The kernel scales user + system time to the scheduler's exact run time, so only the rounding to a tick is lost. */
@@ -10,9 +10,9 @@ export const readCpuMs = (pid: number): number =>
 
 export interface Memory {
   readonly rssBytes: number;
-  /** Pages that several processes share are split among them, those of the program's file included. */
+  /** Pages shared by several processes are divided among them, including those of the program file. */
   readonly pssBytes: number;
-  /** The kernel's own high-water mark since the process began: no sampling, so no peak is missed. */
+  /** The kernel's high-water mark since the process started: no sampling, so no peak is missed. */
   readonly peakRssBytes: number;
 }
 

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 export interface ProcessStat {
   readonly pid: number;
   readonly parentPid: number;
-  /** User and system time, its own and that of the children it has already buried. */
+  /** User and system time of the process and the children that it has waited for. */
   readonly cpuTicks: number;
 }
 
@@ -12,15 +12,15 @@ const readStat = (pid: number): ProcessStat | undefined => {
   try {
     text = readFileSync(`/proc/${pid}/stat`, "utf8");
   } catch {
-    return undefined; // It ended between the listing and now.
+    return undefined; // It has exited since it was listed.
   }
-  // The name in parentheses may hold spaces; the numbered fields begin behind it, with the state as field 3.
+  // The name in parentheses may contain spaces; the numbered fields follow it, with the state as field 3.
   const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
   const field = (number: number): number => Number(fields[number - 3]);
   return { pid, parentPid: field(4), cpuTicks: field(14) + field(15) + field(16) + field(17) };
 };
 
-/** The process and all that descend from it: nginx works in a child, and a wrapper may hide the real one. */
+/** The process and all its descendants: nginx works in a child process, and a wrapper may hide the real one. */
 export const readProcessTree = (rootPid: number): ProcessStat[] => {
   const everyone = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))

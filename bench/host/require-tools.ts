@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 
-/** One end at the caller and one at the upstream for each of 5,000 predictions, and some room. */
+/** Two sockets for each of 5,000 predictions, one to the client and one to the upstream, and some room. */
 const openFilesNeeded = 12_000;
 
 const openFilesLimit = (): number => {
@@ -8,10 +8,10 @@ const openFilesLimit = (): number => {
   return limit === "unlimited" ? Number.POSITIVE_INFINITY : Number(limit);
 };
 
-/** What keeps the bench from running here, one sentence each; empty when it can run. */
+/** Reasons why the bench cannot run here, one sentence each; empty if it can. */
 export const findWhatIsMissing = (): string[] => {
   if (process.platform !== "linux" || !existsSync("/proc/self/smaps_rollup")) {
-    return ["The bench reads processor time and memory from Linux' /proc; run it on Linux."];
+    return ["The bench reads processor time and memory from /proc; run it on Linux."];
   }
   const missing: string[] = [];
   const programs = ["nginx", "wrk"].filter((program) => Bun.which(program) === null);
@@ -19,7 +19,7 @@ export const findWhatIsMissing = (): string[] => {
     missing.push(`Not installed: ${programs.join(", ")}. On Debian: apt-get install nginx-light wrk`);
   }
   if (Bun.which("node") === null || Bun.which("npm") === null) {
-    missing.push("Not installed: node and npm, which Portkey's gateway runs on.");
+    missing.push("Not installed: node and npm, which Portkey's gateway needs.");
   }
   if (openFilesLimit() < openFilesNeeded) {
     missing.push(`At most ${openFilesLimit()} open files are allowed; run: ulimit -n ${openFilesNeeded}`);

@@ -1,5 +1,5 @@
 -- wrk -s evaluate.lua URL -- BODIES_FILE 'name: value' ...
--- As predict.lua, but the file holds a body in each line, and they take turns. Each request is built once.
+-- Like predict.lua, but the file has one body per line, used in turn. Each request is built once.
 
 dofile(debug.getinfo(1, "S").source:match("^@(.*/)") .. "predict.lua")
 

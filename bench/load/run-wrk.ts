@@ -10,7 +10,7 @@ export interface WrkResult {
   readonly p90Us: number;
   readonly p99Us: number;
   readonly maxUs: number;
-  /** `status` counts answers of 400 and above, the others failed sockets. */
+  /** `status` counts responses with 400 or above, the others failed sockets. */
   readonly errors: Readonly<Record<"connect" | "read" | "write" | "status" | "timeout", number>>;
 }
 

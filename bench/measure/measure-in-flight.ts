@@ -8,17 +8,17 @@ import { type StartedName, startTarget } from "../targets/start-target.ts";
 import type { Upstream } from "../targets/start-upstream.ts";
 
 export interface InFlightResult {
-  readonly asked: number;
+  readonly sent: number;
   readonly succeeded: number;
   readonly failures: readonly string[];
-  /** How many were at the upstream at the same moment. */
+  /** Maximum number of concurrent requests at the upstream. */
   readonly peakAtUpstream: number;
   readonly durationMs: number;
   readonly slowestMs: number;
   readonly peakRssBytes: number;
 }
 
-/** Against a fresh process, so that its high-water mark is that of this load alone. */
+/** Uses a new process, so that its high-water mark is that of this load alone. */
 export const measureInFlight = async (
   group: ProcessGroup,
   upstream: Upstream,
@@ -28,17 +28,17 @@ export const measureInFlight = async (
   await upstream.set(delayMs);
   const directory = join(workDirectory, `${name}-in-flight`);
   const target = await startTarget(group, name, upstream.origin, directory);
-  const answer = await runInFlight(group, target.request, { rollouts, steps });
+  const outcome = await runInFlight(group, target.request, { rollouts, steps });
   const { peakRssBytes } = readMemory(target.process.pid);
   const { peakInFlight } = await upstream.read();
   await group.stop(target.process);
 
-  const failures = Object.entries(answer.failures).map(([why, times]) => `${times} x ${why}`);
-  const asked = rollouts * steps;
+  const failures = Object.entries(outcome.failures).map(([why, times]) => `${times} x ${why}`);
+  const sent = rollouts * steps;
   const problem = failures.length > 0 ? `  FAILED: ${failures.slice(0, 5).join(", ")}` : "";
-  const figures = `${answer.succeeded} of ${asked}, ${(peakRssBytes / 1e6).toFixed(0)} MB, ${peakInFlight} at once`;
+  const figures = `${outcome.succeeded} of ${sent}, ${(peakRssBytes / 1e6).toFixed(0)} MB, ${peakInFlight} at once`;
   process.stdout.write(
-    `in flight  ${name}: ${figures}, ${(answer.durationMs / 1000).toFixed(1)} s${problem}\n`,
+    `in flight  ${name}: ${figures}, ${(outcome.durationMs / 1000).toFixed(1)} s${problem}\n`,
   );
-  return { ...answer, asked, failures, peakAtUpstream: peakInFlight, peakRssBytes };
+  return { ...outcome, sent, failures, peakAtUpstream: peakInFlight, peakRssBytes };
 };

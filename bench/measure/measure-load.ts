@@ -6,11 +6,11 @@ import type { Upstream } from "../targets/start-upstream.ts";
 import type { RunningTarget } from "./running-target.ts";
 import type { Sample } from "./sample.ts";
 
-/** 20 ticks: rounding is then at most 5 %. */
+/** 20 ticks, so that rounding is at most 5 %. */
 const leastCpuMs = 200;
 const quietForMs = 60;
 
-/** wrk leaves without waiting for its last answers; what was begun for it is finished and counted first. */
+/** wrk exits without waiting for its last responses; its requests in progress are finished and counted first. */
 const waitUntilQuiet = async (upstream: Upstream): Promise<number> => {
   let before = await upstream.read();
   for (;;) {
@@ -24,10 +24,10 @@ const waitUntilQuiet = async (upstream: Upstream): Promise<number> => {
 const findProblem = (wrk: WrkResult, answered: number, connections: number): string | undefined => {
   const errors = Object.entries(wrk.errors).filter(([, count]) => count > 0);
   if (errors.length > 0) return errors.map(([kind, count]) => `${count} ${kind} errors`).join(", ");
-  if (wrk.requests === 0) return "no request was answered";
-  if (answered < wrk.requests) return `${wrk.requests} answers, but the upstream gave only ${answered}`;
+  if (wrk.requests === 0) return "no request succeeded";
+  if (answered < wrk.requests) return `${wrk.requests} responses, but only ${answered} from the upstream`;
   if (answered > wrk.requests + connections)
-    return `${wrk.requests} answers took ${answered} upstream requests`;
+    return `${wrk.requests} responses took ${answered} upstream requests`;
   return undefined;
 };
 

@@ -17,8 +17,8 @@ const describe = ({ target, scenario, round, ...figures }: Sample): string => {
 };
 
 /**
- * Whatever is compared is measured within seconds of each other, and nobody is always first: a noisy machine drifts,
- * and a figure is only worth something beside its neighbours.
+ * Targets that are compared are measured within seconds of each other, and none is always first: a noisy machine drifts,
+ * so a figure only means something next to its neighbours.
  */
 export const measureRounds = async (
   group: ProcessGroup,

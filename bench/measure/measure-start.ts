@@ -5,12 +5,12 @@ import type { ProcessGroup } from "../processes.ts";
 import { type StartedName, startTarget } from "../targets/start-target.ts";
 
 export interface StartTimes {
-  /** Nothing on disk yet: Presage makes its database. */
+  /** With nothing on disk: Presage creates its database. */
   readonly firstMs: number;
   readonly againMs: number;
 }
 
-/** From the spawn until it says that it is ready, each run in a directory of its own, each directory twice. */
+/** From the spawn until it reports that it is ready. Each run has its own directory and starts in it twice. */
 export const measureStart = async (
   group: ProcessGroup,
   upstreamOrigin: string,

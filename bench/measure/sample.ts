@@ -9,8 +9,8 @@ export interface Sample {
   readonly requestsPerSecond: number;
   readonly p50Us: number;
   readonly p99Us: number;
-  /** Undefined where too little was used for ticks of 10 ms to tell. */
+  /** Undefined if too little was used to measure in ticks of 10 ms. */
   readonly cpuUsPerRequest: number | undefined;
-  /** Whatever makes the figure worthless: an error, or an answer that the upstream did not give. */
+  /** A problem that invalidates the figure: an error, or a response that did not come from the upstream. */
   readonly problem: string | undefined;
 }

@@ -6,11 +6,11 @@ export type BrowserState = "cold" | "warm";
 
 export interface TimeAndRatio {
   readonly timeMs: Figure | undefined;
-  /** To the reference in the same state and the same round. */
+  /** Ratio to the reference in the same state and round. */
   readonly ratio: Figure | undefined;
 }
 
-/** A time of each round, and what it is to the reference of that round. */
+/** A time in each round, and its ratio to the reference in that round. */
 export const compareToReference = (
   rounds: readonly DashboardRound[],
   state: BrowserState,

@@ -3,7 +3,7 @@ import { summaryOfTheGoal } from "../evaluations/search/search-filters.ts";
 import type { ThroughputSample } from "../evaluations/throughput/measure-throughput.ts";
 import { type Figure, summarise } from "./figures.ts";
 
-/** The share of the bare loop's results a second, within each round. A failed round counts nowhere. */
+/** The ratio to the bare loop's results a second, within each round. Failed rounds do not count. */
 export const shareOfBareLoop = (samples: readonly ThroughputSample[]): Figure | undefined =>
   summarise(
     samples
@@ -21,7 +21,7 @@ export const ratioBetween = (
   return large === undefined || small === undefined ? undefined : large / small;
 };
 
-/** The filter whose page grows most between the smallest size and this one. */
+/** The filter whose page slows down most between the smallest size and this one. */
 export const worstPage = (
   { pages, sizes }: SearchResult,
   size: number,
@@ -30,8 +30,8 @@ export const worstPage = (
     .map((page) => ({ name: page.name, ratio: ratioBetween(page, size, sizes[0]) ?? Number.NaN }))
     .toSorted((left, right) => right.ratio - left.ratio)[0];
 
-/** Undefined also where it did not come from the rollup alone. */
+/** Also undefined if it did not come from the rollup alone. */
 export const summaryByDayMs = ({ summaries }: SearchResult, size: number): number | undefined => {
   const summary = summaries.find(({ name }) => name === summaryOfTheGoal);
-  return summary?.answered.includes("results") ? undefined : summary?.medianMs.get(size);
+  return summary?.returned.includes("results") ? undefined : summary?.medianMs.get(size);
 };

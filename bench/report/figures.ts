@@ -15,7 +15,7 @@ export interface Place {
   readonly delayMs: number;
 }
 
-/** The figures of one target at one line of the tables, by round. A failed one counts nowhere. */
+/** The figures of one target in one row of the tables, by round. Failed rounds do not count. */
 const readRounds = (
   samples: readonly Sample[],
   target: TargetName,
@@ -44,7 +44,7 @@ export const readFigure = (
   measure: Measure,
 ): Figure | undefined => summarise([...readRounds(samples, target, place, measure).values()]);
 
-/** Compares within each round, then takes the median: what slows the whole machine slows both sides. */
+/** Compares within each round, then takes the median, because a slow machine slows both sides. */
 export const compareRounds = (
   samples: readonly Sample[],
   pair: { readonly target: TargetName; readonly with: TargetName },

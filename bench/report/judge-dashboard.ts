@@ -9,7 +9,7 @@ const mostFirstRowsMs = 1_000;
 const mostTaskMs = 200;
 const mostRows = 200;
 const mostScriptBytes = 200_000;
-/** Browsers report no shorter ones. */
+/** The shortest tasks that browsers report. */
 const leastReportedTaskMs = 50;
 
 const showTask = (ms: number): string =>
@@ -17,7 +17,7 @@ const showTask = (ms: number): string =>
 
 export const judgeDashboard = (result: DashboardResult | undefined, { size }: DashboardPlan): Goal[] => {
   const figures = result === undefined || "notMeasured" in result ? undefined : result;
-  // A round that failed was not measured, and may be the worst of all.
+  // A failed round was not measured and might have been the worst.
   const isWhole = figures?.problems.length === 0;
   const judge = (text: string, measured: string | undefined, isMet: boolean): Goal =>
     measured === undefined
@@ -54,7 +54,7 @@ export const judgeDashboard = (result: DashboardResult | undefined, { size }: Da
       rows <= mostRows,
     ),
     judge(
-      "At most 200 KB of the application's own script, compressed, at first load, before the page is usable",
+      "At most 200 KB of script, compressed, before the page is usable at first load",
       firstLoad && `${(scriptBytes / 1000).toFixed(0)} KB`,
       scriptBytes <= mostScriptBytes,
     ),

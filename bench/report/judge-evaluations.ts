@@ -9,7 +9,7 @@ const mostGrowth = 1.5;
 const mostSummaryMs = 100;
 
 const judgeThroughput = (evaluations: EvaluationsResult | undefined, connections: number): Goal => {
-  const text = `At ${connections} connections, at least 1/4 of the results a second that a bare loop inserts`;
+  const text = `At ${connections} connections, at least 1/4 of a bare insert loop's results a second`;
   const share = evaluations === undefined ? undefined : shareOfBareLoop(evaluations.throughput)?.median;
   if (share === undefined) return { text, measured: "not measured", met: undefined };
   return { text, measured: `1/${(1 / share).toFixed(1)}`, met: share >= leastShare };
@@ -23,11 +23,11 @@ const judgeSearch = (
   const show = (results: number) => results.toLocaleString("en-US");
   const worst = result === undefined ? undefined : worstPage(result, size);
   const dayMs = result === undefined ? undefined : summaryByDayMs(result, size);
-  // A filter that failed was not measured, and may be the worst of all.
+  // A failed filter was not measured and might have been the worst.
   const isWhole = result !== undefined && result.problems.length === 0;
   return [
     {
-      text: `${database}: a page at ${show(size)} results costs at most 1.5 times a page at ${show(smallest)}, for every filter`,
+      text: `${database}: for every filter, a page at ${show(size)} results takes at most 1.5 times as long as at ${show(smallest)}`,
       measured:
         worst === undefined ? "not measured" : `${worst.ratio.toFixed(2)} times at worst (${worst.name})`,
       met: worst === undefined ? undefined : isWhole && worst.ratio <= mostGrowth,

@@ -20,16 +20,16 @@ const judge = (
     ? { text, measured: "not measured", met: undefined }
     : { text, measured: show(value), met: value <= limit };
 
-/** A run in which they never all met at the upstream would be an easier one, and proves nothing. */
+/** If they were never all at the upstream at once, the run was easier and proves nothing. */
 const judgeInFlight = (flight: InFlightResult | undefined, rollouts: number): Goal => {
   const text = `${rollouts.toLocaleString("en-US")} predictions in flight at once all succeed, within 200 MB`;
   if (flight === undefined) return { text, measured: "not measured", met: undefined };
-  const { asked, succeeded, peakAtUpstream, peakRssBytes } = flight;
+  const { sent, succeeded, peakAtUpstream, peakRssBytes } = flight;
   const megabytes = peakRssBytes / 1e6;
   return {
     text,
-    measured: `${succeeded} of ${asked}, ${peakAtUpstream} at once, ${megabytes.toFixed(0)} MB`,
-    met: succeeded === asked && peakAtUpstream >= rollouts && megabytes <= 200,
+    measured: `${succeeded} of ${sent}, ${peakAtUpstream} at once, ${megabytes.toFixed(0)} MB`,
+    met: succeeded === sent && peakAtUpstream >= rollouts && megabytes <= 200,
   };
 };
 

@@ -11,12 +11,12 @@ export const judgeProcesses = (result: ProcessesResult | undefined, { counts }: 
   const share = result && figureOf(result, most, ({ lockShare }) => lockShare)?.median;
   return [
     {
-      text: `Stored evaluations with ${most} processes on one PostgreSQL cost at most ${mostCpuRatio} times the processor time a request of ${fewest}`,
+      text: `Stored evaluations with ${most} processes on one PostgreSQL use at most ${mostCpuRatio} times the processor time a request of ${fewest}`,
       measured: ratio === undefined ? "not measured" : `${ratio.toFixed(2)} times`,
       met: ratio === undefined ? undefined : ratio <= mostCpuRatio,
     },
     {
-      text: `With ${most} processes, less than ${100 * mostLockShare} % of the looks at sessions at work find them waiting for locks`,
+      text: `With ${most} processes, active sessions are waiting for locks in less than ${100 * mostLockShare} % of the samples`,
       measured: share === undefined ? "not measured" : `${(100 * share).toFixed(1)} %`,
       met: share === undefined ? undefined : share < mostLockShare,
     },

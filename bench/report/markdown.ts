@@ -12,7 +12,7 @@ const threeDigits = (value: number): string => {
   return value.toFixed(value >= 10 ? 1 : 2);
 };
 
-/** Three digits, with the extremes of the rounds where there were several. */
+/** Three digits, with the range over the rounds if there are several. */
 export const showFigure = (figure: Figure | undefined, scale = 1): string => {
   if (figure === undefined) return none;
   const middle = threeDigits(figure.median * scale);

@@ -7,7 +7,7 @@ const countedOf = ({ samples }: ProcessesResult, processes: number, databases: n
       sample.processes === processes && sample.databases === databases && sample.problem === undefined,
   );
 
-/** The rounds with so many processes. A failed one counts nowhere. */
+/** The rounds with this number of processes. Failed rounds do not count. */
 export const figureOf = (
   result: ProcessesResult,
   processes: number,
@@ -15,7 +15,7 @@ export const figureOf = (
   databases = 1,
 ): Figure | undefined => summarise(countedOf(result, processes, databases).map(read));
 
-/** Presage's processor time a request with so many processes to that with fewer, within each round. */
+/** Presage's processor time a request as a ratio to that with fewer processes, within each round. */
 export const cpuRatio = (
   result: ProcessesResult,
   processes: number,

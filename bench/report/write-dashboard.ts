@@ -20,7 +20,7 @@ const writeTimes = (rounds: readonly DashboardRound[]): string => {
     ...cells(compareToReference(rounds, "warm", warm)),
   ];
   return table(
-    ["until there is painted", "cold, ms", "to the reference", "warm, ms", "to the reference"],
+    ["until painted", "cold, ms", "ratio to the reference", "warm, ms", "ratio to the reference"],
     [
       ...views.map(({ name }) => row(name, readView(name, "cold"), readView(name, "warm"))),
       row(
@@ -37,16 +37,16 @@ const writeScrolling = (rounds: readonly DashboardRound[], { scrolledPages }: Da
     showFigure(summarise(rounds.map(({ scrolling }) => read(scrolling))), scale);
   const total = compareToReference(rounds, "warm", ({ scrolling }) => scrolling.totalMs);
   return table(
-    [`through ${scrolledPages} pages by the mouse's wheel`, ""],
+    [`scrolling through ${scrolledPages} pages with the mouse wheel`, ""],
     [
-      ["in all, ms", showFigure(total.timeMs)],
-      ["in all, to the warm reference", showFigure(total.ratio)],
+      ["total, ms", showFigure(total.timeMs)],
+      ["total, ratio to the warm reference", showFigure(total.ratio)],
       ["processor time of the page's main thread, ms", figureOf(({ cpuMs }) => cpuMs)],
       ["longest task, ms (0: none of 50 ms)", figureOf(({ longestTaskMs }) => longestTaskMs)],
       ["tasks of 50 ms and more", figureOf(({ longTasks }) => longTasks)],
       ["most rows in the page", figureOf(({ mostRows }) => mostRows)],
       ["JavaScript heap before, MB", figureOf(({ heapBeforeBytes }) => heapBeforeBytes, 1e-6)],
-      ["JavaScript heap afterwards, MB", figureOf(({ heapAfterBytes }) => heapAfterBytes, 1e-6)],
+      ["JavaScript heap after, MB", figureOf(({ heapAfterBytes }) => heapAfterBytes, 1e-6)],
     ],
   );
 };
@@ -56,7 +56,7 @@ const kinds: Readonly<Record<string, string>> = {
   stylesheet: "styles",
   font: "fonts",
   document: "the document",
-  fetch: "answers of the API",
+  fetch: "API responses",
 };
 
 const writeFirstLoad = (firstLoad: FirstLoad | undefined): string => {
@@ -65,20 +65,20 @@ const writeFirstLoad = (firstLoad: FirstLoad | undefined): string => {
   const show = (files: readonly SentFile[], kind: string) => {
     const ofKind = files.filter((file) => file.kind === kind);
     if (ofKind.length === 0) return [none, none, none];
-    const encodings = new Set(ofKind.map(({ encoding }) => encoding ?? "as it is"));
+    const encodings = new Set(ofKind.map(({ encoding }) => encoding ?? "none"));
     return [`${ofKind.length}`, (sumBytes(ofKind, kind) / 1000).toFixed(1), [...encodings].join(", ")];
   };
   const scriptBytes = sumBytes([...beforeUsable, ...afterwards], "script");
   const files = table(
-    ["", "files", "KB", "encoding", "afterwards, files", "afterwards, KB", "encoding"],
+    ["", "files", "KB", "encoding", "files loaded later", "KB", "encoding"],
     Object.entries(kinds).map(([kind, title]) => [
       title,
       ...show(beforeUsable, kind),
       ...show(afterwards, kind),
     ]),
   );
-  return `Bodies as they were sent, with nothing cached. The charts' script is held back until all figures of the overview are there:
-what has come by then is what the page needs to be usable. Script in all, with the charts: ${(scriptBytes / 1000).toFixed(1)} KB.
+  return `Sizes of the encoded bodies, with nothing cached. The charts' script is delayed until all figures of the overview are shown:
+everything loaded before that is needed to use the page. Total script, with the charts: ${(scriptBytes / 1000).toFixed(1)} KB.
 
 ${files}`;
 };
@@ -89,18 +89,18 @@ export const writeDashboard = ({ dashboard, plan: { dashboard: plan } }: BenchRe
   if ("notMeasured" in dashboard) return `${title}\nNot measured: ${dashboard.notMeasured}.\n`;
   const { browserVersion, rounds, firstLoad } = dashboard;
   return `${title}
-- Chromium ${browserVersion} without a screen and without a GPU, in a window of 1440 by 900; browser and server share the machine.
-  The results stand in an SQLite file, made as those of the searches. Somebody has signed in by the printed address.
-- By the page's own clock, from the navigation until a frame with what is waited for had been painted: the explorer's first
-  rows, all figures of the overview, the whole result in the drawer. The counts above the rows may come later.
-- Cold: a browser context of its own for each navigation, which has nothing but the session. Warm: a context that has been to
-  every page. For the drawer: the first and the second result that a page opens. The server has been to every page before.
-- The reference is a static page of the same server, with one script and one style sheet. ${plan.rounds} rounds; views take turns and
-  begin with another one in each; ratios are taken within a round.
+- Chromium ${browserVersion}, headless and without a GPU, in a window of 1440 by 900; browser and server share the machine.
+  The results are in an SQLite file, made like those of the searches. The browser has signed in with the printed link.
+- Times are by the page's own clock, from the navigation until a frame with the awaited content is painted: the explorer's first
+  rows, all figures of the overview, the complete result in the drawer. The counts above the rows may come later.
+- Cold: a new browser context for each navigation, with only the session. Warm: a context that has visited every
+  page. For the drawer: the first and the second result opened in a page. The server has served every page before.
+- The reference is a static page of the same server, with one script and one style sheet. ${plan.rounds} rounds; views take turns, and
+  each round begins with a different one; ratios are taken within a round.
 
 ${writeTimes(rounds)}
 
-The wheel turns by ${wheelPixels} pixels as fast as frames come; a page is ${rowsPerPage} results. The heap is what is in use after a collection.
+The wheel scrolls ${wheelPixels} pixels a frame; a page is ${rowsPerPage} results. The heap is measured after a garbage collection.
 
 ${writeScrolling(rounds, plan)}
 

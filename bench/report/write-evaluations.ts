@@ -18,11 +18,11 @@ const writeThroughput = (
   const counted = samples.filter(({ problem }) => problem === undefined);
   const figureOf = (read: (sample: ThroughputSample) => number) => summarise(counted.map(read));
   return `
-## Evaluations: stored before the answer, ${connections} connections
-\`POST /v1/evaluate\` of ${bodyKilobytes} KB with one exact-match, captured, against an SQLite file; ${rounds} rounds, each on a fresh
-database, in which afterwards as many results stood as wrk had answers. Then a bare loop in a process of its own inserts the
-same results (each a row, its texts' row and its tag's row) into the same schema: prepared statements, transactions of 500,
-WAL, \`synchronous = FULL\`. It has the machine to itself; Presage shares it with wrk.
+## Evaluations: stored before the response, ${connections} connections
+\`POST /v1/evaluate\` of ${bodyKilobytes} KB with one exact-match, captured, with an SQLite file; ${rounds} rounds, each with a new
+database, which afterwards had one result for each response that wrk received. Then a bare loop in a separate process inserts the
+same results (each with a row for its texts and one for its tag) into the same schema: prepared statements, transactions of 500,
+WAL, \`synchronous = FULL\`. The loop has the machine to itself; Presage shares it with wrk.
 
 ${table(
   ["", "results/s", "p50, ms", "p99, ms"],
@@ -40,7 +40,7 @@ ${table(
       ),
     ],
     ["a bare loop", showFigure(figureOf(({ barePerSecond }) => barePerSecond)), none, none],
-    ["Presage's share of the loop's", showFigure(shareOfBareLoop(samples)), none, none],
+    ["Presage, as a ratio to the loop", showFigure(shareOfBareLoop(samples)), none, none],
   ],
 )}
 `;
@@ -60,9 +60,9 @@ const writeBeside = (
   const evaluated = showFigure(summarise(counted.map((sample) => sample.evaluated)));
   const kilobytes = heavyBodies.map((body) => `${(body.length / 1000).toFixed(0)} KB`).join(", ");
   return `
-## Predictions beside ${heavyInFlight} heavy evaluations
-Predictions over ${connections} connections, the upstream takes ${delayMs} ms; by turns with nothing else and with ${heavyInFlight} evaluations in flight all
-the time: edit-distance, rouge-l and regex of long texts (${kilobytes} a request), of which ${evaluated} were answered in a round.
+## Predictions beside ${heavyInFlight} expensive evaluations
+Predictions over ${connections} connections, the upstream takes ${delayMs} ms; alternately without other load and with ${heavyInFlight} evaluations always in
+flight: edit-distance, rouge-l and regex of long texts (${kilobytes} a request). ${evaluated} of them finished in a round.
 
 ${table(
   ["", "p50, ms", "p99, ms", "slowest, ms"],
@@ -75,7 +75,7 @@ const writeTimings = (
   title: string,
   timings: readonly Timing[],
   { sizes, floor }: SearchResult,
-  answered: string,
+  returned: string,
 ): string => {
   const show = (size: number) => size.toLocaleString("en-US");
   const [smallest, ...larger] = sizes;
@@ -84,13 +84,13 @@ const writeTimings = (
       title,
       ...sizes.map((size) => `${show(size)}, ms`),
       ...larger.map((size) => `${show(size)} to ${show(smallest ?? 0)}`),
-      answered,
+      returned,
     ],
     [...(floor === undefined ? [] : [floor]), ...timings].map((timing) => [
       timing.name,
       ...sizes.map((size) => timing.medianMs.get(size)?.toFixed(2) ?? none),
       ...larger.map((size) => ratioBetween(timing, size, smallest)?.toFixed(2) ?? none),
-      timing.answered,
+      timing.returned,
     ]),
   );
 };
@@ -113,14 +113,14 @@ ${writeTimings("summary", result.summaries, result, "groups, from")}
 };
 
 const writeSearches = (results: readonly SearchResult[], plan: EvaluationsPlan["search"]): string => `
-## Evaluation results: how they were filled and asked
-- By SQL, not through the API: 30 days of one account's results; 6 apps, 8 evaluators with 3 profiles each, runs of 500 and
-  one large, 2 tags each, datasets, 1.2 % without a verdict, 0.5 % corrected. Half of the evaluators say yes or no, judges give
+## Evaluation results: data and method
+- The data are inserted by SQL, not through the API: 30 days of one account's results; 6 apps, 8 evaluators with 3 profiles each, runs of 500 and
+  one large run, 2 tags each, datasets, 1.2 % without a verdict, 0.5 % corrected. Half of the evaluators are binary, judges score in
   quarters, a quarter of the results have scores to a thousandth. Rare values are 1 to 3 % of the results, or about 100 results ("few").
-  The rollup is counted from the rows afterwards. PostgreSQL's indexes are made after the rows, and it is vacuumed and analysed.
-- Over HTTP, one question at a time and the sizes by turns; medians of ${plan.pageRepeats} pages and of ${plan.summaryRepeats} summaries (fewer of those
-  that take more than half a second) after a warm-up. The file cache is warm. PostgreSQL has its default memory.
-- \`whoami\` is the floor: the same way through HTTP and the key check without a search. A ratio of two times near it is mostly HTTP.
+  The rollup is computed from the rows afterwards. PostgreSQL's indexes are created after the rows, and it is vacuumed and analysed.
+- Over HTTP, one request at a time, the sizes in turn; medians of ${plan.pageRepeats} pages and of ${plan.summaryRepeats} summaries (fewer for those
+  that take more than half a second) after a warm-up. The file cache is warm. PostgreSQL has its default memory settings.
+- \`whoami\` is the floor: the same path through HTTP and the key check, without a search. A ratio of two times close to it is mostly HTTP.
 ${results.map(writeSearch).join("")}`;
 
 export const writeEvaluations = ({ evaluations, plan }: BenchResult): string =>

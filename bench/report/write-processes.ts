@@ -13,10 +13,10 @@ export const writeProcesses = ({ processes: result, plan }: BenchResult): string
   if (result.notMeasured !== undefined) return `\n${title}\nNot measured: ${result.notMeasured}.\n`;
   return `
 ${title}
-\`POST /v1/evaluate\` as above, to each process over ${connectionsOfEach} connections of its own; ${rounds} rounds, each on a fresh database. PostgreSQL
-has its default settings but \`fsync = off\`, and shares the machine with Presage and wrk. Every 10 ms one looks at what each of Presage's
-sessions that is at work waits for: a lock that another transaction holds, or a latch inside of PostgreSQL (LWLock). The last line
-is the comparison: processes that share nothing but the machine, which costs them processor time as well.
+\`POST /v1/evaluate\` as above, to each process over ${connectionsOfEach} connections; ${rounds} rounds, each with a new database. PostgreSQL
+has its default settings except \`fsync = off\`, and shares the machine with Presage and wrk. Every 10 ms, each active session of Presage is
+sampled: is it waiting for another transaction's lock, or for a latch inside PostgreSQL (LWLock)? The last row
+is for comparison: processes that share only the machine, which also costs them processor time.
 
 ${table(
   [
@@ -25,7 +25,7 @@ ${table(
     "p50, ms",
     "p99, ms",
     "processor time a request, µs",
-    `to that of ${fewest}`,
+    `ratio to ${fewest}`,
     "PostgreSQL's, µs",
     "waiting for locks, %",
     "for latches, %",
@@ -34,7 +34,7 @@ ${table(
     const show = (read: (sample: ProcessesSample) => number, scale?: number) =>
       showFigure(figureOf(result, count, read, databases), scale);
     return [
-      databases === 1 ? String(count) : `${count}, each on a database of its own`,
+      databases === 1 ? String(count) : `${count}, each with its own database`,
       show(({ requestsPerSecond }) => requestsPerSecond),
       show(({ p50Us }) => p50Us, 1 / 1000),
       show(({ p99Us }) => p99Us, 1 / 1000),

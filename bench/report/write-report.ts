@@ -49,26 +49,26 @@ const writeProblems = ({ samples, evaluations, processes, dashboard }: BenchResu
     ),
     ...(dashboard === undefined ? [] : findDashboardProblems(dashboard)),
   ];
-  if (problems.length === 0) return "No request failed, and the upstream answered each one of them.";
-  return problems.map((problem) => `- **failed, and left out**: ${problem}`).join("\n");
+  if (problems.length === 0) return "No request failed, and the upstream received each of them.";
+  return problems.map((problem) => `- **failed and left out**: ${problem}`).join("\n");
 };
 
 const writeConditions = ({ plan }: BenchResult): string => `
-- One run, one machine; upstream, target and load share its cores. Everything is on loopback.
-- Presage: key check, rate limit (too high to refuse), metrics and a log line for each request, SQLite. nginx: one
+- One run, one machine; upstream, target and load generator share its cores. Everything is on loopback.
+- Presage: key check, rate limit (too high to be reached), metrics and a log line for each request, SQLite. nginx: one
   worker, HTTP/1.1 with kept-alive connections on both sides, access log on. Portkey: headless, in production mode.
-- The bare Bun proxy reads, parses, writes, asks and writes again, with \`Bun.serve\` and \`fetch\`, and does nothing else:
-  it is what the runtime costs.
+- The bare Bun proxy only parses and serialises requests and responses, with \`Bun.serve\` and \`fetch\`:
+  it shows the cost of the runtime.
 - The request is one prediction of ${(predictBody.length / 1000).toFixed(1)} KB: \`/v1/predict\` for Presage, the same prompt already composed to
   \`/v1/chat/completions\` for the others. Before the load, one request to each target proves that the same prompt
   reaches the upstream.
-- The upstream answers a constant completion after the delay. It counts: a figure fails if it answered fewer
-  requests than the client saw, or more than the client made.
-- Load by wrk with one thread, ${plan.rounds} rounds; targets take turns and begin in another order in each. Every
-  figure is the median of the rounds with their least and most; ratios and differences are taken within a round.
-- wrk adds the waiting that a stalled connection hides ("coordinated omission") to its percentiles.
-- Processor time is user + system of the process and its children, as the kernel accounts it, divided by the
-  requests that reached the upstream. – where less than 0.2 s was used.
+- The upstream responds with a constant completion after the delay. It counts requests: a figure is invalid if there were fewer
+  than the client got responses, or more than the client sent.
+- Load by wrk with one thread, ${plan.rounds} rounds; targets take turns, in a different order in each round. Every
+  figure is the median of the rounds, with the range in parentheses; ratios and differences are taken within a round.
+- wrk corrects its percentiles for waiting time hidden by stalled connections ("coordinated omission").
+- Processor time is user + system time of the process and its children, as counted by the kernel, divided by the number of
+  requests that reached the upstream; – if less than 0.2 s was used.
 - Memory is in MB (10⁶ bytes), RSS of the process and its children; peaks are the kernel's high-water marks.`;
 
 export const writeReport = (result: BenchResult): string => `# Benchmark
@@ -91,20 +91,20 @@ ${writeLoadTable(result, 0)}
 ## 50 ms at the upstream
 ${writeLoadTable(result, 50)}
 
-## Presage beside the others
+## Presage compared with the others
 ${writeRatioTable(result)}
 
 ## Memory, MB
 ${writeMemoryTable(result)}
 
 ## ${result.plan.inFlight.rollouts.toLocaleString("en-US")} predictions in flight, the upstream takes 1 s
-So many rollouts begin at the same moment, each on a socket of its own, and take ${result.plan.inFlight.steps} steps one after the other,
-against a fresh process. The first step includes the connecting.
+This many rollouts start at the same moment, each on its own socket, and send ${result.plan.inFlight.steps} steps one after the other,
+to a new process. The first step includes connecting.
 
 ${writeInFlightTable(result)}
 
 ## From start to ready
-Median of ${result.plan.startRuns} runs, from the spawn until \`GET /ready\` (the others: their first answer) says 200.
+Median of ${result.plan.startRuns} runs, from the spawn until \`GET /ready\` answers 200 (for the others, until the first response).
 
 ${writeStartTable(result)}
 ${writeEvaluations(result)}${writeProcesses(result)}${writeDashboard(result)}`;

@@ -28,9 +28,9 @@ export const writeRatioTable = ({ samples, plan }: BenchResult): string => {
     [
       "delay, ms",
       "connections",
-      "CPU to nginx's",
-      "CPU to the bare Bun proxy's",
-      "Portkey's CPU to Presage's",
+      "CPU time / nginx's",
+      "CPU time / the bare Bun proxy's",
+      "Portkey's CPU time / Presage's",
       "p50 above direct, ms",
       "p50 above nginx, ms",
     ],
@@ -77,7 +77,7 @@ export const writeInFlightTable = (result: BenchResult): string =>
     [
       "target",
       "succeeded",
-      "at the upstream at once",
+      "concurrent at the upstream",
       "whole run, s",
       "slowest prediction, s",
       "peak memory, MB",
@@ -87,7 +87,7 @@ export const writeInFlightTable = (result: BenchResult): string =>
       if (flight === undefined) return [targetTitles[name], none, none, none, none, none];
       return [
         targetTitles[name],
-        `${flight.succeeded} of ${flight.asked}`,
+        `${flight.succeeded} of ${flight.sent}`,
         String(flight.peakAtUpstream),
         (flight.durationMs / 1000).toFixed(1),
         (flight.slowestMs / 1000).toFixed(1),

@@ -7,7 +7,7 @@ export const prepareBareProxy = async ({ port, upstreamOrigin }: Place): Promise
   const origin = `http://127.0.0.1:${port}`;
   return {
     argv: [join(rootDirectory, "node_modules", ".bin", "bun"), join(benchDirectory, "bare-proxy.ts")],
-    // Bun sends 256 requests at once unless it is told otherwise before it starts.
+    // By default, Bun sends at most 256 requests at once. It must be set before it starts.
     env: { PORT: String(port), UPSTREAM_ORIGIN: upstreamOrigin, BUN_CONFIG_MAX_HTTP_REQUESTS: "65335" },
     readyUrl: `${origin}/ready`,
     request: chatRequest(origin),

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { chatRequest } from "./chat-request.ts";
 import type { Launch, Place } from "./target.ts";
 
-// One worker, as Presage is one process. The access log is on because Presage's is: both write a line for each request.
-// Connections are kept alive on both sides and never counted out, and the upstream pool covers the largest load.
+// One worker, because Presage is one process. The access log is on, because Presage logs each request too.
+// Connections are kept alive on both sides without a request limit, and the upstream pool covers the largest load.
 const configFor = ({ port, upstreamOrigin, directory }: Place): string => `
 daemon off;
 worker_processes 1;

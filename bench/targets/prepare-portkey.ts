@@ -3,7 +3,7 @@ import { benchDirectory, portkeyPackageDirectory } from "../paths.ts";
 import { chatRequest } from "./chat-request.ts";
 import type { Launch, Place } from "./target.ts";
 
-/** Headless and in production mode: without its page of live logs, which would cost it extra for each request. */
+/** Headless and in production mode: without its page of live logs, which costs extra for each request. */
 export const preparePortkey = async ({ port, upstreamOrigin }: Place): Promise<Launch> => {
   const origin = `http://127.0.0.1:${port}`;
   return {

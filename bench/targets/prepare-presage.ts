@@ -7,7 +7,7 @@ import type { Launch, Place } from "./target.ts";
 const serverFile = join(rootDirectory, "packages", "server", "src", "main.ts");
 const apiKey = "bench-key-that-is-only-good-on-loopback-0001";
 
-/** As in production: the key is checked, the rate is limited (far above what can be reached), metrics and logs are on. */
+/** As in production: with key checks, a rate limit (too high to be reached), metrics and logs. */
 export const preparePresage = async ({ port, upstreamOrigin, directory }: Place): Promise<Launch> => {
   if (!existsSync(serverFile))
     throw new Error("packages/server/src/main.ts is not there; nothing to measure");

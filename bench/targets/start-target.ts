@@ -31,11 +31,11 @@ const isReady = async (url: string): Promise<boolean> => {
   try {
     return (await fetch(url, { keepalive: false })).ok;
   } catch {
-    return false; // Nobody listens yet.
+    return false; // Not listening yet.
   }
 };
 
-/** Starts it and waits until it says that it is ready. */
+/** Starts it and waits until it is ready. */
 export const startTarget = async (
   group: ProcessGroup,
   name: StartedName,

@@ -15,7 +15,7 @@ export interface UpstreamCounts {
 export interface Upstream {
   readonly process: Subprocess;
   readonly origin: string;
-  /** Sets its delay and begins to count anew. `keepBody` lets `read` show the newest request. */
+  /** Sets its delay and resets its counts. With `keepBody`, `read` returns the latest request. */
   set(delayMs: number, keepBody?: boolean): Promise<void>;
   read(): Promise<UpstreamCounts>;
 }

@@ -10,14 +10,14 @@ export const targetTitles: Readonly<Record<TargetName, string>> = {
   presage: "**Presage**",
 };
 
-/** The same prediction in the shape that this target takes. */
+/** The same prediction in the form that this target accepts. */
 export interface LoadRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Where one start of a target lives: a directory of its own, so that a second start there finds what the first left. */
+/** Where a target starts: its own directory, so that a second start finds the files of the first. */
 export interface Place {
   readonly port: number;
   readonly upstreamOrigin: string;
@@ -31,5 +31,5 @@ export interface Launch {
   readonly request: LoadRequest;
 }
 
-/** Writes the configuration that the target needs and tells how to start it. */
+/** Writes the target's configuration and returns how to start it. */
 export type PrepareLaunch = (place: Place) => Promise<Launch>;

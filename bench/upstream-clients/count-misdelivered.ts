@@ -1,11 +1,11 @@
 import type { Client } from "./clients.ts";
-import { type Lateness, startUnaskedUpstream } from "./unasked-upstream.ts";
+import { type Lateness, startUnsolicitedUpstream } from "./unsolicited-upstream.ts";
 
 export interface Misdelivered {
   lateness: Lateness;
   pauseMs: number;
   isChunked: boolean;
-  /** Calls that got another's answer, and calls that got none, of `calls`. */
+  /** Of `calls`, those that got another call's response, and those that got none. */
   wrong: number;
   failed: number;
   connections: number;
@@ -13,18 +13,18 @@ export interface Misdelivered {
 
 export const calls = 100;
 
-/** Asks one call after the other and counts whose answers they get. */
+/** Makes one call after the other and counts which get another call's response. */
 export const countMisdelivered = async (
-  { ask }: Client,
+  { send }: Client,
   { lateness, pauseMs, isChunked }: Pick<Misdelivered, "lateness" | "pauseMs" | "isChunked">,
 ): Promise<Misdelivered> => {
-  const upstream = await startUnaskedUpstream(lateness, isChunked);
+  const upstream = await startUnsolicitedUpstream(lateness, isChunked);
   let [wrong, failed] = [0, 0];
   for (let call = 0; call < calls; call++) {
     const body = `call ${call}`;
-    const answer = await ask(upstream.url, body).catch(() => undefined);
-    if (answer === undefined) failed += 1;
-    else if (answer !== body) wrong += 1;
+    const response = await send(upstream.url, body).catch(() => undefined);
+    if (response === undefined) failed += 1;
+    else if (response !== body) wrong += 1;
     if (pauseMs > 0) await Bun.sleep(pauseMs);
   }
   upstream.stop();

@@ -1,5 +1,5 @@
-// `bun bench/upstream-clients/main.ts`: what Bun's HTTP clients do with an answer that nobody asked for, and what each costs.
-// The figures of docs/decisions/0014-upstream-connections.md come from here.
+// `bun bench/upstream-clients/main.ts`: how Bun's HTTP clients handle an unsolicited response, and what each client costs.
+// docs/decisions/0014-upstream-connections.md has its figures.
 import { join } from "node:path";
 import { median } from "../median.ts";
 import { clients } from "./clients.ts";
@@ -17,9 +17,9 @@ const print = (line: string): void => {
 };
 
 print(
-  `Bun ${Bun.version}. Of ${calls} calls, one after the other, how many got another's answer (and how many none):`,
+  `Bun ${Bun.version}. Of ${calls} sequential calls, how many got another call's response (and how many got none):`,
 );
-print("client | body | second answer | pause 0 ms | 2 ms | 20 ms");
+print("client | body | second response | pause 0 ms | 2 ms | 20 ms");
 for (const client of clients) {
   for (const isChunked of [false, true]) {
     for (const lateness of latenesses) {
@@ -29,7 +29,7 @@ for (const client of clients) {
         cells.push(failed === 0 ? `${wrong}` : `${wrong} (${failed})`);
       }
       const when = typeof lateness === "number" ? `${lateness} ms after` : lateness;
-      print([client.name, isChunked ? "chunked" : "of a length", when, ...cells].join(" | "));
+      print([client.name, isChunked ? "chunked" : "with a length", when, ...cells].join(" | "));
     }
   }
 }
@@ -39,7 +39,7 @@ const url = `http://127.0.0.1:${port}/v1/chat/completions`;
 while ((await fetch(`http://127.0.0.1:${port}/v1/models`).catch(() => undefined)) === undefined)
   await Bun.sleep(20);
 const costs = new Map<string, number[]>(clients.map(({ name }) => [name, []]));
-// In turns, so that what else the machine does falls on all of them; the first round only warms up.
+// In turns, so that other load on the machine affects all of them; the first round is a warm-up.
 for (let round = 0; round <= rounds; round++) {
   for (const client of clients) {
     const micros = await measureCost(client, url, callsOfARound);
@@ -48,9 +48,7 @@ for (let round = 0; round <= rounds; round++) {
 }
 upstream.kill();
 print("");
-print(
-  `Processor time of the client for a call, median of ${rounds} rounds of ${callsOfARound} calls, 32 at once:`,
-);
+print(`Client's processor time per call, median of ${rounds} rounds of ${callsOfARound} calls, 32 at once:`);
 const reference = median(costs.get(clients[0]?.name ?? "") ?? []);
 for (const [name, micros] of costs) {
   const cost = median(micros);

@@ -1,17 +1,17 @@
 import type { Client } from "./clients.ts";
 
 const concurrency = 32;
-/** A prediction's prompt. */
+/** As large as a prediction. */
 const body = JSON.stringify({ model: "mock", messages: [{ role: "user", content: "x".repeat(1_900) }] });
 
-/** Microseconds of this process's processor time for each call, against an upstream that answers at once. */
-export const measureCost = async ({ ask }: Client, url: string, calls: number): Promise<number> => {
+/** This process's processor time per call in microseconds, with an upstream that responds at once. */
+export const measureCost = async ({ send }: Client, url: string, calls: number): Promise<number> => {
   const before = process.cpuUsage();
   let left = calls;
   const caller = async (): Promise<void> => {
     while (left > 0) {
       left -= 1;
-      await ask(url, body);
+      await send(url, body);
     }
   };
   await Promise.all(Array.from({ length: concurrency }, caller));

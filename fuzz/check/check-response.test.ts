@@ -18,12 +18,7 @@ function planOf(id: string): Plan {
   return { ...drawBasePlan(createDraw(1, 1), operation, source), caller: "owner" };
 }
 
-function violationsOf(
-  plan: Plan,
-  status: number,
-  body: unknown,
-  headers: Record<string, string> = {},
-): string[] {
+function check(plan: Plan, status: number, body: unknown, headers: Record<string, string> = {}): string[] {
   const all = { "content-type": "application/json", "x-request-id": "1", ...headers };
   const text = Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
   const response = { status, headers: new Map(Object.entries(all)), body: text };
@@ -31,9 +26,9 @@ function violationsOf(
 }
 
 test("a response that matches the document has no violations", () => {
-  expect(violationsOf(planOf("getHealth"), 200, { status: "ok" })).toEqual([]);
+  expect(check(planOf("getHealth"), 200, { status: "ok" })).toEqual([]);
   expect(
-    violationsOf(
+    check(
       planOf("listApiKeys"),
       200,
       { data: [], next: null },
@@ -41,7 +36,7 @@ test("a response that matches the document has no violations", () => {
     ),
   ).toEqual([]);
   expect(
-    violationsOf(planOf("predict"), 422, {
+    check(planOf("predict"), 422, {
       detail: [{ type: "missing", loc: ["body"], msg: "Field required" }],
     }),
   ).toEqual([]);
@@ -49,26 +44,24 @@ test("a response that matches the document has no violations", () => {
 
 test("each mismatch with the document is a violation", () => {
   const health = planOf("getHealth");
-  const [schemaViolation] = violationsOf(health, 200, { status: 1 });
-  expect(schemaViolation).toStartWith("200 breaks its schema: /status must be string");
-  expect(violationsOf(planOf("predict"), 422, { detail: "wrong" })[0]).toStartWith("422 breaks its schema");
-  expect(violationsOf(health, 200, "{")).toEqual(["200 with a body that is not JSON"]);
-  expect(violationsOf(health, 200, "{}", { "content-type": "text/plain" })[0]).toStartWith(
-    "200 of type text/plain",
-  );
-  expect(violationsOf(health, 404, { detail: "no" })).toEqual(["404 that the document does not list"]);
-  expect(violationsOf(health, 500, { detail: "no" })).toEqual(["500 without a cause"]);
-  expect(violationsOf(health, 200, { status: "a-secret" })).toEqual(["200 with a secret in its body"]);
-  const unavailable = violationsOf(planOf("getMe"), 503, { detail: "no" });
+  const [mismatch] = check(health, 200, { status: 1 });
+  expect(mismatch).toStartWith("200 breaks its schema: /status must be string");
+  expect(check(planOf("predict"), 422, { detail: "wrong" })[0]).toStartWith("422 breaks its schema");
+  expect(check(health, 200, "{")).toEqual(["200 with a body that is not JSON"]);
+  expect(check(health, 200, "{}", { "content-type": "text/plain" })[0]).toStartWith("200 of type text/plain");
+  expect(check(health, 404, { detail: "no" })).toEqual(["404 that the document does not list"]);
+  expect(check(health, 500, { detail: "no" })).toEqual(["500 without a cause"]);
+  expect(check(health, 200, { status: "a-secret" })).toEqual(["200 with a secret in its body"]);
+  const unavailable = check(planOf("getMe"), 503, { detail: "no" });
   expect(unavailable).toEqual(["503 without a cause", "503 without Retry-After"]);
-  const refused = violationsOf(planOf("getMe"), 401, { detail: "no" }, { "www-authenticate": "Bearer" });
+  const refused = check(planOf("getMe"), 401, { detail: "no" }, { "www-authenticate": "Bearer" });
   expect(refused).toEqual(["a valid key is refused with 401"]);
 });
 
 test("another method may be refused, and invalid HTTP may be refused by Bun", () => {
   const plan = { ...planOf("getMe"), method: "PUT", allows: [405] };
-  expect(violationsOf(plan, 405, { detail: "no" }, { allow: "GET" })).toEqual([]);
-  expect(violationsOf(plan, 405, { detail: "no" })).toEqual(["405 without Allow"]);
+  expect(check(plan, 405, { detail: "no" }, { allow: "GET" })).toEqual([]);
+  expect(check(plan, 405, { detail: "no" })).toEqual(["405 without Allow"]);
   const response = { status: 400, headers: new Map<string, string>(), body: Buffer.alloc(0) };
   expect(checkResponse({ ...plan, isMalformed: true }, response, rules)).toEqual([]);
 });

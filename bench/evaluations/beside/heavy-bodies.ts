@@ -1,4 +1,4 @@
-// Evaluations that keep a processor busy: each in the shape and length that is worst for its family.
+// Evaluations that keep a processor busy, each with the worst input for its family.
 
 const sentence = (step: number): string =>
   `At step ${step} the agent opens door ${(step * 7919) % 1000}, looks at shelf ${(step * 104729) % 997} and takes what it finds. `;

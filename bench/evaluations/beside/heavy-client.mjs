@@ -1,17 +1,17 @@
-// A process of its own that keeps evaluations in flight until SIGTERM. Reads its order as JSON from the file that the first
-// argument names, writes what came of it to standard output.
+// A separate process that keeps evaluations in flight until SIGTERM. Reads its job as JSON from the file named by the first
+// argument and writes the outcomes to standard output.
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 
-const order = JSON.parse(readFileSync(process.argv[2], "utf8"));
-const agent = new Agent({ keepAlive: true, maxSockets: order.inFlight });
+const job = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const agent = new Agent({ keepAlive: true, maxSockets: job.inFlight });
 const outcomes = {};
 let stopping = false;
 
 const send = (body) =>
   new Promise((resolve) => {
-    const headers = { ...order.headers, "content-length": Buffer.byteLength(body) };
-    const sent = request(order.url, { method: "POST", agent, headers }, (response) => {
+    const headers = { ...job.headers, "content-length": Buffer.byteLength(body) };
+    const sent = request(job.url, { method: "POST", agent, headers }, (response) => {
       const chunks = [];
       response.on("data", (chunk) => chunks.push(chunk));
       response.on("end", () => {
@@ -27,14 +27,14 @@ const send = (body) =>
 
 const keepBusy = async (_, index) => {
   for (let turn = index; !stopping; turn += 1) {
-    const outcome = await send(order.bodies[turn % order.bodies.length]);
+    const outcome = await send(job.bodies[turn % job.bodies.length]);
     if (!stopping) outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
   }
 };
 
-const busy = Array.from({ length: order.inFlight }, keepBusy);
+const busy = Array.from({ length: job.inFlight }, keepBusy);
 process.on("SIGTERM", () => {
-  // Those under way are given up: what was wanted is the load, not their answers.
+  // Evaluations in flight are abandoned: only their load was needed, not their responses.
   stopping = true;
   process.stdout.write(`${JSON.stringify(outcomes)}\n`, () => process.exit(0));
 });

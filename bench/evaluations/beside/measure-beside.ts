@@ -18,12 +18,12 @@ export interface BesideSample {
   readonly round: number;
   readonly idle: Latencies;
   readonly busy: Latencies;
-  /** Heavy evaluations that were answered meanwhile. */
+  /** Expensive evaluations finished meanwhile. */
   readonly evaluated: number;
   readonly problem: string | undefined;
 }
 
-/** So that the threads have started and all evaluations are in flight. */
+/** Time for the threads to start and all evaluations to be in flight. */
 const headStartMs = 1500;
 const clientScript = join(benchDirectory, "evaluations", "beside", "heavy-client.mjs");
 
@@ -40,10 +40,10 @@ const loadWhile = async <Value>(
   logFile: string,
   measure: () => Promise<Value>,
 ): Promise<{ measured: Value; outcomes: Readonly<Record<string, number>> }> => {
-  const order = { url: `${origin}/v1/evaluate`, headers, bodies: heavyBodies, inFlight };
-  const orderFile = `${logFile}.order.json`;
-  await Bun.write(orderFile, JSON.stringify(order));
-  const client = group.startServer({ argv: ["node", clientScript, orderFile], logFile });
+  const job = { url: `${origin}/v1/evaluate`, headers, bodies: heavyBodies, inFlight };
+  const jobFile = `${logFile}.job.json`;
+  await Bun.write(jobFile, JSON.stringify(job));
+  const client = group.startServer({ argv: ["node", clientScript, jobFile], logFile });
   await Bun.sleep(headStartMs);
   const measured = await measure();
   await group.stop(client);
@@ -78,7 +78,7 @@ export const measureBeside = async (
       ...[idle, busy].flatMap(({ errors }) =>
         Object.entries(errors).flatMap(([kind, count]) => (count > 0 ? [`${count} ${kind} errors`] : [])),
       ),
-      ...(evaluated === 0 ? ["no evaluation was answered"] : []),
+      ...(evaluated === 0 ? ["no evaluation finished"] : []),
     ];
     samples.push({
       round,
@@ -87,7 +87,7 @@ export const measureBeside = async (
       evaluated,
       problem: problems.length === 0 ? undefined : problems.join(", "),
     });
-    const figures = `p99 ${idle.p99Us} us idle, ${busy.p99Us} us beside ${heavyInFlight} heavy ones`;
+    const figures = `p99 ${idle.p99Us} us idle, ${busy.p99Us} us beside ${heavyInFlight} expensive evaluations`;
     const problem = problems.length === 0 ? "" : `  FAILED: ${problems.join(", ")}`;
     process.stdout.write(`beside  round ${round + 1}: ${figures}, ${evaluated} evaluated${problem}\n`);
   }

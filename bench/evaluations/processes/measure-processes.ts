@@ -10,7 +10,7 @@ import { type WaitShares, watchWaits } from "./watch-waits.ts";
 
 export interface ProcessesPlan {
   readonly rounds: number;
-  /** How many processes share the database. The first is what the others are compared with. */
+  /** Numbers of processes that share the database. The others are compared with the first. */
   readonly counts: readonly number[];
   readonly connectionsOfEach: number;
   /** Requests to each process before measuring, so that its JIT has compiled the hot paths. */
@@ -39,10 +39,10 @@ const longestWarmUpMs = 90_000;
 export interface ProcessesSample extends WaitShares {
   readonly round: number;
   readonly processes: number;
-  /** 1 if they share it; for comparison as many as processes, which then share nothing but the machine. */
+  /** 1 if the processes share a database; for comparison, one for each, so that they share only the machine. */
   readonly databases: number;
   readonly requestsPerSecond: number;
-  /** Of Presage's processes together. */
+  /** For all of Presage's processes together. */
   readonly cpuUsPerRequest: number;
   readonly postgresCpuUsPerRequest: number;
   readonly p50Us: number;
@@ -52,7 +52,7 @@ export interface ProcessesSample extends WaitShares {
 
 export interface ProcessesResult {
   readonly samples: readonly ProcessesSample[];
-  /** Why there are none. */
+  /** Why nothing was measured. */
   readonly notMeasured: string | undefined;
 }
 
@@ -62,7 +62,7 @@ export const measureProcesses = async (
   plan: ProcessesPlan,
 ): Promise<ProcessesResult> => {
   const runs = Array.from({ length: plan.rounds }, (_, round) =>
-    // In another order in each round: what slows the machine for a while slows now one, now another.
+    // In a different order in each round, so that a temporary slowdown of the machine hits different ones.
     inTurn(round, [
       ...plan.counts.map((processes) => ({ round, processes, databases: 1 })),
       { round, processes: Math.max(...plan.counts), databases: Math.max(...plan.counts) },
@@ -98,7 +98,7 @@ interface Run {
   readonly processes: number;
   readonly databases: number;
   readonly postgres: Postgres;
-  /** Fresh databases. */
+  /** Empty databases. */
   readonly urls: readonly string[];
 }
 

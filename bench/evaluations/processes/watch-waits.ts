@@ -1,16 +1,16 @@
 import { SQL } from "bun";
 
 export interface WaitShares {
-  /** Of the looks at a session of Presage that was at work: it waited for another transaction. */
+  /** The share of samples in which an active session of Presage was waiting for another transaction. */
   readonly lockShare: number;
-  /** It waited for another session inside of PostgreSQL (LWLock). */
+  /** The share in which it was waiting for another session inside PostgreSQL (LWLock). */
   readonly latchShare: number;
   readonly looks: number;
 }
 
 const everyMs = 10;
 
-/** Looks again and again at what the sessions of Presage in a database do. */
+/** Repeatedly samples what Presage's sessions in a database are waiting for. */
 export const watchWaits = async (url: string): Promise<{ stop(): Promise<WaitShares> }> => {
   const database = new SQL(url, { max: 1 });
   await database.connect();

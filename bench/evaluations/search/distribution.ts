@@ -1,7 +1,7 @@
-// Rows as a team's use of some weeks leaves them, written as SQL that both databases read alike, so that millions are made
-// in a minute. Every value follows from the number of the row. A thousandth of a draw is a share of the results.
+// Rows as a few weeks of a team's use would leave them, as SQL that works on both databases, so that millions are made in
+// a minute. Every value is derived from the row's number. A draw is a number of thousandths.
 
-/** So many results have the values named "few", whatever the size: less than a page would make pages unequal. */
+/** The number of results with the values named "few" at every size. With less than a page, pages would differ in length. */
 export const fewResults = 100;
 
 const account = "(select id from accounts limit 1)";
@@ -9,13 +9,13 @@ const spanMicros = 30 * 86_400_000_000;
 export const endMicros = Date.UTC(2026, 10, 20) * 1000;
 export const startMicros = endMicros - spanMicros;
 
-/** 0 to 999. Squares modulo a prime jump about without a period that indexes or other draws could follow. */
+/** 0 to 999. Squares modulo a prime vary without a period that indexes or other draws could follow. */
 const draw = (salt: number): string => {
   const step = `((i * ${1_000_003 + salt * 7_368_787} + ${salt * 15_485_863}) % 2147483647)`;
   return `(${step} * ${step} % 2147483647 % 1000)`;
 };
 
-/** One in each stretch of the results, at changing places, so that no run or day has them all. */
+/** One in each stretch of the results, at varying positions, so that they are spread over runs and days. */
 const isOneOfFew = (size: number): string => {
   const stretch = size / fewResults;
   return `i % ${stretch} = (i / ${stretch} * 7919) % ${stretch}`;
@@ -27,7 +27,7 @@ const draws = (numbers: string): string => `
     ${draw(7)} as kind_draw, ${draw(8)} as score_draw, ${draw(9)} as correction_draw, ${draw(10)} as tag_draw
   from ${numbers}`;
 
-/** Two in five results belong to a run: 500 in a row that share an app and a profile. The rest is watched traffic. */
+/** Two in five results belong to a run: 500 in a row that share an app and a profile. The rest is monitored traffic. */
 const values = (numbers: string, size: number): string => `
   select i, status_draw, kind_draw, score_draw, correction_draw, tag_draw,
     case when in_run = 1 then 'app-main' when app_draw < 20 then 'app-rare' when app_draw < 700 then 'app-main'
@@ -44,7 +44,7 @@ const values = (numbers: string, size: number): string => `
     case when in_run = 1 then 'run-' || (i / 500) when kind_draw < 300 then 'run-nightly' end as run_id
   from (${draws(numbers)}) as drawn`;
 
-/** Half of the evaluators say yes or no, judges give quarters, and measures of likeness anything, often 0 or 1. */
+/** Half of the evaluators are binary, judges score in quarters, and similarity measures give any score, often 0 or 1. */
 const scored = (numbers: string, size: number): string => `
   select *, case when status <> 'success' then null
       when family in ('rouge-l', 'edit-distance', 'token-f1') then
@@ -60,7 +60,7 @@ const judged = (numbers: string, size: number): string => `
 
 const profileId = (family: string, profile: string): string => `'profile-' || ${family} || '-' || ${profile}`;
 
-/** The statements that insert the results of `numbers`, a table with the column i, and what belongs to them. */
+/** The statements that insert the results numbered by `numbers`, a table with the column i, and their related rows. */
 export const insertsOf = (numbers: string, size: number): string[] => {
   const rows = `(${judged(numbers, size)}) as judged`;
   const text = "The switch is now connected to the anode of the light bulb; the bulb stays dark. ";

@@ -19,11 +19,11 @@ interface Place {
   readonly database: DatabaseName;
   readonly size: number;
   readonly url: string;
-  /** For its log, and for SQLite's file. */
+  /** For its log and the SQLite file. */
   readonly directory: string;
 }
 
-/** Presage makes the schema and its account, is stopped for the filling, and starts again on what it will be asked for. */
+/** Presage creates the schema and its account, is stopped while the database is filled, and is started again. */
 export const fillAndStart = async (
   group: ProcessGroup,
   upstreamOrigin: string,

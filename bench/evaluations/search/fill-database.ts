@@ -1,5 +1,5 @@
-// bun fill-database.ts URL SIZE: fills a database that Presage has made with so many results of its one account, by SQL.
-// Writes to standard output how many cells the rollup then has.
+// bun fill-database.ts URL SIZE: fills a database created by Presage with SIZE results of its one account, by SQL. Writes
+// the resulting number of rollup cells to standard output.
 import { SQL } from "bun";
 import { openSqlite } from "../../../packages/server/src/storage/sqlite/open-sqlite.ts";
 import { insertsOf } from "./distribution.ts";
@@ -32,10 +32,10 @@ interface IndexRow {
   readonly definition: string;
 }
 
-/** The indexes are made after the rows, which takes a third of the time. Keys stay. */
+/** Creates the indexes after the rows, which takes a third of the time. Primary keys stay. */
 const fillPostgres = async (): Promise<number> => {
   const database = new SQL(url, { max: 1 });
-  // Of one session: the connection is the only one.
+  // A session setting: there is only one connection.
   await database.unsafe("set maintenance_work_mem = '512MB'");
   await database.unsafe("set work_mem = '256MB'");
   const indexes: IndexRow[] = await database.unsafe(`
@@ -50,7 +50,7 @@ const fillPostgres = async (): Promise<number> => {
   }
   for (const { definition } of indexes) await database.unsafe(definition);
   for (const statement of rollupStatements(size, "PostgreSQL")) await database.unsafe(statement);
-  // As the autovacuum would have done on the way.
+  // As autovacuum would have done meanwhile.
   await database.unsafe("vacuum analyze");
   const [counted] = await database.unsafe(countCells);
   await database.close();

@@ -1,55 +1,58 @@
 import { median } from "../../median.ts";
 
-/** The same question to a database of some size. */
-export interface Question {
+/** The same request to a database of one size. */
+export interface SizedRequest {
   readonly size: number;
   readonly url: string;
   readonly options: RequestInit;
 }
 
-export interface Answer {
+export interface Measurement {
   readonly size: number;
   readonly medianMs: number;
   readonly body: unknown;
 }
 
-/** A question that takes seconds is asked less often. */
+/** A request that takes seconds is repeated less often. */
 const enoughMs = 6_000;
 
-export const ask = async ({ url, options }: Question): Promise<unknown> => {
+export const send = async ({ url, options }: SizedRequest): Promise<unknown> => {
   const response = await fetch(url, options);
   if (!response.ok) throw new Error(`${response.status}: ${(await response.text()).slice(0, 300)}`);
   return await response.json();
 };
 
-/** Asks by turns, so that what slows the machine slows every size, and begins with another size each time. */
-export const measureRequests = async (questions: readonly Question[], repeats: number): Promise<Answer[]> => {
-  const asked = [];
-  for (const question of questions) {
-    asked.push({ question, body: await ask(question), timesMs: [] as number[], spentMs: 0 });
+/** The sizes take turns, so that a slowdown of the machine affects all of them; each turn begins with a different size. */
+export const measureRequests = async (
+  requests: readonly SizedRequest[],
+  repeats: number,
+): Promise<Measurement[]> => {
+  const measured = [];
+  for (const request of requests) {
+    measured.push({ request, body: await send(request), timesMs: [] as number[], spentMs: 0 });
   }
   for (let warmUp = 0; warmUp < 3; warmUp += 1) {
-    for (const one of asked) if (one.spentMs < enoughMs / 10) one.spentMs += await time(one.question);
+    for (const one of measured) if (one.spentMs < enoughMs / 10) one.spentMs += await time(one.request);
   }
-  for (const one of asked) one.spentMs = 0;
+  for (const one of measured) one.spentMs = 0;
   for (let repeat = 0; repeat < repeats; repeat += 1) {
-    const first = repeat % asked.length;
-    for (const one of [...asked.slice(first), ...asked.slice(0, first)]) {
+    const first = repeat % measured.length;
+    for (const one of [...measured.slice(first), ...measured.slice(0, first)]) {
       if (one.spentMs > enoughMs) continue;
-      const timeMs = await time(one.question);
+      const timeMs = await time(one.request);
       one.timesMs.push(timeMs);
       one.spentMs += timeMs;
     }
   }
-  return asked.map(({ question, body, timesMs }) => ({
-    size: question.size,
+  return measured.map(({ request, body, timesMs }) => ({
+    size: request.size,
     medianMs: median(timesMs),
     body,
   }));
 };
 
-const time = async (question: Question): Promise<number> => {
+const time = async (request: SizedRequest): Promise<number> => {
   const startedAtMs = performance.now();
-  await ask(question);
+  await send(request);
   return performance.now() - startedAtMs;
 };

@@ -4,25 +4,25 @@ import { workDirectory } from "../../paths.ts";
 import type { ProcessGroup } from "../../processes.ts";
 import type { EvaluationsPlan } from "../plan-evaluations.ts";
 import { type DatabaseName, type Filled, type Filling, fillAndStart } from "./fill-and-start.ts";
-import { ask, measureRequests, type Question } from "./measure-requests.ts";
+import { findFillingError } from "./find-filling-error.ts";
+import { measureRequests, type SizedRequest, send } from "./measure-requests.ts";
 import { searchFiltersAt, summaries } from "./search-filters.ts";
 import { startPostgres } from "./start-postgres.ts";
-import { findFillingFault } from "./verify-filling.ts";
 
-/** One line of a table: the medians of one question, by size. */
+/** One row of a table: the medians of one request, by size. */
 export interface Timing {
   readonly name: string;
-  /** What came back: the results of a page, or the groups of a summary and where they come from. */
-  readonly answered: string;
+  /** The number of results in a page, or the number of groups of a summary and their source. */
+  readonly returned: string;
   readonly medianMs: ReadonlyMap<number, number>;
 }
 
 export interface SearchResult {
   readonly database: DatabaseName;
   readonly sizes: readonly number[];
-  /** What the filling took, and the rows of the rollup that summaries add up, by size. */
+  /** The time to fill the database, and the number of rollup rows, by size. */
   readonly filled: ReadonlyMap<number, Filling>;
-  /** The same way without a search: `GET /v1/whoami`. */
+  /** The same request path without a search: `GET /v1/whoami`. */
   readonly floor: Timing | undefined;
   readonly pages: readonly Timing[];
   readonly summaries: readonly Timing[];
@@ -30,10 +30,10 @@ export interface SearchResult {
 }
 
 const pageLimit = 50;
-/** So that the compilers of both ends are through with the hot paths before the first filter's turn. */
+/** Warm-up, so that client and server have compiled their hot paths before the first filter. */
 const firstWarmUps = 150;
 
-const describeAnswers = (bodies: readonly unknown[]): string => {
+const describeBodies = (bodies: readonly unknown[]): string => {
   const texts = bodies.map((body) => {
     const { results, source, groups } = body as {
       results?: unknown[];
@@ -48,7 +48,7 @@ const describeAnswers = (bodies: readonly unknown[]): string => {
 
 const postTo =
   (path: string) =>
-  ({ size, presage }: Filled, body: unknown): Question => ({
+  ({ size, presage }: Filled, body: unknown): SizedRequest => ({
     size,
     url: `${presage.origin}/v1/evaluation-results/${path}`,
     options: { method: "POST", headers: presage.headers, body: JSON.stringify(body) },
@@ -62,24 +62,24 @@ const measureAll = async (
 ): Promise<Pick<SearchResult, "floor" | "pages" | "summaries" | "problems">> => {
   const problems: string[] = [];
   for (const one of filled) {
-    const fault = await findFillingFault(one.size, (body) => summary(one, body));
+    const fault = await findFillingError(one.size, (body) => summary(one, body));
     if (fault !== undefined) problems.push(fault);
   }
   for (const one of filled) {
-    for (let warmUp = 0; warmUp < firstWarmUps; warmUp += 1) await ask(search(one, { limit: pageLimit }));
+    for (let warmUp = 0; warmUp < firstWarmUps; warmUp += 1) await send(search(one, { limit: pageLimit }));
   }
   const measure = async (
     name: string,
     repeats: number,
-    questionOf: (one: Filled) => Question,
+    requestOf: (one: Filled) => SizedRequest,
   ): Promise<Timing[]> => {
     try {
-      const answers = await measureRequests(filled.map(questionOf), repeats);
-      const medianMs = new Map(answers.map((answer) => [answer.size, answer.medianMs]));
-      const answered = describeAnswers(answers.map(({ body }) => body));
+      const measurements = await measureRequests(filled.map(requestOf), repeats);
+      const medianMs = new Map(measurements.map((measurement) => [measurement.size, measurement.medianMs]));
+      const returned = describeBodies(measurements.map(({ body }) => body));
       const times = [...medianMs.values()].map((ms) => ms.toFixed(2)).join(", ");
-      process.stdout.write(`search  ${name}: ${times} ms (${answered})\n`);
-      return [{ name, answered, medianMs }];
+      process.stdout.write(`search  ${name}: ${times} ms (${returned})\n`);
+      return [{ name, returned, medianMs }];
     } catch (error) {
       problems.push(`${name}: ${error instanceof Error ? error.message : String(error)}`);
       process.stdout.write(`search  ${name}  FAILED: ${problems.at(-1)}\n`);
@@ -93,8 +93,8 @@ const measureAll = async (
   }));
   const pages: Timing[] = [];
   for (const name of Object.keys(searchFiltersAt(filled[0]?.size ?? 0))) {
-    const questionOf = (one: Filled) => search(one, { ...searchFiltersAt(one.size)[name], limit: pageLimit });
-    pages.push(...(await measure(name, plan.pageRepeats, questionOf)));
+    const requestOf = (one: Filled) => search(one, { ...searchFiltersAt(one.size)[name], limit: pageLimit });
+    pages.push(...(await measure(name, plan.pageRepeats, requestOf)));
   }
   const summarised: Timing[] = [];
   for (const [name, body] of Object.entries(summaries)) {

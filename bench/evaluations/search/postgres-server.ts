@@ -1,5 +1,5 @@
-// bun postgres-server.ts DATABASES: a PostgreSQL of the bench's own, until SIGTERM. Writes the URLs of so many empty
-// databases as a line of JSON. A process of its own, so that whatever ends the bench ends it, its files included.
+// bun postgres-server.ts DATABASES: runs a PostgreSQL for the bench until SIGTERM. Writes the URLs of DATABASES empty
+// databases as a line of JSON. A separate process, so that it is stopped and its files removed however the bench ends.
 import { startPostgres } from "../../../packages/server/test/support/store/postgres.ts";
 
 const server = await startPostgres();

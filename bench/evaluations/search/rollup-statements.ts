@@ -15,7 +15,7 @@ const everyDimension = {
 const verdict = `case when status <> 'success' then status when counted_pass is null then 'none'
   when counted_pass = 1 then 'pass' else 'fail' end`;
 
-/** Each result counts in its run's series and in that of all runs. */
+/** Each result counts in its run's series and in the series of all runs. */
 const statementsOf = (spansRuns: boolean): string[] => {
   const dimensions = {
     ...everyDimension,
@@ -33,15 +33,15 @@ const statementsOf = (spansRuns: boolean): string[] => {
         .map(([name, source]) => `${source} as ${name}`)
         .join(", ")} from evaluation_results as result) as every_series`,
     `insert into evaluation_counts (series_id, day, verdict, score_mille, count, score_sum, score_sum_of_squares)
-    select series_id, day, verdict, mille, count(*), sum(score), sum(score * score) from (
+    select series_id, day, verdict, thousandths, count(*), sum(score), sum(score * score) from (
       select series.id as series_id, created_at / ${microsPerDay} as day, ${verdict} as verdict,
-        coalesce(score_mille, -1) as mille, coalesce(counted_score, 0) as score
+        coalesce(score_mille, -1) as thousandths, coalesce(counted_score, 0) as score
       from evaluation_results as result join evaluation_series as series on ${isOfSeries}) as every_result
-    group by series_id, day, verdict, mille`,
+    group by series_id, day, verdict, thousandths`,
   ];
 };
 
-/** What the write path would have counted and noted, and which number it would have given last. */
+/** Sets the counts, times and last number that the write path would have stored. */
 export const rollupStatements = (size: number, database: "SQLite" | "PostgreSQL"): string[] => [
   ...statementsOf(true),
   ...statementsOf(false),

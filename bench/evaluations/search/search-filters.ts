@@ -5,12 +5,12 @@ type Body = Readonly<Record<string, unknown>>;
 const instantAt = (share: number): string =>
   new Date((startMicros + share * (endMicros - startMicros)) / 1000).toISOString();
 
-/** Every filter of a search with a common and a rare value, by what the table calls it. "Few" are as few at every size. */
+/** Every search filter with a common and a rare value, by its name in the table. "Few" is the same number at every size. */
 export const searchFiltersAt = (size: number): Readonly<Record<string, Body>> => ({
-  nothing: {},
-  "nothing, oldest first": { order: "created_at" },
-  "nothing, a page in the middle": { before_id: size / 2 },
-  "nothing, in the middle, oldest first": { after_id: size / 2, order: "created_at" },
+  none: {},
+  "none, oldest first": { order: "created_at" },
+  "none, a page in the middle": { before_id: size / 2 },
+  "none, in the middle, oldest first": { after_id: size / 2, order: "created_at" },
   "app, common": { app: "app-main" },
   "app, rare": { app: "app-rare" },
   "app, common, in the middle, oldest first": { app: "app-main", after_id: size / 2, order: "created_at" },
@@ -18,10 +18,10 @@ export const searchFiltersAt = (size: number): Readonly<Record<string, Body>> =>
   "evaluator, rare": { evaluator_id: "judge-large-2026-11-21" },
   "family, common": { evaluator_family: "exact-match" },
   "family, rare": { evaluator_family: "judge-large" },
-  "profile's name, common": { profile_name: "profile-0" },
-  "profile's name, rare": { profile_name: "profile-2" },
-  "profile's id, common": { evaluator_profile_public_id: "profile-exact-match-0" },
-  "profile's id, rare": { evaluator_profile_public_id: "profile-exact-match-2" },
+  "profile name, common": { profile_name: "profile-0" },
+  "profile name, rare": { profile_name: "profile-2" },
+  "profile id, common": { evaluator_profile_public_id: "profile-exact-match-0" },
+  "profile id, rare": { evaluator_profile_public_id: "profile-exact-match-2" },
   passed: { pass: true },
   "not passed": { pass: false },
   "score, wide": { score_raw_min: 0.1, score_raw_max: 0.9 },
@@ -58,7 +58,7 @@ export const searchFiltersAt = (size: number): Readonly<Record<string, Body>> =>
   "tag, common, and app, rare": { tags: { environment: "production" }, app: "app-rare" },
 });
 
-/** Summaries, by what the table calls them. */
+/** Summaries by their names in the table. */
 export const summaries: Readonly<Record<string, Body>> = {
   "by day": { group_by: ["day"] },
   "by evaluator": { group_by: ["evaluator"] },

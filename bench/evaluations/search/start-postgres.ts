@@ -12,7 +12,7 @@ export interface Postgres {
 const readyTimeoutMs = 60_000;
 const pollEveryMs = 50;
 
-/** Undefined where it does not run; the reason is on standard output. */
+/** Undefined if it cannot run here; the reason is written to standard output. */
 export const startPostgres = async (
   group: ProcessGroup,
   databases: number,
@@ -28,7 +28,7 @@ export const startPostgres = async (
     const ready = /^\[.*\]$/m.exec(log)?.[0];
     if (ready !== undefined) return { process: server, urls: JSON.parse(ready) as string[] };
     if (server.exitCode !== null || performance.now() - startedAtMs > readyTimeoutMs) {
-      process.stdout.write(`PostgreSQL does not run here and is skipped: ${log.slice(-500)}\n`);
+      process.stdout.write(`PostgreSQL cannot run here and is skipped: ${log.slice(-500)}\n`);
       await group.stop(server);
       return undefined;
     }

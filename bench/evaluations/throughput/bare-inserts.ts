@@ -1,5 +1,5 @@
-// bun bare-inserts.ts SOURCE DESTINATION: the rows of all results of one SQLite file into another, as fast as a plain loop can.
-// Same schema, same durability, prepared statements, transactions of 500. It counts nothing and answers nobody.
+// bun bare-inserts.ts SOURCE DESTINATION: copies the rows of all results from one SQLite file to another, as fast as a plain
+// loop can. Same schema, same durability, prepared statements, transactions of 500, but no counts and no requests.
 import type { SQLQueryBindings } from "bun:sqlite";
 import { openDatabase } from "../../../packages/server/src/storage/open-database.ts";
 import { openSqlite } from "../../../packages/server/src/storage/sqlite/open-sqlite.ts";
@@ -37,7 +37,7 @@ const results = tables[0]?.rows ?? [];
 
 const startedAtMs = performance.now();
 for (let at = resultsAtOnce; at < results.length + resultsAtOnce; at += resultsAtOnce) {
-  // The rows of one result in all tables go into the same transaction.
+  // All rows of a result go into the same transaction.
   const lastId = Number(results[Math.min(at, results.length) - 1]?.[tables[0]?.idAt ?? 0]);
   destination.run("begin immediate");
   for (const insert of inserts) {
@@ -55,6 +55,6 @@ const durationMs = performance.now() - startedAtMs;
 const { stored } = destination.query("select count(*) as stored from evaluation_results").get() as {
   stored: number;
 };
-if (stored !== results.length) throw new Error(`${results.length} results were read, ${stored} stored`);
+if (stored !== results.length) throw new Error(`read ${results.length} results but stored ${stored}`);
 process.stdout.write(JSON.stringify({ results: stored, durationMs }));
 destination.close();

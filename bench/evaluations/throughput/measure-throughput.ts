@@ -13,14 +13,14 @@ export interface ThroughputSample {
   readonly requestsPerSecond: number;
   readonly p50Us: number;
   readonly p99Us: number;
-  /** Results a second that the bare loop inserted: the same ones. */
+  /** Results a second of the bare loop, which inserts the same results. */
   readonly barePerSecond: number;
   readonly problem: string | undefined;
 }
 
 const quietForMs = 200;
 
-/** wrk leaves without waiting for its last answers; what was begun for it is stored first. */
+/** wrk exits without waiting for its last responses; the results in progress are stored first. */
 const countWhenQuiet = async (path: string): Promise<number> => {
   const database = new Database(path, { readonly: true });
   try {
@@ -47,8 +47,8 @@ const findProblem = (
 ): string | undefined => {
   const failures = Object.entries(errors).filter(([, count]) => count > 0);
   if (failures.length > 0) return failures.map(([kind, count]) => `${count} ${kind} errors`).join(", ");
-  if (stored < requests) return `${requests} answers, but only ${stored} results are stored`;
-  if (stored > requests + connections) return `${requests} answers left ${stored} results`;
+  if (stored < requests) return `${requests} responses, but only ${stored} results stored`;
+  if (stored > requests + connections) return `${requests} responses, but ${stored} results stored`;
   return undefined;
 };
 
@@ -61,7 +61,7 @@ const runBareInserts = async (group: ProcessGroup, source: string, directory: st
   return (results / durationMs) * 1000;
 };
 
-/** Each round on a fresh database. What Presage stored in it, the bare loop then inserts anew. */
+/** Each round uses a new database. The bare loop then inserts the results that Presage stored in it. */
 export const measureThroughput = async (
   group: ProcessGroup,
   upstreamOrigin: string,

@@ -1,4 +1,4 @@
-// A judged step of a small text environment, about 1.2 KB of texts. Several, so that rows differ and one in four fails.
+// Steps of a small text environment to evaluate, about 1.2 KB of texts each. Several, so that rows differ and one in four fails.
 
 const room = [
   "You are in the workshop. Here you see: a table, on which are a battery, a red wire, a black wire, a light bulb (off) and a",
@@ -11,7 +11,7 @@ const observation = (step: number): string =>
   "light bulb. The black wire is still connected to the cathode of the battery. The circuit is closed up to the switch, which is " +
   "off; the bulb stays dark. Nothing else in the room has changed.";
 
-/** The bodies of evaluate requests, one a line. */
+/** The bodies of evaluate requests, one per line. */
 export const evaluateBodies = Array.from({ length: 64 }, (_, step) =>
   JSON.stringify({
     evaluators: [{ evaluator: "exact-match" }],

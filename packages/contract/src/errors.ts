@@ -7,7 +7,7 @@ export type ErrorCategory = z.infer<typeof ErrorCategory>;
 /** Every error except a validation error. */
 export const ErrorResponse = z
   .object({
-    detail: z.string().meta({ description: "What went wrong, in words for people." }),
+    detail: z.string().meta({ description: "What went wrong, as a sentence." }),
     upstream_status: z
       .int()
       .nullable()

@@ -39,7 +39,7 @@ const SHAPES: ((text: string) => [string, string])[] = [
   (text) => [`## ENVIRONMENT STATE\n${HOUSE}`, `State: x\n\nAction: ${text}`],
 ];
 
-test.each(PIECES)("a megabyte of %j is answered in time wherever it stands", (piece) => {
+test.each(PIECES)("a megabyte of %j gets a response in time, wherever it is", (piece) => {
   const text = piece.repeat(BYTES / piece.length);
   for (const shape of SHAPES) {
     const startedAt = performance.now();

@@ -4,10 +4,10 @@ import { startSandbox } from "./start-sandbox.ts";
 const sandbox = startSandbox();
 afterAll(() => sandbox.stop());
 
-async function post(body: unknown): Promise<{ status: number; answer: Record<string, unknown> }> {
+async function post(body: unknown): Promise<{ status: number; body: Record<string, unknown> }> {
   const text = typeof body === "string" ? body : JSON.stringify(body);
   const response = await fetch(`${sandbox.url}/chat/completions`, { method: "POST", body: text });
-  return { status: response.status, answer: (await response.json()) as Record<string, unknown> };
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
 const TURN = [
@@ -38,9 +38,9 @@ describe("the sandbox over HTTP", () => {
   });
 
   test("responds to a turn with a complete completion", async () => {
-    const { status, answer } = await post({ model: "presage-sandbox", messages: TURN, max_tokens: 100 });
+    const { status, body } = await post({ model: "presage-sandbox", messages: TURN, max_tokens: 100 });
     expect(status).toBe(200);
-    expect(answer).toEqual({
+    expect(body).toEqual({
       id: expect.stringMatching(/^chatcmpl-/),
       object: "chat.completion",
       created: expect.any(Number),
@@ -57,18 +57,18 @@ describe("the sandbox over HTTP", () => {
   });
 
   test("truncates a completion at max_tokens", async () => {
-    const { answer } = await post({ messages: TURN, max_tokens: 2 });
-    expect(answer).toMatchObject({
+    const { body } = await post({ messages: TURN, max_tokens: 2 });
+    expect(body).toMatchObject({
       choices: [{ message: { content: "The fridge" }, finish_reason: "length" }],
       usage: { completion_tokens: 2 },
     });
   });
 
   test("reads content in parts", async () => {
-    const { answer } = await post({
+    const { body } = await post({
       messages: [{ role: "user", content: [{ type: "text", text: "wait1" }] }],
     });
-    expect(answer).toMatchObject({
+    expect(body).toMatchObject({
       choices: [{ message: { content: "You decide to wait for 1 iterations." } }],
     });
   });
@@ -79,10 +79,10 @@ describe("the sandbox over HTTP", () => {
     ["no messages", {}],
     ["an empty list of messages", { messages: [] }],
     ["a stream", { messages: TURN, stream: true }],
-  ])("refuses %s with 400", async (_name, body) => {
-    const { status, answer } = await post(body);
+  ])("refuses %s with 400", async (_name, request) => {
+    const { status, body } = await post(request);
     expect(status).toBe(400);
-    expect(answer).toEqual({
+    expect(body).toEqual({
       error: { message: expect.any(String), type: "invalid_request_error", param: null, code: null },
     });
   });
@@ -101,8 +101,8 @@ describe("the sandbox over HTTP", () => {
         body: JSON.stringify({ messages: [{ role: "user", content: `State: x\n\nAction: wait ${n}` }] }),
       }).then((response) => response.text()),
     );
-    const answers = await Promise.all(requests);
-    expect(answers.every((answer, n) => answer.includes(`wait for ${n} iterations`))).toBe(true);
+    const texts = await Promise.all(requests);
+    expect(texts.every((text, n) => text.includes(`wait for ${n} iterations`))).toBe(true);
     await own.stop();
     await expect(fetch(`${own.url}/models`)).rejects.toThrow();
   });

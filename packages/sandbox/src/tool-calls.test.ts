@@ -6,13 +6,13 @@ const TOOLS = JSON.stringify([
 ]);
 
 function call(parameters: unknown, name = "mail__search"): unknown {
-  const answer = ask({
+  const observation = ask({
     environment: "",
     tools: TOOLS,
     state: "",
     action: JSON.stringify([{ name, parameters }]),
   });
-  const [, json = ""] = /^<tool_response>\n(.*)\n<\/tool_response>$/s.exec(answer) ?? [];
+  const [, json = ""] = /^<tool_response>\n(.*)\n<\/tool_response>$/s.exec(observation) ?? [];
   return JSON.parse(json);
 }
 
@@ -42,8 +42,8 @@ test("several calls get a list of responses", () => {
     { name: "a", arguments: {} },
     { name: "b", arguments: { page_index: 1 } },
   ]);
-  const answer = ask({ environment: "", state: "", action });
-  expect(JSON.parse(answer.replace(/<.*>/g, ""))).toEqual([expect.objectContaining({}), []]);
+  const observation = ask({ environment: "", state: "", action });
+  expect(JSON.parse(observation.replace(/<.*>/g, ""))).toEqual([expect.objectContaining({}), []]);
 });
 
 test("JSON without a tool call is an ordinary action", () => {

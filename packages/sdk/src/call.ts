@@ -7,7 +7,7 @@ export interface CallOptions {
   /** Maximum number of retries. */
   retries?: number | undefined;
   /** Receives the status and headers of every response, also of those that are retried, for example `Server-Timing`. */
-  onAnswer?: ((answer: { status: number; headers: Headers }) => void) | undefined;
+  onResponse?: ((response: { status: number; headers: Headers }) => void) | undefined;
 }
 
 /** Options of methods that create or change something. */

@@ -22,7 +22,7 @@ export interface PresageErrorFields {
   shouldRetry?: boolean | undefined;
   upstreamStatus?: number | undefined;
   upstreamBody?: string | undefined;
-  faults?: readonly ValidationError[] | undefined;
+  issues?: readonly ValidationError[] | undefined;
   cause?: unknown;
 }
 
@@ -46,7 +46,7 @@ export class PresageError extends Error {
   /** The first 4,096 characters of the upstream's response. */
   readonly upstreamBody: string | undefined;
   /** The issues in the request and their places; empty unless the status is 422. */
-  readonly faults: readonly ValidationError[];
+  readonly issues: readonly ValidationError[];
 
   constructor(message: string, fields: PresageErrorFields) {
     super(message, fields.cause === undefined ? {} : { cause: fields.cause });
@@ -57,6 +57,6 @@ export class PresageError extends Error {
     this.shouldRetry = fields.shouldRetry;
     this.upstreamStatus = fields.upstreamStatus;
     this.upstreamBody = fields.upstreamBody;
-    this.faults = fields.faults ?? [];
+    this.issues = fields.issues ?? [];
   }
 }

@@ -34,7 +34,7 @@ export async function readError(response: Response, secret: string | undefined):
     shouldRetry: readShouldRetry(headers),
     upstreamStatus: typeof body.upstream_status === "number" ? body.upstream_status : undefined,
     upstreamBody: typeof body.upstream_body === "string" ? body.upstream_body : undefined,
-    faults: issues,
+    issues,
   });
 }
 

@@ -20,8 +20,8 @@ test.each([
   [0, 0, 0],
   [100, 100, 200],
   [60_000, 60_000, 60_500],
-])("with a Retry-After of %d ms it waits for %d to %d ms", (toldMs, leastMs, mostMs) => {
-  const delays = many.map(() => retryDelayMs(2, toldMs));
+])("with a Retry-After of %d ms it waits for %d to %d ms", (retryAfterMs, leastMs, mostMs) => {
+  const delays = many.map(() => retryDelayMs(2, retryAfterMs));
   expect(Math.min(...delays)).toBeGreaterThanOrEqual(leastMs);
   expect(Math.max(...delays)).toBeLessThanOrEqual(mostMs);
 });

@@ -83,7 +83,7 @@ export function createTransport(settings: TransportSettings): Transport {
     const response = await fetch(baseUrl + targetOf(call), request).catch((error: unknown) => {
       throw toCallError(error, signal, undefined);
     });
-    options.onAnswer?.({ status: response.status, headers: response.headers });
+    options.onResponse?.({ status: response.status, headers: response.headers });
     const reading = response.ok ? read(response) : readError(response, apiKey);
     const value = await reading.catch((error: unknown) => {
       throw toCallError(error, signal, response);

@@ -17,11 +17,11 @@ const slowBody = () =>
 
 describe("the caller's signal", () => {
   test.each([
-    ["before the answer", silence],
-    ["in the middle of the answer", slowBody],
+    ["before the response", silence],
+    ["in the middle of the response", slowBody],
     ["in the pause before a retry", json({}, 503, { "retry-after": "60" })],
-  ])("ends a call %s, with the signal's own reason", async (_when, answer) => {
-    server.script(answer);
+  ])("ends a call %s, with the signal's own reason", async (_when, response) => {
+    server.script(response);
     const controller = new AbortController();
     const reason = new Error("enough");
     setTimeout(() => controller.abort(reason), 150);
@@ -59,10 +59,10 @@ describe("the caller's signal", () => {
 
 describe("the time limit of a call", () => {
   test.each([
-    ["nothing is answered", silence],
-    ["the answer does not end", slowBody],
-  ])("is up if %s", async (_what, answer) => {
-    server.script(answer);
+    ["there is no response", silence],
+    ["the response does not end", slowBody],
+  ])("ends it if %s", async (_what, response) => {
+    server.script(response);
     const error = await caught(presage.me({ timeoutMs: 200 }));
     expect(error).toMatchObject({ category: "timeout", status: undefined });
     expect(error.message).toBe("Presage did not respond within 200 ms.");

@@ -5,7 +5,7 @@ import { createPresage } from "../src/create-presage.ts";
 import { caught } from "./support/caught.ts";
 import { json, startScriptedServer } from "./support/scripted-server.ts";
 
-const apiKey = "key-that-nobody-may-see-0123456789";
+const apiKey = "key-that-must-stay-hidden-0123456789";
 const server = startScriptedServer();
 const presage = createPresage({ baseUrl: server.url, apiKey, retries: 0 });
 afterAll(() => server.stop());
@@ -28,19 +28,19 @@ describe("errors", () => {
     [504, "timeout"],
   ] as const)("status %d is of category %s, with or without Presage's own body", async (status, category) => {
     server.script(json({ detail: "No such luck." }, status, { "x-request-id": "r-1" }));
-    const told = await caught(presage.me());
-    expect({ ...told, message: told.message }).toMatchObject({
+    const known = await caught(presage.me());
+    expect({ ...known, message: known.message }).toMatchObject({
       message: "No such luck.",
       category,
       status,
       requestId: "r-1",
-      faults: [],
+      issues: [],
     });
     server.script(() => new Response("<html>proxy</html>", { status }));
-    const untold = await caught(presage.me());
-    expect(untold.category).toBe(category);
-    expect(untold.message).toBe(`Presage responded with status ${status}.`);
-    expect(untold.requestId).toBeUndefined();
+    const other = await caught(presage.me());
+    expect(other.category).toBe(category);
+    expect(other.message).toBe(`Presage responded with status ${status}.`);
+    expect(other.requestId).toBeUndefined();
   });
 
   test("after a 422 have every issue, and name the first three in the message", async () => {
@@ -53,7 +53,7 @@ describe("errors", () => {
     server.script(json({ detail }, 422));
     const error = await caught(presage.me());
     expect(error.category).toBe("invalid");
-    expect(error.faults).toEqual(detail);
+    expect(error.issues).toEqual(detail);
     expect(error.message).toBe(
       "body.a.0: Field required; body.b.0: Field required; body.c.0: Field required; and 1 more",
     );
@@ -74,7 +74,7 @@ describe("errors", () => {
     "survive a body that is not Presage's: %s",
     async (body) => {
       server.script(() => new Response(body, { status: 422 }));
-      expect(await caught(presage.me())).toMatchObject({ category: "invalid", faults: [] });
+      expect(await caught(presage.me())).toMatchObject({ category: "invalid", issues: [] });
     },
   );
 

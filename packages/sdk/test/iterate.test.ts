@@ -10,7 +10,7 @@ afterAll(() => server.stop());
 let ids: number[] = [];
 
 /** Searches as the server does: by id, in the requested order. */
-function answer({ body }: Received): Response {
+function respond({ body }: Received): Response {
   const { order, limit, after_id, before_id } = body as Record<string, string | number | undefined>;
   const fitting = ids
     .filter((id) => id > Number(after_id ?? 0) && id < Number(before_id ?? Number.POSITIVE_INFINITY))
@@ -29,7 +29,7 @@ async function take(results: AsyncIterable<{ id: string | null }>): Promise<numb
 describe("iterating over results", () => {
   beforeEach(() => {
     ids = Array.from({ length: 250 }, (_, index) => index + 1);
-    server.script(answer);
+    server.script(respond);
   });
 
   test("requests each page by the last id of the one before", async () => {
@@ -70,7 +70,7 @@ describe("iterating over results", () => {
     const tooLarge = json({ detail: "The page is too large.", category: "context_exceeded" }, 413);
     server.script((received) => {
       const { limit } = received.body as { limit: number };
-      return limit > 30 ? tooLarge(received) : answer(received);
+      return limit > 30 ? tooLarge(received) : respond(received);
     });
     expect(await take(presage.results.iterate())).toEqual(ids.toReversed());
     expect(bodies().slice(0, 4)).toEqual([

@@ -39,14 +39,16 @@ onEachDatabase((database) => {
   });
 
   /** A client with a proxy of its own that loses the first response. */
-  async function loseAnswer(how: Loss): Promise<{ proxy: FaultyProxy; shaky: Presage; lost: Promise<void> }> {
+  async function loseResponse(
+    how: Loss,
+  ): Promise<{ proxy: FaultyProxy; shaky: Presage; lost: Promise<void> }> {
     const proxy = await startFaultyProxy(server.url);
     const shaky = createPresage({ baseUrl: proxy.url, apiKey: testKey, retries: 12 });
-    return { proxy, shaky, lost: proxy.loseNextAnswer(how) };
+    return { proxy, shaky, lost: proxy.loseNextResponse(how) };
   }
 
   const writes: Record<string, Write> = {
-    "makes a key": {
+    "creates a key": {
       call: (presage, name) => presage.apiKeys.create({ name }),
       count: async (presage, name) =>
         (await presage.apiKeys.list()).filter((key) => key.name === name).length,
@@ -64,7 +66,7 @@ onEachDatabase((database) => {
         return (await rows.where("comment", "=", name).execute()).length;
       },
     },
-    "makes a profile": {
+    "creates a profile": {
       call: (presage, name) =>
         presage.profiles.create({ evaluator_family: "regex", name, config: { pattern: "a" } }),
       count: async (presage, name) => (await presage.profiles.list({ name })).length,
@@ -77,7 +79,7 @@ onEachDatabase((database) => {
           ({ description }) => description === name,
         ).length,
     },
-    "makes a revision of an error taxonomy": {
+    "creates a revision of an error taxonomy": {
       call: (presage, name) => presage.errorTaxonomies.create({ error_taxonomy_name: name, body: [] }),
       count: async (presage, name) => (await presage.errorTaxonomies.list({ name })).length,
     },
@@ -95,28 +97,25 @@ onEachDatabase((database) => {
 
   const cases = Object.entries(writes);
 
-  describe.each(["before", "halfway"] as const)("An answer that is lost %s", (how) => {
-    test.concurrent.each(cases)(
-      "is asked for again by a call that %s, which is done once",
-      async (what, write) => {
-        const name = `${what} ${how}`;
-        const { proxy, shaky } = await loseAnswer(how);
-        expect(await write.call(shaky, name)).toBeDefined();
-        expect(proxy.requests).toBe(2);
-        expect(await write.count(direct, name)).toBe(1);
-        await proxy.stop();
-      },
-    );
+  describe.each(["before", "halfway"] as const)("After a response that is lost %s,", (how) => {
+    test.concurrent.each(cases)("a call that %s is retried and takes effect once", async (what, write) => {
+      const name = `${what} ${how}`;
+      const { proxy, shaky } = await loseResponse(how);
+      expect(await write.call(shaky, name)).toBeDefined();
+      expect(proxy.requests).toBe(2);
+      expect(await write.count(direct, name)).toBe(1);
+      await proxy.stop();
+    });
   });
 
   test("After a server is killed between commit and response, retries succeed once it is back, and everything was done once", async () => {
     const name = "before a kill";
     const calls = await Promise.all(
       cases.map(async ([_, write]) => {
-        const { proxy, shaky, lost } = await loseAnswer("with the server");
-        const answer = write.call(shaky, name);
-        answer.catch(() => {});
-        return { proxy, answer, lost };
+        const { proxy, shaky, lost } = await loseResponse("with the server");
+        const response = write.call(shaky, name);
+        response.catch(() => {});
+        return { proxy, response, lost };
       }),
     );
     await Promise.all(calls.map(({ lost }) => lost));
@@ -124,7 +123,7 @@ onEachDatabase((database) => {
     server = await spawnPresage(environment);
     direct = createPresage({ baseUrl: server.url, apiKey: testKey });
     for (const { proxy } of calls) proxy.target = server.url;
-    expect(await Promise.all(calls.map(({ answer }) => answer))).not.toContain(undefined);
+    expect(await Promise.all(calls.map(({ response }) => response))).not.toContain(undefined);
     const counts = await Promise.all(cases.map(([_, write]) => write.count(direct, name)));
     // Evaluated and imported results are in one app.
     expect(counts).toEqual(cases.map(([what]) => (/^(evaluates|imports)/.test(what) ? 2 : 1)));
@@ -140,24 +139,24 @@ onEachDatabase((database) => {
     expect(second).toEqual(first);
     const other = await caught(direct.apiKeys.create({ name: "other" }, { idempotencyKey: "deploy-17" }));
     expect(other).toMatchObject({ category: "invalid", status: 422 });
-    expect(other.faults[0]?.loc).toEqual(["header", "idempotency-key"]);
+    expect(other.issues[0]?.loc).toEqual(["header", "idempotency-key"]);
   });
 });
 
 describe("A call that cannot be repeated, such as a sign-out,", () => {
   test("is not retried after a lost response, as its outcome is unknown", async () => {
-    const answering = startScriptedServer();
-    answering.script(json({ redirect_to: "/" }));
-    const proxy = await startFaultyProxy(answering.url);
+    const responding = startScriptedServer();
+    responding.script(json({ redirect_to: "/" }));
+    const proxy = await startFaultyProxy(responding.url);
     const presage = createPresage({ baseUrl: proxy.url, retries: 5 });
     for (const how of ["before", "halfway"] as const) {
-      void proxy.loseNextAnswer(how);
-      answering.received.length = 0;
+      void proxy.loseNextResponse(how);
+      responding.received.length = 0;
       expect((await caught(presage.signOut())).category).toBe("connection");
-      expect(answering.received).toHaveLength(1);
+      expect(responding.received).toHaveLength(1);
     }
     await proxy.stop();
-    await answering.stop();
+    await responding.stop();
   });
 
   test("is retried if nothing listened, as it was never sent", async () => {

@@ -132,24 +132,24 @@ describe("against a real Presage", () => {
 
   test("usage is listed by hour or day, for one key or all", async () => {
     const day = { since: "2026-01-01T00:00:00Z", until: "2026-01-02T00:00:00Z" };
-    const told = { since: "2026-01-01T00:00:00.000Z", until: "2026-01-02T00:00:00.000Z", data: [] };
+    const usage = { since: "2026-01-01T00:00:00.000Z", until: "2026-01-02T00:00:00.000Z", data: [] };
     const api_key_id = (await presage.apiKeys.list())[0]?.id;
-    expect(await presage.usage.list({ ...day, api_key_id })).toEqual({ ...told, step: "day", api_keys: [] });
+    expect(await presage.usage.list({ ...day, api_key_id })).toEqual({ ...usage, step: "day", api_keys: [] });
     const nothing = { count: 0, total_ms: null, overhead_ms: null };
     expect(await presage.usage.latency({ ...day, step: "hour" })).toEqual({
-      ...told,
+      ...usage,
       step: "hour",
       overall: nothing,
     });
     expect((await presage.usage.list()).step).toBe("day");
     const error = await caught(presage.usage.latency({ since: "yesterday" }));
-    expect(error.faults.map(({ loc }) => loc)).toEqual([["query", "since"]]);
+    expect(error.issues.map(({ loc }) => loc)).toEqual([["query", "since"]]);
   });
 
   test("the error for an invalid request says where it is invalid", async () => {
     const error = await caught(presage.predict({ interaction: { state: "", action: "" } }));
     expect(error.category).toBe("invalid");
-    expect(error.faults.map(({ loc }) => loc)).toEqual([
+    expect(error.issues.map(({ loc }) => loc)).toEqual([
       ["body", "interaction", "state"],
       ["body", "interaction", "action"],
     ]);
@@ -159,7 +159,7 @@ describe("against a real Presage", () => {
   test("every response is reported with its headers", async () => {
     const heard: (string | null)[] = [];
     await presage.me({
-      onAnswer: ({ status, headers }) => heard.push(`${status}`, headers.get("x-request-id")),
+      onResponse: ({ status, headers }) => heard.push(`${status}`, headers.get("x-request-id")),
     });
     expect(heard).toEqual(["200", expect.any(String)]);
   });

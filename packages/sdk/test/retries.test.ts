@@ -2,13 +2,13 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { httpResponse, startRawUpstream } from "../../server/test/support/upstream/raw-upstream.ts";
 import { createPresage } from "../src/create-presage.ts";
 import { caught } from "./support/caught.ts";
-import { type Answer, json, startScriptedServer } from "./support/scripted-server.ts";
+import { json, type Responder, startScriptedServer } from "./support/scripted-server.ts";
 
 const server = startScriptedServer();
 const presage = createPresage({ baseUrl: server.url, apiKey: "a-key" });
 afterAll(() => server.stop());
 
-const busy = (status: number, retryAfter?: string, more: Record<string, string> = {}): Answer =>
+const busy = (status: number, retryAfter?: string, more: Record<string, string> = {}): Responder =>
   json(
     { detail: "Later." },
     status,
@@ -100,21 +100,21 @@ describe("after a failed connection", () => {
   const ok = httpResponse(200, { evaluator_profile: {}, apps: [] });
   const cutOff = "HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{";
 
-  async function callsUntilAnswered(
-    firstAnswer: string,
+  async function countCalls(
+    firstResponse: string,
     call: (presage: ReturnType<typeof createPresage>) => Promise<unknown>,
   ) {
     const raw = await startRawUpstream(({ socket, number }) => {
       if (number > 1) return void socket.end(ok);
-      socket.write(firstAnswer);
+      socket.write(firstResponse);
       setTimeout(() => socket.destroy(), 50);
     });
     try {
-      const isAnswered = await call(createPresage({ baseUrl: raw.url })).then(
+      const succeeded = await call(createPresage({ baseUrl: raw.url })).then(
         () => true,
         () => false,
       );
-      return { isAnswered, calls: raw.received.length };
+      return { succeeded, calls: raw.received.length };
     } finally {
       await raw.stop();
     }
@@ -128,13 +128,13 @@ describe("after a failed connection", () => {
   test.each([
     ["only reads", read],
     ["creates, under a key", create],
-  ])("what %s is asked again, even if its answer had begun", async (_, call) => {
-    expect(await callsUntilAnswered("", call)).toEqual({ isAnswered: true, calls: 2 });
-    expect(await callsUntilAnswered(cutOff, call)).toEqual({ isAnswered: true, calls: 2 });
+  ])("a call that %s is retried, even if its response had begun", async (_, call) => {
+    expect(await countCalls("", call)).toEqual({ succeeded: true, calls: 2 });
+    expect(await countCalls(cutOff, call)).toEqual({ succeeded: true, calls: 2 });
   });
 
   test("a call that cannot be repeated is not retried: it may have taken effect", async () => {
-    expect(await callsUntilAnswered("", signOut)).toEqual({ isAnswered: false, calls: 1 });
-    expect(await callsUntilAnswered(cutOff, signOut)).toEqual({ isAnswered: false, calls: 1 });
+    expect(await countCalls("", signOut)).toEqual({ succeeded: false, calls: 1 });
+    expect(await countCalls(cutOff, signOut)).toEqual({ succeeded: false, calls: 1 });
   });
 });

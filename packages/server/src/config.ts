@@ -1,9 +1,9 @@
 import { z } from "zod";
 import {
+  anyDomain,
   type Environment,
   type EnvironmentName,
   environment,
-  everybody,
   oidcNames,
   secretNames,
 } from "./environment.ts";
@@ -177,7 +177,7 @@ function missingRestriction(set: RawEnvironment): string[] {
   if (PRESAGE_OIDC_ISSUER === undefined) return [];
   if ((PRESAGE_OIDC_ALLOWED_DOMAINS ?? PRESAGE_OIDC_ACCOUNT_CLAIM) !== undefined) return [];
   return [
-    `PRESAGE_OIDC_ALLOWED_DOMAINS: not set; set it to the e-mail domains whose users may sign in, or to ${everybody} to allow every user of the provider, or set PRESAGE_OIDC_ACCOUNT_CLAIM to the claim that names a user's account`,
+    `PRESAGE_OIDC_ALLOWED_DOMAINS: not set; set it to the e-mail domains whose users may sign in, or to ${anyDomain} to allow every user of the provider, or set PRESAGE_OIDC_ACCOUNT_CLAIM to the claim that names a user's account`,
   ];
 }
 
@@ -216,7 +216,7 @@ function oidcOf(values: Environment): OidcConfig | undefined {
     clientId,
     clientSecret,
     allowedDomains:
-      allowedDomains === undefined || allowedDomains[0] === everybody
+      allowedDomains === undefined || allowedDomains[0] === anyDomain
         ? undefined
         : Object.freeze(allowedDomains),
     accountClaim: values.PRESAGE_OIDC_ACCOUNT_CLAIM,

@@ -32,12 +32,12 @@ const issuerUrl = z
 const text = z.string();
 const domain = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/;
 /** The value of PRESAGE_OIDC_ALLOWED_DOMAINS that lets every user of the provider sign in. */
-export const everybody = "*";
+export const anyDomain = "*";
 const domains = z
   .string()
   .transform((list) => list.split(",").map((name) => name.trim().toLowerCase()))
   .refine(
-    (names) => names.every((name) => domain.test(name)) || (names.length === 1 && names[0] === everybody),
+    (names) => names.every((name) => domain.test(name)) || (names.length === 1 && names[0] === anyDomain),
   );
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
@@ -46,7 +46,7 @@ const yearHours = 8_760;
 const yearMinutes = 525_600;
 const mebibyte = 1_048_576;
 const gibibyte = 1_073_741_824;
-const httpAddress = "an http or https URL without user name and password";
+const expectedUrl = "an http or https URL without user name and password";
 
 /** Every environment variable that Presage reads; the source of `--help`, `presage config` and validation. */
 export const environment = z.object({
@@ -68,7 +68,7 @@ export const environment = z.object({
   PRESAGE_UPSTREAM_URL: httpUrl.optional().meta({
     description:
       "base URL of the chat-completions deployment, including /v1; if not set, the built-in sandbox answers",
-    expected: httpAddress,
+    expected: expectedUrl,
   }),
   PRESAGE_UPSTREAM_API_KEY: text
     .optional()
@@ -140,7 +140,7 @@ export const environment = z.object({
     }),
   PRESAGE_OIDC_ISSUER: issuerUrl.optional().meta({
     description: "OpenID provider that users sign in with; if not set, the server is in local mode",
-    expected: httpAddress,
+    expected: expectedUrl,
   }),
   PRESAGE_OIDC_CLIENT_ID: text
     .optional()
@@ -172,11 +172,11 @@ export const environment = z.object({
     }),
   PRESAGE_PUBLIC_URL: originUrl.optional().meta({
     description: "URL that browsers use; if not set, derived from host and port",
-    expected: `${httpAddress} and without a path`,
+    expected: `${expectedUrl} and without a path`,
   }),
   PRESAGE_JUDGE_URL: httpUrl.optional().meta({
     description: "base URL of the model behind judge evaluators; if not set, the upstream",
-    expected: httpAddress,
+    expected: expectedUrl,
   }),
   PRESAGE_JUDGE_API_KEY: text
     .optional()
@@ -207,7 +207,7 @@ export const environment = z.object({
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().meta({
     description: "endpoint for OpenTelemetry traces; if not set, there are none",
-    expected: httpAddress,
+    expected: expectedUrl,
   }),
 });
 

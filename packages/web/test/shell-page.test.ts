@@ -46,7 +46,7 @@ dashboardTest("A URL of a missing resource says so and links onwards", async ({ 
   const page = await visit("/evaluators/profiles/11111111-1111-4111-8111-111111111111");
   await page.getByRole("heading", { name: "Profile not found" }).waitFor();
   await page.goto(new URL("/error-taxonomies/11111111-1111-4111-8111-111111111111", page.url()).href);
-  await page.getByRole("heading", { name: "Taxonomy not found" }).waitFor();
+  await page.getByRole("heading", { name: "Error taxonomy not found" }).waitFor();
   await page.getByRole("main").getByRole("link", { name: "All error taxonomies" }).click();
   await page.getByRole("heading", { name: "Error taxonomies", level: 1 }).waitFor();
 });

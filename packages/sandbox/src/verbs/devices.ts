@@ -1,7 +1,8 @@
 import type { Referent } from "../refer.ts";
-import { measure } from "./measure.ts";
 import type { Verb } from "./verb.ts";
 
+/** Degrees Celsius of a room in which nothing has been heated or cooled, unless a thermometer shows otherwise. */
+const ROOM_TEMPERATURE = "10";
 /** Things meant to be used on other things. */
 const TOOLS = new Set(["axe", "lighter", "shovel"]);
 
@@ -38,4 +39,10 @@ function turn({ name, thing, isUpToDate }: Referent, to: "activated" | "deactiva
   const isOn = /^(?:activated|on|turned on)$/.test(thing.status ?? "");
   const isThere = isUpToDate && thing.status !== undefined && isOn === (to === "activated");
   return isThere ? `The ${name} is already ${to}.` : `The ${name} is now ${to}.`;
+}
+
+/** Everything has the room's temperature: the sandbox does not model heat and does not invent readings. */
+function measure({ thing }: Referent): string {
+  const reading = /a temperature of (-?\d+)/.exec(thing.remark)?.[1] ?? ROOM_TEMPERATURE;
+  return `the thermometer measures a temperature of ${reading} degrees celsius`;
 }

@@ -8,7 +8,7 @@ export interface FaultyProxy {
   /** Sets where requests go from now on. */
   target: string;
   /** Loses the next response, and resolves once its first byte arrived: the request has taken effect. */
-  loseNextAnswer(how: Loss): Promise<void>;
+  loseNextResponse(how: Loss): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -63,7 +63,7 @@ export async function startFaultyProxy(target: string): Promise<FaultyProxy> {
     url: `http://127.0.0.1:${port}`,
     requests: 0,
     target,
-    loseNextAnswer: (how) =>
+    loseNextResponse: (how) =>
       new Promise((hasBegun) => {
         loss = { how, hasBegun };
       }),

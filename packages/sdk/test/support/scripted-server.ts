@@ -8,7 +8,7 @@ export interface Received {
   atMs: number;
 }
 
-export type Answer = (received: Received) => Response | Promise<Response>;
+export type Responder = (received: Received) => Response | Promise<Response>;
 
 /** A real HTTP server that gives scripted responses, one after the other. */
 export interface ScriptedServer {
@@ -16,12 +16,12 @@ export interface ScriptedServer {
   /** Oldest first. */
   received: Received[];
   /** The next responses; the last one stays. */
-  script(...answers: Answer[]): void;
+  script(...responders: Responder[]): void;
   stop(): Promise<void>;
 }
 
 export function startScriptedServer(): ScriptedServer {
-  let answers: Answer[] = [];
+  let responders: Responder[] = [];
   const received: Received[] = [];
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -37,15 +37,15 @@ export function startScriptedServer(): ScriptedServer {
         atMs: performance.now(),
       };
       received.push(entry);
-      const answer = answers.length > 1 ? answers.shift() : answers[0];
-      return answer === undefined ? new Response("no script", { status: 500 }) : await answer(entry);
+      const responder = responders.length > 1 ? responders.shift() : responders[0];
+      return responder === undefined ? new Response("no script", { status: 500 }) : await responder(entry);
     },
   });
   return {
     url: `http://127.0.0.1:${server.port}`,
     received,
     script(...next) {
-      answers = next;
+      responders = next;
       received.length = 0;
     },
     stop: () => server.stop(true),
@@ -53,9 +53,9 @@ export function startScriptedServer(): ScriptedServer {
 }
 
 /** Responds with this JSON. */
-export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Answer {
+export function json(body: unknown, status = 200, headers: Record<string, string> = {}): Responder {
   return () => Response.json(body, { status, headers });
 }
 
 /** Never responds while the client waits. */
-export const silence: Answer = () => new Promise(() => {});
+export const silence: Responder = () => new Promise(() => {});

@@ -20,7 +20,7 @@ export function connectToServer(server: string, apiKey: string | undefined): Cal
         throw new CommandError(`${server} rejects the API key in PRESAGE_API_KEY`);
       const message = `${server}: ${error.message}`;
       // Every line of a file names the same evaluators.
-      if (error.faults.some(({ loc }) => loc[1] === "evaluators")) throw new CommandError(message);
+      if (error.issues.some(({ loc }) => loc[1] === "evaluators")) throw new CommandError(message);
       throw new PresageError(message, error);
     }
   };

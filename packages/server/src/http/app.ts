@@ -20,17 +20,17 @@ import { errorTaxonomyRoutes } from "./resources/taxonomies/error-taxonomies.ts"
 import { usageRoutes } from "./resources/usage/usage.ts";
 import type { Services } from "./services.ts";
 
-/** What `Bun.serve` is given: a handler for each path, and one for the paths that there are none for. */
+/** What `Bun.serve` is given: a handler for each path, and `fetch` for all other paths. */
 export interface App {
   routes: Record<string, ServePath>;
   fetch: ServePath;
-  /** When the last request came, on the clock of `performance.now()`. */
+  /** When the last request arrived, on the clock of `performance.now()`. */
   lastRequestAtMs(): number;
-  /** Requests that are not recorded yet. */
-  underWay(): number;
+  /** The number of requests that are not recorded yet. */
+  inFlight(): number;
 }
 
-/** Every route of the server. */
+/** All routes of the server. */
 export function createApp(services: Services): App {
   const routes: Route[] = [
     ...probeRoutes(services),
@@ -53,14 +53,14 @@ export function createApp(services: Services): App {
     ...appRoutes(services),
   ];
   let lastRequestAtMs = 0;
-  let underWay = 0;
+  let inFlight = 0;
   const counter: RequestCounter = {
     begin(atMs) {
       lastRequestAtMs = atMs;
-      underWay += 1;
+      inFlight += 1;
     },
     end() {
-      underWay -= 1;
+      inFlight -= 1;
     },
   };
   const byPath = Object.entries(Object.groupBy(routes, ({ path }) => path));
@@ -70,6 +70,6 @@ export function createApp(services: Services): App {
     ),
     fetch: servePath([], services, counter),
     lastRequestAtMs: () => lastRequestAtMs,
-    underWay: () => underWay,
+    inFlight: () => inFlight,
   };
 }

@@ -1,25 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { App } from "./app.ts";
 import { idleTimeoutS } from "./pipeline/keep-open.ts";
-import { startingApp } from "./starting-app.ts";
 
-/** Bodies are bounded by our own check, which answers in our own words. */
-const noLimitOfBuns = Number.MAX_SAFE_INTEGER;
-/** How long predictions under way may take once the server is told to stop. */
+/** Routes limit bodies themselves, with an error response of the API. */
+const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
+/** How long requests in flight may take once the server is told to stop. */
 const drainTimeoutMs = 30_000;
-/** How long callers on kept connections are given to learn that they should go elsewhere. */
-const farewellMs = 1_000;
-/** After so long without a request there is nobody left to tell. */
+/** How long clients on kept connections have to learn, with a response, that the connection closes. */
+const noticeMs = 1_000;
+/** After this long without a request, no client is left to notify. */
 const quietMs = 250;
 
 export interface Listening {
   address: string;
   isLoopback: boolean;
-  /** Serves this from now on. */
+  /** Serves `app` from now on. */
   use(app: App): void;
   /**
-   * Takes no new connections after a second at most, and returns once the requests under way are answered, or after 30 s.
-   * Says how many requests it had to cut off.
+   * Stops accepting connections after at most a second, and returns once all requests in flight have a response, or after 30 s.
+   * Returns the number of requests that it aborted.
    */
   drain(): Promise<number>;
 }
@@ -28,34 +27,34 @@ export function listenAddress(host: string, port: number): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** Takes the address at once, and answers that it is starting until it is given something to serve. */
+/** Listens at once, and responds that the server is starting until it is given an app. */
 export function listen({ host, port }: { host: string; port: number }): Listening {
   let app = startingApp();
   const server = Bun.serve({
     hostname: host,
     port,
     idleTimeout: idleTimeoutS,
-    maxRequestBodySize: noLimitOfBuns,
-    // Else Bun answers what goes wrong outside of our own care with a page that shows the source.
+    maxRequestBodySize,
+    // Otherwise Bun's error page would show source code.
     development: false,
     routes: app.routes,
     fetch: app.fetch,
   });
 
-  /** Bun's stop closes idle connections at once; a request that is on its way on one of them would be lost. */
-  async function sayFarewell(startedAtMs: number): Promise<void> {
+  /** Bun's stop closes idle connections at once, and would lose a request that a client is sending on one of them. */
+  async function closeConnections(startedAtMs: number): Promise<void> {
     let quietSinceMs = startedAtMs;
-    while (performance.now() - startedAtMs < farewellMs && performance.now() - quietSinceMs < quietMs) {
+    while (performance.now() - startedAtMs < noticeMs && performance.now() - quietSinceMs < quietMs) {
       await sleep(10);
       quietSinceMs =
         server.pendingRequests > 0 ? performance.now() : Math.max(startedAtMs, app.lastRequestAtMs());
     }
   }
 
-  /** What was cut off is aborted, and still says in the log what became of it. */
-  async function settleCutOff(): Promise<void> {
+  /** Aborted requests still write their log lines. */
+  async function settleAborted(): Promise<void> {
     const startedAtMs = performance.now();
-    while (app.underWay() > 0 && performance.now() - startedAtMs < farewellMs) await sleep(10);
+    while (app.inFlight() > 0 && performance.now() - startedAtMs < noticeMs) await sleep(10);
   }
 
   return {
@@ -67,14 +66,33 @@ export function listen({ host, port }: { host: string; port: number }): Listenin
     },
     async drain() {
       const startedAtMs = performance.now();
-      await sayFarewell(startedAtMs);
+      await closeConnections(startedAtMs);
       const stopped = server.stop(false);
       while (server.pendingRequests > 0 && performance.now() - startedAtMs < drainTimeoutMs) await sleep(10);
-      const cutOff = server.pendingRequests;
+      const aborted = server.pendingRequests;
       await server.stop(true);
       await stopped;
-      await settleCutOff();
-      return cutOff;
+      await settleAborted();
+      return aborted;
     },
+  };
+}
+
+/** Served until there is an app: the process is up, and does not accept requests yet. */
+function startingApp(): App {
+  const starting = { detail: "The server is starting.", category: "unavailable" };
+  const headers = {
+    "retry-after": "1",
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+  };
+  return {
+    routes: {
+      "/health": async () => Response.json({ status: "ok" }),
+      "/ready": async () => Response.json({ status: "starting" }, { status: 503, headers }),
+    },
+    fetch: async () => Response.json(starting, { status: 503, headers }),
+    lastRequestAtMs: () => 0,
+    inFlight: () => 0,
   };
 }

@@ -14,7 +14,7 @@ import type { SignIn } from "./resources/sign-in/sign-in.ts";
 /** Process phase, as `/ready` reports it. */
 export type Phase = "starting" | "ready" | "stopping";
 
-/** What routes and the operations that they call work with. Made once, by `composeServer`. */
+/** What routes and the operations they call need. Made once, by `composeServer`. */
 export interface Services extends IdentityServices, EvaluationServices {
   readonly settings: Settings;
   phase(): Phase;
@@ -39,7 +39,7 @@ export interface Settings {
   readonly maxShortBodyBytes: number;
   /** Whether `/v1/predict` returns the prompt. */
   readonly debugFields: boolean;
-  /** Required by `/metrics`; absent: only this machine may read them. */
+  /** Required by `/metrics`; if absent, only this machine may read them. */
   readonly metricsToken: string | undefined;
   /** Where the built dashboard is. */
   readonly dashboardDirectory: string;

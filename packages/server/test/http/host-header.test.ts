@@ -50,6 +50,6 @@ test("an invalid Host is 400 where the address is read, and not an unexpected er
   expect(
     (await ask(`GET /v1/evaluator-profiles?limit=1 HTTP/1.1\r\n${key}host: presage_server:8080\r\n`)).status,
   ).toBe(200);
-  expect(await presage.stdout()).not.toContain("unexpected fault");
+  expect(await presage.stdout()).not.toContain("unexpected error");
   expect(await presage.stderr()).not.toContain("Error");
 }, 30_000);

@@ -24,7 +24,7 @@ test("every HTTP method gets 405 where a path does not support it, and 404 for a
     if (typeof there === "string" || typeof nowhere === "string")
       throw new Error(`${method} was not answered`);
     expect([method, there.status, there.headers.get("allow")]).toEqual([method, 405, "GET, POST"]);
-    expect(ErrorResponse.parse(JSON.parse(there.body)).detail).toBe("This path takes GET, POST.");
+    expect(ErrorResponse.parse(JSON.parse(there.body)).detail).toBe("This path allows GET, POST.");
     expect([method, nowhere.status]).toEqual([method, 404]);
   }
 });

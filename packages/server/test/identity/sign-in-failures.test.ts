@@ -10,7 +10,7 @@ import { callbackAddress, follow, signInAtProvider } from "../support/sign-in/si
 import { onEachDatabase } from "../support/store/databases.ts";
 
 const notOurs = /does not belong to a sign-in that this browser began/;
-const notBegun = /was not begun in this browser/;
+const notBegun = /was not started in this browser/;
 const down = /cannot be reached or does not work right now/;
 
 onEachDatabase((database) => {

@@ -197,5 +197,5 @@ test("unknown paths are 404 and wrong methods 405, both as ErrorResponse", async
   expect([unknown.status, await unknown.json()]).toEqual([404, { detail: "There is nothing at this path." }]);
   const wrong = await presage.call("PUT", "/v1/api-keys");
   expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET, POST"]);
-  expect(await wrong.json()).toEqual({ detail: "This path takes GET, POST." });
+  expect(await wrong.json()).toEqual({ detail: "This path allows GET, POST." });
 });

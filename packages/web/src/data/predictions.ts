@@ -17,7 +17,7 @@ export function usePredict(
       let headers = new Headers();
       const prediction = await presage.predict(request, {
         signal: call.current.signal,
-        onAnswer: (response) => {
+        onResponse: (response) => {
           headers = response.headers;
         },
       });

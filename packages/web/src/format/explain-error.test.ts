@@ -20,7 +20,7 @@ test("a message that only repeats the title is left out", () => {
 test("issues shown at their fields are not repeated", () => {
   const issue = { type: "missing", loc: ["body", "name"], msg: "Field required", input: {} };
   const refused = (issues: (typeof issue)[]) =>
-    explainError(new PresageError("The body was rejected.", { category: "invalid", faults: issues })).advice;
+    explainError(new PresageError("The body was rejected.", { category: "invalid", issues })).advice;
   expect(refused([issue])).toBe("Correct the issues below and try again.");
   expect(refused([])).toStartWith("The body was rejected. ");
 });

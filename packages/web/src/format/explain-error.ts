@@ -46,7 +46,7 @@ export function explainError(error: unknown): Explanation {
   }
   const { category, message, retryAfterMs } = error;
   const isRedundant =
-    message === `${titles[category]}.` || (category === "invalid" && error.faults.length > 0);
+    message === `${titles[category]}.` || (category === "invalid" && error.issues.length > 0);
   const advice = [isRedundant ? "" : message, whenToRetry(category, retryAfterMs), advices[category]];
   return { title: titles[category], advice: advice.filter((sentence) => sentence !== "").join(" ") };
 }

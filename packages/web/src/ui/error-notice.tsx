@@ -15,9 +15,9 @@ export function ErrorNotice({ error, onRetry }: { error: unknown; onRetry?: () =
       <div className="flex min-w-0 flex-1 flex-col gap-1">
         <p className="font-medium text-fail">{title}</p>
         <p className="text-ink-2">{advice}</p>
-        {details !== undefined && details.faults.length > 0 && (
+        {details !== undefined && details.issues.length > 0 && (
           <ul className="list-disc pl-4 text-ink-2">
-            {details.faults.map(({ loc, msg }) => (
+            {details.issues.map(({ loc, msg }) => (
               <li key={`${loc.join(".")} ${msg}`}>
                 <code className="font-mono text-xs">{loc.slice(1).join(".")}</code> {msg}
               </li>

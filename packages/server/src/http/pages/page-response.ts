@@ -12,17 +12,23 @@ const contentSecurityPolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-export interface PageParts {
+interface PageOptions {
   title: string;
-  /** HTML; texts in it are escaped by whoever writes it. */
+  /** HTML, with texts already escaped. */
   body: string;
   hasScript?: boolean;
   status?: number;
   headers?: Record<string, string>;
 }
 
-/** A small page of the server's own: a card with the product's name and nothing from elsewhere. */
-export function pageResponse({ title, body, hasScript = false, status = 200, headers }: PageParts): Response {
+/** A small page of the server: a card with the product's name, which loads nothing from other servers. */
+export function pageResponse({
+  title,
+  body,
+  hasScript = false,
+  status = 200,
+  headers,
+}: PageOptions): Response {
   const html = `<!doctype html>
 <html lang="en">
 <head>

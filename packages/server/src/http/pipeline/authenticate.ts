@@ -1,12 +1,13 @@
+import { timingSafeEqual } from "node:crypto";
+import { ServiceError } from "../../errors.ts";
 import { type Caller, notAuthenticated } from "../../identity/caller.ts";
 import { type VerifiedSession, verifySession } from "../../identity/sessions/verify-session.ts";
 import type { Services } from "../services.ts";
-import { checkCsrf } from "./check-csrf.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 
 export type SessionServices = Pick<Services, "store" | "sessionTokens" | "sessionRules" | "sessionCookie">;
 
-/** The caller of a request, or a refusal. A key in a header takes precedence over the cookie. */
+/** The caller of a request; throws if there is none. A key in a header takes precedence over the cookie. */
 export async function authenticate(
   services: SessionServices & Pick<Services, "keyVerifier">,
   request: Request,
@@ -25,7 +26,7 @@ async function authenticateSession(services: SessionServices, request: Request):
   return session.caller;
 }
 
-/** The live session whose cookie a request has. */
+/** The live session of the request's cookie. */
 export async function findSession(
   services: SessionServices,
   headers: Headers,
@@ -34,18 +35,37 @@ export async function findSession(
   return token === undefined ? undefined : await verifySession(services, token);
 }
 
-/** The secret with which an authenticated call was made: the key, or the session's token. */
+/** The secret that authenticated a request: the key, or the session's token. */
 export function credentialOf(headers: Headers, cookie: Pick<SessionCookie, "read">): string {
   const credential = presentedKeys(headers)[0] ?? cookie.read(headers);
   if (credential === undefined) throw notAuthenticated();
   return credential;
 }
 
-/** The keys of both headers, without repetition. */
+/** The distinct keys of both headers. */
 function presentedKeys(headers: Headers): string[] {
   const apiKey = headers.get("x-api-key");
   const authorization = headers.get("authorization");
   const bearer = authorization === null ? undefined : /^Bearer +(.*)$/i.exec(authorization)?.[1];
   if (apiKey === null) return bearer === undefined ? [] : [bearer];
   return bearer === undefined || bearer === apiKey ? [apiKey] : [apiKey, bearer];
+}
+
+/** Refuses a request with a session that changes something, unless a page of that session sent it. */
+function checkCsrf({ method, headers }: Request, csrfToken: string): void {
+  if (method === "GET" || method === "HEAD") return;
+  if (isSameOrigin(headers) && isSame(headers.get("x-csrf-token"), csrfToken)) return;
+  throw new ServiceError("forbidden", "Missing or invalid X-CSRF-Token. Reload the page and try again.");
+}
+
+/** Whether the browser says that a page of this server sent the request. Old browsers do not say, and pass. */
+export function isSameOrigin(headers: Headers): boolean {
+  const site = headers.get("sec-fetch-site");
+  return site === null || site === "same-origin" || site === "none";
+}
+
+/** Takes the same time for all tokens of one length. */
+function isSame(given: string | null, expected: string): boolean {
+  const [a, b] = [Buffer.from(given ?? ""), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }

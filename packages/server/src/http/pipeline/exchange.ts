@@ -1,30 +1,129 @@
-import type { ErrorCategory, UsageOperation } from "@presage/contract";
+import type { ErrorCategory, UsageFailure, UsageOperation } from "@presage/contract";
+import type { Caller } from "../../identity/caller.ts";
 import type { Holder } from "../../limits/byte-budget.ts";
 import type { RequestSpan } from "../../observability/tracing.ts";
 import type { RateStatus } from "../../prediction/admission.ts";
+import type { Services } from "../services.ts";
+import { clientDisconnectedStatus } from "./errors.ts";
 
-/**
- * What is learnt about one request while it is served, for its log line, its metrics and its headers, and the memory that it
- * holds until it is answered.
- */
+const usableRequestId = /^[\w.:/+=@-]{1,128}$/;
+
+/** What is learned about one request while it is served, for its log line, metrics and headers, and the memory it reserves. */
 export interface Exchange extends Holder {
   readonly requestId: string;
   readonly startedAtMs: number;
-  /** Its trace, where traces are made. */
+  /** Absent if no traces are exported. */
   readonly span: RequestSpan | undefined;
   keyId: string | undefined;
   sessionId: string | undefined;
-  /** In whose usage it is counted, and as what, if it is. */
+  /** In whose usage it counts, and as what. */
   countsFor: { accountId: string; operation: UsageOperation } | undefined;
-  /** What the key has left of its rate, if it has a limit. */
+  /** What is left of the key's rate limit, if it has one. */
   rate: RateStatus | undefined;
   upstreamMs: number | undefined;
   promptTokens: number | undefined;
   completionTokens: number | undefined;
-  /** Called once the request is answered. */
+  /** Called once the response is ready. */
   atEnd: (() => void) | undefined;
-  /** Why it failed, if it did. */
+  /** Why the request failed. */
   category: ErrorCategory | undefined;
-  /** Whether it uses names that others have replaced. */
+  /** Whether the request has deprecated fields. */
   usesOldNames: boolean;
+}
+
+/** Starts observing a request. */
+export function openExchange(
+  { tracing, memory }: Pick<Services, "tracing" | "memory">,
+  { method, headers }: Request,
+): Exchange {
+  return {
+    requestId: requestIdOf(headers),
+    startedAtMs: performance.now(),
+    span: tracing?.startRequest(method, headers.get("traceparent")),
+    memory,
+    heldBytes: 0,
+    keyId: undefined,
+    sessionId: undefined,
+    countsFor: undefined,
+    rate: undefined,
+    upstreamMs: undefined,
+    promptTokens: undefined,
+    completionTokens: undefined,
+    atEnd: undefined,
+    category: undefined,
+    usesOldNames: false,
+  };
+}
+
+/** Counts the request in the account's usage, whatever the response. */
+export function countUsage(
+  { exchange, caller }: { exchange: Exchange; caller: Caller },
+  operation: UsageOperation,
+): void {
+  exchange.countsFor = { accountId: caller.accountId, operation };
+}
+
+/** Records the metrics, usage, trace and the one log line of a request. They contain no prompt, key or header. */
+export function recordExchange(
+  { log, metrics, recordUsage }: Pick<Services, "log" | "metrics" | "recordUsage">,
+  exchange: Exchange,
+  { method, route, status, totalMs }: { method: string; route: string; status: number; totalMs: number },
+): void {
+  const { requestId, keyId, sessionId, upstreamMs, promptTokens, completionTokens, category, span } =
+    exchange;
+  metrics.requests([route, String(status)]);
+  if (upstreamMs !== undefined) {
+    metrics.upstreamSeconds.observe(upstreamMs / 1000);
+    metrics.overheadSeconds.observe((totalMs - upstreamMs) / 1000);
+  }
+  if (promptTokens !== undefined) metrics.tokens(["prompt"], promptTokens);
+  if (completionTokens !== undefined) metrics.tokens(["completion"], completionTokens);
+  if (category !== undefined) metrics.failures([category]);
+  if (exchange.usesOldNames) metrics.oldNames([keyId ?? "none"]);
+  if (exchange.countsFor !== undefined) {
+    const { accountId, operation } = exchange.countsFor;
+    recordUsage({
+      accountId,
+      keyId,
+      operation,
+      failure: usageFailureOf(status, category),
+      promptTokens,
+      completionTokens,
+      totalMs,
+      upstreamMs,
+    });
+  }
+  span?.end(route, status);
+  log.request({
+    requestId,
+    keyId,
+    sessionId,
+    method,
+    route,
+    status,
+    totalMs: toHundredths(totalMs),
+    upstreamMs: upstreamMs === undefined ? undefined : toHundredths(upstreamMs),
+    promptTokens,
+    completionTokens,
+    category,
+  });
+}
+
+/** Why a request failed, as usage counts it; undefined if it succeeded. */
+export function usageFailureOf(
+  status: number,
+  category: ErrorCategory | undefined,
+): UsageFailure | undefined {
+  if (status < 400) return undefined;
+  if (category !== undefined) return category;
+  return status < 500 && status !== clientDisconnectedStatus ? "invalid" : "other";
+}
+
+function toHundredths(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+function requestIdOf(headers: Headers): string {
+  const given = headers.get("x-request-id");
+  return given !== null && usableRequestId.test(given) ? given : crypto.randomUUID();
 }

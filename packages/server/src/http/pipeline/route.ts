@@ -1,3 +1,4 @@
+import { ServiceError } from "../../errors.ts";
 import type { Caller } from "../../identity/caller.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -8,62 +9,72 @@ export interface RoutedRequest extends Request {
   readonly params?: Readonly<Record<string, string>>;
 }
 
-/** One request on its way through a route. */
+/** A request and what its handler needs to serve it. */
 export interface Call {
   request: RoutedRequest;
   server: Bun.Server<undefined>;
   exchange: Exchange;
 }
 
-/** A request whose key or session was found good. */
+/** An authenticated request. */
 export interface CallWithCaller extends Call {
   caller: Caller;
 }
 
-/** A browser that asks for a page and is signed in. */
+/** A request for a page by a browser that is signed in. */
 export interface CallForPage extends CallWithCaller {
-  /** What the page must send with its changing calls, as `x-csrf-token`. */
+  /** The page sends it as `x-csrf-token` with each request that changes something. */
   csrfToken: string;
 }
 
-type Answer = Response | Promise<Response>;
+type Handle<HandledCall> = (call: HandledCall) => Response | Promise<Response>;
 
 interface OpenRoute {
   access: "open";
-  /** Whether people see the answers in a browser, refusals as well. */
+  /** Whether its responses, errors included, are pages for people. */
   isPage: boolean;
-  handle(call: Call): Answer;
+  handle: Handle<Call>;
 }
 
 interface CallerRoute {
   access: "caller";
-  handle(call: CallWithCaller): Answer;
+  handle: Handle<CallWithCaller>;
 }
 
 interface PageRoute {
   access: "page";
-  handle(call: CallForPage): Answer;
+  handle: Handle<CallForPage>;
 }
 
-/** A method and a path (parameters as `:name`), who may call it, and what answers. */
+/** A method and a path (parameters as `:name`), who may call it, and its handler. */
 export type Route = { method: Method; path: string } & (OpenRoute | CallerRoute | PageRoute);
 
-/** A route for anybody. */
+/** A route without authentication. */
 export function open(method: Method, path: string, handle: OpenRoute["handle"]): Route {
   return { method, path, access: "open", isPage: false, handle };
 }
 
-/** A page for anybody. */
+/** A page without authentication. */
 export function openPage(path: string, handle: OpenRoute["handle"]): Route {
   return { method: "GET", path, access: "open", isPage: true, handle };
 }
 
-/** A route that needs a key, or a session and, for what changes something, a proof that its own page makes the call. */
+/** A route that needs a key, or a session and, if it changes something, the CSRF token of its page. */
 export function withCaller(method: Method, path: string, handle: CallerRoute["handle"]): Route {
   return { method, path, access: "caller", handle };
 }
 
-/** A page that needs a session; who has none is sent to sign in. */
+/** A page that needs a session; a browser without one is redirected to sign in. */
 export function page(path: string, handle: PageRoute["handle"]): Route {
   return { method: "GET", path, access: "page", handle };
+}
+
+/** The URL of a request. Bun builds it from the `Host` header, which may be missing or malformed. */
+export function requestAddress({ url }: Request): URL {
+  const address = URL.parse(url);
+  if (address !== null) return address;
+  throw new ServiceError(
+    "malformed_host",
+    "The Host header is missing or malformed; expected a host and, if needed, a port.",
+  );
 }

@@ -1,37 +1,35 @@
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { SignInError } from "../../identity/openid/sign-in-error.ts";
+import { RateLimitError } from "../../prediction/admission.ts";
 import { isStoreUnavailable } from "../../storage/store-error.ts";
-import { failurePage } from "../pages/failure-page.ts";
-import { deprecationHeader } from "../request/deprecations.ts";
-import { requestAddress } from "../request/request-address.ts";
+import { errorPage } from "../pages/error-page.ts";
+import { deprecationHeader } from "../request/old-names.ts";
 import type { Services } from "../services.ts";
 import { authenticate, findSession } from "./authenticate.ts";
-import { answerTo, MethodNotAllowedError } from "./errors.ts";
-import type { Exchange } from "./exchange.ts";
-import { holdUntilTaken } from "./hold-until-taken.ts";
+import { errorResponse, MethodNotAllowedError } from "./errors.ts";
+import { type Exchange, openExchange, recordExchange } from "./exchange.ts";
 import { closeWhenIdle, keepOpen } from "./keep-open.ts";
-import { openExchange, recordExchange } from "./observe.ts";
-import { rateHeaders } from "./rate-headers.ts";
-import type { Call, Route, RoutedRequest } from "./route.ts";
-import { askToSignIn } from "./sign-in-address.ts";
+import { releaseMemory } from "./reserve-memory.ts";
+import { type Call, type Route, type RoutedRequest, requestAddress } from "./route.ts";
+import { redirectToSignIn } from "./sign-in-address.ts";
 
 /** Counts requests in flight. */
 export interface RequestCounter {
-  /** A request came, at this time on the clock of `performance.now()`. */
+  /** A request arrived, at this time on the clock of `performance.now()`. */
   begin(atMs: number): void;
-  /** It was answered and recorded. */
+  /** Its response is ready and it is recorded. */
   end(): void;
 }
 
 export type ServePath = (request: RoutedRequest, server: Bun.Server<undefined>) => Promise<Response>;
 
-/** What a request's log line and metrics call a path that no route has. */
+/** Stands in log lines and metrics for all paths without a route. */
 const unmatched = "unmatched";
 const methodsWithBody: ReadonlySet<Route["method"]> = new Set(["POST", "PATCH"]);
 
 /**
- * Serves the routes of one path, or with none of them every path that no route has. This is the way that each request
- * goes: observed, authenticated, handled, answered, recorded.
+ * Serves the routes of one path or, given none, all paths without a route. Every request takes these steps: it is observed,
+ * authenticated, handled, responded to and recorded.
  */
 export function servePath(routes: readonly Route[], services: Services, counter: RequestCounter): ServePath {
   const byMethod = new Map<string, Route>(routes.map((route) => [route.method, route]));
@@ -51,19 +49,19 @@ export function servePath(routes: readonly Route[], services: Services, counter:
     let route: Route | undefined;
     try {
       route = routeFor(request.method);
-      response = await answerCall(services, route, { request, server, exchange });
+      response = await handle(services, route, { request, server, exchange });
     } catch (error) {
-      // What was given up for a caller who hung up fails with the signal's own reason.
-      const isCallerGone = request.signal.aborted && error === request.signal.reason;
-      const reason = isCallerGone ? new ClientDisconnectedError() : error;
-      response = answerError(services, reason, route, request, exchange);
+      // Work that was aborted because the client disconnected fails with the signal's own reason.
+      const isClientDisconnected = request.signal.aborted && error === request.signal.reason;
+      const reason = isClientDisconnected ? new ClientDisconnectedError() : error;
+      response = respondToError(services, reason, route, request, exchange);
     }
     exchange.atEnd?.();
-    if (exchange.heldBytes > 0) response = holdUntilTaken(response, exchange);
+    if (exchange.heldBytes > 0) response = releaseMemory(response, exchange);
     closeWhenIdle({ server, request });
     const totalMs = performance.now() - exchange.startedAtMs;
     setHeaders(response.headers, exchange, totalMs);
-    // The caller takes its next request elsewhere.
+    // The client opens a new connection, to another process.
     if (services.phase() === "stopping") response.headers.set("connection", "close");
     recordExchange(services, exchange, {
       method: request.method,
@@ -76,9 +74,9 @@ export function servePath(routes: readonly Route[], services: Services, counter:
   };
 }
 
-async function answerCall(services: Services, route: Route, call: Call): Promise<Response> {
+async function handle(services: Services, route: Route, call: Call): Promise<Response> {
   const { request, exchange } = call;
-  // The others' time begins when their body is there.
+  // With a body, the connection must not idle until the body has arrived.
   if (!methodsWithBody.has(route.method)) keepOpen(call);
   if (route.access === "open") return await route.handle(call);
   if (route.access === "caller") {
@@ -88,12 +86,12 @@ async function answerCall(services: Services, route: Route, call: Call): Promise
     return await route.handle({ ...call, caller });
   }
   const session = await findSession(services, request.headers);
-  if (session === undefined) return askToSignIn(requestAddress(request));
+  if (session === undefined) return redirectToSignIn(requestAddress(request));
   exchange.sessionId = session.caller.proof.sessionId;
   return await route.handle({ ...call, ...session });
 }
 
-function answerError(
+function respondToError(
   { log }: Services,
   error: unknown,
   route: Route | undefined,
@@ -101,19 +99,20 @@ function answerError(
   exchange: Exchange,
 ): Response {
   const { requestId } = exchange;
-  const { status, body, headers, category, isUnexpected } = answerTo(error, requestId);
+  const { status, body, headers, category, isUnexpected } = errorResponse(error, requestId);
   if (category !== undefined) exchange.category = category;
-  if (isUnexpected) log.logger.error({ requestId, err: error }, "unexpected fault");
+  if (error instanceof RateLimitError) exchange.rate = error.rate;
+  if (isUnexpected) log.logger.error({ requestId, err: error }, "unexpected error");
   if (isStoreUnavailable(error)) log.storeFailed(error);
   if (error instanceof SignInError) {
-    log.logger.warn({ requestId, failure: error.failure, reason: error.reason }, "a sign-in failed");
+    log.logger.warn({ requestId, failure: error.failure, reason: error.reason }, "sign-in failed");
   }
-  if (!isSeenByPeople(route, request)) return Response.json(body, { status, headers });
-  return failurePage({ status, text: String(body.detail), requestId, url: URL.parse(request.url), headers });
+  if (!expectsPage(route, request)) return Response.json(body, { status, headers });
+  return errorPage({ status, text: String(body.detail), requestId, url: URL.parse(request.url), headers });
 }
 
-/** Pages are, and whatever a browser goes to that has no route: an address that somebody typed. */
-function isSeenByPeople(route: Route | undefined, { headers }: Request): boolean {
+/** True for the routes of pages, and for an address without a route that somebody opens in a browser. */
+function expectsPage(route: Route | undefined, { headers }: Request): boolean {
   if (route === undefined) return headers.get("sec-fetch-mode") === "navigate";
   return route.access === "page" || (route.access === "open" && route.isPage);
 }
@@ -128,9 +127,11 @@ function setHeaders(headers: Headers, exchange: Exchange, totalMs: number): void
   );
   headers.set("x-content-type-options", "nosniff");
   headers.set("referrer-policy", "same-origin");
-  // What a session was shown must not come back by the browser's back button once it has ended.
+  // After a session has ended, the browser's back button must not show its pages again.
   if (sessionId !== undefined) headers.set("cache-control", "no-store");
   if (usesOldNames) headers.set("deprecation", deprecationHeader);
   if (rate === undefined) return;
-  for (const [name, value] of rateHeaders(rate)) headers.set(name, value);
+  // OpenAI's names.
+  headers.set("x-ratelimit-limit-requests", String(rate.limit));
+  headers.set("x-ratelimit-remaining-requests", String(rate.remaining));
 }

@@ -1,17 +1,17 @@
 /** The cookie that carries a session's token. */
 export interface SessionCookie {
-  /** The token that a request carries. */
+  /** The token in a request's cookie. */
   read(headers: Headers): string | undefined;
-  /** `Set-Cookie` that gives the browser a token. */
-  give(token: string): string;
-  /** `Set-Cookie` that takes it back. */
-  take(): string;
+  /** `Set-Cookie` that sets a token. */
+  set(token: string): string;
+  /** `Set-Cookie` that deletes it. */
+  clear(): string;
 }
 
 export interface CookieSettings {
-  /** Of the database: browsers share cookies between all ports of a host, and each Presage there has its own sessions. */
+  /** Identifies the database: browsers share cookies between all ports of a host, where each Presage has its own sessions. */
   suffix: string;
-  /** Whether browsers come by https. */
+  /** Whether browsers use https. */
   isSecure: boolean;
 }
 
@@ -20,12 +20,12 @@ export function createSessionCookie(settings: CookieSettings & { maxAgeMs: numbe
   const write = (value: string, maxAge: number) => writeCookie({ name, value, maxAge }, settings);
   return {
     read: (headers) => readCookies(headers).get(name) ?? undefined,
-    give: (token) => write(token, Math.floor(settings.maxAgeMs / 1000)),
-    take: () => write("", 0),
+    set: (token) => write(token, Math.floor(settings.maxAgeMs / 1000)),
+    clear: () => write("", 0),
   };
 }
 
-/** Browsers take a name with this prefix only from the host itself and only over https. */
+/** Browsers accept a name with this prefix only from the host itself and only over https. */
 export function cookieName(stem: string, { suffix, isSecure }: CookieSettings): string {
   return `${isSecure ? "__Host-" : ""}${stem}_${suffix}`;
 }
@@ -34,7 +34,7 @@ export function readCookies(headers: Headers): Bun.CookieMap {
   return new Bun.CookieMap(headers.get("cookie") ?? "");
 }
 
-/** A cookie that no script reads and that other sites send along with nothing but their links. */
+/** A cookie that no script can read, and that requests from other sites send only when a link is followed. */
 export function writeCookie(
   { name, value, maxAge }: { name: string; value: string; maxAge: number },
   { isSecure }: Pick<CookieSettings, "isSecure">,

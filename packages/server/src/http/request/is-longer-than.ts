@@ -1,4 +1,4 @@
-/** Whether a value has more characters than this as JSON, more or less. It looks no further than that. */
+/** Whether a value's JSON has more characters than this, approximately. Stops counting there. */
 export function isLongerThan(value: unknown, characters: number): boolean {
   return charactersLeft(value, characters) < 0;
 }

@@ -2,7 +2,7 @@ import type { Keyset, KeysetPage } from "../../storage/keyset.ts";
 
 const defaultLimit = 1_000;
 
-/** What a query with `limit` and `after` asks for; its schema has checked both. */
+/** The page that a query with `limit` and `after`, both checked by its schema, asks for. */
 export function readKeysetPage({
   limit,
   after,

@@ -1,33 +1,33 @@
 import { maxDepth } from "./scan-json.ts";
 
-/** JSON, read. Both are one and the same value unless there are numbers in it that a double does not hold. */
+/** Parsed JSON. Both are the same value unless it has numbers that a double cannot represent. */
 export interface JsonReading {
-  /** With every number as a double, for whatever looks at the types of values. */
+  /** With every number as a double, for code that checks types of values. */
   plain: unknown;
-  /** With the digits of long integers, in objects of their own that only `JSON.stringify` knows; to be sent on or kept. */
+  /** With the digits of long integers, in objects that only `JSON.stringify` understands; to be forwarded or stored. */
   exact: unknown;
 }
 
 /**
- * Parses JSON so that an integer beyond a double's exact range, a seed for example, is written again digit for digit.
- * Throws a `SyntaxError` for what is no JSON and for what is nested too deeply to be written again.
+ * Parses JSON so that an integer beyond a double's exact range, such as a seed, is written again digit for digit.
+ * Throws a `SyntaxError` for invalid JSON and for JSON that is nested too deeply to be written again.
  */
 export function parseJson(text: string): unknown {
   return readJson(text).exact;
 }
 
-/** Like `parseJson`, in both readings. */
+/** Like `parseJson`, with both readings. */
 export function readJson(text: string): JsonReading {
   const plain: unknown = JSON.parse(text);
   return { plain, exact: hasLongNumber(plain, 0) ? parseExactly(text) : plain };
 }
 
-/** Like `parseJson` for a text whose nesting has been looked at already. It takes ten times as long as `JSON.parse`. */
+/** Like `parseJson`, for a text whose depth has been checked. It takes ten times as long as `JSON.parse`. */
 export function parseExactly(text: string): unknown {
   return JSON.parse(text, keepLongNumber);
 }
 
-/** Goes through the whole value, no deeper than it may be. Plain loops: this is done for every request. */
+/** Checks the depth of the whole value as well. Plain loops, because every request passes here. */
 function hasLongNumber(value: unknown, depth: number): boolean {
   if (typeof value === "number") return isInexact(value);
   if (typeof value !== "object" || value === null) return false;
@@ -39,12 +39,12 @@ function hasLongNumber(value: unknown, depth: number): boolean {
   return found;
 }
 
-/** What is beyond range is read as infinite. */
+/** `JSON.parse` reads a number beyond the range of doubles as infinite. */
 function isInexact(value: number): boolean {
   return !Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value));
 }
 
-/** `JSON.rawJSON` and the reviver's source text are in the runtime, not yet in TypeScript's library. */
+/** TypeScript's library does not know `JSON.rawJSON` and the reviver's source text yet. */
 const rawJson = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
 
 function keepLongNumber(_key: string, value: unknown, context?: { source?: string }): unknown {

@@ -1,18 +1,19 @@
 import { createHash } from "node:crypto";
 import type { Once } from "../../storage/idempotency/once.ts";
-import type { CallWithCaller } from "../pipeline/route.ts";
-import { requestAddress } from "./request-address.ts";
-import { ValidationFailure } from "./validation.ts";
+import { type CallWithCaller, requestAddress } from "../pipeline/route.ts";
+import { InvalidRequestError } from "./validate.ts";
 
-/** The caller's word by which a second try of the same request is known. */
+/** The client's name for a request, by which a retry is recognised. */
 export function readIdempotencyKey(headers: Headers): string | undefined {
   const key = headers.get("idempotency-key");
   if (key === null || /^[!-~]{1,200}$/.test(key)) return key ?? undefined;
   const msg = "Value error, Input should be 1 to 200 visible ASCII characters";
-  throw new ValidationFailure([{ type: "value_error", loc: ["header", "idempotency-key"], msg, input: key }]);
+  throw new InvalidRequestError([
+    { type: "value_error", loc: ["header", "idempotency-key"], msg, input: key },
+  ]);
 }
 
-/** What a request is known by, if its caller wants it done once: the user, the operation and the key; where it goes and its body. */
+/** Identifies a request that is to be done once by its user, operation and key, and its content by its path and body. */
 export function readOnce(
   { request, caller: { accountId, userId } }: CallWithCaller,
   operation: string,

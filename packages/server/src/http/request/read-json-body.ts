@@ -2,18 +2,19 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { readBodyWithin } from "../../limits/read-body-within.ts";
 import { type JsonReading, parseExactly, readJson } from "./parse-json.ts";
+import { valueError } from "./pydantic-issues.ts";
 import { scanJson } from "./scan-json.ts";
-import { ValidationFailure } from "./validation.ts";
+import { InvalidRequestError } from "./validate.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
-/** Whatever is in such a body, it is read within milliseconds. */
+/** A body up to this length is read within milliseconds, whatever it contains. */
 const shortBodyBytes = 64 * 1024;
-/** Each step of reading a longer one may take a tenth of a second: other requests have their turn between them. */
+/** Each step of reading a longer body may take a tenth of a second, so other requests are served between them. */
 const longBodyBytes = 512 * 1024;
 
 /**
- * Reads a request's body as JSON, whatever content type it claims. No body and a null are undefined. Of a key that is
- * there twice the last one counts.
+ * Reads a request's body as JSON, whatever its content type. An empty body and null are undefined. If a key is repeated, its last
+ * value counts.
  */
 export async function readJsonBody(
   request: Request,
@@ -22,7 +23,7 @@ export async function readJsonBody(
 ): Promise<JsonReading> {
   const bytes = await readBodyWithin(request, maxBodyBytes, onLength).catch((error: unknown) => {
     if (error instanceof ServiceError) throw error;
-    // A body fails to arrive only with its connection.
+    // Reading a body fails only if the connection does.
     throw new ClientDisconnectedError();
   });
   if (bytes === undefined) {
@@ -35,10 +36,14 @@ export async function readJsonBody(
 
 const nothing: JsonReading = { plain: undefined, exact: undefined };
 
-/** Refuses what would take too much time or memory before it is parsed. */
+/** Refuses a body that would take too much time or memory, before it is parsed. */
 async function parseInTurns(bytes: Uint8Array): Promise<JsonReading> {
-  const { fault, mayHaveLongNumber } = scanJson(bytes);
-  if (fault !== undefined) throw fault.isTooDeep ? invalidJson(fault.reason) : tooMuch(fault.reason);
+  const { refusal, mayHaveLongNumber } = scanJson(bytes);
+  if (refusal !== undefined) {
+    throw refusal.isTooDeep
+      ? invalidJson(refusal.reason)
+      : new InvalidRequestError([valueError(["body"], refusal.reason)]);
+  }
   const isLong = bytes.length > longBodyBytes;
   if (isLong) await nextTurn();
   const plain = parse(bytes, JSON.parse);
@@ -66,14 +71,8 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-function invalidJson(reason: string): ValidationFailure {
-  return new ValidationFailure([
+function invalidJson(reason: string): InvalidRequestError {
+  return new InvalidRequestError([
     { type: "json_invalid", loc: ["body", 0], msg: "JSON decode error", input: {}, ctx: { error: reason } },
-  ]);
-}
-
-function tooMuch(reason: string): ValidationFailure {
-  return new ValidationFailure([
-    { type: "value_error", loc: ["body"], msg: `Value error, ${reason}`, ctx: { error: reason } },
   ]);
 }

@@ -1,14 +1,12 @@
-import type { z } from "zod";
-import { holdBody } from "../pipeline/hold-memory.ts";
+import { z } from "zod";
 import { keepOpen } from "../pipeline/keep-open.ts";
-import type { Call } from "../pipeline/route.ts";
+import { reserveBody } from "../pipeline/reserve-memory.ts";
+import { type Call, requestAddress } from "../pipeline/route.ts";
 import type { JsonReading } from "./parse-json.ts";
 import { readJsonBody } from "./read-json-body.ts";
-import { requestAddress } from "./request-address.ts";
-import { usesOldNames } from "./uses-old-names.ts";
-import { validate } from "./validation.ts";
+import { validate } from "./validate.ts";
 
-/** A request's body, checked. Without a body it is undefined, where the schema takes that. */
+/** A request's body, checked. It is undefined if there is none and the schema allows that. */
 export function readBody<Schema extends z.ZodType>(
   call: Call,
   schema: Schema,
@@ -18,8 +16,8 @@ export function readBody<Schema extends z.ZodType>(
 }
 
 /**
- * Like `readBody`, for what is sent on or kept as it came: numbers that a double does not hold keep their digits, in
- * objects that only `JSON.stringify` knows. So do not calculate with its numbers, unless their schema bounds them.
+ * Like `readBody`, for what is forwarded or stored as it was sent: numbers that a double cannot represent keep their digits,
+ * in objects that only `JSON.stringify` understands. So do not calculate with its numbers, unless their schema bounds them.
  */
 export function readExactBody<Schema extends z.ZodType>(
   call: Call,
@@ -36,15 +34,15 @@ async function readBodyAs<Schema extends z.ZodType>(
   maxBodyBytes: number,
 ): Promise<z.input<Schema>> {
   const { request, exchange } = call;
-  const reading = await readJsonBody(request, maxBodyBytes, (bytes) => holdBody(exchange, bytes));
+  const reading = await readJsonBody(request, maxBodyBytes, (bytes) => reserveBody(exchange, bytes));
   keepOpen(call);
   exchange.usesOldNames = usesOldNames(schema, reading.plain);
-  // To the schema a long integer is a number like any other, and never the object that keeps its digits.
+  // The schema sees a long integer as a number, not as the object that keeps its digits.
   const checked = validate(schema, reading.plain, "body");
   return wanted === "plain" ? checked : (reading.exact as z.input<Schema>);
 }
 
-/** A request's query, checked. Of a name that is there twice the last one counts. */
+/** A request's query, checked. If a name is repeated, the last value counts. */
 export function readQuery<Schema extends z.ZodType>(
   { request, exchange }: Call,
   schema: Schema,
@@ -57,4 +55,48 @@ export function readQuery<Schema extends z.ZodType>(
 /** The parameters in a request's path, checked. */
 export function readPath<Schema extends z.ZodType>({ request }: Call, schema: Schema): z.input<Schema> {
   return validate(schema, request.params, "path");
+}
+
+type FindsOldName = (value: unknown) => boolean;
+
+/** Made once for each schema; most schemas have no deprecated fields. */
+const finders = new WeakMap<z.core.$ZodType, FindsOldName>();
+
+/** Whether a value has anything but null under a name that its schema marks as deprecated, whatever else is wrong with it. */
+export function usesOldNames(schema: z.core.$ZodType, value: unknown): boolean {
+  let finds = finders.get(schema);
+  if (finds === undefined) {
+    finds = finderOf(schema) ?? (() => false);
+    finders.set(schema, finds);
+  }
+  return finds(value);
+}
+
+function finderOf(schema: z.core.$ZodType): FindsOldName | undefined {
+  if (z.globalRegistry.get(schema)?.deprecated) return isGiven;
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable) return finderOf(schema.unwrap());
+  if (schema instanceof z.ZodArray) return inItems(finderOf(schema.element));
+  if (schema instanceof z.ZodUnion) return inAny(schema.options.map(finderOf));
+  if (schema instanceof z.ZodObject) {
+    const fields = Object.entries<z.core.$ZodType>(schema.shape);
+    return inAny(fields.map(([name, field]) => inField(name, finderOf(field))));
+  }
+  return undefined;
+}
+
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function inItems(finds: FindsOldName | undefined): FindsOldName | undefined {
+  return finds && ((value) => Array.isArray(value) && value.some(finds));
+}
+
+function inField(name: string, finds: FindsOldName | undefined): FindsOldName | undefined {
+  return finds && ((value) => typeof value === "object" && value !== null && finds(Reflect.get(value, name)));
+}
+
+function inAny(all: readonly (FindsOldName | undefined)[]): FindsOldName | undefined {
+  const some = all.filter((finds) => finds !== undefined);
+  return some.length === 0 ? undefined : (value) => some.some((finds) => finds(value));
 }

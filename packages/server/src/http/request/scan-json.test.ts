@@ -3,7 +3,7 @@ import { scanJson } from "./scan-json.ts";
 
 const scan = (text: string) => scanJson(new TextEncoder().encode(text));
 const list = (item: string, times: number) => `[${Array(times).fill(item).join(",")}]`;
-const reasonOf = (text: string) => scan(text).fault?.reason;
+const reasonOf = (text: string) => scan(text).refusal?.reason;
 
 describe("Looking through a body before it is parsed", () => {
   test.each([
@@ -33,8 +33,8 @@ describe("Looking through a body before it is parsed", () => {
     ] as const) {
       const nested = (levels: number) =>
         `${open.repeat(levels)}${close === "}" ? "1" : ""}${close.repeat(levels)}`;
-      expect(scan(`[${nested(255)},${nested(255)}]`).fault).toBeUndefined();
-      expect(scan(nested(257)).fault).toEqual({ isTooDeep: true, reason: "nested deeper than 256 levels" });
+      expect(scan(`[${nested(255)},${nested(255)}]`).refusal).toBeUndefined();
+      expect(scan(nested(257)).refusal).toEqual({ isTooDeep: true, reason: "nested deeper than 256 levels" });
     }
   });
 
@@ -61,7 +61,7 @@ describe("Looking through a body before it is parsed", () => {
 
   test("comes to the end of what is no JSON", () => {
     for (const text of ["", '"', '"\\', "]]]]", "}{", "-", "1e", "tru", ":::", '"a":', "\0\u00ff"]) {
-      expect(scan(text).fault).toBeUndefined();
+      expect(scan(text).refusal).toBeUndefined();
     }
   });
 });

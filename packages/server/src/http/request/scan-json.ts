@@ -1,15 +1,15 @@
-/** Deeper than any real request; below the depth at which writing JSON overflows the stack. */
+/** Deeper than any real request, and less than the depth at which writing JSON overflows the stack. */
 export const maxDepth = 256;
-/** A thousand imported results with all their fields and tags have fewer, and so do thirty thousand messages. */
+/** A thousand imported results with all fields and tags have fewer, and so do thirty thousand messages. */
 const maxValues = 100_000;
 const maxNumberCharacters = 1_000;
-/** Up to this many, each is searched for; from then on it is faster to go byte by byte. */
+/** Up to this many, each is searched for; after that it is faster to go byte by byte. */
 const fewEscapedQuotes = 10_000;
 
 export interface JsonScan {
   /** Why the text must not be parsed. */
-  fault: { isTooDeep: boolean; reason: string } | undefined;
-  /** Whether a number may be one that a double does not hold exactly. */
+  refusal: { isTooDeep: boolean; reason: string } | undefined;
+  /** Whether there may be a number that a double cannot represent exactly. */
   mayHaveLongNumber: boolean;
 }
 
@@ -33,9 +33,9 @@ const code = {
 } as const;
 
 /**
- * Looks once through the bytes of a body before anything is made of them: how deep it is nested, how many values and how
- * long numbers it has. Values take up to a hundred times the memory of their text, so that too many have to be refused
- * before they are made. What is no JSON passes; the parser says what is wrong with it.
+ * Scans the bytes of a body once, before it is parsed, for its depth, the number of its values and the length of its numbers.
+ * Values take up to a hundred times the memory of their text, so too many have to be refused before they are made. Invalid JSON
+ * passes; the parser says what is wrong with it.
  */
 export function scanJson(bytes: Uint8Array): JsonScan {
   const { length } = bytes;
@@ -73,14 +73,14 @@ export function scanJson(bytes: Uint8Array): JsonScan {
     }
     if (values > maxValues) return refuse(`A body has at most ${maxValues} values`);
   }
-  return { fault: undefined, mayHaveLongNumber };
+  return { refusal: undefined, mayHaveLongNumber };
 }
 
 function refuse(reason: string, { isTooDeep = false } = {}): JsonScan {
-  return { fault: { isTooDeep, reason }, mayHaveLongNumber: false };
+  return { refusal: { isTooDeep, reason }, mayHaveLongNumber: false };
 }
 
-/** Finds where a string ends that has begun, the quote included. */
+/** Returns a function that finds the end of a string, after its closing quote. */
 function stringSkipper(bytes: Uint8Array): (start: number) => number {
   let escapedQuotes = 0;
   return (start) => {
@@ -115,7 +115,7 @@ function endOfWord(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-/** True for all integers of 16 digits and more and for all that may be beyond range, and for some that are neither. */
+/** True for all integers of 16 digits or more, for all numbers that may be out of range, and for some others. */
 function mayBeLong(bytes: Uint8Array, start: number, end: number): boolean {
   if (end - start < "1e308".length) return false;
   let isFraction = false;

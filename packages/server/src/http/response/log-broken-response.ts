@@ -8,10 +8,10 @@ export function logBrokenResponse(
   { request, exchange: { requestId } }: Pick<Call, "request" | "exchange">,
 ): (error: unknown) => void {
   return (error) => {
-    // The client disconnected: nobody waits for the rest.
+    // The client disconnected and does not wait for the rest.
     if (request.signal.aborted) return;
     const isOutage = isStoreUnavailable(error);
     if (isOutage) log.storeFailed(error);
-    log.logger.error({ requestId, ...(isOutage ? {} : { err: error }) }, "an answer broke off");
+    log.logger.error({ requestId, ...(isOutage ? {} : { err: error }) }, "response broke off");
   };
 }

@@ -1,6 +1,6 @@
 import type { Pieces } from "../../storage/read-in-pieces.ts";
-import { holdStored } from "../pipeline/hold-memory.ts";
 import { keepOpenForEach } from "../pipeline/keep-open.ts";
+import { reserveStored } from "../pipeline/reserve-memory.ts";
 import type { Call } from "../pipeline/route.ts";
 import type { Services } from "../services.ts";
 import { logBrokenResponse } from "./log-broken-response.ts";
@@ -9,8 +9,8 @@ import { streamTexts } from "./stream-texts.ts";
 const headers = { "content-type": "application/json;charset=utf-8" };
 
 /**
- * An answer that is a JSON list inside an object. One piece of items is answered whole; of more, one at a time is read and written,
- * as the reader takes them.
+ * A response that is a JSON list in an object. One piece of items is sent whole; several are read and written one at a time, as
+ * the client reads them.
  */
 export async function streamList<Item>(
   services: Pick<Services, "log">,
@@ -19,13 +19,13 @@ export async function streamList<Item>(
   { count, maxBytes, read }: Pieces<Item>,
   toJson: (item: Item) => string,
 ): Promise<Response> {
-  holdStored(call.exchange, maxBytes);
+  reserveStored(call.exchange, maxBytes);
   const texts = keepOpenForEach(call, listTexts(name, read(), toJson));
   if (count <= 1) return new Response((await Array.fromAsync(texts)).join(""), { headers });
   return new Response(await streamTexts(texts, logBrokenResponse(services, call)), { headers });
 }
 
-/** A JSON list inside an object, in texts that follow each other, one for each piece of items. */
+/** A JSON list in an object, as one text for each piece of items. */
 async function* listTexts<Item>(
   name: string,
   pieces: AsyncIterable<readonly Item[]>,

@@ -1,8 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StoredResult } from "../../evaluation/results/record/evaluation-record.ts";
-import { exportFormat } from "../resources/results/export-format.ts";
-import { exportTexts } from "../resources/results/export-texts.ts";
+import { exportFormat, exportTexts } from "../resources/results/export-format.ts";
 import { streamTexts } from "./stream-texts.ts";
 
 type Pieces = AsyncGenerator<StoredResult[], void>;
@@ -72,7 +71,7 @@ test("a failure in the middle breaks the connection instead of ending the export
   expect(broken).toEqual([new Error("the store is gone")]);
 });
 
-test("a result that cannot be written is heard of as well", async () => {
+test("a result that cannot be written is reported as well", async () => {
   broken.length = 0;
   pieces = async function* (): Pieces {
     yield piece(1);
@@ -82,7 +81,7 @@ test("a result that cannot be written is heard of as well", async () => {
   expect(broken).toEqual([expect.any(RangeError)]);
 });
 
-test("pieces are read as they are taken, and no more once the caller hangs up", async () => {
+test("pieces are read as the client takes them, and none once it has disconnected", async () => {
   let read = 0;
   pieces = async function* (): Pieces {
     for (;;) {

@@ -1,6 +1,8 @@
+import { pullStream } from "./pull-stream.ts";
+
 /**
- * An answer made of texts as a stream that reads on as fast as its reader does. The first text is read before this returns, so
- * that an early failure still has a status; a later one breaks the connection, and nobody takes a part for the whole.
+ * A response body of texts, each made when the reader is ready for it. The first one is made before this returns, so that an
+ * early failure still has a status; a later one breaks the connection.
  */
 export async function streamTexts(
   texts: AsyncIterator<string, void>,
@@ -8,24 +10,10 @@ export async function streamTexts(
 ): Promise<ReadableStream<Uint8Array>> {
   const encoder = new TextEncoder();
   let first: IteratorResult<string, void> | undefined = await texts.next();
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        try {
-          const next = first ?? (await texts.next());
-          first = undefined;
-          if (next.done) return controller.close();
-          controller.enqueue(encoder.encode(next.value));
-        } catch (error) {
-          onBroken(error);
-          // Breaks the connection. An error given here would be printed by Bun, with its source.
-          controller.error();
-        }
-      },
-      async cancel() {
-        await texts.return?.();
-      },
-    },
-    { highWaterMark: 0 },
-  );
+  const read = async () => {
+    const next = first ?? (await texts.next());
+    first = undefined;
+    return next.done ? undefined : encoder.encode(next.value);
+  };
+  return pullStream(read, onBroken, () => texts.return?.());
 }

@@ -7,6 +7,7 @@ import { CodeBlock } from "../../ui/code-block.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { TextInput } from "../../ui/form/inputs.tsx";
 import { Modal } from "../../ui/overlay/modal.tsx";
+import { firstPrediction } from "../first-prediction.ts";
 
 interface NewKeyDialogProps {
   newKey: NewKey | undefined;
@@ -71,16 +72,8 @@ function NewKeyContent({ newKey: { key, name }, field }: { newKey: NewKey; field
       </div>
       <div className="flex min-w-0 flex-col gap-1.5">
         <h3 className="text-sm font-medium">Try it</h3>
-        <CodeBlock code={firstCall(key)} label="the example" />
+        <CodeBlock code={`export PRESAGE_API_KEY='${key}'\n${firstPrediction()}`} label="the example" />
       </div>
     </>
   );
-}
-
-function firstCall(key: string): string {
-  return `export PRESAGE_API_KEY='${key}'
-curl '${location.origin}/v1/predict' \\
-  -H "X-API-KEY: $PRESAGE_API_KEY" \\
-  -H 'Content-Type: application/json' \\
-  -d '{"interaction": {"state": "You are in the kitchen. The fridge is closed.", "action": "open fridge"}}'`;
 }

@@ -2,17 +2,12 @@ import { readTaxonomy } from "@presage/contract/read-taxonomy";
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
-import { SearchX } from "lucide-react";
 import { useMemo } from "react";
 import { isBuiltIn, taxonomyRevisionsQuery } from "../../data/error-taxonomies.ts";
-import { isNotFound } from "../../data/query-errors.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { buttonClass } from "../../ui/button.tsx";
-import { Card } from "../../ui/card.tsx";
-import { EmptyState } from "../../ui/empty-state.tsx";
-import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
-import { SkeletonRows } from "../../ui/skeleton.tsx";
+import { UnavailablePage } from "../unavailable-page.tsx";
 import { TaxonomyCompareCard } from "./compare/taxonomy-compare-card.tsx";
 import { RevisionBar } from "./labels/revision-bar.tsx";
 import { TaxonomyActions } from "./taxonomy-actions.tsx";
@@ -30,33 +25,16 @@ function ErrorTaxonomyPage() {
   if (revisions.data !== undefined && newest !== undefined) {
     return <Taxonomy key={taxonomyId} revisions={revisions.data} newest={newest} />;
   }
-  const isMissing = revisions.isSuccess || isNotFound(revisions.error);
   return (
-    <Page title="Error taxonomy">
-      {revisions.isError && !isMissing && (
-        <ErrorNotice error={revisions.error} onRetry={() => revisions.refetch()} />
-      )}
-      {revisions.isPending && (
-        <Card>
-          <SkeletonRows count={8} className="h-8" />
-        </Card>
-      )}
-      {isMissing && (
-        <Card>
-          <EmptyState
-            icon={SearchX}
-            title="Taxonomy not found"
-            actions={
-              <Link to="/error-taxonomies" className={buttonClass({ variant: "primary" })}>
-                All error taxonomies
-              </Link>
-            }
-          >
-            The URL may be wrong, or the taxonomy may belong to another account.
-          </EmptyState>
-        </Card>
-      )}
-    </Page>
+    <UnavailablePage
+      title="Error taxonomy"
+      query={revisions}
+      actions={
+        <Link to="/error-taxonomies" className={buttonClass({ variant: "primary" })}>
+          All error taxonomies
+        </Link>
+      }
+    />
   );
 }
 

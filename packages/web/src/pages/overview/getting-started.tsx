@@ -10,6 +10,7 @@ import { usePresage } from "../../data/use-presage.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
+import { firstPrediction } from "../first-prediction.ts";
 
 interface GettingStartedProps {
   usage: ComparedUsage | undefined;
@@ -63,7 +64,7 @@ export function GettingStarted({ usage, summary }: GettingStartedProps) {
           }
         >
           <p>Try it in the playground, or from a shell:</p>
-          <CodeBlock code={firstPrediction(location.origin)} label="the command" />
+          <CodeBlock code={firstPrediction()} label="the command" />
         </StepRow>
         <StepRow
           title="Evaluate an answer"
@@ -115,16 +116,4 @@ function StepRow({ title, isDone, action, children }: StepRowProps) {
       </div>
     </li>
   );
-}
-
-function firstPrediction(origin: string): string {
-  const body = JSON.stringify({
-    interaction: { state: "You are in the kitchen. The fridge is closed.", action: "open fridge" },
-  });
-  return [
-    `curl ${origin}/v1/predict \\`,
-    `  -H "X-API-KEY: $PRESAGE_API_KEY" \\`,
-    `  -H "Content-Type: application/json" \\`,
-    `  -d '${body}'`,
-  ].join("\n");
 }

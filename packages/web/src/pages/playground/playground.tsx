@@ -82,7 +82,7 @@ export function Playground({ model }: PlaygroundProps) {
           <PredictBar
             ref={predictButton}
             isPending={predictions.isPending}
-            isKept={drafting.isKept}
+            isStored={drafting.isStored}
             onCancel={cancel}
           />
         }

@@ -5,13 +5,13 @@ import { Button } from "../../ui/button.tsx";
 interface PredictBarProps {
   ref: Ref<HTMLButtonElement>;
   isPending: boolean;
-  isKept: boolean;
+  isStored: boolean;
   onCancel(): void;
 }
 
 const commandKey = /\bMac|iPhone|iPad/.test(navigator.userAgent) ? "⌘" : "Ctrl";
 
-export function PredictBar({ ref, isPending, isKept, onCancel }: PredictBarProps) {
+export function PredictBar({ ref, isPending, isStored, onCancel }: PredictBarProps) {
   return (
     <>
       <Button ref={ref} type="submit" variant="primary" icon={<Play aria-hidden />} isBusy={isPending}>
@@ -23,7 +23,7 @@ export function PredictBar({ ref, isPending, isKept, onCancel }: PredictBarProps
         <KeyHint>Enter</KeyHint>
       </span>
       <span className="flex-1" />
-      {!isKept && (
+      {!isStored && (
         <span role="status" className="text-xs text-warn">
           Too long for this browser to save: reloading the page would lose it.
         </span>

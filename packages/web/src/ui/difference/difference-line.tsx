@@ -11,13 +11,13 @@ const signs: Record<Side, string> = { equal: " ", removed: "−", added: "+" };
 const grounds: Record<Side, string> = { equal: "", removed: "bg-fail-soft", added: "bg-pass-soft" };
 
 /** One row of a difference, readable without colours. */
-export function DifferenceLine({ row, onUnfold }: { row: DisplayRow; onUnfold(from: number): void }) {
+export function DifferenceLine({ row, onExpand }: { row: DisplayRow; onExpand(from: number): void }) {
   switch (row.kind) {
-    case "folded":
+    case "collapsed":
       return (
         <button
           type="button"
-          onClick={() => onUnfold(row.from)}
+          onClick={() => onExpand(row.from)}
           className="flex w-full gap-2 bg-sunken px-3 py-0.5 text-left text-ink-3 -outline-offset-2 hover:bg-hover hover:text-ink"
         >
           <span aria-hidden>⋯</span>

@@ -11,8 +11,8 @@ export function DifferenceRows({
   difference: Extract<Difference, { kind: "rows" }>;
   layout: Layout;
 }) {
-  const [unfolded, setUnfolded] = useState<ReadonlySet<number>>(new Set());
-  const shown = useMemo(() => displayRows(rows, layout, unfolded, paths), [rows, layout, unfolded, paths]);
+  const [expanded, setExpanded] = useState<ReadonlySet<number>>(new Set());
+  const shown = useMemo(() => displayRows(rows, layout, expanded, paths), [rows, layout, expanded, paths]);
   return (
     <VirtualRows
       label="Difference"
@@ -22,7 +22,7 @@ export function DifferenceRows({
         const row = shown[index];
         if (row === undefined) return null;
         if (row.kind === "equal" && layout === "side-by-side") return <EqualPair row={row} />;
-        return <DifferenceLine row={row} onUnfold={(from) => setUnfolded(new Set([...unfolded, from]))} />;
+        return <DifferenceLine row={row} onExpand={(from) => setExpanded(new Set([...expanded, from]))} />;
       }}
     />
   );

@@ -11,10 +11,10 @@ function rowsOf(signs: string): DifferenceRow[] {
   });
 }
 
-function shown(signs: string, layout: Layout = "unified", unfolded = new Set<number>()): string {
-  const signOf = { equal: "=", removed: "-", added: "+", pair: "|", folded: "" };
-  return displayRows(rowsOf(signs), layout, unfolded)
-    .map((row) => (row.kind === "folded" ? `(${row.count})` : signOf[row.kind]))
+function shown(signs: string, layout: Layout = "unified", expanded = new Set<number>()): string {
+  const signOf = { equal: "=", removed: "-", added: "+", pair: "|", collapsed: "" };
+  return displayRows(rowsOf(signs), layout, expanded)
+    .map((row) => (row.kind === "collapsed" ? `(${row.count})` : signOf[row.kind]))
     .join("");
 }
 

@@ -7,19 +7,19 @@ export type DisplayRow =
   | { kind: "added"; line: ComparedLine }
   | { kind: "pair"; before: ComparedLine | undefined; after: ComparedLine | undefined }
   /** Hidden equal rows, from the index of the first. */
-  | { kind: "folded"; from: number; count: number; path: string | undefined };
+  | { kind: "collapsed"; from: number; count: number; path: string | undefined };
 
 export type Layout = "unified" | "side-by-side";
 
 /** Equal rows that stay visible around each change. */
 const contextRows = 3;
 /** Fewer rows are not collapsed. */
-const minFolded = 3;
+const minCollapsed = 3;
 
 export function displayRows(
   rows: readonly DifferenceRow[],
   layout: Layout,
-  unfolded: ReadonlySet<number>,
+  expanded: ReadonlySet<number>,
   paths?: readonly string[],
 ): DisplayRow[] {
   const shown: DisplayRow[] = [];
@@ -34,16 +34,17 @@ export function displayRows(
   return shown;
 
   function pushEqual(from: number, end: number): void {
-    const foldFrom = from === 0 ? from : from + contextRows;
-    const foldEnd = end === rows.length ? end : end - contextRows;
-    const isFolded = foldEnd - foldFrom >= minFolded && !unfolded.has(foldFrom);
+    const collapseFrom = from === 0 ? from : from + contextRows;
+    const collapseEnd = end === rows.length ? end : end - contextRows;
+    const isCollapsed = collapseEnd - collapseFrom >= minCollapsed && !expanded.has(collapseFrom);
     for (let index = from; index < end; index += 1) {
       const row = rows[index];
-      if (isFolded && index === foldFrom) {
-        const path = paths?.[foldEnd];
-        shown.push({ kind: "folded", from: foldFrom, count: foldEnd - foldFrom, path });
+      if (isCollapsed && index === collapseFrom) {
+        const path = paths?.[collapseEnd];
+        shown.push({ kind: "collapsed", from: collapseFrom, count: collapseEnd - collapseFrom, path });
       }
-      if (row?.kind === "equal" && !(isFolded && index >= foldFrom && index < foldEnd)) shown.push(row);
+      if (row?.kind === "equal" && !(isCollapsed && index >= collapseFrom && index < collapseEnd))
+        shown.push(row);
     }
   }
 

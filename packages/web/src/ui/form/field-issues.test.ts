@@ -4,7 +4,7 @@ import { fieldIssues, issueAt, otherIssues } from "./field-issues.ts";
 
 const error = new PresageError("refused", {
   category: "invalid",
-  faults: [
+  issues: [
     {
       loc: ["body", "name"],
       msg: "Value error, Names that begin with system: are taken",
@@ -46,7 +46,7 @@ test("a taken name is an issue of the name field, if there is one", () => {
 test("the most common issues have wordings for people", () => {
   const refused = new PresageError("refused", {
     category: "invalid",
-    faults: [
+    issues: [
       { loc: ["body", "name"], type: "string_too_short", msg: "String should have at least 1 character" },
       { loc: ["body", "title"], type: "string_too_long", msg: "…", ctx: { max_length: 1200 } },
       { loc: ["body", "config", "substrings"], type: "too_short", msg: "List should have at least 1 item" },

@@ -13,7 +13,7 @@ export function fieldIssues(error: unknown, nameField?: string): FieldIssue[] {
   if (nameField !== undefined && error.category === "conflict") {
     return [{ path: [nameField], text: error.message }];
   }
-  return error.faults.map((issue) => ({ path: issue.loc.slice(1).map(String), text: wordsOf(issue) }));
+  return error.issues.map((issue) => ({ path: issue.loc.slice(1).map(String), text: wordsOf(issue) }));
 }
 
 /** Rewords the most common issues for people. */

@@ -16,7 +16,7 @@ import { askerOf } from "../../request/asker-of.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readBody, readPath, readQuery } from "../../request/read-request.ts";
-import { ValidationFailure } from "../../request/validation.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 
 export function apiKeyRoutes(services: Services): Route[] {
@@ -53,10 +53,10 @@ function readExpiry(text: string | null | undefined): Date | null {
     return parseExpiry(text);
   } catch (error) {
     if (!(error instanceof ExpiryError)) throw error;
-    const fault = error.isPast
+    const issue = error.isPast
       ? { type: "datetime_future", msg: "Input should be in the future" }
       : { type: "datetime_parsing", msg: "Input should be a valid datetime", ctx: { error: error.message } };
-    throw new ValidationFailure([{ ...fault, loc: ["body", "expires_at"], input: text }]);
+    throw new InvalidRequestError([{ ...issue, loc: ["body", "expires_at"], input: text }]);
   }
 }
 

@@ -2,9 +2,9 @@ import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { answerTo } from "../../pipeline/errors.ts";
+import { errorResponse } from "../../pipeline/errors.ts";
 import type { Call, RoutedRequest } from "../../pipeline/route.ts";
-import { dashboardRoutes } from "./dashboard.ts";
+import { chooseEncoding, dashboardRoutes } from "./dashboard.ts";
 
 const directory = await mkdtemp(join(tmpdir(), "presage-dashboard-"));
 const write = (name: string, text: string) => Bun.write(join(directory, name), text);
@@ -26,7 +26,7 @@ const server = Bun.serve({
       if (route?.access !== "open") throw new Error("The files are for anybody.");
       const call = { request } as Call;
       return await Promise.resolve(route.handle(call)).catch(
-        (error: unknown) => new Response(null, { status: answerTo(error, "").status }),
+        (error: unknown) => new Response(null, { status: errorResponse(error, "").status }),
       );
     },
   },
@@ -41,14 +41,14 @@ afterAll(async () => {
 const ask = (path: string, encoding = "identity") =>
   fetch(server.url.origin + path, { headers: { "accept-encoding": encoding }, decompress: false });
 
-test("A file with a digest in its name is kept for good, another one for a day", async () => {
+test("Files with a digest in their name are cached for a year, others for a day", async () => {
   const script = await ask("/assets/main-0w9yr4c7.js");
   expect([script.status, await script.text()]).toEqual([200, "plain"]);
   expect(script.headers.get("cache-control")).toBe("public, max-age=31536000, immutable");
   expect((await ask("/assets/inter.woff2")).headers.get("cache-control")).toBe("public, max-age=86400");
 });
 
-test("Whoever takes it gets the smaller one, and caches are told that there are two", async () => {
+test("A client that accepts an encoding gets the smaller file, and caches learn that there are two", async () => {
   const [small, plain] = [
     await ask("/assets/main-0w9yr4c7.js", "gzip, br"),
     await ask("/assets/main-0w9yr4c7.js", "gzip"),
@@ -58,7 +58,7 @@ test("Whoever takes it gets the smaller one, and caches are told that there are 
   for (const { headers } of [small, plain]) expect(headers.get("vary")).toBe("accept-encoding");
 });
 
-test("No name leads out of the folder or to what is no part of the dashboard", async () => {
+test("No name leads out of the folder or to a file that is not part of the dashboard", async () => {
   for (const name of [
     "%2e%2e%2fsecret.js",
     "..%2fsecret.js",
@@ -75,4 +75,18 @@ test("No name leads out of the folder or to what is no part of the dashboard", a
     const answer = await ask(`/assets/${name}`);
     expect([name, answer.status, await answer.text()]).toEqual([name, 404, ""]);
   }
+});
+
+const nameOf = (accepted: string | null) => chooseEncoding(accepted)?.name;
+
+test("Of several encodings the smaller one is chosen", () => {
+  expect(nameOf("gzip, deflate, br, zstd")).toBe("br");
+  expect(nameOf("gzip;q=1.0, BR;q=0.5")).toBe("br");
+});
+
+test("An encoding that is refused or not listed is not chosen", () => {
+  expect(nameOf("br;q=0, gzip")).toBe("gzip");
+  expect(nameOf("br; q=0.000")).toBeUndefined();
+  expect(nameOf("identity")).toBeUndefined();
+  expect(nameOf(null)).toBeUndefined();
 });

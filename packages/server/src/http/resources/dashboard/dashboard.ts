@@ -1,10 +1,10 @@
 import { join } from "node:path";
+import Negotiator from "negotiator";
 import { ServiceError } from "../../../errors.ts";
 import { open, page, type Route } from "../../pipeline/route.ts";
 import type { Settings } from "../../services.ts";
-import { chooseEncoding } from "./choose-encoding.ts";
 
-/** Every address of the dashboard's router; what they show is chosen in the browser. */
+/** Every address of the dashboard's router, which chooses what to show in the browser. */
 const pages = [
   "/",
   "/playground",
@@ -18,7 +18,7 @@ const pages = [
   "/account",
 ];
 
-/** Scripts and connections are the page's own only. Styles may be set by scripts: dialogs and charts place themselves. */
+/** Scripts and connections come from this server only. Scripts may set styles: dialogs and charts position themselves. */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -37,10 +37,16 @@ const contentTypes: Record<string, string> = {
   woff2: "font/woff2",
 };
 
+/** The encodings that the build makes of each file, the smaller first. */
+const encodings = [
+  { name: "br", extension: "br" },
+  { name: "gzip", extension: "gz" },
+] as const;
+
 /** A name that changes with its content. */
 const hasDigest = /-[a-z0-9]{8}\.\w+$/;
 
-/** The dashboard as `packages/web/build.ts` left it: one page for every address, and its files. */
+/** The dashboard as `packages/web/build.ts` built it: one page for every address, and its files. */
 export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashboardDirectory"> }): Route[] {
   const directory = settings.dashboardDirectory;
   return [
@@ -48,7 +54,7 @@ export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashbo
       page(path, async ({ csrfToken, caller }) => {
         const shell = Bun.file(join(directory, "shell.html"));
         if (!(await shell.exists())) {
-          throw new ServiceError("not_found", "The dashboard is not built: npm start builds it.");
+          throw new ServiceError("not_found", "The dashboard is not built; npm start builds it.");
         }
         const html = (await shell.text())
           .replace("{{csrf-token}}", csrfToken)
@@ -63,7 +69,7 @@ export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashbo
     open("GET", "/assets/:name", async ({ request }) => {
       const name = request.params?.name ?? "";
       const contentType = contentTypes[name.split(".").at(-1) ?? ""];
-      // Names of the build have no slash and no second dot, so that none leads out of the folder.
+      // The build's names have no slash and no second dot, so none leads out of the folder.
       if (contentType === undefined || !/^[\w-]+\.\w+$/.test(name)) throw noSuchFile();
       const encoding = chooseEncoding(request.headers.get("accept-encoding"));
       const path = join(directory, "assets", name);
@@ -82,6 +88,13 @@ export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashbo
       return new Response(file, { headers });
     }),
   ];
+}
+
+/** The smallest encoding that an `Accept-Encoding` header accepts (RFC 9110, 12.5.3), if any. */
+export function chooseEncoding(accepted: string | null) {
+  const negotiator = new Negotiator({ headers: { "accept-encoding": accepted ?? undefined } });
+  const names = negotiator.encodings(encodings.map(({ name }) => name));
+  return encodings.find(({ name }) => names.includes(name));
 }
 
 function noSuchFile(): ServiceError {

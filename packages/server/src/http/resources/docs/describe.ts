@@ -68,7 +68,7 @@ export const invalidRequest = {
 };
 export const tooLarge = { "413": response("The request body is too large", ErrorResponse) };
 export const pageTooLarge = {
-  "413": response("The page is larger than 64 MB; ask for fewer with limit", ErrorResponse),
+  "413": response("The page is larger than 64 MB; use a lower limit", ErrorResponse),
 };
 export const unavailable = {
   "503": {

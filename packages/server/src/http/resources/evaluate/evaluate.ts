@@ -9,8 +9,8 @@ import {
 } from "../../../evaluation/evaluate/evaluation-request.ts";
 import { findEvaluatorIssues } from "../../../evaluation/evaluate/resolve-evaluators.ts";
 import { charactersOf, type Sample } from "../../../evaluation/sample.ts";
-import { countUsage } from "../../pipeline/count-usage.ts";
-import { holdResults } from "../../pipeline/hold-memory.ts";
+import { countUsage } from "../../pipeline/exchange.ts";
+import { reserveResults } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import {
   itemJson,
@@ -19,15 +19,16 @@ import {
   readReferences,
   readSample,
   withOldItemNames,
-} from "../../request/deprecations.ts";
-import { readResultMetadata } from "../../request/read-filing.ts";
+} from "../../request/old-names.ts";
+import { missing, valueError } from "../../request/pydantic-issues.ts";
 import { readIdempotencyKey } from "../../request/read-idempotency-key.ts";
 import { readExactBody } from "../../request/read-request.ts";
-import { ValidationFailure } from "../../request/validation.ts";
-import { answerJson, isLongAnswer } from "../../response/answer-json.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
+import { isLongResponse, jsonResponse } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import type { Services } from "../../services.ts";
 import { toEvaluationResult } from "../results/evaluation-result.ts";
+import { readResultMetadata } from "../results/read-result-metadata.ts";
 
 export function evaluateRoutes(services: Services): Route[] {
   const { evaluationsInFlight } = services;
@@ -43,18 +44,18 @@ export function evaluateRoutes(services: Services): Route[] {
       const references = readReferences(body);
       const evaluators = references.map(toWanted);
       const sample = readSample(body);
-      const faults = faultsOf(body, references, sample);
-      if (faults.length > 0) {
-        const issues = await findEvaluatorIssues(services, accountId, evaluators);
-        throw new ValidationFailure([...faults, ...toFaults(issues, references)]);
+      const issues = missingFields(body, references, sample);
+      if (issues.length > 0) {
+        const ofEvaluators = await findEvaluatorIssues(services, accountId, evaluators);
+        throw new InvalidRequestError([...issues, ...toIssues(ofEvaluators, references)]);
       }
       refuseTooMuch(sample, evaluators.length, maxBodyBytes);
       const capture = body.capture ?? "all";
-      const kept = capture === "none" ? 0 : evaluators.length;
-      const holdAnswer = holdResults(exchange, {
-        kept,
-        keptCharacters: kept * charactersOf(sample),
-        isAnswerLong: isLongAnswer(Array.from({ length: 2 * evaluators.length }, () => sample)),
+      const stored = capture === "none" ? 0 : evaluators.length;
+      const reserveForResponse = reserveResults(exchange, {
+        stored,
+        storedCharacters: stored * charactersOf(sample),
+        isResponseLong: isLongResponse(Array.from({ length: 2 * evaluators.length }, () => sample)),
       });
       const evaluationRequest: EvaluationRequest = {
         accountId,
@@ -68,21 +69,21 @@ export function evaluateRoutes(services: Services): Route[] {
       const evaluations = await evaluate(services, evaluationRequest, request.signal).catch(
         (error: unknown) => {
           if (!(error instanceof InvalidEvaluatorsError)) throw error;
-          throw new ValidationFailure(toFaults(error.issues, references));
+          throw new InvalidRequestError(toIssues(error.issues, references));
         },
       );
-      const answer = toAnswerItems(evaluations);
-      const isLong = isLongAnswer(answer);
-      holdAnswer(isLong);
-      if (!isLong) return toShortAnswer(answer);
-      const results = answer.map(([item, result]) => withOldItemNames(item, result));
-      return answerJson({ results }, undefined, logBrokenResponse(services, call));
+      const items = toResponseItems(evaluations);
+      const isLong = isLongResponse(items);
+      reserveForResponse(isLong);
+      if (!isLong) return toShortResponse(items);
+      const results = items.map(([item, result]) => withOldItemNames(item, result));
+      return jsonResponse({ results }, undefined, logBrokenResponse(services, call));
     }),
   ];
 }
 
-/** What the schema cannot say: there are evaluators, and something to evaluate, by one name or another. */
-function faultsOf(
+/** The schema cannot express that evaluators, and something to evaluate, are required under either of two names. */
+function missingFields(
   body: EvaluateRequest,
   references: readonly NamedReference[],
   { input, output }: Sample,
@@ -95,17 +96,17 @@ function faultsOf(
   ];
 }
 
-/** Every evaluator's result holds the texts, in the store once and in the answer four times: under new names and old, twice. */
+/** Every evaluator's result contains the texts: once in the store and four times in the response, twice under new names and old. */
 function refuseTooMuch(sample: Sample, evaluators: number, maxBodyBytes: number): void {
   const characters = charactersOf(sample);
   if (characters * evaluators <= 2 * maxBodyBytes) return;
   throw new ServiceError(
     "body_too_large",
-    `Each of the ${evaluators} evaluators would keep all ${characters} characters, and a request may have ${2 * maxBodyBytes} of them in all. Name ${Math.floor((2 * maxBodyBytes) / characters)} evaluators at most, and the others in another request.`,
+    `${evaluators} evaluators × ${characters} characters exceed the limit of ${2 * maxBodyBytes}; use at most ${Math.floor((2 * maxBodyBytes) / characters)} evaluators in one request.`,
   );
 }
 
-/** A reference that names no evaluator is refused with those that name an unknown one. */
+/** A reference without an evaluator is refused together with those that name an unknown one. */
 function toWanted({
   evaluator = "",
   profileName,
@@ -114,7 +115,7 @@ function toWanted({
   return { evaluator, profileName, explainStrategy };
 }
 
-function toFaults(
+function toIssues(
   issues: readonly EvaluatorIssue[],
   references: readonly NamedReference[],
 ): ValidationError[] {
@@ -124,26 +125,22 @@ function toFaults(
     const loc = reference.places[field];
     const input = reference[field];
     if (message === undefined || input === undefined) return [missing(loc, reference.given)];
-    return [{ type: "value_error", loc, msg: `Value error, ${message}`, input, ctx: { error: message } }];
+    return [valueError(loc, message, input)];
   });
 }
 
-function missing(loc: (string | number)[], input: unknown): ValidationError {
-  return { type: "missing", loc, msg: "Field required", input };
-}
+type ResponseItem = [item: NewItem, result: EvaluationResult | null];
 
-type AnswerItem = [item: NewItem, result: EvaluationResult | null];
-
-function toAnswerItems(evaluations: readonly Evaluation[]): AnswerItem[] {
+function toResponseItems(evaluations: readonly Evaluation[]): ResponseItem[] {
   return evaluations.map((evaluation) => [
     toItem(evaluation),
     evaluation.outcome.status === "success" ? toEvaluationResult(evaluation) : null,
   ]);
 }
 
-function toShortAnswer(items: readonly AnswerItem[]): Response {
-  const answer = `{"results":[${items.map(([item, result]) => itemJson(item, result)).join(",")}]}`;
-  return new Response(answer, { headers: { "content-type": "application/json;charset=utf-8" } });
+function toShortResponse(items: readonly ResponseItem[]): Response {
+  const json = `{"results":[${items.map(([item, result]) => itemJson(item, result)).join(",")}]}`;
+  return new Response(json, { headers: { "content-type": "application/json;charset=utf-8" } });
 }
 
 function toItem({ outcome, evaluatorId, profile }: Evaluation): NewItem {

@@ -13,7 +13,7 @@ import { type Route, withCaller } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
 
 export function evaluatorRoutes({ registry }: Services): Route[] {
-  // The same for every caller, until the next start.
+  // The same for every caller until the next start.
   const evaluators: EvaluatorListResponse = {
     evaluators: registry.evaluators
       .map((evaluator) => toEvaluator(evaluator, registry))
@@ -46,7 +46,7 @@ function toFamily({ kind, name, description, needs, takes = [], config }: Family
     required_input_fields: needs.map((field) => sampleFieldNames[field]),
     optional_input_fields: takes.map((field) => sampleFieldNames[field]),
     uses_model: kind === "model",
-    // Before defaults are filled in. What JSON Schema cannot say stands open in it; the server checks it all the same.
+    // Without defaults filled in. JSON Schema cannot express all rules; the server checks the others as well.
     profile_config_schema: z.toJSONSchema(config, { io: "input", unrepresentable: "any" }),
   };
 }

@@ -8,7 +8,7 @@ export function meRoutes({ store }: Services): Route[] {
   return [
     withCaller("GET", "/v1/me", async ({ caller }) => {
       const user = await selectUser(store.database, caller.userId);
-      if (user === undefined) throw new ServiceError("not_found", "The caller's user no longer exists.");
+      if (user === undefined) throw new ServiceError("not_found", "The calling user no longer exists.");
       const { id, email, name, oidc_issuer, oidc_subject } = user;
       return Response.json({ id, email, name, oidc_issuer, oidc_subject } satisfies MeResponse);
     }),

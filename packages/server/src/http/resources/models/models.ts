@@ -1,4 +1,4 @@
-import { holdAnswer } from "../../pipeline/hold-memory.ts";
+import { reserveResponse } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
 
@@ -6,7 +6,7 @@ export function modelRoutes({ upstream }: Services): Route[] {
   return [
     withCaller("GET", "/v1/models", async ({ request, exchange }) => {
       const { bytes } = await upstream.listModels(request.signal);
-      holdAnswer(exchange, bytes.length);
+      reserveResponse(exchange, bytes.length);
       return new Response(bytes, { headers: { "content-type": "application/json" } });
     }),
   ];

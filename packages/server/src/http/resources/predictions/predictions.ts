@@ -1,76 +1,114 @@
 import { ChatCompletionRequest, WorldModelRequest } from "@presage/contract";
-import { ServiceError } from "../../../errors.ts";
-import { type Caller, rateHolder } from "../../../identity/caller.ts";
+import { ServiceError, UpstreamError } from "../../../errors.ts";
+import { rateHolder } from "../../../identity/caller.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
-import type { Admission } from "../../../prediction/admission.ts";
+import type { ChatSpan } from "../../../observability/tracing.ts";
 import { completeChat } from "../../../prediction/complete-chat.ts";
-import { predict } from "../../../prediction/predict.ts";
-import { countUsage } from "../../pipeline/count-usage.ts";
-import type { Exchange } from "../../pipeline/exchange.ts";
-import { holdSentBody } from "../../pipeline/hold-memory.ts";
-import { type Route, withCaller } from "../../pipeline/route.ts";
+import { type Complete, predict } from "../../../prediction/predict.ts";
+import { readUsage } from "../../../prediction/read-prediction.ts";
+import type { UpstreamCompletion } from "../../../upstream/upstream.ts";
+import { countUsage, type Exchange } from "../../pipeline/exchange.ts";
+import { reserveResponse, reserveSentBody } from "../../pipeline/reserve-memory.ts";
+import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
+import { missing } from "../../request/pydantic-issues.ts";
 import { readExactBody } from "../../request/read-request.ts";
-import { ValidationFailure } from "../../request/validation.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
-import { measureCompletion } from "./measure-completion.ts";
 
 export function predictionRoutes({ upstream, admission, settings }: Services): Route[] {
   const { complete } = upstream;
   const { debugFields, maxBodyBytes } = settings;
+
+  /** Admits a prediction within the limits; it counts as in flight until its response is ready. */
+  function admit({ exchange, caller }: CallWithCaller): void {
+    exchange.rate = admission.admit({ ...caller, keyOrUserId: rateHolder(caller) });
+    exchange.atEnd = () => admission.leave(caller.accountId);
+  }
+
   return [
     withCaller("POST", "/v1/predict", async (call) => {
-      const { request, exchange, caller } = call;
+      const { request, exchange } = call;
       countUsage(call, "predict");
-      admit(admission, exchange, caller);
+      admit(call);
       const body = await readExactBody(call, WorldModelRequest, maxBodyBytes);
       refuseStreaming(body.params?.stream);
       const measured = measureCompletion(complete, exchange);
       const { prediction, messages } = predict(measured, body, request.signal);
       if (!debugFields) {
-        holdSentBody(exchange);
+        reserveSentBody(exchange);
         return Response.json(await prediction);
       }
       const { heldBytes } = exchange;
-      const answer = { ...(await prediction), messages };
+      const response = { ...(await prediction), messages };
       reserveBytesAnyway(exchange, exchange.heldBytes + heldBytes);
-      return Response.json(answer);
+      return Response.json(response);
     }),
     withCaller("POST", "/v1/chat/completions", async (call) => {
-      const { request, exchange, caller } = call;
+      const { request, exchange } = call;
       countUsage(call, "chat");
-      admit(admission, exchange, caller);
+      admit(call);
       const body = await readExactBody(call, ChatCompletionRequest, maxBodyBytes);
       refuseStreaming(body.stream);
       refuseStreaming(body.params?.stream);
-      refuseUnanswerable(body);
+      refuseIncomplete(body);
       const completion = completeChat(measureCompletion(complete, exchange), body, request.signal);
-      holdSentBody(exchange);
+      reserveSentBody(exchange);
       const { bytes } = await completion;
       return new Response(bytes, { headers: { "content-type": "application/json" } });
     }),
   ];
 }
 
-/** Lets a prediction in within the limits, and counts it as under way until it is answered. */
-function admit(admission: Admission, exchange: Exchange, caller: Caller): void {
-  exchange.rate = admission.admit({ ...caller, keyOrUserId: rateHolder(caller) });
-  exchange.atEnd = () => admission.leave(caller.accountId);
-}
-
 function refuseStreaming(stream: unknown): void {
   if (stream === true) throw new ServiceError("unsupported", "Streaming is not supported.");
 }
 
-/** What the schema cannot say: which fields each of the two modes needs. */
-function refuseUnanswerable(request: ChatCompletionRequest): void {
+/** Each of the two modes needs a field, which the schema cannot express. */
+function refuseIncomplete(request: ChatCompletionRequest): void {
   const isStructured = isGiven(request.context) || isGiven(request.interaction);
-  const needed = isStructured ? "interaction" : "messages";
-  const isThere = isStructured ? isGiven(request.interaction) : (request.messages ?? []).length > 0;
-  if (isThere) return;
-  const fault = { type: "missing", loc: ["body", needed], msg: "Field required", input: request };
-  throw new ValidationFailure([fault]);
+  const isComplete = isStructured ? isGiven(request.interaction) : (request.messages ?? []).length > 0;
+  if (isComplete) return;
+  throw new InvalidRequestError([missing(["body", isStructured ? "interaction" : "messages"], request)]);
 }
 
 function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
+}
+
+/** The same `complete`, which records on the exchange the upstream's time and token counts. */
+function measureCompletion(complete: Complete, exchange: Exchange): Complete {
+  return (request, clientDisconnected) => {
+    const chat = exchange.span?.startChat(request);
+    const startedAtMs = performance.now();
+    return measure(complete(request, clientDisconnected), startedAtMs, chat);
+  };
+
+  /** Is not given the request, which an async function would keep in memory until it ends. */
+  async function measure(
+    pending: Promise<UpstreamCompletion>,
+    startedAtMs: number,
+    chat: ChatSpan | undefined,
+  ): Promise<UpstreamCompletion> {
+    try {
+      const completion = await pending;
+      reserveResponse(exchange, completion.bytes.length);
+      const { usage, choices, model } = completion.body;
+      const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = readUsage(usage);
+      exchange.promptTokens = promptTokens;
+      exchange.completionTokens = completionTokens;
+      chat?.end({ model, finishReason: choices[0].finish_reason, promptTokens, completionTokens });
+      return completion;
+    } catch (error) {
+      chat?.fail(errorType(error));
+      throw error;
+    } finally {
+      exchange.upstreamMs = performance.now() - startedAtMs;
+    }
+  }
+}
+
+/** A span's `error.type`. */
+function errorType(error: unknown): string {
+  if (error instanceof UpstreamError) return error.category;
+  return error instanceof ServiceError ? error.code : "caller_gone";
 }

@@ -1,7 +1,7 @@
 import { open, type Route } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
 
-/** Neither probe asks the database or the upstream: a fault there must not get the process restarted. */
+/** Neither probe queries the database or the upstream: an outage there must not get the process restarted. */
 export function probeRoutes({ phase }: Services): Route[] {
   return [
     open("GET", "/health", () => Response.json({ status: "ok" })),

@@ -1,10 +1,10 @@
 import type { EvaluatorProfile } from "@presage/contract";
 import type { ProfileRevision } from "../../../evaluation/profiles/profiles-store.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
-import { withOldProfileNames } from "../../request/deprecations.ts";
+import { withOldProfileNames } from "../../request/old-names.ts";
 import { parseJson } from "../../request/parse-json.ts";
 
-/** A revision of a profile as it goes out, in new names and old. */
+/** A revision of a profile in a response, under new names and old. */
 export function toEvaluatorProfile({
   config,
   created_at,
@@ -13,14 +13,14 @@ export function toEvaluatorProfile({
 }: ProfileRevision): EvaluatorProfile {
   return withOldProfileNames({
     ...rest,
-    // It was checked before it was stored.
+    // Checked before it was stored.
     config: parseJson(config) as EvaluatorProfile["config"],
     created_at: toIsoInstant(created_at),
     archived_at: archived_at === null ? null : toIsoInstant(archived_at),
   });
 }
 
-/** The same as JSON. A config is JSON already, and neither read nor written anew. */
+/** The same as JSON. The config is stored as JSON and is neither parsed nor written again. */
 export function evaluatorProfileJson(revision: ProfileRevision): string {
   const { config: _, ...rest } = toEvaluatorProfile({ ...revision, config: "{}" });
   return `${JSON.stringify(rest).slice(0, -1)},"config":${revision.config}}`;

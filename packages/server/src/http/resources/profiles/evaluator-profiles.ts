@@ -1,4 +1,5 @@
 import {
+  type AgreementResponse,
   EvaluatorProfileArchiveRequest,
   EvaluatorProfileCreateRequest,
   EvaluatorProfileListQuery,
@@ -12,18 +13,17 @@ import { archiveProfile } from "../../../evaluation/profiles/archive-profile.ts"
 import { createProfile } from "../../../evaluation/profiles/create-profile.ts";
 import { findOwnProfile } from "../../../evaluation/profiles/find-profile.ts";
 import { listProfiles, type ProfileFilter } from "../../../evaluation/profiles/list-profiles.ts";
-import { measureAgreement } from "../../../evaluation/profiles/measure-agreement.ts";
+import { measureAgreement, type RevisionAgreement } from "../../../evaluation/profiles/measure-agreement.ts";
 import type { ProfileRevision } from "../../../evaluation/profiles/profiles-store.ts";
 import { reviseProfile } from "../../../evaluation/profiles/revise-profile.ts";
 import type { Pieces } from "../../../storage/read-in-pieces.ts";
 import { type Call, type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
-import { readFamily, readIsManaged } from "../../request/deprecations.ts";
+import { readFamily, readIsManaged } from "../../request/old-names.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
 import { streamList } from "../../response/stream-list.ts";
 import type { Services } from "../../services.ts";
-import { toAgreementResponse } from "./agreement.ts";
 import { evaluatorProfileJson, toEvaluatorProfile } from "./evaluator-profile.ts";
 import { readNewConfig, readRevisedConfig, refuseOtherFamily } from "./read-profile.ts";
 
@@ -104,4 +104,16 @@ function toFilter(query: EvaluatorProfileListQuery, registry: Services["registry
 function toResponse(revision: ProfileRevision): Response {
   const answer: EvaluatorProfileResponse = { evaluator_profile: toEvaluatorProfile(revision) };
   return Response.json(answer, { status: 201 });
+}
+
+function toAgreementResponse(publicId: string, revisions: readonly RevisionAgreement[]): AgreementResponse {
+  return {
+    public_id: publicId,
+    revisions: revisions.map(({ shouldFail, shouldPass, agreementInterval, ...rest }) => ({
+      ...rest,
+      should_fail: shouldFail,
+      should_pass: shouldPass,
+      agreement_interval: agreementInterval,
+    })),
+  };
 }

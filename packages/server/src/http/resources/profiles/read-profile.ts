@@ -10,14 +10,14 @@ import { builtInPrefix } from "../../../evaluation/profiles/built-in-profiles.ts
 import { type CheckedConfig, checkConfig } from "../../../evaluation/profiles/check-config.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
-import { type FamilyFields, readFamily } from "../../request/deprecations.ts";
-import { nameNarrowType, toFaults } from "../../request/pydantic-faults.ts";
-import { ValidationFailure } from "../../request/validation.ts";
+import { type FamilyFields, readFamily } from "../../request/old-names.ts";
+import { nameNarrowType, toIssues, valueError } from "../../request/pydantic-issues.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 
 type ProfileServices = Pick<Services, "registry" | "rules">;
 
-/** What the schema of a new profile cannot say: its family exists and takes its config, and its name may be had. */
+/** Checks what the schema of a new profile cannot: that its family exists and accepts the config, and that the name is allowed. */
 export async function readNewConfig(
   services: ProfileServices,
   call: CallWithCaller,
@@ -28,15 +28,21 @@ export async function readNewConfig(
   const config = family === undefined ? [] : await readConfig(services, call, family, body);
   return accept(config, [
     ...(family === undefined
-      ? [wrong(named?.field ?? "evaluator_family", "There is no such family", named?.name ?? "")]
+      ? [
+          valueError(
+            ["body", named?.field ?? "evaluator_family"],
+            "There is no such family",
+            named?.name ?? "",
+          ),
+        ]
       : []),
     ...(body.name.startsWith(builtInPrefix)
-      ? [wrong("name", `Names that begin with ${builtInPrefix} are Presage's own`, body.name)]
+      ? [valueError(["body", "name"], `Names that start with ${builtInPrefix} are reserved`, body.name)]
       : []),
   ]);
 }
 
-/** What the schema of a revision cannot say: the profile's family takes its config, and no other family is named. */
+/** Checks what the schema of a revision cannot: that the profile's family accepts the config, and that no other family is named. */
 export async function readRevisedConfig(
   services: ProfileServices,
   call: CallWithCaller,
@@ -45,29 +51,29 @@ export async function readRevisedConfig(
 ): Promise<CheckedConfig> {
   const family = services.registry.find(familyName)?.family;
   if (family === undefined) {
-    throw new ServiceError("conflict", `This version of Presage has no family ${familyName} any more.`);
+    throw new ServiceError("conflict", `This version of Presage no longer has the family ${familyName}.`);
   }
   return accept(
     await readConfig(services, call, family, body),
-    faultsOfOtherFamily(services.registry, body, familyName),
+    issuesOfOtherFamily(services.registry, body, familyName),
   );
 }
 
-/** What the schema of a request about a profile cannot say: it names no other family than the profile's. */
+/** Checks what the schema of a request about a profile cannot: that it names no family but the profile's. */
 export function refuseOtherFamily(registry: Registry, body: FamilyFields, familyName: string): void {
-  const faults = faultsOfOtherFamily(registry, body, familyName);
-  if (faults.length > 0) throw new ValidationFailure(faults);
+  const issues = issuesOfOtherFamily(registry, body, familyName);
+  if (issues.length > 0) throw new InvalidRequestError(issues);
 }
 
-function faultsOfOtherFamily(registry: Registry, body: FamilyFields, familyName: string): ValidationError[] {
+function issuesOfOtherFamily(registry: Registry, body: FamilyFields, familyName: string): ValidationError[] {
   const named = readFamily(body);
   if (named === undefined || (registry.find(named.name)?.family.name ?? named.name) === familyName) return [];
-  return [wrong(named.field, `The profile belongs to the family ${familyName}`, named.name)];
+  return [valueError(["body", named.field], `The profile belongs to the family ${familyName}`, named.name)];
 }
 
-function accept(config: CheckedConfig | ValidationError[], faults: ValidationError[]): CheckedConfig {
-  if (Array.isArray(config)) throw new ValidationFailure([...faults, ...config]);
-  if (faults.length > 0) throw new ValidationFailure(faults);
+function accept(config: CheckedConfig | ValidationError[], issues: ValidationError[]): CheckedConfig {
+  if (Array.isArray(config)) throw new InvalidRequestError([...issues, ...config]);
+  if (issues.length > 0) throw new InvalidRequestError(issues);
   return config;
 }
 
@@ -82,15 +88,5 @@ async function readConfig(
   );
   if (!("issues" in config)) return config;
   const issues = config.issues.map((issue) => ({ ...issue, path: ["config", ...issue.path] }));
-  return toFaults(issues, body, "body");
-}
-
-function wrong(field: string, message: string, input: string): ValidationError {
-  return {
-    type: "value_error",
-    loc: ["body", field],
-    msg: `Value error, ${message}`,
-    input,
-    ctx: { error: message },
-  };
+  return toIssues(issues, body, "body");
 }

@@ -3,7 +3,7 @@ import { stringify } from "csv-stringify/sync";
 import { toCurrentResult } from "./evaluation-result.ts";
 import type { ExportFormat } from "./export-format.ts";
 
-/** Today's names only: a table needs no column twice. */
+/** Current names only: a table needs no column twice. */
 const columns = Object.entries(EvaluationResult.shape)
   .filter(([, field]) => field.meta()?.deprecated !== true)
   .map(([name]) => name);
@@ -23,7 +23,7 @@ export const csv: ExportFormat = {
 function toCsv(records: unknown[][]): string {
   return stringify(records, {
     cast: { boolean: String },
-    // Spreadsheets run what begins like a formula, and the texts are those of models and their users.
+    // Spreadsheets run a text that starts like a formula, and these texts come from models and their users.
     escape_formulas: true,
   });
 }

@@ -1,14 +1,14 @@
 import type { EvaluationResult } from "@presage/contract";
 import type { EvaluationRecord, StoredResult } from "../../../evaluation/results/record/evaluation-record.ts";
 import { nowMicros, toIsoInstant } from "../../../storage/micros.ts";
-import { type CurrentResult, withOldResultNames } from "../../request/deprecations.ts";
+import { type CurrentResult, withOldResultNames } from "../../request/old-names.ts";
 
-/** A result as it goes out, in new names and old. One that was not kept has no id. */
+/** A result in a response, under new names and old. One that was not stored has no id. */
 export function toEvaluationResult(record: EvaluationRecord | StoredResult): EvaluationResult {
   return withOldResultNames(toCurrentResult(record));
 }
 
-/** A result in today's names alone. */
+/** A result under current names only. */
 export function toCurrentResult(record: EvaluationRecord | StoredResult): CurrentResult {
   const { sample, metadata, outcome, profile } = record;
   const kept = "id" in record ? record : undefined;

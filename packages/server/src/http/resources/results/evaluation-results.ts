@@ -10,7 +10,6 @@ import {
   type EvaluationResultSearchResponse,
   EvaluationSummaryRequest,
   readResultId,
-  type ValidationError,
 } from "@presage/contract";
 import { correctResult } from "../../../evaluation/results/corrections/correct-result.ts";
 import {
@@ -24,55 +23,49 @@ import { exportResults, searchResults } from "../../../evaluation/results/search
 import { summarise, TooManyGroupsError } from "../../../evaluation/results/summary/summarise.ts";
 import { charactersOf } from "../../../evaluation/sample.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
-import { holdResults, holdStored } from "../../pipeline/hold-memory.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
+import { reserveResults, reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type Call, type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
+import { missing, valueError } from "../../request/pydantic-issues.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
-import { ValidationFailure } from "../../request/validation.ts";
-import { answerJson } from "../../response/answer-json.ts";
+import { InvalidRequestError, refuseUnknownFields } from "../../request/validate.ts";
+import { jsonResponse } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
 import { streamList } from "../../response/stream-list.ts";
 import { streamTexts } from "../../response/stream-texts.ts";
 import type { Services } from "../../services.ts";
 import { toEvaluationResult } from "./evaluation-result.ts";
 import { toSummaryResponse } from "./evaluation-summary.ts";
-import { exportFormat } from "./export-format.ts";
-import { exportTexts } from "./export-texts.ts";
+import { exportFormat, exportTexts } from "./export-format.ts";
 import { readImportedResults } from "./read-imported-result.ts";
-import {
-  readExportQuery,
-  readOrder,
-  readResultFilter,
-  readSearchFilter,
-  refuseUnknownFilters,
-} from "./read-result-filter.ts";
+import { readExportQuery, readOrder, readResultFilter, readSearchFilter } from "./read-result-filter.ts";
 
 const path = "/v1/evaluation-results";
 const defaultLimit = 50;
-/** An export reads about so much at once, and more only where one result has more. */
+/** An export reads about this much at once, more only if one result is larger. */
 const bytesOfExport = 1_000_000;
 
 export function evaluationResultRoutes(services: Services): Route[] {
   const onBroken = (call: Call) => logBrokenResponse(services, call);
   const { maxBodyBytes, maxShortBodyBytes } = services.settings;
 
-  /** Counts what a result takes while it is read and answered. */
-  async function holdResult(call: CallWithCaller): Promise<void> {
-    holdStored(call.exchange, await measureResult(services, askerOf(call), idOf(call)));
+  /** Reserves the memory that a result takes while it is read and sent. */
+  async function reserveResult(call: CallWithCaller): Promise<void> {
+    reserveStored(call.exchange, await measureResult(services, askerOf(call), idOf(call)));
   }
 
   return [
     withCaller("GET", `${path}/:id`, async (call) => {
-      await holdResult(call);
+      await reserveResult(call);
       const result = toEvaluationResult(await findResult(services, askerOf(call), idOf(call)));
-      const answer = { evaluation_result: result, evaluation_results: [result] };
-      return answerJson(answer satisfies EvaluationResultResponse, undefined, onBroken(call));
+      const response = { evaluation_result: result, evaluation_results: [result] };
+      return jsonResponse(response satisfies EvaluationResultResponse, undefined, onBroken(call));
     }),
     withCaller("POST", `${path}/search`, async (call) => {
       const body = await readBody(call, EvaluationResultSearchRequest, maxShortBodyBytes);
-      refuseUnknownFilters(EvaluationResultSearchRequest, body, "body");
+      refuseUnknownFields(EvaluationResultSearchRequest, body, "body");
       const filter = await readSearchFilter(services, call, body);
       const page = {
         order: readOrder(body.order),
@@ -85,12 +78,12 @@ export function evaluationResultRoutes(services: Services): Route[] {
     }),
     withCaller("GET", `${path}/export`, async (call) => {
       const query = readQuery(call, EvaluationResultExportQuery);
-      refuseUnknownFilters(EvaluationResultExportQuery, query, "query");
+      refuseUnknownFields(EvaluationResultExportQuery, query, "query");
       const { filter: fields, order, format } = readExportQuery(query);
       const filter = await readSearchFilter(services, call, fields);
       const pieces = exportResults(services, askerOf(call), filter, order);
       const written = await exportFormat(format);
-      holdStored(call.exchange, bytesOfExport);
+      reserveStored(call.exchange, bytesOfExport);
       const texts = keepOpenForEach(call, exportTexts(pieces, written));
       const stream = await streamTexts(texts, onBroken(call));
       return new Response(stream, {
@@ -103,8 +96,8 @@ export function evaluationResultRoutes(services: Services): Route[] {
     withCaller("POST", `${path}/batch`, async (call) => {
       const body = await readExactBody(call, EvaluationResultBatchRequest, maxBodyBytes);
       const imported = readImportedResults(body.evaluation_results);
-      const keptCharacters = imported.reduce((sum, result) => sum + charactersOfImport(result), 0);
-      holdResults(call.exchange, { kept: imported.length, keptCharacters, isAnswerLong: false });
+      const storedCharacters = imported.reduce((sum, result) => sum + charactersOfImport(result), 0);
+      reserveResults(call.exchange, { stored: imported.length, storedCharacters, isResponseLong: false });
       const kept = await importResults(
         services,
         askerOf(call),
@@ -117,22 +110,21 @@ export function evaluationResultRoutes(services: Services): Route[] {
       const body = await readBody(call, EvaluationSummaryRequest, maxShortBodyBytes);
       const dimensions = body.group_by ?? [];
       if (dimensions.includes("tag") && !body.tag) {
-        const fault = { type: "missing", loc: ["body", "tag"], msg: "Field required", input: body };
-        throw new ValidationFailure([fault]);
+        throw new InvalidRequestError([missing(["body", "tag"], body)]);
       }
-      refuseUnknownFilters(EvaluationSummaryRequest, body, "body");
+      refuseUnknownFields(EvaluationSummaryRequest, body, "body");
       const filter = await readResultFilter(services, call, body);
       const wanted = { filter, dimensions, tag: body.tag ?? undefined };
       const summary = await summarise(services, askerOf(call), wanted).catch((error: unknown) => {
         if (!(error instanceof TooManyGroupsError)) throw error;
-        throw new ValidationFailure([tooManyGroups(error.message, dimensions)]);
+        throw new InvalidRequestError([valueError(["body", "group_by"], error.message, dimensions)]);
       });
       return Response.json(toSummaryResponse(summary));
     }),
     withCaller("POST", `${path}/:id/correction`, async (call) => {
       const resultId = idOf(call);
       const body = await readBody(call, CorrectionRequest, maxShortBodyBytes);
-      await holdResult(call);
+      await reserveResult(call);
       const correction = {
         userId: call.caller.userId,
         resultId,
@@ -142,8 +134,8 @@ export function evaluationResultRoutes(services: Services): Route[] {
       };
       const once = readOnce(call, "correct result", body);
       const result = await correctResult(services, askerOf(call), correction, once);
-      const answer: CorrectionResponse = { evaluation_result: toEvaluationResult(result) };
-      return answerJson(answer, { status: 201 }, onBroken(call));
+      const response: CorrectionResponse = { evaluation_result: toEvaluationResult(result) };
+      return jsonResponse(response, { status: 201 }, onBroken(call));
     }),
   ];
 }
@@ -154,11 +146,6 @@ function charactersOfImport({ sample, outcome }: ImportedResult): number {
 
 function toResultJson(result: StoredResult): string {
   return JSON.stringify(toEvaluationResult(result));
-}
-
-function tooManyGroups(error: string, input: readonly string[]): ValidationError {
-  const loc = ["body", "group_by"];
-  return { type: "value_error", loc, msg: `Value error, ${error}`, input, ctx: { error } };
 }
 
 function idOf(call: CallWithCaller): number {

@@ -3,7 +3,6 @@ import type { Summary } from "../../../evaluation/results/summary/summarise.ts";
 import type { SummaryGroup } from "../../../evaluation/results/summary/summary-group.ts";
 import { toIsoDay } from "../../response/to-iso-day.ts";
 
-/** A summary as it goes out. */
 export function toSummaryResponse({ source, groups }: Summary): EvaluationSummaryResponse {
   return { source, groups: groups.map(toGroup) };
 }
@@ -26,7 +25,7 @@ function toGroup({ key, ...figures }: SummaryGroup): EvaluationSummaryGroup {
   };
 }
 
-/** Inside, an empty text or a 0 stands for none; outside it is null. */
+/** In the store, an empty text or 0 means none; in a response, none is null. */
 function toKey(key: SummaryGroup["key"]): EvaluationSummaryGroup["key"] {
   const { evaluator_id, evaluator_family, profile_name, profile_public_id, profile_revision } = key;
   return {

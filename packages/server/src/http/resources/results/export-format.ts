@@ -1,7 +1,7 @@
 import type { StoredResult } from "../../../evaluation/results/record/evaluation-record.ts";
 import { toEvaluationResult } from "./evaluation-result.ts";
 
-/** A way to write results one after the other. */
+/** Writes results one after the other. */
 export interface ExportFormat {
   contentType: string;
   head: string;
@@ -16,4 +16,17 @@ const jsonl: ExportFormat = {
 
 export async function exportFormat(name: "jsonl" | "csv"): Promise<ExportFormat> {
   return name === "jsonl" ? jsonl : (await import("./csv-format.ts")).csv;
+}
+
+/** The texts of an export, one for each piece. */
+export async function* exportTexts(
+  pieces: AsyncIterable<readonly StoredResult[]>,
+  { head, toLines }: ExportFormat,
+): AsyncGenerator<string, void> {
+  let before = head;
+  for await (const piece of pieces) {
+    yield before + toLines(piece);
+    before = "";
+  }
+  if (before !== "") yield before;
 }

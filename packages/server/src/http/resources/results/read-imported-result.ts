@@ -2,22 +2,24 @@ import type { ImportedEvaluationResult, ValidationError } from "@presage/contrac
 import { parse } from "tinyduration";
 import type { ImportedResult } from "../../../evaluation/results/keep/import-results.ts";
 import type { Micros } from "../../../storage/micros.ts";
-import { readSample } from "../../request/deprecations.ts";
-import { readResultMetadata } from "../../request/read-filing.ts";
-import { ValidationFailure } from "../../request/validation.ts";
+import { readSample } from "../../request/old-names.ts";
+import { valueError } from "../../request/pydantic-issues.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
+import { readResultMetadata } from "./read-result-metadata.ts";
 
 const secondsPer = { weeks: 604_800, days: 86_400, hours: 3_600, minutes: 60, seconds: 1 } as const;
+const durationUnits = "Durations are weeks, days, hours, minutes and seconds";
 type Unit = keyof typeof secondsPer;
 
-/** Results that were made elsewhere, as a request tells them; or every fault that their schema cannot see. */
+/** Reads the results of an import; throws every issue that their schema cannot express. */
 export function readImportedResults(results: readonly ImportedEvaluationResult[]): ImportedResult[] {
-  const faults: ValidationError[] = [];
+  const issues: ValidationError[] = [];
   const read = results.map((result, index) => {
     const { evaluator_id, profile_name, criteria, pass, score_raw, explanation } = result;
     const micros = (field: "evaluation_duration" | "explanation_duration") => {
       const value = readDuration(result[field]);
       if (value !== "unreadable") return value;
-      faults.push(durationFault(["body", "evaluation_results", index, field], result[field]));
+      issues.push(valueError(["body", "evaluation_results", index, field], durationUnits, result[field]));
       return undefined;
     };
     const evaluationMicros = micros("evaluation_duration");
@@ -36,11 +38,11 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
       },
     };
   });
-  if (faults.length > 0) throw new ValidationFailure(faults);
+  if (issues.length > 0) throw new InvalidRequestError(issues);
   return read;
 }
 
-/** Years and months are no lengths of time, and what a store cannot count is none either. */
+/** Years and months have no fixed length, and a store cannot count more than a safe integer of microseconds. */
 function readDuration(text: string | null | undefined): Micros | "unreadable" | undefined {
   if (text === null || text === undefined) return undefined;
   const { years, months, ...parts } = parse(text);
@@ -48,9 +50,4 @@ function readDuration(text: string | null | undefined): Micros | "unreadable" | 
   const seconds = units.reduce((total, unit) => total + (parts[unit] ?? 0) * secondsPer[unit], 0);
   const micros = Math.round(seconds * 1e6);
   return years || months || !Number.isSafeInteger(micros) ? "unreadable" : micros;
-}
-
-function durationFault(loc: ValidationError["loc"], input: unknown): ValidationError {
-  const error = "Durations are weeks, days, hours, minutes and seconds";
-  return { type: "value_error", loc, msg: `Value error, ${error}`, input, ctx: { error } };
 }

@@ -2,21 +2,19 @@ import {
   type EvaluationResultExportQuery,
   EvaluationResultFilter,
   isTrueWord,
-  maxIssues,
   readResultId,
   type ValidationError,
 } from "@presage/contract";
-import type { z } from "zod";
 import { resolveEvaluatorId } from "../../../evaluation/results/search/resolve-evaluator-id.ts";
 import type { Page, ResultFilter, SearchFilter } from "../../../evaluation/results/search/result-filter.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
-import { readProfileName } from "../../request/deprecations.ts";
+import { readProfileName } from "../../request/old-names.ts";
 import { readInstant } from "../../request/read-instant.ts";
-import { ValidationFailure } from "../../request/validation.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 
-/** Which results a request speaks of. Nulls are as good as absent. */
+/** The results that a request selects. Null is treated as omitted. */
 export async function readResultFilter(
   services: Pick<Services, "store" | "registry">,
   call: CallWithCaller,
@@ -44,7 +42,7 @@ export async function readResultFilter(
   };
 }
 
-/** Which results a search speaks of: successes, unless it says otherwise. */
+/** The results that a search selects: successes, unless it names a status. */
 export async function readSearchFilter(
   services: Pick<Services, "store" | "registry">,
   call: CallWithCaller,
@@ -52,22 +50,6 @@ export async function readSearchFilter(
 ): Promise<SearchFilter> {
   const filter = await readResultFilter(services, call, fields);
   return { ...filter, status: filter.status ?? "success" };
-}
-
-/** A filter that nobody knows would find everything, and whoever misspelt it would take that for an answer. */
-export function refuseUnknownFilters(schema: z.ZodObject, given: object, where: "body" | "query"): void {
-  const unknown = Object.entries(given).filter(
-    ([name, value]) => value !== null && !Object.hasOwn(schema.shape, name),
-  );
-  if (unknown.length === 0) return;
-  throw new ValidationFailure(
-    unknown.slice(0, maxIssues).map(([name, input]) => ({
-      type: "extra_forbidden",
-      loc: [where, name],
-      msg: "Extra inputs are not permitted",
-      input,
-    })),
-  );
 }
 
 export function readOrder(order: "-created_at" | "created_at" | null | undefined): Page["order"] {
@@ -95,8 +77,8 @@ function readTags(text: string): EvaluationResultFilter["tags"] {
     // Refused below.
   }
   const msg = "Value error, Input should be a JSON object of texts";
-  const fault: ValidationError = { type: "value_error", loc: ["query", "tags"], msg, input: text };
-  throw new ValidationFailure([fault]);
+  const issue: ValidationError = { type: "value_error", loc: ["query", "tags"], msg, input: text };
+  throw new InvalidRequestError([issue]);
 }
 
 function given<Value>(value: Value | null | undefined): Value | undefined {

@@ -41,14 +41,11 @@ export function sessionRoutes(services: Services): Route[] {
     withCaller("POST", "/auth/sign-out", async ({ caller, request }) => {
       const { proof } = caller;
       if (proof.kind !== "session") {
-        throw new ServiceError(
-          "forbidden",
-          "A key cannot sign out. Revoke it, if it is not to be used again.",
-        );
+        throw new ServiceError("forbidden", "An API key cannot sign out. To stop its use, revoke it.");
       }
       const redirectTo = await signOut(services, { caller, signal: request.signal }, proof.sessionId);
       const answer: SignOutResponse = { redirect_to: redirectTo ?? signedOutPath };
-      const headers = { "set-cookie": services.sessionCookie.take(), "clear-site-data": '"cache"' };
+      const headers = { "set-cookie": services.sessionCookie.clear(), "clear-site-data": '"cache"' };
       return Response.json(answer, { headers });
     }),
   ];

@@ -1,11 +1,9 @@
 import { ServiceError } from "../../../errors.ts";
 import { useSignInToken } from "../../../identity/sign-in-tokens/use-sign-in-token.ts";
-import { findSession } from "../../pipeline/authenticate.ts";
-import { isSameOrigin } from "../../pipeline/check-csrf.ts";
-import { open, openPage, type Route } from "../../pipeline/route.ts";
+import { findSession, isSameOrigin } from "../../pipeline/authenticate.ts";
+import { open, openPage, type Route, requestAddress } from "../../pipeline/route.ts";
 import { readReturnTo } from "../../pipeline/sign-in-address.ts";
 import { readJsonBody } from "../../request/read-json-body.ts";
-import { requestAddress } from "../../request/request-address.ts";
 import type { Services } from "../../services.ts";
 import { rotateSession } from "./rotate-session.ts";
 import type { LocalSignIn } from "./sign-in.ts";
@@ -14,27 +12,27 @@ import { localSignInPage } from "./sign-in-page.ts";
 /** A token is 43 characters. */
 const maxBodyBytes = 1_000;
 
-/** Sign-in by the address that the server prints. The token comes by its page's script, as it is in no address that is asked for. */
+/** Sign-in with the address that the server prints. The page's script sends the token, which is in the address's fragment. */
 export function localSignInRoutes(services: Services, { tokenDigest }: LocalSignIn): Route[] {
   return [
     openPage("/sign-in", () => localSignInPage()),
     open("POST", "/auth/local", async ({ request }) => {
       if (!isSameOrigin(request.headers)) {
-        throw new ServiceError("forbidden", "Only the sign-in page may make this call.");
+        throw new ServiceError("forbidden", "Only the sign-in page may send this request.");
       }
       const token = tokenOf((await readJsonBody(request, maxBodyBytes)).plain) ?? "";
-      const answer = { redirect_to: readReturnTo(requestAddress(request)) };
+      const body = { redirect_to: readReturnTo(requestAddress(request)) };
       const headers = { "cache-control": "no-store" };
       try {
         const setCookie = await rotateSession(services, request, (browser) =>
           useSignInToken(services, tokenDigest, token, browser),
         );
-        return Response.json(answer, { headers: { ...headers, "set-cookie": setCookie } });
+        return Response.json(body, { headers: { ...headers, "set-cookie": setCookie } });
       } catch (error) {
         const isRefused = error instanceof ServiceError && error.code === "unauthenticated";
-        // Who opens the address again in the browser that it signed in just goes on.
+        // Opening the address again in a browser that is signed in just continues.
         if (!isRefused || (await findSession(services, request.headers)) === undefined) throw error;
-        return Response.json(answer, { headers });
+        return Response.json(body, { headers });
       }
     }),
   ];

@@ -1,15 +1,14 @@
 import { provisionUser } from "../../../identity/openid/provision-user.ts";
 import { SignInError } from "../../../identity/openid/sign-in-error.ts";
 import { startSession } from "../../../identity/sessions/start-session.ts";
-import { openPage, type Route } from "../../pipeline/route.ts";
+import { openPage, type Route, requestAddress } from "../../pipeline/route.ts";
 import { readReturnTo } from "../../pipeline/sign-in-address.ts";
-import { requestAddress } from "../../request/request-address.ts";
 import type { Services } from "../../services.ts";
 import { rotateSession } from "./rotate-session.ts";
 import type { OpenidSignIn } from "./sign-in.ts";
 import { openidSignInPage } from "./sign-in-page.ts";
 
-/** Sign-in at an OpenID provider: the browser goes there from `/auth/sign-in` and comes back to `/auth/callback`. */
+/** Sign-in with an OpenID provider: `/auth/sign-in` redirects the browser there, and it returns to `/auth/callback`. */
 export function openidSignInRoutes(
   services: Services,
   { issuer, publicUrl, attempts, provider }: OpenidSignIn,
@@ -17,13 +16,13 @@ export function openidSignInRoutes(
   return [
     openPage("/sign-in", ({ request }) => {
       const url = requestAddress(request);
-      // A browser that came by another name of this host would come back without its cookie.
+      // A browser that used another name of this host would return without its cookie.
       const href = `${publicUrl}/auth/sign-in?return_to=${encodeURIComponent(readReturnTo(url))}`;
       return openidSignInPage({ issuer, href, isSignedOut: url.searchParams.has("signed_out") });
     }),
     openPage("/auth/sign-in", async ({ request }) => {
       const { address, attempt } = await provider.begin(readReturnTo(requestAddress(request)));
-      return redirect(address.href, await attempts.give(request.headers, attempt));
+      return redirect(address.href, await attempts.set(request.headers, attempt));
     }),
     openPage("/auth/callback", async ({ request }) => {
       const { search, searchParams } = requestAddress(request);
@@ -33,7 +32,7 @@ export function openidSignInRoutes(
         throw new SignInError(
           "broken_attempt",
           "unknown_attempt",
-          "This sign-in was not begun in this browser, was used already, or took longer than ten minutes.",
+          "This sign-in was not started in this browser, was already used, or took longer than ten minutes.",
         );
       }
       const { identity, idToken } = await provider.complete(attempt, search);
@@ -41,7 +40,7 @@ export function openidSignInRoutes(
       const setCookie = await rotateSession(services, request, (browser) =>
         startSession(services, { userId, idToken }, browser),
       );
-      return redirect(attempt.returnTo, [setCookie, attempts.take(state)]);
+      return redirect(attempt.returnTo, [setCookie, attempts.clear(state)]);
     }),
   ];
 }

@@ -1,7 +1,7 @@
 import type { SessionBrowser } from "../../../identity/sessions/start-session.ts";
 import { findSession, type SessionServices } from "../../pipeline/authenticate.ts";
 
-/** Signs a browser in with a new session and ends the one that it had. Returns the cookie to set. */
+/** Starts a new session for a browser and ends its previous one. Returns the cookie to set. */
 export async function rotateSession(
   services: SessionServices,
   { headers }: Request,
@@ -9,5 +9,5 @@ export async function rotateSession(
 ): Promise<string> {
   const caller = (await findSession(services, headers))?.caller;
   const earlier = caller && { userId: caller.userId, sessionId: caller.proof.sessionId };
-  return services.sessionCookie.give(await start({ userAgent: headers.get("user-agent"), earlier }));
+  return services.sessionCookie.set(await start({ userAgent: headers.get("user-agent"), earlier }));
 }

@@ -1,6 +1,6 @@
 import { pageResponse } from "../../pages/page-response.ts";
 
-/** Where people sign in by the address that the server printed. Its script does the work, as only it can see the token. */
+/** The page for the address that the server printed. Its script does the work, because only it can see the token. */
 export function localSignInPage(): Response {
   const body = `<h1>Sign in</h1>
 <p id="status" role="status">Open the address that the server printed when it started. It works once.</p>
@@ -15,12 +15,12 @@ export function localSignInPage(): Response {
 export interface OpenidSignInPage {
   /** Of the identity provider. */
   issuer: string;
-  /** Where the button leads. */
+  /** Of the button. */
   href: string;
   isSignedOut: boolean;
 }
 
-/** Where people set out for their identity provider. */
+/** The page that leads to the identity provider. */
 export function openidSignInPage({ issuer, href, isSignedOut }: OpenidSignInPage): Response {
   const title = isSignedOut ? "You are signed out" : "Sign in";
   const body = `<h1>${title}</h1>

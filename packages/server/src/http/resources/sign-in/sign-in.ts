@@ -9,7 +9,7 @@ import type { AttemptCookie } from "./attempt-cookie.ts";
 import { localSignInRoutes } from "./local-sign-in.ts";
 import { openidSignInRoutes } from "./openid-sign-in.ts";
 
-/** How people sign in: with a printed address, or at their identity provider. */
+/** How people sign in: with a printed address, or with their identity provider. */
 export type SignIn = LocalSignIn | OpenidSignIn;
 
 export interface LocalSignIn {
@@ -20,7 +20,7 @@ export interface LocalSignIn {
 export interface OpenidSignIn {
   kind: "openid";
   issuer: string;
-  /** The origin that the provider sends browsers back to. */
+  /** The origin to which the provider redirects browsers. */
   publicUrl: string;
   provider: OpenidProvider;
   attempts: AttemptCookie;

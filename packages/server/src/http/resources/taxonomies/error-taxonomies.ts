@@ -28,10 +28,11 @@ import { toIsoInstant } from "../../../storage/micros.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { parseJson } from "../../request/parse-json.ts";
+import { missing } from "../../request/pydantic-issues.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readInstant } from "../../request/read-instant.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
-import { ValidationFailure } from "../../request/validation.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 import { streamList } from "../../response/stream-list.ts";
 import { toIsoDay } from "../../response/to-iso-day.ts";
 import type { Services } from "../../services.ts";
@@ -117,13 +118,12 @@ function toNewRevision(request: ErrorTaxonomyRevisionCreateRequest): NewRevision
   };
 }
 
-/** What the schema cannot say: a revision is of some taxonomy. */
+/** Requires a taxonomy, under either of two names, which the schema cannot express. */
 function taxonomyOf(request: ErrorTaxonomyRevisionCreateRequest): NewRevision["taxonomy"] {
   const { error_taxonomy_id: id, error_taxonomy_name: name, create_only_if_not_exists } = request;
   if (typeof id === "string") return { id: id.toLowerCase() };
   if (typeof name === "string") return { name, isNewOnly: create_only_if_not_exists ?? false };
-  const loc = ["body", "error_taxonomy_name"];
-  throw new ValidationFailure([{ type: "missing", loc, msg: "Field required", input: request }]);
+  throw new InvalidRequestError([missing(["body", "error_taxonomy_name"], request)]);
 }
 
 function toResponse({ body, metadata, created_at, ...rest }: TaxonomyRevision): ErrorTaxonomyRevision {
@@ -136,7 +136,7 @@ function toResponse({ body, metadata, created_at, ...rest }: TaxonomyRevision): 
   };
 }
 
-/** What is long is JSON already, and neither read nor written anew. */
+/** The same as JSON. The long fields are stored as JSON and are neither parsed nor written again. */
 function toJson(revision: TaxonomyRevision): string {
   const {
     body: _body,

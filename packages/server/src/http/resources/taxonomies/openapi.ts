@@ -46,7 +46,7 @@ export const errorTaxonomyPaths: ZodOpenApiPathsObject = {
       requestBody: body(ErrorTaxonomyRevisionCreateRequest),
       responses: {
         "201": response("The new revision", ErrorTaxonomyRevisionCreateResponse),
-        "404": response("The account has no taxonomy of this id", ErrorResponse),
+        "404": response("The account has no taxonomy with this id", ErrorResponse),
         "409": response(
           "The account already has a taxonomy of this name, or the name begins with `system:`, which is reserved for built-in taxonomies",
           ErrorResponse,

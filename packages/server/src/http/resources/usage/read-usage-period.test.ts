@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, setSystemTime, test } from "bun:test";
 import type { LatencyQuery } from "@presage/contract";
-import { ValidationFailure } from "../../request/validation.ts";
-import { type AskedPeriod, microsPerHour, readUsagePeriod } from "./read-usage-period.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
+import { microsPerHour, type RequestedPeriod, readUsagePeriod } from "./read-usage-period.ts";
 
 beforeEach(() => {
   setSystemTime(new Date("2026-03-10T15:20:00Z"));
@@ -10,16 +10,16 @@ afterEach(() => {
   setSystemTime();
 });
 
-function hoursOf({ fromHour, untilHour }: AskedPeriod): string[] {
+function hoursOf({ fromHour, untilHour }: RequestedPeriod): string[] {
   return [fromHour, untilHour].map((hour) => new Date((hour * microsPerHour) / 1_000).toISOString());
 }
 
-function faultsOf(query: LatencyQuery): readonly unknown[] {
+function issuesOf(query: LatencyQuery): readonly unknown[] {
   try {
     readUsagePeriod(query);
     return [];
   } catch (failure) {
-    if (failure instanceof ValidationFailure) return failure.faults;
+    if (failure instanceof InvalidRequestError) return failure.issues;
     throw failure;
   }
 }
@@ -54,14 +54,14 @@ describe("A period", () => {
     ["since", { until: "0000-01-02T00:00:00Z", since: "0000-01-01T00:00:00+00:01" }],
   ])("that an answer could not name in four digits of a year is refused at %s", (field, query) => {
     const error = "A period lies within the years 0000 to 9999";
-    const fault = { type: "value_error", loc: ["query", field], msg: `Value error, ${error}` };
-    expect(faultsOf(query)).toMatchObject([{ ...fault, input: query[field] }]);
+    const issue = { type: "value_error", loc: ["query", field], msg: `Value error, ${error}` };
+    expect(issuesOf(query)).toMatchObject([{ ...issue, input: query[field] }]);
   });
 
   test("may begin with the year 0000 and end with the year 9999", () => {
     const first = { since: "0000-01-01T00:00:00Z", until: "0000-01-02T00:00:00Z" };
     const last = { since: "9999-12-31T00:00:00Z", until: "9999-12-31T23:59:59Z" };
-    expect([first, last].map(faultsOf)).toEqual([[], []]);
+    expect([first, last].map(issuesOf)).toEqual([[], []]);
   });
 
   test.each<[string, LatencyQuery, string]>([
@@ -73,7 +73,7 @@ describe("A period", () => {
       "A period by the hour has at most 31 days",
     ],
   ])("%s is refused at since", (_, query, error) => {
-    const fault = { type: "value_error", loc: ["query", "since"], msg: `Value error, ${error}` };
-    expect(faultsOf(query)).toMatchObject([{ ...fault, input: query.since, ctx: { error } }]);
+    const issue = { type: "value_error", loc: ["query", "since"], msg: `Value error, ${error}` };
+    expect(issuesOf(query)).toMatchObject([{ ...issue, input: query.since, ctx: { error } }]);
   });
 });

@@ -1,13 +1,14 @@
 import type { LatencyQuery } from "@presage/contract";
 import { type Micros, nowMicros } from "../../../storage/micros.ts";
 import type { UsagePeriod } from "../../../usage/usage-store.ts";
+import { valueError } from "../../request/pydantic-issues.ts";
 import { readInstant } from "../../request/read-instant.ts";
-import { ValidationFailure } from "../../request/validation.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
 
 export const microsPerHour = 3_600_000_000;
 const microsPerDay = 24 * microsPerHour;
 const defaultDays = 7;
-/** The years that ISO 8601 writes with four digits, as every client reads them. So far away a double counts in tens of microseconds. */
+/** The years that ISO 8601 writes with four digits, which every client can read. That far away, doubles are tens of microseconds apart. */
 const [earliest, latest] = ["0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z"].map(readInstant) as [
   Micros,
   Micros,
@@ -18,14 +19,14 @@ const steps = {
   day: { hours: 24, mostDays: 400, limit: "A period has at most 400 days" },
 } as const;
 
-/** A period as it was asked for, beside what the store is asked. */
-export interface AskedPeriod extends UsagePeriod {
+/** The requested period, and the hours to query. */
+export interface RequestedPeriod extends UsagePeriod {
   step: "hour" | "day";
   until: Micros;
 }
 
-/** Reads the period of a query, or says what is wrong with it. */
-export function readUsagePeriod(query: LatencyQuery): AskedPeriod {
+/** Reads the period of a query; throws if it is invalid. */
+export function readUsagePeriod(query: LatencyQuery): RequestedPeriod {
   const step = query.step ?? "day";
   const { hours, mostDays, limit } = steps[step];
   const until = query.until === undefined ? nowMicros() : readInstant(query.until);
@@ -43,12 +44,11 @@ export function readUsagePeriod(query: LatencyQuery): AskedPeriod {
   };
 }
 
-/** Refuses a period, at its beginning if nothing else is said. */
+/** Refuses a period, by default because of its start. */
 export function refusePeriod(
   query: LatencyQuery,
   message: string,
   field: "since" | "until" = "since",
 ): never {
-  const fault = { type: "value_error", msg: `Value error, ${message}`, ctx: { error: message } };
-  throw new ValidationFailure([{ ...fault, loc: ["query", field], input: query[field] }]);
+  throw new InvalidRequestError([valueError(["query", field], message, query[field])]);
 }

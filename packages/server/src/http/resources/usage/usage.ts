@@ -2,33 +2,32 @@ import { LatencyQuery, type LatencyResponse, UsageQuery, type UsageResponse } fr
 import { toIsoInstant } from "../../../storage/micros.ts";
 import { type LatencyFigures, type LatencyReport, readLatency } from "../../../usage/read-latency.ts";
 import { readUsage, type UsageReport } from "../../../usage/read-usage.ts";
-import { holdAnswer } from "../../pipeline/hold-memory.ts";
+import { reserveResponse } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { askerOf } from "../../request/asker-of.ts";
 import { readQuery } from "../../request/read-request.ts";
+import { refuseUnknownFields } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
-import { refuseUnknownFilters } from "../results/read-result-filter.ts";
-import { type AskedPeriod, microsPerHour, readUsagePeriod, refusePeriod } from "./read-usage-period.ts";
+import { microsPerHour, type RequestedPeriod, readUsagePeriod, refusePeriod } from "./read-usage-period.ts";
 
-/** Of an answer, about. */
+/** Of a response, approximately. */
 const bytesPerRow = 200;
-const tooMuch =
-  "So many keys were used that this is too much for one answer. Ask for a shorter period, by the day, or for one key";
+const tooManyRows = "Too many rows; use a shorter period, step=day or one key";
 
 export function usageRoutes({ store }: Services): Route[] {
   return [
     withCaller("GET", "/v1/usage", async (call) => {
       const query = readQuery(call, UsageQuery);
-      refuseUnknownFilters(UsageQuery, query, "query");
+      refuseUnknownFields(UsageQuery, query, "query");
       const period = readUsagePeriod(query);
       const report = await readUsage(store, askerOf(call), period, query.api_key_id?.toLowerCase());
-      if (report === undefined) refusePeriod(query, tooMuch);
-      holdAnswer(call.exchange, report.steps.length * bytesPerRow);
+      if (report === undefined) refusePeriod(query, tooManyRows);
+      reserveResponse(call.exchange, report.steps.length * bytesPerRow);
       return Response.json(toUsageResponse(period, report));
     }),
     withCaller("GET", "/v1/usage/latency", async (call) => {
       const query = readQuery(call, LatencyQuery);
-      refuseUnknownFilters(LatencyQuery, query, "query");
+      refuseUnknownFields(LatencyQuery, query, "query");
       const period = readUsagePeriod(query);
       const report = await readLatency(store, askerOf(call), period);
       return Response.json(toLatencyResponse(period, report));
@@ -36,7 +35,7 @@ export function usageRoutes({ store }: Services): Route[] {
   ];
 }
 
-function toUsageResponse(period: AskedPeriod, { steps, keys }: UsageReport): UsageResponse {
+function toUsageResponse(period: RequestedPeriod, { steps, keys }: UsageReport): UsageResponse {
   return {
     ...toPeriod(period),
     data: steps.map(
@@ -57,7 +56,7 @@ function toUsageResponse(period: AskedPeriod, { steps, keys }: UsageReport): Usa
   };
 }
 
-function toLatencyResponse(period: AskedPeriod, { overall, steps }: LatencyReport): LatencyResponse {
+function toLatencyResponse(period: RequestedPeriod, { overall, steps }: LatencyReport): LatencyResponse {
   return {
     ...toPeriod(period),
     overall: toLatency(overall),
@@ -65,7 +64,7 @@ function toLatencyResponse(period: AskedPeriod, { overall, steps }: LatencyRepor
   };
 }
 
-function toPeriod({ fromHour, until, step }: AskedPeriod) {
+function toPeriod({ fromHour, until, step }: RequestedPeriod) {
   return { since: toIsoHour(fromHour), until: toIsoInstant(until), step };
 }
 

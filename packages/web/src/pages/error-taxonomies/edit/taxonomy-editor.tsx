@@ -22,7 +22,7 @@ const outlineHint =
 
 /** Edits a tree as an outline or as JSON, with a preview. */
 export function TaxonomyEditor({ draft, issue, onChange }: TaxonomyEditorProps) {
-  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());
   const { nodes, issues } = readTree(draft);
   const shownIssue = issues.length > 0 ? issues.slice(0, 3).join(" ") : issue;
   const leaves = countLeaves(nodes);
@@ -77,7 +77,7 @@ export function TaxonomyEditor({ draft, issue, onChange }: TaxonomyEditorProps) 
             {nodes.length === 0 ? (
               <p className="p-3 text-sm text-ink-3">Nothing yet.</p>
             ) : (
-              <TaxonomyTree nodes={nodes} folded={folded} onFold={setFolded} />
+              <TaxonomyTree nodes={nodes} collapsed={collapsed} onCollapse={setCollapsed} />
             )}
           </ScrollRegion>
         </div>

@@ -37,8 +37,8 @@ function SetLabelForm({ revision, revisions, onSaved }: SetLabelFormProps) {
   const knownId = useId();
   const [typed, setTyped] = useState("");
   const label = typed.trim();
-  const holder = revisions.find(({ labels }) => labels.includes(label));
-  const isMove = holder !== undefined && holder.id !== revision.id;
+  const current = revisions.find(({ labels }) => labels.includes(label));
+  const isMove = current !== undefined && current.id !== revision.id;
   const known = [...new Set(["production", ...revisions.flatMap(({ labels }) => labels)])].filter(
     (known) => !revision.labels.includes(known),
   );
@@ -72,7 +72,7 @@ function SetLabelForm({ revision, revisions, onSaved }: SetLabelFormProps) {
       </Field>
       <p aria-live="polite" className="text-sm text-warn empty:hidden">
         {isMove &&
-          `Revision ${holder.revision} has “${label}” now. The label moves to revision ${revision.revision}, and evaluations that use the label will use that revision.`}
+          `Revision ${current.revision} has “${label}” now. The label moves to revision ${revision.revision}, and evaluations that use the label will use that revision.`}
       </p>
       {set.error !== null && issue === undefined && <ErrorNotice error={set.error} />}
       <Button
@@ -80,7 +80,7 @@ function SetLabelForm({ revision, revisions, onSaved }: SetLabelFormProps) {
         variant="primary"
         className="self-end"
         isBusy={set.isPending}
-        disabled={label === "" || holder?.id === revision.id}
+        disabled={label === "" || current?.id === revision.id}
       >
         {isMove ? "Move label" : "Set label"}
       </Button>

@@ -22,7 +22,7 @@ interface KindsCardProps {
 export function KindsCard({ revision, nodes }: KindsCardProps) {
   const presage = usePresage();
   const findings = useQuery(taxonomyFindingsQuery(presage, revision.id));
-  const [folded, setFolded] = useState<ReadonlySet<string>>(new Set());
+  const [collapsed, setCollapsed] = useState<ReadonlySet<string>>(new Set());
   const leaves = countLeaves(nodes);
   const categories = walkNodes(nodes).filter(({ node }) => node.children.length > 0);
   return (
@@ -34,10 +34,10 @@ export function KindsCard({ revision, nodes }: KindsCardProps) {
             size="small"
             variant="quiet"
             onClick={() =>
-              setFolded(new Set(folded.size > 0 ? [] : categories.map(({ path }) => pathKey(path))))
+              setCollapsed(new Set(collapsed.size > 0 ? [] : categories.map(({ path }) => pathKey(path))))
             }
           >
-            {folded.size > 0 ? "Expand all" : "Collapse all"}
+            {collapsed.size > 0 ? "Expand all" : "Collapse all"}
           </Button>
         )
       }
@@ -53,8 +53,8 @@ export function KindsCard({ revision, nodes }: KindsCardProps) {
       ) : (
         <TaxonomyTree
           nodes={nodes}
-          folded={folded}
-          onFold={setFolded}
+          collapsed={collapsed}
+          onCollapse={setCollapsed}
           findings={
             findings.data && findings.data.evaluated > 0
               ? { countOf: countFindings(findings.data.findings), evaluated: findings.data.evaluated }

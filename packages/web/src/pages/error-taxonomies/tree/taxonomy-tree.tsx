@@ -16,30 +16,30 @@ interface Findings {
 interface TaxonomyTreeProps {
   nodes: readonly TaxonomyNode[];
   /** Path keys of the collapsed categories. */
-  folded: ReadonlySet<string>;
-  onFold(folded: ReadonlySet<string>): void;
+  collapsed: ReadonlySet<string>;
+  onCollapse(collapsed: ReadonlySet<string>): void;
   findings?: Findings | undefined;
 }
 
 /** The tree as nested lists with collapsible categories. */
-export function TaxonomyTree({ nodes, folded, onFold, findings }: TaxonomyTreeProps) {
+export function TaxonomyTree({ nodes, collapsed, onCollapse, findings }: TaxonomyTreeProps) {
   function toggle(path: NodePath) {
-    const next = new Set(folded);
+    const next = new Set(collapsed);
     if (!next.delete(pathKey(path))) next.add(pathKey(path));
-    onFold(next);
+    onCollapse(next);
   }
-  return <Nodes nodes={nodes} above={[]} folded={folded} onToggle={toggle} findings={findings} />;
+  return <Nodes nodes={nodes} above={[]} collapsed={collapsed} onToggle={toggle} findings={findings} />;
 }
 
 interface NodesProps {
   nodes: readonly TaxonomyNode[];
   above: NodePath;
-  folded: ReadonlySet<string>;
+  collapsed: ReadonlySet<string>;
   onToggle(path: NodePath): void;
   findings: Findings | undefined;
 }
 
-function Nodes({ nodes, above, folded, onToggle, findings }: NodesProps) {
+function Nodes({ nodes, above, collapsed, onToggle, findings }: NodesProps) {
   return (
     <ul className={clsx(above.length === 0 ? "py-2" : "ml-6.5 border-l border-line")}>
       {nodes.map((node, index) => (
@@ -48,7 +48,7 @@ function Nodes({ nodes, above, folded, onToggle, findings }: NodesProps) {
           key={`${index} ${node.name}`}
           node={node}
           path={[...above, node.name]}
-          folded={folded}
+          collapsed={collapsed}
           onToggle={onToggle}
           findings={findings}
         />
@@ -62,10 +62,10 @@ interface NodeProps extends Omit<NodesProps, "nodes" | "above"> {
   path: NodePath;
 }
 
-function Node({ node, path, folded, onToggle, findings }: NodeProps) {
+function Node({ node, path, collapsed, onToggle, findings }: NodeProps) {
   const listId = useId();
   const isCategory = node.children.length > 0;
-  const isOpen = !folded.has(pathKey(path));
+  const isOpen = !collapsed.has(pathKey(path));
   return (
     <li>
       <div className="flex min-h-9 items-center gap-3 px-3 py-1 hover:bg-hover">
@@ -107,7 +107,13 @@ function Node({ node, path, folded, onToggle, findings }: NodeProps) {
       </div>
       {isCategory && isOpen && (
         <div id={listId}>
-          <Nodes nodes={node.children} above={path} folded={folded} onToggle={onToggle} findings={findings} />
+          <Nodes
+            nodes={node.children}
+            above={path}
+            collapsed={collapsed}
+            onToggle={onToggle}
+            findings={findings}
+          />
         </div>
       )}
     </li>

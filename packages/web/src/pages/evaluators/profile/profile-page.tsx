@@ -1,22 +1,20 @@
 import type { EvaluatorProfile } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute, Link } from "@tanstack/react-router";
-import { SearchX } from "lucide-react";
 import {
   profileAgreementQuery,
   profileFiguresQuery,
   profileRevisionsQuery,
 } from "../../../data/evaluator-profiles.ts";
 import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
-import { findQueryError, isNotFound } from "../../../data/query-errors.ts";
+import { findQueryError } from "../../../data/query-errors.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { buttonClass } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
-import { EmptyState } from "../../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
 import { Page } from "../../../ui/page.tsx";
-import { SkeletonRows } from "../../../ui/skeleton.tsx";
 import { Time } from "../../../ui/time.tsx";
+import { UnavailablePage } from "../../unavailable-page.tsx";
 import { CompareCard } from "./compare-card.tsx";
 import { ConfigView } from "./config-view.tsx";
 import { ProfileActions } from "./profile-actions.tsx";
@@ -33,33 +31,16 @@ function ProfilePage() {
   if (revisions.data !== undefined && newest !== undefined) {
     return <Profile key={publicId} revisions={revisions.data} newest={newest} />;
   }
-  const isMissing = revisions.isSuccess || isNotFound(revisions.error);
   return (
-    <Page title="Profile">
-      {revisions.isError && !isMissing && (
-        <ErrorNotice error={revisions.error} onRetry={() => revisions.refetch()} />
-      )}
-      {revisions.isPending && (
-        <Card>
-          <SkeletonRows count={6} />
-        </Card>
-      )}
-      {isMissing && (
-        <Card>
-          <EmptyState
-            icon={SearchX}
-            title="Profile not found"
-            actions={
-              <Link to="/evaluators" className={buttonClass({ variant: "primary" })}>
-                All evaluators
-              </Link>
-            }
-          >
-            The URL may be wrong, or the profile may belong to another account.
-          </EmptyState>
-        </Card>
-      )}
-    </Page>
+    <UnavailablePage
+      title="Profile"
+      query={revisions}
+      actions={
+        <Link to="/evaluators" className={buttonClass({ variant: "primary" })}>
+          All evaluators
+        </Link>
+      }
+    />
   );
 }
 

@@ -45,17 +45,17 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
         </thead>
         <tbody>
           {shown.map(({ public_id, revision, is_managed, created_at }) => {
-            const made = figuresOf?.(public_id, revision);
-            const said = agreement?.find((of) => of.revision === revision);
+            const totals = figuresOf?.(public_id, revision);
+            const reviews = agreement?.find((of) => of.revision === revision);
             return (
               <tr key={revision} className="h-11 border-b border-line last:border-b-0">
                 <RowHeader className="font-medium tabular-nums">{revision}</RowHeader>
                 <Cell className="text-ink-2">{is_managed ? "Built-in" : <Time at={created_at} />}</Cell>
                 <Cell isNumber>
-                  {figuresOf === undefined ? "" : formatCount(made?.count ?? 0)}
-                  {made !== undefined && made.failed > 0 && (
+                  {figuresOf === undefined ? "" : formatCount(totals?.count ?? 0)}
+                  {totals !== undefined && totals.failed > 0 && (
                     <span className="block text-xs whitespace-nowrap text-warn">
-                      {formatCount(made.failed)} without a verdict
+                      {formatCount(totals.failed)} without a verdict
                     </span>
                   )}
                 </Cell>
@@ -63,19 +63,25 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
                   {figuresOf === undefined ? (
                     <Skeleton className="h-4 w-40" />
                   ) : (
-                    <RateCell rate={made?.pass_rate ?? null} interval={made?.pass_rate_interval ?? null} />
+                    <RateCell
+                      rate={totals?.pass_rate ?? null}
+                      interval={totals?.pass_rate_interval ?? null}
+                    />
                   )}
                 </Cell>
                 <Cell>
                   {agreement === undefined ? (
                     <Skeleton className="h-4 w-40" />
                   ) : (
-                    <RateCell rate={said?.agreement ?? null} interval={said?.agreement_interval ?? null} />
+                    <RateCell
+                      rate={reviews?.agreement ?? null}
+                      interval={reviews?.agreement_interval ?? null}
+                    />
                   )}
                 </Cell>
-                <Cell isNumber>{said && formatCount(said.corrected)}</Cell>
-                <Cell isNumber>{said && formatCount(said.should_fail)}</Cell>
-                <Cell isNumber>{said && formatCount(said.should_pass)}</Cell>
+                <Cell isNumber>{reviews && formatCount(reviews.corrected)}</Cell>
+                <Cell isNumber>{reviews && formatCount(reviews.should_fail)}</Cell>
+                <Cell isNumber>{reviews && formatCount(reviews.should_pass)}</Cell>
               </tr>
             );
           })}

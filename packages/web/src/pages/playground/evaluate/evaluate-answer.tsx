@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { latestProfilesQuery } from "../../../data/evaluator-profiles.ts";
 import { evaluatorFamiliesQuery } from "../../../data/evaluators.ts";
+import { findQueryError } from "../../../data/query-errors.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { Button } from "../../../ui/button.tsx";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
@@ -24,7 +25,7 @@ export function EvaluateAnswer({ answer, evaluations, goldAnswer, onGoldAnswer }
   const presage = usePresage();
   const families = useQuery(evaluatorFamiliesQuery(presage));
   const profiles = useQuery(latestProfilesQuery(presage));
-  const loadError = families.error ?? profiles.error;
+  const failure = findQueryError([families, profiles]);
   const hasSystemTurn = answer.messages.some(({ role }) => role === "system");
   const groups = evaluatorChoices(families.data ?? [], profiles.data ?? [], { hasSystemTurn });
   const chosen = groups
@@ -54,16 +55,8 @@ export function EvaluateAnswer({ answer, evaluations, goldAnswer, onGoldAnswer }
       </header>
       {isMine && evaluations.error !== null && <ErrorNotice error={evaluations.error} onRetry={evaluate} />}
       {outcomes !== undefined && <Outcomes items={outcomes} />}
-      {loadError !== null && (
-        <ErrorNotice
-          error={loadError}
-          onRetry={() => {
-            void families.refetch();
-            void profiles.refetch();
-          }}
-        />
-      )}
-      {loadError === null && (families.isPending || profiles.isPending) && (
+      {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
+      {failure === undefined && (families.isPending || profiles.isPending) && (
         <SkeletonRows count={4} className="h-7" />
       )}
       {groups.length > 0 && profiles.data !== undefined && (

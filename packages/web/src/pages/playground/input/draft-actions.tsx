@@ -10,7 +10,7 @@ import type { usePlaygroundDraft } from "./use-playground-draft.ts";
 /** Fills or clears all fields, without losing anything by accident. */
 export function DraftActions({ drafting }: { drafting: ReturnType<typeof usePlaygroundDraft> }) {
   const { isEmpty, replace, clear, undoClear } = drafting;
-  const [asked, setAsked] = useState<Draft>();
+  const [example, setExample] = useState<Draft>();
   return (
     <div className="flex items-center gap-1">
       {/* One button, so that it keeps the focus. */}
@@ -23,15 +23,15 @@ export function DraftActions({ drafting }: { drafting: ReturnType<typeof usePlay
       >
         {undoClear ? "Undo clear" : "Clear"}
       </Button>
-      <ExamplesMenu onChoose={(example) => (isEmpty ? replace(example) : setAsked(example))} />
+      <ExamplesMenu onChoose={(chosen) => (isEmpty ? replace(chosen) : setExample(chosen))} />
       <ConfirmDialog
-        isOpen={asked !== undefined}
-        onClose={() => setAsked(undefined)}
+        isOpen={example !== undefined}
+        onClose={() => setExample(undefined)}
         title="Replace your input?"
         confirmLabel="Replace"
         onConfirm={() => {
-          if (asked !== undefined) replace(asked);
-          setAsked(undefined);
+          if (example !== undefined) replace(example);
+          setExample(undefined);
         }}
       >
         The example replaces the contents of every field.

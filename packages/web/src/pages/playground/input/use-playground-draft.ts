@@ -7,16 +7,16 @@ export function usePlaygroundDraft() {
   const storageKey = `presage-playground-draft:${signedInUserId()}`;
   const [draft, setDraft] = useState(() => parseDraft(sessionStorage.getItem(storageKey)));
   const [cleared, setCleared] = useState<Draft>();
-  const [isKept, setKept] = useState(true);
+  const [isStored, setStored] = useState(true);
 
   function replace(next: Draft) {
     setDraft(next);
     try {
       sessionStorage.setItem(storageKey, JSON.stringify(next));
-      setKept(true);
+      setStored(true);
     } catch {
       // Browsers keep about 5 MB for a tab.
-      setKept(false);
+      setStored(false);
     }
   }
 
@@ -25,7 +25,7 @@ export function usePlaygroundDraft() {
     draft,
     isEmpty,
     /** False if it is too long for the browser to store. */
-    isKept,
+    isStored,
     replace,
     change: (part: Partial<Draft>) => replace({ ...draft, ...part }),
     clear() {

@@ -1,5 +1,5 @@
 import type { EvaluateRequest } from "@presage/contract";
-import type { EvaluatedModel, ResultMetadata } from "../../evaluation/results/record/evaluation-record.ts";
+import type { EvaluatedModel, ResultMetadata } from "../../../evaluation/results/record/evaluation-record.ts";
 
 const defaultApp = "default";
 
@@ -18,7 +18,7 @@ type MetadataFields = Pick<
   | "evaluated_model_selected_model"
 >;
 
-/** What a result is filed under. Nulls, and tags without a tag, are as good as absent. */
+/** A result's metadata. Nulls, empty texts and empty tags are treated as absent. */
 export function readResultMetadata(fields: MetadataFields): ResultMetadata {
   const { app, tags, dataset_id, dataset_sample_id, evaluation_run_id, evaluation_run_project_id } = fields;
   const evaluatedModel = readModel(fields);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ChatCompletionRequest, deprecated } from "@presage/contract";
 import { z } from "zod";
-import { usesOldNames } from "./uses-old-names.ts";
+import { usesOldNames } from "./read-request.ts";
 
 const inner = z.object({ current: z.string().nullish(), old: deprecated(z.string().nullish(), "current") });
 const schema = z.object({
@@ -15,7 +15,7 @@ test.each([
   ["with a value that the schema refuses", { older: 1 }],
   ["in a list, beside items that are none", { list: [null, 1, { current: "x", old: "y" }] }],
   ["in one branch of a union", { either: { old: "" } }],
-  ["beside other faults", { list: "no list", older: false }],
+  ["beside other issues", { list: "no list", older: false }],
 ])("An old name is found %s", (_, value) => {
   expect(usesOldNames(schema, value)).toBe(true);
 });

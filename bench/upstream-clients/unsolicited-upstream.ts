@@ -1,22 +1,22 @@
 import { createServer, type Socket } from "node:net";
 
-/** When the second answer is written, which nobody asked for: in one write with the first, or so many milliseconds after it. */
+/** When the unsolicited second response is written: together with the first, or this many milliseconds after it. */
 export type Lateness = "with the first" | number;
 
-/** As a model does, it takes its time. */
+/** Simulates a model's response time. */
 const thinkingMs = 10;
 
-export interface UnaskedUpstream {
+export interface UnsolicitedUpstream {
   url: string;
   connections(): number;
   stop(): void;
 }
 
-/** An upstream that answers each request with its own body, and then once more with another's. */
-export const startUnaskedUpstream = async (
+/** An upstream that responds to each request with the request's body, and then once more with another text. */
+export const startUnsolicitedUpstream = async (
   lateness: Lateness,
   isChunked: boolean,
-): Promise<UnaskedUpstream> => {
+): Promise<UnsolicitedUpstream> => {
   let connections = 0;
   const server = createServer({ noDelay: true }, (socket) => {
     connections += 1;
@@ -27,9 +27,9 @@ export const startUnaskedUpstream = async (
       const bodyAt = unread.indexOf("\r\n\r\n") + 4;
       const length = Number(/^content-length: (\d+)/im.exec(unread)?.[1]);
       if (bodyAt < 4 || unread.length < bodyAt + length) return;
-      const asked = unread.slice(bodyAt, bodyAt + length);
+      const body = unread.slice(bodyAt, bodyAt + length);
       unread = unread.slice(bodyAt + length);
-      setTimeout(() => answerTwice(socket, asked, lateness, isChunked), thinkingMs);
+      setTimeout(() => respondTwice(socket, body, lateness, isChunked), thinkingMs);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -41,8 +41,8 @@ export const startUnaskedUpstream = async (
   };
 };
 
-const answerTwice = (socket: Socket, asked: string, lateness: Lateness, isChunked: boolean): void => {
-  const [first, second] = [write(asked, isChunked), write(`nobody asked for ${asked}`, isChunked)];
+const respondTwice = (socket: Socket, body: string, lateness: Lateness, isChunked: boolean): void => {
+  const [first, second] = [write(body, isChunked), write(`unsolicited ${body}`, isChunked)];
   if (lateness === "with the first") {
     socket.write(first + second);
     return;

@@ -3,23 +3,23 @@ import { pageResponse } from "./page-response.ts";
 const titles: Record<number, string> = {
   400: "That did not work",
   403: "No access",
-  404: "There is no page here",
+  404: "Page not found",
   503: "Not available right now",
 };
 
 const dashboardLink = '<a class="button" href="/">Go to the dashboard</a>';
 
-export interface Failure {
+interface ErrorPageOptions {
   status: number;
   text: string;
   requestId: string;
-  /** What was asked for; null where that cannot be told. */
+  /** Of the request; null if it is malformed. */
   url: URL | null;
   headers: Record<string, string>;
 }
 
-/** What a person is told in the browser when there is no page to show. */
-export function failurePage({ status, text, requestId, url, headers }: Failure): Response {
+/** An error response as a page for people. */
+export function errorPage({ status, text, requestId, url, headers }: ErrorPageOptions): Response {
   const title = titles[status] ?? "Something went wrong";
   const body = `<h1>${title}</h1>
 <p role="alert">${Bun.escapeHTML(text)}</p>
@@ -28,7 +28,7 @@ export function failurePage({ status, text, requestId, url, headers }: Failure):
   return pageResponse({ title, body, status, headers });
 }
 
-/** The same address again, but for the provider's answer, which is good for one time. */
+/** The same address, except for the identity provider's redirect, which is valid only once. */
 function retryAddress(url: URL | null): string {
   if (url === null) return "/";
   const { pathname, search } = url;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { usageFailureOf } from "./usage-failure.ts";
+import { usageFailureOf } from "./exchange.ts";
 
 test.each([
   [200, undefined, undefined],
@@ -11,10 +11,10 @@ test.each([
   [503, "unavailable", "unavailable"],
   [504, "timeout", "timeout"],
   [500, undefined, "other"],
-] as const)("a request answered with %d and category %p failed as %p", (status, category, failure) => {
+] as const)("a response with status %d and category %p counts as %p", (status, category, failure) => {
   expect(usageFailureOf(status, category)).toBe(failure);
 });
 
-test("a caller that hung up was not refused", () => {
+test("a client that disconnected did not send an invalid request", () => {
   expect(usageFailureOf(499, undefined)).toBe("other");
 });

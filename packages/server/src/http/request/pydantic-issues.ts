@@ -1,33 +1,33 @@
 import { maxIssues, type ValidationError } from "@presage/contract";
 import type { z } from "zod";
 
-type Issue = z.core.$ZodIssue;
+type ZodIssue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
 /**
- * An error map for zod: a number that must be whole and a string that must be a date-time are refused as «number» and
- * «string»; this names what was really wanted, in the message, for `toFaults` to read.
+ * An error map for zod, which reports an integer or a date-time of the wrong type as "number" or "string" expected: this puts
+ * the expected format in the message, where `toIssues` reads it.
  */
 export function nameNarrowType({ code, inst }: z.core.$ZodRawIssue): string | undefined {
-  // zod's own message would list every one of them.
+  // zod's own message would list every key.
   if (code === "unrecognized_keys") return "Extra inputs";
   if (code !== "invalid_type") return undefined;
   const format: unknown = inst !== undefined && "format" in inst._zod.def ? inst._zod.def.format : undefined;
   return typeof format === "string" ? format : undefined;
 }
 
-/** Says zod's issues in pydantic's types and words, because the contract's callers match on those. */
-export function toFaults(issues: readonly Issue[], root: unknown, where: string): ValidationError[] {
-  const faults = issues.slice(0, maxIssues).flatMap((issue) => toFault(issue, root, where));
-  // Of several faults of one value pydantic names the first: a value of the wrong type is not also too small.
+/** Zod's issues in pydantic's types and wording, because clients of the API match on those. */
+export function toIssues(zodIssues: readonly ZodIssue[], root: unknown, where: string): ValidationError[] {
+  const issues = zodIssues.slice(0, maxIssues).flatMap((issue) => toIssue(issue, root, where));
+  // Pydantic reports only the first issue of each value: a value of the wrong type is not also too small.
   const seen = new Set<string>();
-  return faults.filter(({ loc }) => {
+  return issues.filter(({ loc }) => {
     const place = JSON.stringify(loc);
     return !seen.has(place) && seen.add(place);
   });
 }
 
-function toFault(issue: Issue, root: unknown, where: string): ValidationError[] {
+function toIssue(issue: ZodIssue, root: unknown, where: string): ValidationError[] {
   const input = valueAt(root, issue.path);
   if (issue.code === "unrecognized_keys") {
     return issue.keys.slice(0, maxIssues).map((key) => ({
@@ -37,27 +37,35 @@ function toFault(issue: Issue, root: unknown, where: string): ValidationError[] 
       input: valueAt(root, [...issue.path, key]),
     }));
   }
-  // A rule over several fields refuses a null because none of them is there.
-  const isLacking = input === null && issue.code === "custom";
-  if (isLacking || (input === undefined && !isPresent(root, issue.path))) {
+  // A rule over several fields refuses a null because all of them are missing.
+  const isMissing = input === null && issue.code === "custom";
+  if (isMissing || (input === undefined && !isPresent(root, issue.path))) {
     const holder = valueAt(root, issue.path.slice(0, -1));
-    return [
-      { type: "missing", loc: location(where, issue.path), msg: "Field required", input: holder ?? null },
-    ];
+    return [missing(location(where, issue.path), holder ?? null)];
   }
   if (issue.code === "invalid_union") {
     const branch = issue.errors.find((issues) => issues.every((one) => fitsType(one, input)));
     const ofBranch = branch?.map((one) => ({ ...one, path: [...issue.path, ...one.path] })) ?? [];
-    if (ofBranch.length > 0) return ofBranch.flatMap((one) => toFault(one, root, where));
+    if (ofBranch.length > 0) return ofBranch.flatMap((one) => toIssue(one, root, where));
   }
   return [{ ...wording(issue), loc: location(where, issue.path), input: input ?? null }];
 }
 
-/** Whether a branch of a union takes values of this type, though not this one. */
-function fitsType(issue: Issue, input: unknown): boolean {
+/** Whether a branch of a union accepts values of this type, though not this value. */
+function fitsType(issue: ZodIssue, input: unknown): boolean {
   if (issue.path.length > 0) return true;
   if (issue.code === "invalid_value") return issue.values.some((value) => typeof value === typeof input);
   return issue.code !== "invalid_type" || (issue.expected === "int" && typeof input === "number");
+}
+
+/** A field that is required and not there. `input` is what should have it. */
+export function missing(loc: ValidationError["loc"], input: unknown): ValidationError {
+  return { type: "missing", loc, msg: "Field required", input };
+}
+
+/** A value that breaks a rule which the schema cannot express. */
+export function valueError(loc: ValidationError["loc"], error: string, input?: unknown): ValidationError {
+  return { type: "value_error", loc, msg: `Value error, ${error}`, input, ctx: { error } };
 }
 
 type Wording = Pick<ValidationError, "type" | "msg" | "ctx">;
@@ -77,7 +85,7 @@ const typeWordings: Record<string, Wording> = {
   boolean: { type: "bool_type", msg: "Input should be a valid boolean" },
 };
 
-function wording(issue: Issue): Wording {
+function wording(issue: ZodIssue): Wording {
   switch (issue.code) {
     case "invalid_type":
       return typeWordings[issue.message] ?? typeWordings[issue.expected] ?? other(issue);
@@ -96,7 +104,7 @@ function wording(issue: Issue): Wording {
   }
 }
 
-/** What all branches of a union accept, under the type of the first. */
+/** All that the branches of a union accept, under the type of the first. */
 function anyOf(branches: readonly Wording[]): Wording | undefined {
   const [first] = branches;
   if (first === undefined) return undefined;
@@ -166,8 +174,8 @@ const formatWordings: Record<string, Wording> = {
   },
 };
 
-function other(issue: Issue): Wording {
-  return { type: "value_error", msg: `Value error, ${issue.message}`, ctx: { error: issue.message } };
+function other({ message }: ZodIssue): Wording {
+  return { type: "value_error", msg: `Value error, ${message}`, ctx: { error: message } };
 }
 
 function location(where: string, path: Path): (string | number)[] {

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { answerJson, isLongAnswer } from "./answer-json.ts";
+import { isLongResponse, jsonResponse } from "./json-response.ts";
 
 const long = `"A door" – 🚪\n\\u0000 `.repeat(50_000);
 
@@ -7,15 +7,15 @@ function fail(error: unknown): never {
   throw error;
 }
 
-test("A long value is answered as the same JSON as ever, in pieces", async () => {
+test("A long value is written in pieces, as the same JSON", async () => {
   const inner = { long, short: 'a " quote', number: 1.5, nothing: null, list: [long, "x", `${long}!`] };
   const value = {
     results: [{ one: inner, two: inner }],
     absent: undefined,
     [`key ${"k".repeat(20_000)}`]: long,
   };
-  expect(isLongAnswer(value)).toBe(true);
-  const response = answerJson(value, { status: 201, headers: { "x-a": "b" } }, fail);
+  expect(isLongResponse(value)).toBe(true);
+  const response = jsonResponse(value, { status: 201, headers: { "x-a": "b" } }, fail);
   const pieces: number[] = [];
   const bytes: Uint8Array[] = [];
   for await (const piece of response.body ?? []) {
@@ -32,13 +32,13 @@ test("A long value is answered as the same JSON as ever, in pieces", async () =>
 test("A long integer among long texts keeps its digits", async () => {
   const seed = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON("9007199254740993");
   const value = { long: long.repeat(2), params: { seed } };
-  expect(await answerJson(value, undefined, fail).text()).toEndWith('"params":{"seed":9007199254740993}}');
+  expect(await jsonResponse(value, undefined, fail).text()).toEndWith('"params":{"seed":9007199254740993}}');
 });
 
-test("A short value is answered at once", async () => {
+test("A short value is written at once", async () => {
   const value = { a: [1, "two", null] };
-  expect(isLongAnswer(value)).toBe(false);
-  const response = answerJson(value, undefined, fail);
+  expect(isLongResponse(value)).toBe(false);
+  const response = jsonResponse(value, undefined, fail);
   expect(await response.json()).toEqual(value);
 });
 
@@ -52,7 +52,7 @@ test("A long answer of short texts goes out in small pieces as well, whatever is
     deep: Array.from({ length: 250 }).reduce((inner) => [inner, "a".repeat(100)], ["b".repeat(100_000)]),
   };
   const pieces: Uint8Array[] = [];
-  for await (const piece of answerJson(value, undefined, fail).body ?? []) pieces.push(piece);
+  for await (const piece of jsonResponse(value, undefined, fail).body ?? []) pieces.push(piece);
   expect(Buffer.concat(pieces).toString()).toBe(JSON.stringify(value));
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(256 * 1024);
 });
@@ -60,7 +60,7 @@ test("A long answer of short texts goes out in small pieces as well, whatever is
 test("What cannot be written breaks the answer off, and is told", async () => {
   const told: unknown[] = [];
   const value = { long, unwritable: 1n };
-  const response = answerJson(value, undefined, (error) => told.push(error));
+  const response = jsonResponse(value, undefined, (error) => told.push(error));
   expect(await response.text().catch(() => "broken")).toBe("broken");
   expect(told).toHaveLength(1);
 });

@@ -1,17 +1,17 @@
-import { ask, type Question } from "./measure-requests.ts";
+import { type SizedRequest, send } from "./measure-requests.ts";
 
 interface Summary {
   readonly source: string;
   readonly groups: readonly Readonly<Record<"count" | "scored" | "passed" | "failed", number>>[];
 }
 
-/** The rollup was not counted by Presage: it must say the same as Presage counts from the rows. Undefined if it does. */
-export const findFillingFault = async (
+/** Presage did not write the rollup, so it must equal what Presage counts from the rows. Undefined if it does. */
+export const findFillingError = async (
   size: number,
-  questionOf: (body: unknown) => Question,
+  requestOf: (body: unknown) => SizedRequest,
 ): Promise<string | undefined> => {
   const count = async (body: unknown): Promise<string> => {
-    const { source, groups } = (await ask(questionOf(body))) as Summary;
+    const { source, groups } = (await send(requestOf(body))) as Summary;
     const figures = groups.map(({ count, scored, passed, failed }) => ({ count, scored, passed, failed }));
     return `${source} ${JSON.stringify(figures)}`;
   };

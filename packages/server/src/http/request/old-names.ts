@@ -14,18 +14,18 @@ import type { Sample } from "../../evaluation/sample.ts";
 /** When the old names were replaced (RFC 9745: seconds since 1970). */
 export const deprecationHeader = `@${Date.UTC(2026, 10, 21) / 1000}`;
 
-/** One evaluator that a request wants. */
+/** One evaluator that a request names. */
 export interface NamedReference {
   evaluator: string | undefined;
   profileName: string | undefined;
   explainStrategy: ExplainStrategy | undefined;
-  /** As the caller put it. */
+  /** As the client sent it. */
   given: EvaluatorReference;
-  /** The way to its fields in the body, by the names that the caller used. */
+  /** The locations of its fields in the body, under the names that the client used. */
   places: Readonly<Record<"evaluator" | "profileName", (string | number)[]>>;
 }
 
-/** The evaluators that a request wants. An empty list under the old name is none. */
+/** The evaluators that a request names. */
 export function readReferences(request: EvaluateRequest): NamedReference[] {
   const list = request.evaluators ? "evaluators" : "criteria";
   return (request[list] ?? []).map((reference, index) =>
@@ -71,7 +71,7 @@ type SampleFields = Pick<
   | "label"
 >;
 
-/** The texts of a request, by whichever names they came. */
+/** The texts of a request, under new names or old. */
 export function readSample(fields: SampleFields): Sample {
   const systemPrompt = fields.evaluated_model_system_prompt ?? fields.system_prompt ?? undefined;
   const input = fields.evaluated_model_input ?? fields.input ?? undefined;
@@ -94,31 +94,31 @@ type ProfileNames = Pick<
   "profile_name" | "criteria" | "criterion_profile_name" | "evaluator_profile_name"
 >;
 
-/** The profile's name that a search asks for. */
+/** The profile name that a search filters by. */
 export function readProfileName(filter: ProfileNames): string | undefined {
   const current = filter.profile_name ?? filter.criteria;
   return current ?? filter.evaluator_profile_name ?? filter.criterion_profile_name ?? undefined;
 }
 
-/** A family as a request about profiles names it, and the field that does. */
+/** A family as a request about profiles names it, and the field with the name. */
 interface NamedFamily {
   name: string;
   field: "evaluator_family" | "evaluator_id";
 }
 
-/** The fields in which a request about profiles names a family. */
+/** The fields in which a request about profiles may name a family. */
 export interface FamilyFields {
   evaluator_family?: string | null | undefined;
   evaluator_id?: string | null | undefined;
 }
 
-/** The family that a request about profiles speaks of. An old client says it in `evaluator_id`, there also by an evaluator. */
+/** The family that a request about profiles names. Old clients name it in `evaluator_id`, which may also be an evaluator's id. */
 export function readFamily({ evaluator_family, evaluator_id }: FamilyFields): NamedFamily | undefined {
   if (typeof evaluator_family === "string") return { name: evaluator_family, field: "evaluator_family" };
   return typeof evaluator_id === "string" ? { name: evaluator_id, field: "evaluator_id" } : undefined;
 }
 
-/** Whether a list of profiles is to have managed ones only, or none of them; the word as the query has it. */
+/** Whether to list only built-in profiles or none of them, as the query's text. */
 export function readIsManaged(query: {
   is_managed?: string | undefined;
   is_patronus_managed?: string | undefined;
@@ -135,12 +135,12 @@ type OldResultName =
   | "explain"
   | "score_normalized";
 
-/** A result in today's names. */
+/** A result under current names. */
 export type CurrentResult = Omit<EvaluationResult, OldResultName | "additional_info"> & {
   additional_info: Omit<EvaluationResult["additional_info"], "score_raw">;
 };
 
-/** A result with the names beside it that it had before. */
+/** A result with its old names added. */
 export function withOldResultNames(result: CurrentResult): EvaluationResult {
   return {
     ...result,
@@ -155,15 +155,15 @@ export function withOldResultNames(result: CurrentResult): EvaluationResult {
   };
 }
 
-/** An item of an answer in today's names, without its result. */
+/** An item of an evaluation's response under current names, without its result. */
 export type NewItem = Omit<EvaluateItem, "evaluation_result" | "criterion_id" | "result">;
 
-/** An item with its result, and with the names beside them that they had before. */
+/** An item with its result, and with the old names added. */
 export function withOldItemNames(item: NewItem, result: EvaluationResult | null): EvaluateItem {
   return { ...item, criterion_id: item.evaluator_id, evaluation_result: result, result };
 }
 
-/** The same as JSON. The result stands in it twice; it is the longest part of the answer, and written out once. */
+/** The same as JSON. The result, its longest part, occurs twice and is written once. */
 export function itemJson(item: NewItem, result: EvaluationResult | null): string {
   const rest = JSON.stringify({ ...item, criterion_id: item.evaluator_id });
   const written = JSON.stringify(result);
