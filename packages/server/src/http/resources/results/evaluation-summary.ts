@@ -29,14 +29,18 @@ function toGroup({ key, ...figures }: SummaryGroup): EvaluationSummaryGroup {
 function toKey(key: SummaryGroup["key"]): EvaluationSummaryGroup["key"] {
   const { evaluator_id, evaluator_family, profile_name, profile_public_id, profile_revision } = key;
   return {
-    ...(evaluator_id === undefined ? {} : { evaluator_id }),
-    ...(evaluator_family === undefined ? {} : { evaluator_family: evaluator_family || null }),
-    ...(profile_name === undefined ? {} : { profile_name: profile_name || null }),
-    ...(profile_public_id === undefined ? {} : { evaluator_profile_public_id: profile_public_id || null }),
-    ...(profile_revision === undefined ? {} : { evaluator_profile_revision: profile_revision || null }),
-    ...(key.app === undefined ? {} : { app: key.app }),
-    ...(key.tag === undefined ? {} : { tag: key.tag }),
-    ...(key.day === undefined ? {} : { day: toIsoDay(key.day) }),
-    ...(key.run_id === undefined ? {} : { evaluation_run_id: key.run_id || null }),
+    evaluator_id,
+    evaluator_family: toNone(evaluator_family),
+    profile_name: toNone(profile_name),
+    evaluator_profile_public_id: toNone(profile_public_id),
+    evaluator_profile_revision: toNone(profile_revision),
+    app: key.app,
+    tag: key.tag,
+    day: key.day === undefined ? undefined : toIsoDay(key.day),
+    evaluation_run_id: toNone(key.run_id),
   };
+}
+
+function toNone<Value>(value: Value | undefined): Value | null | undefined {
+  return value === undefined ? undefined : value || null;
 }
