@@ -3,13 +3,13 @@ import { createInFlight } from "../limits/in-flight.ts";
 import { createRateLimit, type RateLimit } from "../limits/rate-limit.ts";
 
 export interface AdmissionLimits {
-  /** Prediction requests a minute for each key, and for all sessions of a user together; 0 sets no limit. */
+  /** Prediction requests per minute for each key, and for all sessions of a user together; 0: no limit. */
   ratePerMinute: number;
-  /** For all keys and sessions of a user together; 0 sets no limit. */
+  /** For all keys and sessions of a user together; 0: no limit. */
   userRatePerMinute: number;
-  /** For all users of an account together; 0 sets no limit. */
+  /** For all users of an account together; 0: no limit. */
   accountRatePerMinute: number;
-  /** Predictions under way at once. */
+  /** Maximum concurrent predictions. */
   maxInFlight: number;
 }
 
@@ -28,16 +28,16 @@ export interface RateStatus {
 }
 
 export interface Admission {
-  /** Lets a prediction in or throws; all limits are checked in one step, and a refusal uses up none of them. */
+  /** Admits a prediction or throws; all limits are checked in one step, and a rejection counts against none of them. */
   admit(holders: RateHolders): RateStatus | undefined;
-  /** A prediction that was let in has ended. */
+  /** An admitted prediction has ended. */
   leave(accountId: string): void;
   inFlight(): number;
 }
 
-/** A request that the rate of its key, its user or its account does not allow. */
+/** A request beyond the rate of its key, its user or its account. */
 export class RateLimitError extends ServiceError {
-  /** The key's own, whichever rate refused; undefined if keys have none. */
+  /** The key's own, whichever rate was exceeded; undefined if keys have none. */
   readonly rate: RateStatus | undefined;
 
   constructor(message: string, rate: RateStatus | undefined, retryAfterS: number) {
@@ -49,16 +49,16 @@ export class RateLimitError extends ServiceError {
 interface Level {
   limit: RateLimit;
   holderOf(holders: RateHolders): string;
-  /** Whose rate it is, for a refusal. */
+  /** Whose rate it is, for the error message. */
   whose: string;
 }
 
-/** Rates of keys, of users and of accounts, since keys cost nothing; and one count of predictions under way, with a share for each account. */
+/** Rates of keys, users and accounts, since keys are free to create, and one limit on concurrent predictions with a share for each account. */
 export function createAdmission(limits: AdmissionLimits): Admission {
   const keys = levelOf(
     limits.ratePerMinute,
     ({ keyOrUserId }) => keyOrUserId,
-    "a key, or for a user in the dashboard",
+    "a key, or a user of the dashboard",
   );
   const levels = [
     keys,
@@ -67,7 +67,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
   ].filter((level) => level !== undefined);
   const inFlight = createInFlight(
     limits.maxInFlight,
-    `${limits.maxInFlight} predictions are allowed under way at once, and none is left for this account right now.`,
+    `At most ${limits.maxInFlight} predictions may be in progress at once, and none is left for this account right now.`,
   );
 
   function takeTokens(holders: RateHolders): RateStatus | undefined {
@@ -79,7 +79,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
         ? undefined
         : { limit: keys.limit.perMinute, remaining: Math.floor(ofKey.tokens) };
     const { level, waitMs } = longestWait(levels, buckets);
-    if (level !== undefined) throw refusal(level, status(), waitMs);
+    if (level !== undefined) throw rateLimitError(level, status(), waitMs);
     for (const bucket of buckets) bucket.tokens -= 1;
     return status();
   }
@@ -119,7 +119,11 @@ function longestWait(
   return longest;
 }
 
-function refusal({ limit, whose }: Level, rate: RateStatus | undefined, waitMs: number): RateLimitError {
-  const message = `No more than ${limit.perMinute} prediction requests a minute are allowed for ${whose}.`;
+function rateLimitError(
+  { limit, whose }: Level,
+  rate: RateStatus | undefined,
+  waitMs: number,
+): RateLimitError {
+  const message = `At most ${limit.perMinute} prediction requests per minute are allowed for ${whose}.`;
   return new RateLimitError(message, rate, Math.max(1, Math.ceil(waitMs / 1000)));
 }

@@ -4,13 +4,13 @@ import type { CompletionRequest, UpstreamCompletion } from "../upstream/upstream
 import type { Complete } from "./predict.ts";
 import { upstreamFields } from "./upstream-fields.ts";
 
-/** Asks for a chat completion, from an interaction (structured mode) or from the caller's own messages. */
+/** Requests a chat completion, for an interaction (structured mode) or for the client's own messages. */
 export function completeChat(
   complete: Complete,
   request: ChatCompletionRequest,
-  callerGone: AbortSignal,
+  clientSignal: AbortSignal,
 ): Promise<UpstreamCompletion> {
-  return complete(toCompletionRequest(request), callerGone);
+  return complete(toCompletionRequest(request), clientSignal);
 }
 
 function toCompletionRequest(request: ChatCompletionRequest): CompletionRequest {

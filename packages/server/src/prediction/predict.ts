@@ -4,22 +4,22 @@ import type { CompletionRequest, UpstreamCompletion } from "../upstream/upstream
 import { readPrediction } from "./read-prediction.ts";
 import { upstreamFields } from "./upstream-fields.ts";
 
-/** Asks the upstream for one completion. */
-export type Complete = (request: CompletionRequest, callerGone: AbortSignal) => Promise<UpstreamCompletion>;
+/** Requests one completion from the upstream. */
+export type Complete = (request: CompletionRequest, clientSignal: AbortSignal) => Promise<UpstreamCompletion>;
 
-export interface Predicting {
-  /** The prompt as it is sent. */
+export interface StartedPrediction {
+  /** The prompt as it was sent. */
   messages: PromptMessage[];
   prediction: Promise<WorldModelPrediction>;
 }
 
-/** Predicts the next state of the environment. While it waits, nothing of the caller's request is held. */
+/** Predicts the next state of the environment. While it waits, it holds nothing of the client's request. */
 export function predict(
   complete: Complete,
   { context, interaction, params }: WorldModelRequest,
-  callerGone: AbortSignal,
-): Predicting {
+  clientSignal: AbortSignal,
+): StartedPrediction {
   const messages = composePrompt(context, interaction);
-  const completion = complete({ ...upstreamFields(params ?? {}), messages }, callerGone);
+  const completion = complete({ ...upstreamFields(params ?? {}), messages }, clientSignal);
   return { messages, prediction: completion.then(({ body }) => readPrediction(body)) };
 }

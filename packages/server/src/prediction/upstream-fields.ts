@@ -3,15 +3,15 @@ import { samplingDefaults } from "@presage/contract/sampling-defaults";
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What goes to the upstream besides the model and the messages: the three sampling fields always, everything else as
- * the caller set it. Null is not set.
+ * The fields of a request to the upstream besides the model and the messages: the three sampling fields always, all others as
+ * the client set them. Null is treated as not set.
  */
 export function upstreamFields(set: Fields): Record<string, unknown> {
   const { max_tokens, temperature, top_p } = samplingDefaults;
   const fields: Record<string, unknown> = { max_tokens, temperature, top_p, ...withoutNulls(set) };
-  // A caller who bounds the answer by OpenAI's newer name must not be contradicted by our default for the older one.
+  // If the client limits the tokens by OpenAI's newer name, our default for the older one must not contradict it.
   if (isSet(set.max_completion_tokens) && !isSet(set.max_tokens)) delete fields.max_tokens;
-  // SGLang and vLLM read the two thinking switches where their chat templates do.
+  // SGLang and vLLM read the two thinking switches from the arguments of their chat templates.
   if (isSet(set.enable_thinking)) {
     fields.chat_template_kwargs = withDefault(
       fields.chat_template_kwargs,

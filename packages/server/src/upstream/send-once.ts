@@ -1,3 +1,4 @@
+import { defined } from "../defined.ts";
 import { ServiceError, UpstreamError } from "../errors.ts";
 import { readBodyWithin } from "../limits/read-body-within.ts";
 import { classifyError } from "./classify-error.ts";
@@ -48,12 +49,12 @@ export function createSendOnce({
   apiKey,
   keepAlive = true,
 }: Pick<UpstreamOptions, "url" | "apiKey" | "keepAlive">): Send {
-  const headers: Record<string, string> = {
+  const headers: Record<string, string> = defined({
     "content-type": "application/json",
     accept: "application/json",
     "accept-encoding": "identity",
-    ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }),
-  };
+    authorization: apiKey === undefined ? undefined : `Bearer ${apiKey}`,
+  });
   const credentials = apiKey === undefined ? [] : spellingsOf(apiKey);
   const withoutCredential = (text: string) =>
     credentials.reduce((rest, credential) => rest.replaceAll(credential, "[redacted]"), text);

@@ -21,10 +21,10 @@ function familyThat(fails: () => Error): ModelFamily {
   };
 }
 
-function run(fails: () => Error, faults: unknown[] = []) {
+function run(fails: () => Error, unexpected: unknown[] = []) {
   const unused = () => Promise.reject(new Error("unused"));
   const rules = { run: unused, check: unused, dispose: async () => {} };
-  const onUnexpectedError = (error: unknown) => void faults.push(error);
+  const onUnexpectedError = (error: unknown) => void unexpected.push(error);
   const runEvaluator = createEvaluatorRunner({ rules, modelTimeoutMs: 1_000, onUnexpectedError });
   const profile = { name: "p", publicId: "11111111-1111-4111-8111-111111111111", revision: 1, config: {} };
   return runEvaluator(
@@ -40,22 +40,22 @@ function run(fails: () => Error, faults: unknown[] = []) {
   );
 }
 
-test("what goes wrong in an evaluator is its outcome", async () => {
-  const faults: unknown[] = [];
-  expect(await run(() => new Error("a fault"), faults)).toMatchObject({ status: "failed" });
-  expect(faults.length).toBe(1);
+test("an error in an evaluator becomes its outcome", async () => {
+  const unexpected: unknown[] = [];
+  expect(await run(() => new Error("a bug"), unexpected)).toMatchObject({ status: "failed" });
+  expect(unexpected.length).toBe(1);
 });
 
-test("a read for which there is no room fails the request as well, with the word to come back", async () => {
-  const faults: unknown[] = [];
+test("a read that is refused for lack of room fails the request, with a Retry-After", async () => {
+  const unexpected: unknown[] = [];
   const crowded = () => new ServiceError("overloaded", "Too many reads.", { retryAfterS: 1 });
-  await expect(run(crowded, faults)).rejects.toMatchObject({ code: "overloaded", retryAfterS: 1 });
-  expect(faults).toEqual([]);
+  await expect(run(crowded, unexpected)).rejects.toMatchObject({ code: "overloaded", retryAfterS: 1 });
+  expect(unexpected).toEqual([]);
 });
 
-test("a store that is not available fails the request, and nothing is kept as a failed evaluation", async () => {
-  const faults: unknown[] = [];
-  const running = run(() => storeUnavailable(new Error("no answer")), faults);
+test("a store that is not available fails the request, and no failed evaluation is stored", async () => {
+  const unexpected: unknown[] = [];
+  const running = run(() => storeUnavailable(new Error("no answer")), unexpected);
   await expect(running).rejects.toMatchObject({ code: "store_unavailable" });
-  expect(faults).toEqual([]);
+  expect(unexpected).toEqual([]);
 });

@@ -12,7 +12,7 @@ test("equal texts score 1, however short", () => {
   expect(evaluate("", "").score).toBe(1);
 });
 
-test("an output that says nothing, or nothing of the gold answer, scores 0", () => {
+test("an output that is empty or shares nothing with the gold answer scores 0", () => {
   expect(evaluate("", "The door.")).toMatchObject({ pass: false, score: 0 });
   for (const smoothing of ["none", "add-one", "exp"]) {
     expect(evaluate("red cat", "The door opens", { smoothing }).score).toBe(0);

@@ -6,29 +6,29 @@ import { tokenise13a } from "./text/tokenise-13a.ts";
 const config = z.strictObject({
   threshold: z.number().min(0).max(1).default(0.5).meta({ description: "The lowest score that passes." }),
   smoothing: z.enum(["none", "add-one", "exp"]).default("exp").meta({
-    description: "What is done about n-grams without a match. `exp` is the default of sacrebleu.",
+    description: "How n-grams without a match are smoothed. `exp` is sacrebleu's default.",
   }),
   tokenisation: z.enum(["13a", "whitespace"]).default("13a").meta({
     description: "`13a` splits punctuation off, as WMT and sacrebleu do.",
   }),
 });
 
-/** Every run of one to four words is a text of its own: at this length some 300 MB of them. */
+/** Each run of one to four words becomes a string of its own: about 300 MB of them at this length. */
 const maxCharacters = 2_500_000;
 
-/** The sum of two lengths that takes a millisecond. */
-const lightCharacters = 4_000;
+/** Texts of this length together take about a millisecond. */
+const cheapCharacters = 4_000;
 
 const orderNames = ["word", "word pair", "run of 3 words", "run of 4 words"];
 
 /**
- * BLEU-4 with its brevity penalty (Papineni et al. 2002), from 0 to 1 and with regard to case. As in sacrebleu's
- * `sentence_bleu`, an output of fewer than four tokens is judged by the n-grams that it can have.
+ * BLEU-4 with its brevity penalty (Papineni et al. 2002), from 0 to 1, case-sensitive. As in sacrebleu's
+ * `sentence_bleu`, an output of fewer than four tokens is scored by the n-grams that it can have.
  */
 export const bleu = defineFamily({
   kind: "rule",
   name: "bleu",
-  description: "How many of the output's runs of one to four words are in the gold answer.",
+  description: "The share of the output's runs of one to four words that are in the gold answer.",
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
@@ -36,11 +36,11 @@ export const bleu = defineFamily({
   builtInProfiles: [
     {
       name: "system:default",
-      description: "sacrebleu's BLEU of a sentence, from a half on.",
+      description: "A sentence BLEU of at least 0.5, as sacrebleu computes it.",
       config: { threshold: 0.5, smoothing: "exp", tokenisation: "13a" },
     },
   ],
-  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
+  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > cheapCharacters,
   prepare({ threshold, smoothing, tokenisation }) {
     const tokenise = tokenisation === "13a" ? tokenise13a : splitAtWhitespace;
     return ({ output = "", goldAnswer = "" }) => {

@@ -21,7 +21,7 @@ test("equal texts score 1, and so do two empty ones", () => {
   expect(evaluate("", "abc")).toMatchObject({ pass: false, score: 0 });
 });
 
-test("the stretch that differs is counted in code points of the output as it came", () => {
+test("the part that differs is counted in code points of the original output", () => {
   expect(evaluate("  😀😀abc", "😀😀axc").positions).toEqual([[5, 6]]);
   // The first two share their high surrogate, the others their low one.
   expect(evaluate("a😀b", "a😁b").positions).toEqual([[1, 2]]);
@@ -34,12 +34,12 @@ test("the explanation counts from the beginning of the output too", () => {
   );
 });
 
-test("reasoning is not pointed at, though it says the same words", () => {
+test("positions skip reasoning, though it has the same words", () => {
   const profile = { strip_tags: true };
   expect(evaluate("<think>no</think>no", "yo", profile).positions).toEqual([[17, 18]]);
 });
 
-test("the profile says what does not count and what passes", () => {
+test("the profile decides what does not count and what passes", () => {
   expect(evaluate("ABC", "abc", { ignore_case: true }).score).toBe(1);
   expect(evaluate("abc ", "abc", { trim: false }).score).toBe(0.75);
   expect(evaluate("<think>so</think>abc", "abc", { strip_tags: true }).score).toBe(1);
@@ -47,7 +47,7 @@ test("the profile says what does not count and what passes", () => {
   expect(editDistance.config.safeParse({ threshold: 1.1 }).success).toBe(false);
 });
 
-test("a pair of texts that takes over a millisecond or so is heavy", () => {
+test("a pair of texts that takes more than about a millisecond is expensive", () => {
   const isExpensive = (length: number) =>
     editDistance.isExpensive?.(
       { output: "x".repeat(length), goldAnswer: "y".repeat(length) },
@@ -57,7 +57,7 @@ test("a pair of texts that takes over a millisecond or so is heavy", () => {
   expect(isExpensive(10_000)).toBe(true);
 });
 
-test("what is too long to compare is no fail", () => {
+test("texts too long to compare are no fail", () => {
   const long = "ab".repeat(500_000);
   expect(() => evaluate(`x${long}x`, `y${long}y`)).toThrow("too long to be compared");
 });

@@ -18,14 +18,14 @@ const config = z.strictObject({
   ...textNormalisation,
 });
 
-/** The product of two lengths that takes a millisecond. */
-const lightProductOfLengths = 1e6;
+/** A product of lengths that takes about a millisecond. */
+const cheapProductOfLengths = 1e6;
 
 /** 1 − Levenshtein distance / length of the longer text, in Unicode code points. */
 export const editDistance = defineFamily({
   kind: "rule",
   name: "edit-distance",
-  description: "How few characters of the output would have to be changed to make it the gold answer.",
+  description: "How similar the output and the gold answer are, by the characters that would have to change.",
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
@@ -37,7 +37,7 @@ export const editDistance = defineFamily({
     },
   ],
   isExpensive: ({ output = "", goldAnswer = "" }) =>
-    output.length * goldAnswer.length > lightProductOfLengths,
+    output.length * goldAnswer.length > cheapProductOfLengths,
   prepare(profile) {
     return ({ output = "", goldAnswer = "" }) => {
       const said = normaliseText(output, profile);
@@ -52,7 +52,7 @@ export const editDistance = defineFamily({
       return {
         pass: score >= profile.threshold,
         score,
-        ...(positions.length === 0 ? {} : { positions }),
+        positions: positions.length === 0 ? undefined : positions,
         extra: { edits, longer_length: longer },
         explain() {
           const at = firstDifference(said.text, wanted.text);
@@ -70,7 +70,7 @@ export const editDistance = defineFamily({
 
 function differingStretch(output: string, said: NormalisedText, wanted: NormalisedText): Position[] {
   if (said.range === undefined) return [];
-  // Two emoji may share half of their units, but no part of a character.
+  // Two emoji may share half of their UTF-16 units and still be different characters.
   const saidCodePoints = [...said.text];
   const { prefix, suffix } = sharedEnds(saidCodePoints, [...wanted.text]);
   const [start = 0] = codePointPositions(output, [said.range])[0] ?? [];

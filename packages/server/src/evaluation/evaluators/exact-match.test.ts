@@ -22,7 +22,7 @@ test("case counts unless the profile says otherwise", () => {
   expect(evaluate("ÖFFNE", "öffne", { ignore_case: true }).pass).toBe(true);
 });
 
-test("the place of the difference is told in code points of the output as it came", () => {
+test("the place of the difference is reported in code points of the original output", () => {
   const verdict = evaluate("\n😀 open ", "😀 shut");
   expect(verdict.positions).toEqual([[3, 7]]);
   expect(verdict.explain()).toBe(
@@ -30,7 +30,7 @@ test("the place of the difference is told in code points of the output as it cam
   );
 });
 
-test("with tags taken out, the place is still that in the output as it came", () => {
+test("with tags removed, the place is still that in the original output", () => {
   const verdict = evaluate("<think>5</think>5", "4", { strip_tags: true });
   expect(verdict.positions).toEqual([[16, 17]]);
   expect(evaluate("<think>5</think>4", "4", { strip_tags: true }).pass).toBe(true);
@@ -41,7 +41,7 @@ test("ignoring case keeps the place, but for letters that change their length", 
   expect(evaluate("İx", "y", { ignore_case: true }).positions).toBeUndefined();
 });
 
-test("the default profile is what an empty config gives", () => {
+test("the default profile equals an empty config", () => {
   expect(exactMatch.config.parse({})).toEqual(exactMatch.builtInProfiles[0]?.config as never);
   expect(exactMatch.config.safeParse({ trimm: true }).success).toBe(false);
 });

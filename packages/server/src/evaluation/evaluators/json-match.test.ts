@@ -64,22 +64,22 @@ test.each([
   expect(evaluate(output, gold)).toMatchObject({ pass: score === 1, score });
 });
 
-test("tags are taken off both sides, so that a perfect prediction scores 1", () => {
+test("tags are removed on both sides, so that a perfect prediction scores 1", () => {
   const gold = '<tool_response>\n{"note_id": 1556, "tags": ["a"]}\n</tool_response>';
   expect(evaluate(gold, gold).score).toBe(1);
   expect(evaluate('<think>?</think>{"note_id":1556,"tags":["a"]}', gold).score).toBe(1);
 });
 
-test("an output that is no JSON fails, and the place is that in the output as it came", () => {
+test("an output that is not JSON fails, with the place in the original output", () => {
   const verdict = evaluate('<think>😀</think>{"a":1,}', '{"a":1}');
   expect(verdict).toMatchObject({ pass: false, score: 0, positions: [[23, 24]] });
   expect(verdict.explain()).toBe(
-    "The output is no JSON from character 23 on: a key in double quotes should stand here.",
+    "The output is not JSON from character 23 on: a key in double quotes is expected here.",
   );
   expect(evaluate("", "{}")).toMatchObject({ pass: false, score: 0 });
 });
 
-test("near-JSON is mended only if the profile says so", () => {
+test("near-JSON is repaired only if the profile says so", () => {
   expect(evaluate("{a:1,}", '{"a":1}').score).toBe(0);
   const mended = evaluate("{a:1,}", '{"a":1}', { repair: true });
   expect(mended).toMatchObject({ pass: true, score: 1, extra: { repaired: true } });
@@ -87,7 +87,7 @@ test("near-JSON is mended only if the profile says so", () => {
   expect(evaluate('"a" "b" {', '{"a":1}', { repair: true }).score).toBe(0);
 });
 
-test("a gold answer that is no JSON makes the sample unusable", () => {
+test("a gold answer that is not JSON makes the sample unusable", () => {
   expect(() => evaluate("{}", "The door is open.")).toThrow(UnusableSampleError);
 });
 
@@ -109,7 +109,7 @@ test("numbers may differ by the tolerance", () => {
 test("nesting of 10,000 levels has a clear outcome", () => {
   const deep = "[".repeat(10_000) + "]".repeat(10_000);
   expect(evaluate(deep, "[]").explain()).toBe(
-    "The output is no JSON from character 1000 on: nested deeper than 1000 levels.",
+    "The output is not JSON from character 1000 on: nested deeper than 1000 levels.",
   );
   expect(evaluate(deep, "[]", { repair: true }).score).toBe(0);
   expect(evaluate("[".repeat(100_000), "[]", { repair: true }).score).toBe(0);
@@ -128,7 +128,7 @@ test("a megabyte is compared in bounded time, also below a key of half of that",
   expect(jsonMatch.isExpensive?.({ output: long, goldAnswer: other }, jsonMatch.config.parse({}))).toBe(true);
 });
 
-test("what may have to be mended is heavy sooner", () => {
+test("an output that may need repair is expensive sooner", () => {
   const isExpensive = (repair: boolean) =>
     jsonMatch.isExpensive?.(
       { output: "[".repeat(5_000), goldAnswer: "[]" },

@@ -6,34 +6,34 @@ import { defineFamily } from "./family.ts";
 import { compareJson, type JsonComparison, type Mismatches } from "./json/compare-json.ts";
 import { readIgnoredPaths } from "./json/ignored-paths.ts";
 import { readJsonPointer } from "./json/json-path.ts";
+import { notJson } from "./json/not-json.ts";
 import { type JsonReading, readExactJson } from "./json/read-json.ts";
-import { codePointPositions } from "./text/code-points.ts";
 import { plainOutput, plainRange } from "./text/plain-output.ts";
 
-const heavyLength = 20_000;
-/** Mending takes far longer than reading: so many characters may take milliseconds, ten times as many a fifth of a second. */
-const heavyRepairedLength = 2_000;
+const expensiveLength = 20_000;
+/** Repairing takes far longer than parsing: this many characters may take milliseconds, ten times as many 200 ms. */
+const expensiveRepairLength = 2_000;
 const maxNamed = 5;
 
 const jsonPointer = z
   .string()
   .max(1_000)
-  .refine((pointer) => readJsonPointer(pointer) !== undefined, "is no JSON pointer (RFC 6901)");
+  .refine((pointer) => readJsonPointer(pointer) !== undefined, "is not a JSON pointer (RFC 6901)");
 
 const config = z.strictObject({
   repair: z
     .boolean()
     .default(false)
-    .meta({ description: "Mend an output that is nearly JSON before it is compared." }),
+    .meta({ description: "Repair an output that is nearly JSON before it is compared." }),
   ignore_paths: z
     .array(jsonPointer)
     .max(1_000)
     .default([])
-    .meta({ description: "JSON pointers of fields that do not count, with all that is below them." }),
+    .meta({ description: "JSON pointers of fields that do not count, with everything below them." }),
   number_tolerance: z.number().min(0).default(0),
 });
 
-/** A list of small values takes a hundred times its text: at this length some 300 MB. */
+/** A list of small values takes a hundred times the memory of its text: about 300 MB at this length. */
 const maxCharacters = 2_500_000;
 
 export const jsonMatch = defineFamily({
@@ -47,7 +47,7 @@ export const jsonMatch = defineFamily({
   builtInProfiles: [
     {
       name: "system:default",
-      description: "Every field counts, numbers are equal exactly, and nothing is mended.",
+      description: "Every field counts, numbers must be equal exactly, and nothing is repaired.",
       config: { repair: false, ignore_paths: [], number_tolerance: 0 },
     },
   ],
@@ -55,19 +55,21 @@ export const jsonMatch = defineFamily({
     const ignored = readIgnoredPaths(ignore_paths);
     return ({ output = "", goldAnswer = "" }) => {
       const gold = readExactJson(plainOutput(goldAnswer));
-      if (gold.fault !== undefined)
-        throw new UnusableSampleError(`The gold answer is no JSON: ${gold.fault.reason}.`);
+      if (gold.issue !== undefined)
+        throw new UnusableSampleError(`The gold answer is not JSON: ${gold.issue.reason}.`);
       const said = readExactJson(plainOutput(output));
-      if (said.fault === undefined)
+      if (said.issue === undefined)
         return toVerdict(compareJson(said.value, gold.value, ignored, number_tolerance));
-      const mended = repair ? readRepaired(plainOutput(output)) : undefined;
-      if (mended === undefined || mended.fault !== undefined)
-        return notJson(output, said.fault.at, said.fault.reason);
-      return toVerdict(compareJson(mended.value, gold.value, ignored, number_tolerance), { repaired: true });
+      const repaired = repair ? readRepaired(plainOutput(output)) : undefined;
+      if (repaired === undefined || repaired.issue !== undefined)
+        return notJson(output, said.issue, plainRange(output));
+      return toVerdict(compareJson(repaired.value, gold.value, ignored, number_tolerance), {
+        repaired: true,
+      });
     };
   },
   isExpensive: ({ output = "", goldAnswer = "" }, { repair }) =>
-    (repair && output.length > heavyRepairedLength) || output.length + goldAnswer.length > heavyLength,
+    (repair && output.length > expensiveRepairLength) || output.length + goldAnswer.length > expensiveLength,
 });
 
 function readRepaired(text: string): JsonReading | undefined {
@@ -77,17 +79,6 @@ function readRepaired(text: string): JsonReading | undefined {
     // Beyond repair, or nested too deeply for it.
     return undefined;
   }
-}
-
-function notJson(output: string, atInPlain: number, reason: string): Verdict {
-  const [start, end] = plainRange(output);
-  const positions = codePointPositions(output, [[start + atInPlain, end]]);
-  return {
-    pass: false,
-    score: 0,
-    positions,
-    explain: () => `The output is no JSON from character ${positions[0]?.[0] ?? 0} on: ${reason}.`,
-  };
 }
 
 function toVerdict(comparison: JsonComparison, notes: { repaired?: true } = {}): Verdict {
@@ -112,7 +103,7 @@ function toVerdict(comparison: JsonComparison, notes: { repaired?: true } = {}):
   };
 }
 
-/** All of nothing is everything. */
+/** An empty document matches in full. */
 function share(part: number, whole: number): number {
   return whole === 0 ? 1 : part / whole;
 }

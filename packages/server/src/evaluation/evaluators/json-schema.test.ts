@@ -25,7 +25,7 @@ test("the dialect that the schema names is the one that counts", () => {
   expect(evaluate('["a",1]', { schema }).pass).toBe(true);
 });
 
-test("errors are told with their places", () => {
+test("errors are reported with their places", () => {
   const verdict = evaluate('{"id":"1","tags":["a",2]}', { schema: note });
   expect(verdict).toMatchObject({
     pass: false,
@@ -46,16 +46,16 @@ test("of many errors the first are listed", () => {
   expect(verdict.explain()).toEndWith("; and 95 more.");
 });
 
-test("what is no JSON fails with the place where it breaks", () => {
+test("a text that is not JSON fails with the place where it breaks", () => {
   const verdict = evaluate('<think>😀</think>{"a":1,}', { schema: true });
   expect(verdict).toMatchObject({ pass: false, score: 0, positions: [[23, 24]] });
-  expect(verdict.explain()).toContain("no JSON from character 23 on");
+  expect(verdict.explain()).toContain("not JSON from character 23 on");
   expect(evaluate("[".repeat(10_000) + "]".repeat(10_000), { schema: {} }).explain()).toContain(
     "nested deeper",
   );
 });
 
-test("a schema that does not compile is refused at its field", () => {
+test("a schema that does not compile is rejected at its field", () => {
   for (const schema of [{ type: "text" }, { $ref: "#/a" }, { pattern: "(?=a)" }]) {
     const { error } = jsonSchema.config.safeParse({ schema });
     expect(error?.issues.map(({ path }) => path)).toEqual([["schema"]]);
@@ -63,7 +63,7 @@ test("a schema that does not compile is refused at its field", () => {
   expect(jsonSchema.config.safeParse({ schema: "true" }).success).toBe(false);
 });
 
-test("a schema that refers to itself without end gives no verdict", () => {
+test("a schema that refers to itself endlessly gives no verdict", () => {
   expect(() => evaluate("1", { schema: { allOf: [{ $ref: "#" }] } })).toThrow(EvaluationError);
 });
 
@@ -73,7 +73,7 @@ test("the default profile takes any JSON", () => {
   expect(evaluateDefault({ output: "The oven is closed." }).pass).toBe(false);
 });
 
-test("small and plain is light, all else is heavy", () => {
+test("small and plain schemas are cheap, all others expensive", () => {
   const isExpensive = (output: string, schema: unknown) =>
     jsonSchema.isExpensive?.({ output }, jsonSchema.config.parse({ schema }));
   expect(isExpensive("{}", note)).toBe(false);

@@ -3,20 +3,20 @@ import { EvaluationError } from "../evaluation-error.ts";
 import type { Verdict } from "../evaluator-outcome.ts";
 import { defineFamily } from "./family.ts";
 import { compileJsonSchema, type JsonSchema, type ValidateJson } from "./json/compile-json-schema.ts";
+import { notJson } from "./json/not-json.ts";
 import { readJson } from "./json/read-json.ts";
-import { codePointPositions } from "./text/code-points.ts";
 import { cutText } from "./text/cut-text.ts";
 import { plainRange } from "./text/plain-output.ts";
 
 const maxListed = 20;
 const maxNamed = 5;
 const maxTextLength = 300;
-const lightSchemaLength = 2_000;
+const cheapSchemaLength = 2_000;
 /** Longer ones take up to half a second. */
 const quickSchemaLength = 2_000;
-const lightOutputLength = 5_000;
-/** With these the time no longer follows from the sizes of schema and output. */
-const heavyKeyword = /"(?:\$ref|\$dynamicRef|pattern|patternProperties|format|uniqueItems)":/;
+const cheapOutputLength = 5_000;
+/** With these, the time depends on more than the sizes of schema and output. */
+const expensiveKeyword = /"(?:\$ref|\$dynamicRef|pattern|patternProperties|format|uniqueItems)":/;
 
 const config = z
   .strictObject({
@@ -26,7 +26,7 @@ const config = z
     strip_tags: z
       .boolean()
       .default(true)
-      .meta({ description: "Take out `<think>` blocks and unwrap `<tool_response>` first." }),
+      .meta({ description: "Remove `<think>` blocks and unwrap `<tool_response>` first." }),
   })
   .superRefine(({ schema }, context) => {
     if (isLongSchema(schema)) return;
@@ -37,7 +37,7 @@ const config = z
     }
   });
 
-/** A list of small values takes fifty times its text: at this length a quarter of a gigabyte. */
+/** A list of small values takes fifty times the memory of its text: about 250 MB at this length. */
 const maxCharacters = 4_000_000;
 
 export const jsonSchema = defineFamily({
@@ -51,7 +51,7 @@ export const jsonSchema = defineFamily({
   builtInProfiles: [
     {
       name: "system:default",
-      description: "The output is JSON, whatever is in it.",
+      description: "The output is JSON, whatever it contains.",
       config: { schema: true, strip_tags: true },
     },
   ],
@@ -60,8 +60,8 @@ export const jsonSchema = defineFamily({
     return ({ output = "" }) => {
       const [start, end] = profile.strip_tags ? plainRange(output) : [0, output.length];
       const read = readJson(output.slice(start, end));
-      if (read.fault !== undefined) return notJson(output, start + read.fault.at, end, read.fault.reason);
-      // Not before the first sample: that may be one for another thread. All errors only where there cannot be many.
+      if (read.issue !== undefined) return notJson(output, read.issue, [start, end]);
+      // Compiled for the first sample, which may run in another thread. All errors are collected only where there cannot be many.
       validate ??= compileChecked(profile.schema);
       return toVerdict(callValidate(validate, read.value));
     };
@@ -71,14 +71,14 @@ export const jsonSchema = defineFamily({
     isNeeded: ({ schema }) => isLongSchema(schema),
     run: ({ schema }) => checkSchema(schema),
   },
-  isExpensive: ({ output = "" }, { schema }) => output.length > lightOutputLength || !isLightSchema(schema),
+  isExpensive: ({ output = "" }, { schema }) => output.length > cheapOutputLength || !isCheapSchema(schema),
 });
 
 function isLongSchema(schema: JsonSchema): boolean {
   return JSON.stringify(schema).length > quickSchemaLength;
 }
 
-/** Throws an `Error` with words that are fit for an answer. */
+/** Throws an `Error` whose message may go into a response. */
 function checkSchema(schema: JsonSchema): void {
   try {
     compileJsonSchema(schema, { allErrors: false });
@@ -89,16 +89,16 @@ function checkSchema(schema: JsonSchema): void {
 
 function compileChecked(schema: JsonSchema): ValidateJson {
   try {
-    return compileJsonSchema(schema, { allErrors: isLightSchema(schema), isChecked: true });
+    return compileJsonSchema(schema, { allErrors: isCheapSchema(schema), isChecked: true });
   } catch (error) {
-    // It was checked by an earlier version.
+    // An earlier version accepted it.
     throw new EvaluationError("invalid_profile", "The schema is no longer valid.", { cause: error });
   }
 }
 
-function isLightSchema(schema: JsonSchema): boolean {
+function isCheapSchema(schema: JsonSchema): boolean {
   const text = JSON.stringify(schema);
-  return text.length <= lightSchemaLength && !heavyKeyword.test(text);
+  return text.length <= cheapSchemaLength && !expensiveKeyword.test(text);
 }
 
 function callValidate(validate: ValidateJson, value: unknown): ReturnType<ValidateJson> {
@@ -106,19 +106,9 @@ function callValidate(validate: ValidateJson, value: unknown): ReturnType<Valida
     return validate(value);
   } catch (error) {
     if (error instanceof RangeError)
-      throw new EvaluationError("timeout", "The schema refers to itself without end.", { cause: error });
+      throw new EvaluationError("timeout", "The schema refers to itself endlessly.", { cause: error });
     throw error;
   }
-}
-
-function notJson(output: string, at: number, end: number, reason: string): Verdict {
-  const positions = codePointPositions(output, [[at, end]]);
-  return {
-    pass: false,
-    score: 0,
-    positions,
-    explain: () => `The output is no JSON from character ${positions[0]?.[0] ?? 0} on: ${reason}.`,
-  };
 }
 
 function toVerdict(found: ReturnType<ValidateJson>): Verdict {

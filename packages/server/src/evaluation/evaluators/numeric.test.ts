@@ -51,7 +51,7 @@ test("a gold answer without a number cannot be used", () => {
   expect(() => evaluate("1", "one")).toThrow(UnusableSampleError);
 });
 
-test("at most a thousand places are told, and all are counted", () => {
+test("at most a thousand positions are reported, and all are counted", () => {
   const verdict = evaluate("1 ".repeat(5_000), "2 ".repeat(2_000));
   expect(verdict).toMatchObject({
     score: 0,

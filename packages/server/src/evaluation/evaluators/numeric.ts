@@ -18,7 +18,7 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
-/** A number of the output and the one of the gold answer at the same place; a shorter list has none there. */
+/** A number of the output and the one at the same place in the gold answer; the shorter list has none there. */
 interface Pair {
   place: number;
   said: FoundNumber | undefined;
@@ -34,8 +34,8 @@ interface Comparison {
   wrong: Pair[];
 }
 
-/** The sum of two lengths that takes a millisecond. */
-const lightCharacters = 10_000;
+/** Texts of this length together take about a millisecond. */
+const cheapCharacters = 10_000;
 const shownPairs = 5;
 const maxPositions = 1_000;
 
@@ -49,11 +49,11 @@ export const numeric = defineFamily({
   builtInProfiles: [
     {
       name: "system:default",
-      description: "All numbers, in order, but for rounding in the ninth place.",
+      description: "All numbers in order, up to rounding in the ninth digit.",
       config: { absolute_tolerance: 0, relative_tolerance: 1e-9, compare: "all" },
     },
   ],
-  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
+  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > cheapCharacters,
   prepare(profile) {
     return ({ output = "", goldAnswer = "" }) => {
       const comparison = compareNumbers(numbersOf(output, profile), numbersOf(goldAnswer, profile), profile);
@@ -67,7 +67,7 @@ export const numeric = defineFamily({
       return {
         pass: wrongCount === 0,
         score: (pairCount - wrongCount) / pairCount,
-        ...(positions.length === 0 ? {} : { positions }),
+        positions: positions.length === 0 ? undefined : positions,
         extra: { output_numbers: saidCount, gold_numbers: wantedCount, wrong: wrongCount },
         explain: () => describe(comparison),
       };
@@ -82,7 +82,7 @@ function numbersOf(text: string, { compare }: Config): Iterator<FoundNumber> {
   return Iterator.from(last === undefined ? [] : [last]);
 }
 
-/** Goes through both side by side and holds on to no more than is told. */
+/** Compares both side by side and keeps only what is reported. */
 function compareNumbers(
   said: Iterator<FoundNumber>,
   wanted: Iterator<FoundNumber>,
@@ -110,7 +110,7 @@ function isRight({ said, wanted }: Pair, { absolute_tolerance, relative_toleranc
   if (said === undefined || wanted === undefined) return false;
   if (said.value === wanted.value) return true;
   const tolerance = Math.max(absolute_tolerance, relative_tolerance * Math.abs(wanted.value));
-  // Beyond 1e308 there is nothing to measure with.
+  // Beyond 1e308 numbers are infinite, and their difference says nothing.
   return Number.isFinite(wanted.value) && Math.abs(said.value - wanted.value) <= tolerance;
 }
 

@@ -66,13 +66,13 @@ test("only the kinds of the profile are looked for", () => {
   expect(found("jo@example.org 192.0.2.1", { kinds: ["ip"] })).toEqual([["ip", "192.0.2.1"]]);
 });
 
-test("a phone number without its country's code needs an assumed country", () => {
+test("a phone number without a country code needs a default country", () => {
   expect(found("030 901820")).toEqual([]);
   expect(found("030 901820", { default_country: "DE" })).toEqual([["phone", "030 901820"]]);
   expect(pii.config.safeParse({ default_country: "XX" }).success).toBe(false);
 });
 
-test("what was found is nowhere told in full", () => {
+test("what was found is never shown in full", () => {
   const verdict = evaluate("jo.doe@example.org, 4111111111111111");
   const told = JSON.stringify(verdict.extra) + verdict.explain();
   expect(told).not.toContain("doe");
@@ -85,7 +85,7 @@ test("what was found is nowhere told in full", () => {
     ],
   });
   expect(verdict.explain()).toBe(
-    "The output holds an e-mail address at character 0, a card number at character 20.",
+    "The output contains an e-mail address at character 0, a card number at character 20.",
   );
 });
 

@@ -1,18 +1,18 @@
 import type { CountryCode } from "libphonenumber-js/max";
 import { z } from "zod";
+import { defined } from "../../defined.ts";
 import { phoneLibrary } from "../lazy-libraries.ts";
 import { defineFamily } from "./family.ts";
 import { findCards } from "./pii/find-cards.ts";
 import { findEmails } from "./pii/find-emails.ts";
 import { findIbans } from "./pii/find-ibans.ts";
 import { findIps } from "./pii/find-ips.ts";
-import { findPhones } from "./pii/find-phones.ts";
 import type { PiiKind, PiiMatch } from "./pii/pii-match.ts";
 import { codePointPositions } from "./text/code-points.ts";
 
 const maxListed = 100;
 const maxNamed = 5;
-const heavyLength = 5_000;
+const expensiveLength = 5_000;
 const kinds = ["email", "phone", "card", "iban", "ip"] as const satisfies readonly PiiKind[];
 const kindNames: Record<PiiKind, string> = {
   email: "an e-mail address",
@@ -30,24 +30,24 @@ const config = z.strictObject({
   default_country: z
     .string()
     .refine((country): country is CountryCode => phoneLibrary().isSupportedCountry(country), {
-      error: "Input should be a country's two letters (ISO 3166)",
+      error: "Input should be a two-letter country code (ISO 3166)",
     })
     .optional()
-    .meta({ description: "Phone numbers without a country's code are read as this one's (ISO 3166)." }),
+    .meta({ description: "The country of phone numbers without a country code (ISO 3166)." }),
 });
 type Config = z.output<typeof config>;
 
 export const pii = defineFamily({
   kind: "rule",
   name: "pii",
-  description: "The output holds no e-mail address, phone number, card number, IBAN or IP address.",
+  description: "The output contains no e-mail address, phone number, card number, IBAN or IP address.",
   versions: ["2026-11-21"],
   needs: ["output"],
   config,
   builtInProfiles: [
     {
       name: "system:default",
-      description: "All five kinds; phone numbers with a country's code.",
+      description: "All five kinds; phone numbers with a country code.",
       config: { kinds: [...kinds] },
     },
   ],
@@ -71,7 +71,7 @@ export const pii = defineFamily({
         },
         explain: () =>
           pass
-            ? "The output holds no personal data of the kinds looked for."
+            ? "The output contains no personal data of the kinds looked for."
             : describe(
                 matches.length,
                 listed.map(
@@ -81,7 +81,7 @@ export const pii = defineFamily({
       };
     };
   },
-  isExpensive: ({ output = "" }) => output.length > heavyLength,
+  isExpensive: ({ output = "" }) => output.length > expensiveLength,
 });
 
 function findAll(text: string, wanted: ReadonlySet<PiiKind>, { default_country }: Config): PiiMatch[] {
@@ -94,13 +94,25 @@ function findAll(text: string, wanted: ReadonlySet<PiiKind>, { default_country }
   ];
 }
 
+/** Numbers with a country code; without it only if there is a default country. */
+function findPhones(text: string, defaultCountry: CountryCode | undefined): PiiMatch[] {
+  return Array.from(
+    phoneLibrary().searchPhoneNumbersInText(text, defined({ defaultCountry })),
+    ({ startsAt, endsAt }) => ({
+      kind: "phone",
+      start: startsAt,
+      end: endsAt,
+    }),
+  );
+}
+
 function describe(count: number, places: readonly string[]): string {
   const named = places.slice(0, maxNamed);
   const more = count - named.length;
-  return `The output holds ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
+  return `The output contains ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
 }
 
-/** Enough to find it again in the output, and too little to use. */
+/** Enough to find it in the output, and too little to misuse. */
 function mask(value: string): string {
   return `${[...value].slice(0, 2).join("")}…`;
 }

@@ -5,7 +5,7 @@ function evaluate(output: string, config: Record<string, unknown>) {
   return regex.prepare(regex.config.parse(config))({ output });
 }
 
-test("matches are pointed at in code points", () => {
+test("positions of matches are in code points", () => {
   const verdict = evaluate("😀 12 and 345", { pattern: "\\d+" });
   expect(verdict).toMatchObject({
     pass: true,
@@ -18,7 +18,7 @@ test("matches are pointed at in code points", () => {
   expect(verdict.explain()).toBe("/\\d+/ matches from character 2 to 4.");
 });
 
-test("no_match passes where nothing matches, and points at what did", () => {
+test("no_match passes without a match, and reports the matches otherwise", () => {
   expect(evaluate("open", { pattern: "\\d", expect: "no_match" }).pass).toBe(true);
   expect(evaluate("open 7", { pattern: "\\d", expect: "no_match" })).toMatchObject({
     pass: false,
@@ -27,7 +27,7 @@ test("no_match passes where nothing matches, and points at what did", () => {
   });
 });
 
-test("full wants the whole output", () => {
+test("full needs the whole output", () => {
   expect(evaluate("open door", { pattern: "open|open door", match: "full" }).pass).toBe(true);
   expect(evaluate("open door.", { pattern: "open door", match: "full" }).pass).toBe(false);
 });
@@ -40,7 +40,7 @@ test("the flags do what they say", () => {
   expect(evaluate("a\nb", { pattern: "a.b", dot_all: true }).pass).toBe(true);
 });
 
-test("a pattern that could match nothing ends", () => {
+test("a pattern that can match the empty string ends", () => {
   expect(evaluate("😀", { pattern: "x*" }).positions).toEqual([
     [0, 0],
     [1, 1],
@@ -65,7 +65,7 @@ test.each(["(a|a)*b", "(a+a+)+b", "(a*)*b", "^(([a-z])+.)+[A-Z]([a-z])+$", "(.*)
   },
 );
 
-test("long texts and large patterns are heavy, small ones are not", () => {
+test("long texts and large patterns are expensive, small ones are not", () => {
   const profile = regex.config.parse({ pattern: "a{1,500}b" });
   expect(regex.isExpensive?.({ output: "a".repeat(100) }, profile)).toBe(false);
   expect(regex.isExpensive?.({ output: "a".repeat(1_000) }, profile)).toBe(true);
@@ -74,7 +74,7 @@ test("long texts and large patterns are heavy, small ones are not", () => {
   ).toBe(true);
 });
 
-test("the default profile wants an output that is not blank", () => {
+test("the default profile needs an output that is not blank", () => {
   const evaluateDefault = regex.prepare(regex.config.parse(regex.builtInProfiles[0]?.config));
   expect(evaluateDefault({ output: " \n\u00a0" }).pass).toBe(false);
   expect(evaluateDefault({ output: " x" }).pass).toBe(true);

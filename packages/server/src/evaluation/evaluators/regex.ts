@@ -8,10 +8,10 @@ import { compilePattern } from "./text/compile-pattern.ts";
 import { cutText } from "./text/cut-text.ts";
 import { estimateProgramSize } from "./text/estimate-program-size.ts";
 
-/** Few, for each search goes on to the end of the text if it must. */
+/** Few, since each search may read to the end of the text. */
 const maxPositions = 100;
-const heavyProgramSize = 1_000;
-const heavySteps = 100_000;
+const expensiveProgramSize = 1_000;
+const expensiveSteps = 100_000;
 
 const config = z
   .strictObject({
@@ -22,12 +22,12 @@ const config = z
     multiline: z
       .boolean()
       .default(false)
-      .meta({ description: "`^` and `$` stand for the ends of each line." }),
-    dot_all: z.boolean().default(false).meta({ description: "`.` stands for a line's end too." }),
+      .meta({ description: "`^` and `$` match at the ends of each line." }),
+    dot_all: z.boolean().default(false).meta({ description: "`.` matches line ends too." }),
     match: z
       .enum(["search", "full"])
       .default("search")
-      .meta({ description: "Whether a part of the output may match, or the whole of it has to." }),
+      .meta({ description: "Whether a part of the output may match, or all of it must." }),
     expect: z.enum(["match", "no_match"]).default("match"),
   })
   .superRefine((profile, context) => {
@@ -63,7 +63,7 @@ export const regex = defineFamily({
   prepare(profile) {
     let compiled: RE2JS | undefined;
     return ({ output = "" }) => {
-      // Not before the first sample: that may be one for another thread.
+      // Compiled for the first sample, which may run in another thread.
       compiled ??= compile(profile);
       const matches = findMatches(compiled, output, profile.match);
       return judge(codePointPositions(output, matches), profile);
@@ -71,7 +71,7 @@ export const regex = defineFamily({
   },
   isExpensive({ output = "" }, { pattern }) {
     const programSize = estimateProgramSize(pattern);
-    return programSize > heavyProgramSize || programSize * output.length > heavySteps;
+    return programSize > expensiveProgramSize || programSize * output.length > expensiveSteps;
   },
 });
 

@@ -12,7 +12,7 @@ import { rougeL } from "./rouge-l.ts";
 import { stateChange } from "./state-change.ts";
 import { tokenF1 } from "./token-f1.ts";
 
-/** Families whose verdicts follow from the sample and the profile alone. A new family is a file and a line here. */
+/** Families whose verdicts depend on the sample and the profile alone. A new family is a file and a line here. */
 export const ruleFamilies: readonly RuleFamily[] = [
   exactMatch,
   contains,

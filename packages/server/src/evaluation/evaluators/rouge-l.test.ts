@@ -37,14 +37,14 @@ test("texts without words are equal or not", () => {
   expect(evaluate("[]", "{}").score).toBe(0);
 });
 
-test("the explanation tells what is missing, or that the order differs", () => {
+test("the explanation says what is missing, or that the order differs", () => {
   expect(evaluate("the red door", "the blue door").explain()).toBe(
-    'Words in common, in the same order: 2, of 3 in the output and 3 in the gold answer. The output lacks "blue". It has "red", which the gold answer has not.',
+    'Words in common, in the same order: 2, of 3 in the output and 3 in the gold answer. The output lacks "blue". It has "red", which the gold answer lacks.',
   );
   expect(evaluate("door red", "red door").explain()).toEndWith("Only the order differs.");
 });
 
-test("the threshold decides, and long texts are heavy", () => {
+test("the threshold decides, and long texts are expensive", () => {
   expect(evaluate("police kill the gunman", "police killed the gunman", { threshold: 0.8 }).pass).toBe(false);
   const long = "word ".repeat(20_000);
   expect(rougeL.isExpensive?.({ output: long, goldAnswer: long }, { threshold: 0.5 })).toBe(true);

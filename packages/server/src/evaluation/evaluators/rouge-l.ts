@@ -9,13 +9,13 @@ const config = z.strictObject({
   threshold: z.number().min(0).max(1).default(0.5).meta({ description: "The lowest F1 that passes." }),
 });
 
-/** Every word is a text of its own: at this length a quarter of a gigabyte of them. */
+/** Each word becomes a string of its own: about 250 MB of them at this length. */
 const maxCharacters = 4_000_000;
 
-/** The sum of two lengths that takes a millisecond, most of it to find the words. */
-const lightCharacters = 10_000;
+/** Texts of this length together take about a millisecond, most of it to find the words. */
+const cheapCharacters = 10_000;
 
-// Google's rouge_score takes [a-z0-9]+ and so drops every other script; marks belong to the letters they stand on.
+// Google's rouge_score matches [a-z0-9]+ and so drops every other script. Combining marks belong to their letters.
 const word = /[\p{L}\p{M}\p{N}]+/gu;
 
 /**
@@ -25,19 +25,21 @@ const word = /[\p{L}\p{M}\p{N}]+/gu;
 export const rougeL = defineFamily({
   kind: "rule",
   name: "rouge-l",
-  description: "How far the words of the output and of the gold answer are the same, in the same order.",
+  description: "How many words the output and the gold answer share in the same order.",
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
   maxCharacters,
-  builtInProfiles: [{ name: "system:default", description: "An F1 of a half.", config: { threshold: 0.5 } }],
-  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
+  builtInProfiles: [
+    { name: "system:default", description: "An F1 of at least 0.5.", config: { threshold: 0.5 } },
+  ],
+  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > cheapCharacters,
   prepare({ threshold }) {
     return ({ output = "", goldAnswer = "" }) => {
       const said = wordsOf(output);
       const wanted = wordsOf(goldAnswer);
       const common = lcsLength(said, wanted);
-      // Where there are no words, ROUGE-L says nothing: `[]` and `{}` differ all the same.
+      // Without words ROUGE-L is undefined, but `[]` and `{}` still differ.
       const isWordless = said.length === 0 && wanted.length === 0 && output.trim() === goldAnswer.trim();
       const { precision, recall, f1 } = isWordless
         ? { precision: 1, recall: 1, f1: 1 }
@@ -72,6 +74,6 @@ function describe(said: readonly string[], wanted: readonly string[], common: nu
   return [
     shared,
     ...(missing.size > 0 ? [`The output lacks ${listItems(missing)}.`] : []),
-    ...(unwanted.size > 0 ? [`It has ${listItems(unwanted)}, which the gold answer has not.`] : []),
+    ...(unwanted.size > 0 ? [`It has ${listItems(unwanted)}, which the gold answer lacks.`] : []),
   ].join(" ");
 }

@@ -45,7 +45,7 @@ test("a replaced observation earns nothing by being replaced", () => {
   expect(evaluate("You move the cup.", "It rains.", "You focus on the cup.")).toMatchObject({ score: 0 });
 });
 
-test("the wrong lines of the output are pointed at, in code points behind the reasoning", () => {
+test("the wrong lines of the output are reported, in code points after the reasoning", () => {
   const output = "<think>😀 a dog</think>The kitchen.\r\n\ta dog  \n\ta cup\n\tan open door";
   const verdict = evaluate(room, output, opened);
   expect(verdict.score).toBeCloseTo(2 / 3, 12);
@@ -53,14 +53,14 @@ test("the wrong lines of the output are pointed at, in code points behind the re
   expect(verdict.positions).toEqual([[at, at + "\ta dog".length]]);
 });
 
-test("of equal lines the last are pointed at, as many as are wrong", () => {
+test("of equal lines the last are reported, as many as are wrong", () => {
   expect(evaluate("a", "a\nb\nb\nb", "a\nb").positions).toEqual([
     [4, 5],
     [6, 7],
   ]);
 });
 
-test("at most a thousand places are told, and all are counted", () => {
+test("at most a thousand positions are reported, and all are counted", () => {
   const verdict = evaluate("a", "b\n".repeat(5_000), "a");
   expect(verdict).toMatchObject({ score: 0, extra: { wrong: 5_000 } });
   expect(verdict.positions).toHaveLength(1_000);
@@ -71,7 +71,7 @@ test("white space at a line's end and empty lines do not count", () => {
   expect(evaluate(room, opened.replaceAll("\n", "  \r\n\n"), opened).score).toBe(1);
 });
 
-test("the state is taken out of a composed prompt", () => {
+test("the state is read from a composed prompt", () => {
   const prompt = `State: ${room}\n\nAction: open door`;
   expect(evaluate(prompt, room, opened).score).toBe(0);
   expect(evaluate(prompt, opened, opened).extra).toMatchObject({ unchanged_baseline: 2 / 3 });
@@ -89,18 +89,18 @@ test("JSON is compared field by field, whatever its layout", () => {
   expect(half.explain()).toContain('Missing: "/count = 2". Still there: "/count = 1".');
 });
 
-test("every field is new where the state before is prose", () => {
+test("every field is new if the state before is prose", () => {
   expect(evaluate("The task begins.", "[]", "[]").score).toBe(1);
   expect(evaluate("The task begins.", "{}", "[]").score).toBe(0);
 });
 
-test("an output that is no JSON scores 0 where the gold answer is", () => {
+test("an output that is not JSON scores 0 if the gold answer is", () => {
   const verdict = evaluate('{"a":1,"b":2}', "a is 1", '{"a":1}');
   expect(verdict).toMatchObject({ pass: false, score: 0 });
   expect(verdict.explain()).toStartWith("The gold answer is JSON and the output is not:");
 });
 
-test("long integers are told apart", () => {
+test("long integers are distinguished", () => {
   expect(evaluate('{"id":1}', '{"id":12345678901234567890}', '{"id":12345678901234567891}').score).toBe(0);
 });
 

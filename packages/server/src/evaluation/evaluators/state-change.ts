@@ -2,8 +2,7 @@ import { z } from "zod";
 import type { Position } from "../evaluator-outcome.ts";
 import { defineFamily } from "./family.ts";
 import { type ChangeComparison, compareChanges, stateOverlap } from "./state/compare-changes.ts";
-import { type ReadStates, readStates } from "./state/read-states.ts";
-import { stateOfInput } from "./state/state-of-input.ts";
+import { type ReadStates, readStates, stateOfInput } from "./state/read-states.ts";
 import { textLines } from "./state/text-lines.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { listItems } from "./text/list-items.ts";
@@ -19,20 +18,20 @@ const config = z.strictObject({
     .meta({ description: "The lowest F1 of changes that passes." }),
 });
 
-/** Every line, or every field with its whole path, is a text of its own: at this length some 400 MB of them. */
+/** Each line, or each field with its whole path, becomes a string of its own: about 400 MB of them at this length. */
 const maxCharacters = 2_500_000;
 
-/** The sum of the lengths that takes a millisecond. */
-const lightCharacters = 10_000;
+/** Texts of this length together take about a millisecond. */
+const cheapCharacters = 10_000;
 const maxPositions = 1_000;
 
 /**
- * Of what really changed from the state in the input to the gold answer, how much the output got right.
+ * How much of the actual change from the state in the input to the gold answer the output got right.
  *
  * States are compared line by line, or field by field where the gold answer is a JSON object or list; reasoning and
- * the tags of a tool's answer are taken off first. In `extra`, beside the counts: `overlap`, how far the whole output
- * and the gold answer are the same, and `unchanged_baseline`, what a copy of the input would have for that. An output
- * whose overlap is not above the baseline tells no more than "nothing changed" does.
+ * `<tool_response>` tags are removed first. Besides counts, `extra` has `overlap`, the similarity of the whole output and the
+ * gold answer, and `unchanged_baseline`, the overlap that a copy of the input would have. An output whose overlap is not above
+ * the baseline is no better than "nothing changed".
  */
 export const stateChange = defineFamily({
   kind: "rule",
@@ -50,18 +49,18 @@ export const stateChange = defineFamily({
     },
   ],
   isExpensive: ({ input = "", output = "", goldAnswer = "" }) =>
-    input.length + output.length + goldAnswer.length > lightCharacters,
+    input.length + output.length + goldAnswer.length > cheapCharacters,
   prepare({ threshold }) {
     return ({ input = "", output = "", goldAnswer = "" }) => {
       const states = readStates({ before: stateOfInput(input), gold: goldAnswer, output });
       const changes = compareChanges(states);
-      const score = states.outputFault === undefined ? changes.score : 0;
+      const score = states.outputIssue === undefined ? changes.score : 0;
       const positions =
         states.comparedAs === "lines" ? placesOf(changes.invented, states.output, output) : [];
       return {
         pass: score >= threshold,
         score,
-        ...(positions.length === 0 ? {} : { positions }),
+        positions: positions.length === 0 ? undefined : positions,
         extra: {
           compared_as: states.comparedAs,
           changed: changes.changed,
@@ -77,7 +76,7 @@ export const stateChange = defineFamily({
   },
 });
 
-/** Where some of the output's lines stand in it, the first of them; of equal ones the last. */
+/** The positions of the first of some lines in the output; of equal lines the last. */
 function placesOf(wanted: Multiset, lines: Multiset, output: string): Position[] {
   const [start, end] = plainRange(output);
   const unwanted = new Map(subtract(lines, wanted));
@@ -93,11 +92,11 @@ function placesOf(wanted: Multiset, lines: Multiset, output: string): Position[]
 }
 
 function describe(
-  { comparedAs, outputFault }: ReadStates,
+  { comparedAs, outputIssue }: ReadStates,
   { changed, right, missed, wrong, missing, stale, invented, dropped }: ChangeComparison,
 ): string {
-  if (outputFault !== undefined) {
-    return `The gold answer is JSON and the output is not: ${outputFault}.`;
+  if (outputIssue !== undefined) {
+    return `The gold answer is JSON and the output is not: ${outputIssue}.`;
   }
   if (changed + wrong === 0) return "Nothing changed, and the output says so.";
   const unit = comparedAs === "json" ? "Fields" : "Lines";

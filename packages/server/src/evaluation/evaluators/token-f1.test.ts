@@ -28,7 +28,7 @@ test("without tokens on both sides the score is 1, on one side 0", () => {
   expect(evaluate("cat", "").score).toBe(0);
 });
 
-test("words of other scripts are words, and an article is no part of one", () => {
+test("words of other scripts are words, and an article is not removed from one", () => {
   expect(evaluate("Кошка сидит", "кошка лежит").score).toBe(0.5);
   // With ASCII word boundaries the last letter would be taken for an article.
   expect(evaluate("éa", "é").score).toBe(0);
@@ -40,11 +40,11 @@ test("tokens of a state are compared as they stand, if the profile says so", () 
   expect(evaluate("Door\n\topen", "door open", profile).score).toBe(0.5);
 });
 
-test("the explanation names what is missing and what is too much", () => {
+test("the explanation names what is missing and what is superfluous", () => {
   expect(evaluate("red door", "blue door").explain()).toBe(
-    'The output lacks "blue". It has "red", which the gold answer has not.',
+    'The output lacks "blue". It has "red", which the gold answer lacks.',
   );
-  expect(evaluate("door", "The door.").explain()).toBe("The output has the very tokens of the gold answer.");
+  expect(evaluate("door", "The door.").explain()).toBe("The output has the same tokens as the gold answer.");
 });
 
 test("the threshold decides", () => {

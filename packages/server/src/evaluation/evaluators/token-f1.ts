@@ -13,11 +13,11 @@ const config = z.strictObject({
 });
 type Config = z.output<typeof config>;
 
-/** Every token is a text of its own: at this length a quarter of a gigabyte of them. */
+/** Each token becomes a string of its own: about 250 MB of them at this length. */
 const maxCharacters = 4_000_000;
 
-/** The sum of two lengths that takes a millisecond. */
-const lightCharacters = 40_000;
+/** Texts of this length together take about a millisecond. */
+const cheapCharacters = 40_000;
 
 const asciiPunctuation = /[!-/:-@[-`{-~]/g;
 const article = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu;
@@ -26,7 +26,7 @@ const article = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu;
 export const tokenF1 = defineFamily({
   kind: "rule",
   name: "token-f1",
-  description: "How far the words of the output and of the gold answer are the same, whatever their order.",
+  description: "How many words the output and the gold answer share, in any order.",
   versions: ["2026-11-21"],
   needs: ["output", "goldAnswer"],
   config,
@@ -38,7 +38,7 @@ export const tokenF1 = defineFamily({
       config: { threshold: 0.5, normalisation: "squad" },
     },
   ],
-  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > lightCharacters,
+  isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > cheapCharacters,
   prepare({ threshold, normalisation }) {
     return ({ output = "", goldAnswer = "" }) => {
       const saidTokens = tokenise(output, normalisation);
@@ -56,10 +56,10 @@ export const tokenF1 = defineFamily({
         explain() {
           const missing = subtract(wanted, said);
           const unwanted = subtract(said, wanted);
-          if (missing.size + unwanted.size === 0) return "The output has the very tokens of the gold answer.";
+          if (missing.size + unwanted.size === 0) return "The output has the same tokens as the gold answer.";
           return [
             missing.size > 0 ? `The output lacks ${listItems(missing)}.` : "The output lacks nothing.",
-            ...(unwanted.size > 0 ? [`It has ${listItems(unwanted)}, which the gold answer has not.`] : []),
+            ...(unwanted.size > 0 ? [`It has ${listItems(unwanted)}, which the gold answer lacks.`] : []),
           ].join(" ");
         },
       };

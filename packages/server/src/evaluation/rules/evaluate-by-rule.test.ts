@@ -35,7 +35,7 @@ test("a config is prepared once for many samples", () => {
   expect(prepared).toHaveLength(2);
 });
 
-test("only so many prepared configs are kept", () => {
+test("at most 500 prepared configs are cached", () => {
   const { prepared, run } = counting();
   for (let a = 0; a <= 500; a += 1) run({ a });
   run({ a: 500 });
@@ -44,7 +44,7 @@ test("only so many prepared configs are kept", () => {
   expect(prepared).toHaveLength(502);
 });
 
-test("a config too large to be kept is used all the same", () => {
+test("a config too large to be cached still works", () => {
   const { prepared, run } = counting();
   const config = { text: "x".repeat(5_000_000) };
   expect(run(config).pass).toBe(true);
@@ -52,6 +52,6 @@ test("a config too large to be kept is used all the same", () => {
   expect(prepared).toHaveLength(2);
 });
 
-test.each([Number.NaN, -0.1, 1.0001, Number.POSITIVE_INFINITY])("a score of %p is a fault", (score) => {
+test.each([Number.NaN, -0.1, 1.0001, Number.POSITIVE_INFINITY])("a score of %p is an error", (score) => {
   expect(() => counting(score).run({})).toThrow("gave the score");
 });

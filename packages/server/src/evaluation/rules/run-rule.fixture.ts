@@ -13,8 +13,8 @@ export interface SpinConfig {
 }
 
 export const fixtureFamilies: readonly RuleFamily[] = [
-  family("light", () => passing, false),
-  family("heavy", () => passing),
+  family("cheap", () => passing, false),
+  family("expensive", () => passing),
   family("spin", (config) => {
     const { beats } = config as SpinConfig;
     for (;;) Atomics.add(beats, 0, 1);
@@ -29,7 +29,7 @@ export const fixtureFamilies: readonly RuleFamily[] = [
     throw new TypeError("secret of the sample");
   }),
   family(
-    "light-crash",
+    "cheap-crash",
     () => {
       throw new TypeError("secret of the sample");
     },
@@ -39,7 +39,7 @@ export const fixtureFamilies: readonly RuleFamily[] = [
   // What cannot leave the thread ends it.
   family("uncloneable", () => ({ ...passing, extra: { callback: () => 1 } })),
   family("busy", () => spend(500)),
-  family("light-busy", () => spend(20), false),
+  family("cheap-busy", () => spend(20), false),
 ];
 
 function spend(ms: number): Verdict {

@@ -66,8 +66,8 @@ function spinning() {
   return { config: { beats }, untilItSpins, hasStopped };
 }
 
-test.each(["light", "heavy"])(
-  "a %s evaluation gives its verdict, its explanation and its times",
+test.each(["cheap", "expensive"])(
+  "a %s evaluation gives its verdict, its explanation and its durations",
   async (name) => {
     const verdict = await start().run(name, {}, { output: "ab" }, patient, "always");
     expect(verdict).toMatchObject({
@@ -83,9 +83,9 @@ test.each(["light", "heavy"])(
   },
 );
 
-test("an explanation is made only if it is asked for", async () => {
+test("an explanation is made only if it is wanted", async () => {
   const runner = start();
-  for (const name of ["light", "heavy"]) {
+  for (const name of ["cheap", "expensive"]) {
     expect(await runner.run(name, {}, {}, patient, "on-fail")).not.toHaveProperty("explanation");
     expect(await runner.run(name, {}, {}, patient, "never")).not.toHaveProperty("explanationMicros");
     expect(await runner.run(name, {}, {}, patient, "on-success")).toHaveProperty("explanation");
@@ -100,7 +100,7 @@ test("the real threads know the real families", async () => {
   expect(await runner.run("exact-match", config, sample, patient, "never")).toMatchObject({ score: 1 });
 });
 
-test("a sample that is longer than its family takes is unusable, and one just as long is not", async () => {
+test("a sample longer than its family accepts is unusable, and one exactly as long is not", async () => {
   const runner = start({ families: ruleFamilies, threadModule: ruleRunnerDefaults.threadModule });
   for (const { name, needs, maxCharacters, builtInProfiles } of ruleFamilies) {
     if (maxCharacters === undefined) continue;
@@ -120,11 +120,11 @@ test("a sample that is longer than its family takes is unusable, and one just as
   }
 });
 
-test("an evaluation that does not end is killed at its deadline, and those after it run", async () => {
+test("an evaluation that does not end is killed at its deadline, and later ones run", async () => {
   const runner = start({ maxThreads: 1, runTimeoutMs: 1000 });
   const spin = spinning();
   const killed = errorOf(runner.run("spin", spin.config, {}, patient, "never"));
-  const after = runner.run("heavy", {}, {}, patient, "never");
+  const after = runner.run("expensive", {}, {}, patient, "never");
   expect(await killed).toMatchObject({ name: "EvaluationError", code: "timeout" });
   expect(await after).toMatchObject({ pass: true });
   expect(await spin.hasStopped()).toBe(true);
@@ -137,20 +137,20 @@ test("time in the queue does not count towards the deadline", async () => {
   for (const run of runs) expect(await run).toMatchObject({ pass: true });
 });
 
-test("the queue has an end, and so has the patience in it", async () => {
+test("the queue is bounded in length and time", async () => {
   const runner = start({ maxThreads: 1, maxWaitingEach: 1, maxWaitMs: 50 });
   const spin = spinning();
   const first = errorOf(runner.run("spin", spin.config, {}, patient, "never"));
-  const second = errorOf(runner.run("heavy", {}, {}, patient, "never"));
-  const third = await errorOf(runner.run("heavy", {}, {}, patient, "never"));
+  const second = errorOf(runner.run("expensive", {}, {}, patient, "never"));
+  const third = await errorOf(runner.run("expensive", {}, {}, patient, "never"));
   expect(third).toMatchObject({ code: "overloaded" });
   expect(await second).toMatchObject({ code: "overloaded" });
-  expect(await runner.run("light", {}, {}, patient, "never")).toMatchObject({ pass: true });
+  expect(await runner.run("cheap", {}, {}, patient, "never")).toMatchObject({ pass: true });
   await runner.dispose();
   expect(await first).toMatchObject({ code: "overloaded" });
 });
 
-test("an account whose evaluations fill the queue keeps no other from the next thread", async () => {
+test("an account whose evaluations fill the queue does not keep others from the next thread", async () => {
   const runner = start({ maxThreads: 1, maxWaitingEach: 3 });
   const ended: string[] = [];
   const run = async (accountId: string) => {
@@ -163,12 +163,12 @@ test("an account whose evaluations fill the queue keeps no other from the next t
   expect(ended).toEqual(["a", "b", "a", "a", "a"]);
 });
 
-test("light evaluations that add up leave the main thread", async () => {
+test("cheap evaluations that add up leave the main thread", async () => {
   const runner = start({ maxMainThreadCharacters: 1_000 });
-  await runner.run("heavy", {}, {}, patient, "never");
+  await runner.run("expensive", {}, {}, patient, "never");
   const allowance = { mainThreadMs: 10 };
   const runs = Array.from({ length: 20 }, () =>
-    runner.run("light-busy", {}, { output: "x" }, patient, "never", "account", allowance),
+    runner.run("cheap-busy", {}, { output: "x" }, patient, "never", "account", allowance),
   );
   const startedAtMs = performance.now();
   await Bun.sleep(0);
@@ -179,7 +179,7 @@ test("light evaluations that add up leave the main thread", async () => {
   expect(allowance.mainThreadMs).toBeGreaterThan(-200);
 });
 
-test("a caller who hangs up ends the evaluation", async () => {
+test("a client that disconnects ends the evaluation", async () => {
   const runner = start();
   const spin = spinning();
   const caller = new AbortController();
@@ -188,19 +188,19 @@ test("a caller who hangs up ends the evaluation", async () => {
   caller.abort(new Error("hung up"));
   expect(await run).toMatchObject({ message: "hung up" });
   expect(await spin.hasStopped()).toBe(true);
-  expect(await errorOf(runner.run("light", {}, {}, caller.signal, "never"))).toMatchObject({
+  expect(await errorOf(runner.run("cheap", {}, {}, caller.signal, "never"))).toMatchObject({
     message: "hung up",
   });
 });
 
-test("nothing is checked for a caller who has hung up", async () => {
+test("nothing is checked for a client that has disconnected", async () => {
   const runner = start();
   const gone = AbortSignal.abort(new Error("hung up"));
-  const check = runner.check({ familyName: "heavy", config: {} }, { accountId: "account", signal: gone });
+  const check = runner.check({ familyName: "expensive", config: {} }, { accountId: "account", signal: gone });
   expect(await errorOf(check)).toMatchObject({ message: "hung up" });
 });
 
-test("errors keep their meaning on the way out of a thread", async () => {
+test("errors keep their meaning when they leave a thread", async () => {
   const runner = start();
   const run = (name: string) => runner.run(name, {}, {}, patient, "never");
   expect(await run("unusable")).toEqual({
@@ -213,20 +213,20 @@ test("errors keep their meaning on the way out of a thread", async () => {
   });
 });
 
-test.each(["crash", "light-crash", "nan", "uncloneable"])(
-  "what goes wrong in %s is told without its text",
+test.each(["crash", "cheap-crash", "nan", "uncloneable"])(
+  "an error in %s is reported without its text",
   async (name) => {
     const runner = start();
     const error = await errorOf(runner.run(name, {}, {}, patient, "never"));
     expect(error).toMatchObject({ name: "EvaluationError", code: "internal_error" });
     expect(String(error)).not.toContain("secret");
-    expect(await runner.run("heavy", {}, {}, patient, "never")).toMatchObject({ pass: true });
+    expect(await runner.run("expensive", {}, {}, patient, "never")).toMatchObject({ pass: true });
   },
 );
 
-test("the main thread goes on while a heavy evaluation runs", async () => {
+test("the main thread is free while an expensive evaluation runs", async () => {
   const runner = start();
-  await runner.run("heavy", {}, {}, patient, "never");
+  await runner.run("expensive", {}, {}, patient, "never");
   const run = runner.run("busy", {}, {}, patient, "never");
   let longestPauseMs = 0;
   let isOver = false;
@@ -250,5 +250,7 @@ test("disposal ends what runs", async () => {
   await runner.dispose();
   expect(await run).toMatchObject({ code: "overloaded" });
   expect(await spin.hasStopped()).toBe(true);
-  expect(await errorOf(runner.run("heavy", {}, {}, patient, "never"))).toMatchObject({ code: "overloaded" });
+  expect(await errorOf(runner.run("expensive", {}, {}, patient, "never"))).toMatchObject({
+    code: "overloaded",
+  });
 });

@@ -19,9 +19,11 @@ export async function createPostgresDatabase(options?: string): Promise<string> 
   return await createDatabaseAt(shared ?? (await postgres)?.url ?? "", options);
 }
 
-/** Called once, after the last test file. */
+/** Called after the last test file; a later one would start another server. */
 export async function removeSharedPostgres(): Promise<void> {
-  await (await postgres)?.remove();
+  const server = await postgres;
+  postgres = undefined;
+  await server?.remove();
 }
 
 /** Runs the tests on each supported database. */

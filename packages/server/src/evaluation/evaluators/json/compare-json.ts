@@ -1,8 +1,7 @@
 import { cutText } from "../text/cut-text.ts";
 import type { IgnoredPaths } from "./ignored-paths.ts";
-import { isContainer } from "./is-container.ts";
 import { type JsonPath, toJsonPointer } from "./json-path.ts";
-import type { Json } from "./read-json.ts";
+import { isContainer, type Json } from "./read-json.ts";
 
 const maxListed = 20;
 const maxShownValueLength = 100;
@@ -14,7 +13,7 @@ export interface Mismatch {
   gold?: string;
 }
 
-/** Fields are the leaves of a document: scalars, and objects and arrays without anything in them. */
+/** Fields are the leaves of a document: scalars, and empty objects and arrays. */
 export interface JsonComparison {
   outputFields: number;
   goldFields: number;
@@ -24,13 +23,13 @@ export interface JsonComparison {
   different: Mismatches;
 }
 
-/** How many there are, and the first of them. */
+/** Their number, and the first of them. */
 export interface Mismatches {
   count: number;
   first: Mismatch[];
 }
 
-/** A place, and what stands there in each document. */
+/** A place, and its value in each document. */
 interface Pair {
   path: JsonPath | undefined;
   output: Json | undefined;
@@ -54,7 +53,7 @@ export function compareJson(
     unexpected: none(),
     different: none(),
   };
-  // A stack of our own: documents may be nested deeper than calls can be.
+  // An explicit stack: documents may be nested deeper than the call stack.
   const pairs: Pair[] = ignored.whole ? [] : [{ path: undefined, output, gold, ignored }];
   for (let pair = pairs.pop(); pair !== undefined; pair = pairs.pop()) {
     const outputKeys = keysOf(pair.output, pair.ignored);
@@ -64,7 +63,7 @@ export function compareJson(
     } else if (pair.output !== undefined && pair.gold !== undefined && !sameKind(pair.output, pair.gold)) {
       pairs.push({ ...pair, gold: undefined }, { ...pair, output: undefined });
     } else if (isLeaf(pair.output, outputKeys) && pair.output !== undefined) {
-      // The one is empty and the other is not: that emptiness is a field of its own.
+      // One is empty and the other is not: the empty one counts as a field.
       countField(comparison, { ...pair, gold: undefined }, numberTolerance);
       pushChildren(pairs, { ...pair, output: undefined }, goldKeys);
     } else if (isLeaf(pair.gold, goldKeys) && pair.gold !== undefined) {
@@ -91,13 +90,14 @@ function countField(comparison: JsonComparison, { path, output, gold }: Pair, nu
   if (output !== undefined) comparison.outputFields += 1;
   if (gold !== undefined) comparison.goldFields += 1;
   if (output === undefined) {
-    if (gold !== undefined) note(comparison.missing, () => ({ path: toJsonPointer(path), gold: show(gold) }));
+    if (gold !== undefined)
+      addMismatch(comparison.missing, () => ({ path: toJsonPointer(path), gold: show(gold) }));
   } else if (gold === undefined) {
-    note(comparison.unexpected, () => ({ path: toJsonPointer(path), output: show(output) }));
+    addMismatch(comparison.unexpected, () => ({ path: toJsonPointer(path), output: show(output) }));
   } else if (isEqualLeaf(output, gold, numberTolerance)) {
     comparison.equalFields += 1;
   } else {
-    note(comparison.different, () => ({
+    addMismatch(comparison.different, () => ({
       path: toJsonPointer(path),
       output: show(output),
       gold: show(gold),
@@ -105,7 +105,7 @@ function countField(comparison: JsonComparison, { path, output, gold }: Pair, nu
   }
 }
 
-function note(mismatches: Mismatches, describe: () => Mismatch): void {
+function addMismatch(mismatches: Mismatches, describe: () => Mismatch): void {
   mismatches.count += 1;
   if (mismatches.first.length < maxListed) mismatches.first.push(describe());
 }
@@ -122,7 +122,7 @@ function childOf(value: Json | undefined, key: string): Json | undefined {
     : undefined;
 }
 
-/** What is not there at all counts as a leaf too. */
+/** An absent value counts as a leaf too. */
 function isLeaf(value: Json | undefined, keys: readonly string[]): boolean {
   return !isContainer(value) || keys.length === 0;
 }
@@ -145,7 +145,7 @@ function isNumber(value: Json): value is number | bigint {
   return typeof value === "number" || typeof value === "bigint";
 }
 
-/** Exactly, also between an integer with all its digits and a number such as 1e17. */
+/** Exact, even between an integer with all its digits and a number such as 1e17. */
 function isEqualNumber(one: number | bigint, other: number | bigint): boolean {
   return !(one < other) && !(one > other);
 }

@@ -4,10 +4,10 @@ import { ajvLibrary, patternLibrary } from "../../lazy-libraries.ts";
 import { compilePattern, maxProgramSize } from "../text/compile-pattern.ts";
 import { isDeeperThan } from "./read-json.ts";
 
-/** A schema of this size compiles in a quarter of a second at the worst. */
+/** A schema of this size compiles in 250 ms at worst. */
 const maxSchemaLength = 32_000;
 const maxSchemaDepth = 64;
-/** Calls of references and errors found on the way, which is what grows without bound in time and memory. */
+/** References followed plus errors found: the two that can grow without bound. */
 const maxSteps = 500_000;
 
 export type JsonSchema = boolean | Record<string, unknown>;
@@ -15,16 +15,16 @@ export type ValidateJson = (value: unknown) => readonly ErrorObject[];
 
 interface CompileOptions {
   allErrors: boolean;
-  /** It has been compiled before: its form need not be checked again, which takes longer than a small schema itself. */
+  /** It was compiled before, so its form is not checked again; that takes longer than compiling a small schema. */
   isChecked?: boolean;
 }
 
-/** Compiles a schema of an untrusted author. Throws an `Error` that says why not. */
+/** Compiles a schema of an untrusted author. Throws an `Error` that says why it cannot. */
 export function compileJsonSchema(schema: JsonSchema, options: CompileOptions): ValidateJson {
   checkBounds(schema);
   const ajv = createAjv(schema, options);
   const validate = ajv.compile(schema);
-  if ("$async" in validate) throw new Error("$async schemas are not taken");
+  if ("$async" in validate) throw new Error("$async schemas are not supported");
   return (value) => {
     let steps = 0;
     const step = () => {
@@ -49,14 +49,14 @@ function createAjv(schema: JsonSchema, { allErrors, isChecked = false }: Compile
     allErrors,
     meta: !isChecked,
     validateSchema: !isChecked,
-    // A keyword that is unknown, or misspelt, would otherwise be passed over in silence.
+    // Otherwise an unknown or misspelt keyword would be ignored silently.
     strictSchema: true,
     strictTypes: false,
     strictTuples: false,
     strictRequired: false,
-    // What an object inherits, `constructor` for example, is no property of the document.
+    // Inherited properties, such as `constructor`, are not part of the document.
     ownProperties: true,
-    // Copies of what is referred to would make a small schema's code grow without bound.
+    // Inlined references would let the code of a small schema grow without bound.
     inlineRefs: false,
     passContext: true,
     code: { optimize: false, regExp: createLinearRegExp(), process: countSteps },
@@ -76,7 +76,7 @@ function readDialect({ $schema }: AnySchemaObject): "Ajv" | "Ajv2020" {
   throw new Error("$schema must be that of draft 2020-12 or draft-07");
 }
 
-/** Patterns of a schema are matched in linear time, and all of them together have a bound. */
+/** Matches patterns in linear time, with a limit on all patterns of a schema together. */
 function createLinearRegExp() {
   const { RE2JS } = patternLibrary();
   let programSize = 0;
@@ -84,16 +84,16 @@ function createLinearRegExp() {
     const compiled = compilePattern(RE2JS.translateRegExp(pattern));
     programSize += compiled.programSize();
     if (programSize > maxProgramSize) throw new Error("the patterns of the schema are too large together");
-    // Ajv tells patterns apart by what they are written as.
+    // Ajv tells patterns apart by their text.
     return { test: (text: string) => compiled.matcher(text).find(), toString: () => pattern };
   };
-  // Ajv asks for it to write modules, which is not done here.
+  // Ajv requires it for writing modules, which is not done here.
   return Object.assign(linearRegExp, { code: "linearRegExp" });
 }
 
 /**
- * Ajv bounds neither how often a schema refers to itself nor how many errors it gathers on the way,
- * so a schema of a few lines could fill the memory within seconds. A schema's own check has nobody who counts.
+ * Ajv limits neither how often a schema refers to itself nor how many errors it collects,
+ * so a schema of a few lines could fill the memory within seconds. The check of the schema itself is not counted.
  */
 function countSteps(code: string): string {
   return code

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { findJsonFault } from "./find-json-issue.ts";
+import { findJsonIssue } from "./find-json-issue.ts";
 
 test.each([
   ["", 0, "ends"],
@@ -19,15 +19,15 @@ test.each([
   ["[[[]]]", 2, "deeper than 2"],
   [" {'a':1}", 2, "a key"],
 ])("%j breaks at unit %i", (text, at, reason) => {
-  const fault = findJsonFault(text, 2);
-  expect(fault?.at).toBe(at);
-  expect(fault?.reason).toContain(reason);
+  const issue = findJsonIssue(text, 2);
+  expect(issue?.at).toBe(at);
+  expect(issue?.reason).toContain(reason);
 });
 
 test.each(['{"a":[1,-0.5e+3,true,null,"\\u00e9\\n"],"b":{}}', " [] ", "0", '"😀"', "[1E400]"])(
-  "%s has no fault",
+  "%s has no issue",
   (text) => {
-    expect(findJsonFault(text, 10)).toBeUndefined();
+    expect(findJsonIssue(text, 10)).toBeUndefined();
   },
 );
 
@@ -53,6 +53,6 @@ test("it agrees with the runtime's parser on 20,000 mutilated texts", () => {
     } catch {
       parses = false;
     }
-    expect(findJsonFault(text, 100) === undefined, text).toBe(parses);
+    expect(findJsonIssue(text, 100) === undefined, text).toBe(parses);
   }
 });

@@ -1,4 +1,4 @@
-export interface JsonFault {
+export interface JsonIssue {
   /** In UTF-16 units of the text. */
   at: number;
   reason: string;
@@ -19,8 +19,8 @@ const expectedWords: Record<Expected, string> = {
   separator: "a comma or the closing bracket",
 };
 
-/** Where a text stops to be JSON, which the runtime's own parser does not tell. Without recursion, for texts nested to any depth. */
-export function findJsonFault(text: string, maxDepth: number): JsonFault | undefined {
+/** Where a text stops being JSON, which the runtime's own parser does not report. Not recursive: texts may be nested to any depth. */
+export function findJsonIssue(text: string, maxDepth: number): JsonIssue | undefined {
   const closers: string[] = [];
   let expected: Expected = "value";
   let at = 0;
@@ -31,9 +31,7 @@ export function findJsonFault(text: string, maxDepth: number): JsonFault | undef
     const wantsValue: boolean = expected === "value" || expected === "item";
     const character = text[at];
     if (character === undefined)
-      return done
-        ? undefined
-        : { at, reason: `the text ends where ${expectedWords[expected]} should follow` };
+      return done ? undefined : { at, reason: `the text ends where ${expectedWords[expected]} is expected` };
     if (done) return { at, reason: "something follows the end of the JSON" };
 
     if (character === closers.at(-1) && ["item", "firstKey", "separator"].includes(expected)) {
@@ -59,7 +57,7 @@ export function findJsonFault(text: string, maxDepth: number): JsonFault | undef
     } else {
       scalar.lastIndex = at;
       if (!wantsValue || !scalar.test(text))
-        return { at, reason: `${expectedWords[expected]} should stand here` };
+        return { at, reason: `${expectedWords[expected]} is expected here` };
       expected = "separator";
       at = scalar.lastIndex;
     }
@@ -72,15 +70,15 @@ function skipSpace(text: string, from: number): number {
   return at;
 }
 
-function endOfString(text: string, from: number): number | JsonFault {
+function endOfString(text: string, from: number): number | JsonIssue {
   for (let at = from + 1; ; ) {
     const character = text[at];
     if (character === undefined) return { at, reason: "the text ends inside a string" };
     if (character === '"') return at + 1;
-    if (character < " ") return { at, reason: "a control character stands in a string" };
+    if (character < " ") return { at, reason: "a string contains a control character" };
     if (character === "\\") {
       escapeSequence.lastIndex = at;
-      if (!escapeSequence.test(text)) return { at, reason: "no such escape in a string" };
+      if (!escapeSequence.test(text)) return { at, reason: "unknown escape in a string" };
       at = escapeSequence.lastIndex;
     } else {
       at += 1;

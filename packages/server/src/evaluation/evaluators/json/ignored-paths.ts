@@ -1,6 +1,6 @@
 import { readJsonPointer } from "./json-path.ts";
 
-/** Places that do not count, as a tree beside the document. */
+/** Places that do not count, as a tree with the document's keys. */
 export interface IgnoredPaths {
   whole: boolean;
   below: Map<string, IgnoredPaths>;

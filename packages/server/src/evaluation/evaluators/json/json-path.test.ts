@@ -19,7 +19,7 @@ test.each([
   expect(toJsonPointer(path)).toBe(pointer);
 });
 
-test("what is no pointer is none", () => {
+test("what is not a pointer is rejected", () => {
   expect(readJsonPointer("foo")).toBeUndefined();
   expect(readJsonPointer("/a~2")).toBeUndefined();
 });

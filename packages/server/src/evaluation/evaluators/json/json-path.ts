@@ -1,6 +1,6 @@
 import { cutText } from "../text/cut-text.ts";
 
-/** The way from the root to a place in a document; written as a pointer only where somebody reads it. */
+/** The path from the root to a place in a document; formatted as a pointer only when it is shown. */
 export interface JsonPath {
   parent: JsonPath | undefined;
   key: string;
@@ -17,7 +17,7 @@ export function toJsonPointer(path: JsonPath | undefined): string {
   return cutText(tokens.reverse().join(""), maxPointerLength);
 }
 
-/** The keys that a JSON pointer names; undefined if it is none. */
+/** The keys that a JSON pointer names; undefined if it is not a JSON pointer. */
 export function readJsonPointer(pointer: string): string[] | undefined {
   if (pointer === "") return [];
   if (!pointer.startsWith("/") || /~(?![01])/.test(pointer)) return undefined;

@@ -17,15 +17,15 @@ test("a key named __proto__ is a key like any other", () => {
   expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
 });
 
-test("nesting is bounded, and its fault is told", () => {
-  expect(readJson(nested(maxJsonDepth)).fault).toBeUndefined();
-  expect(readExactJson(nested(maxJsonDepth).replace("[]", "[9007199254740993]")).fault).toBeUndefined();
-  expect(readJson(nested(10_000)).fault).toEqual({ at: 1_000, reason: "nested deeper than 1000 levels" });
-  expect(readJson("[".repeat(10_000)).fault?.reason).toContain("nested");
+test("nesting is bounded, and the issue is reported", () => {
+  expect(readJson(nested(maxJsonDepth)).issue).toBeUndefined();
+  expect(readExactJson(nested(maxJsonDepth).replace("[]", "[9007199254740993]")).issue).toBeUndefined();
+  expect(readJson(nested(10_000)).issue).toEqual({ at: 1_000, reason: "nested deeper than 1000 levels" });
+  expect(readJson("[".repeat(10_000)).issue?.reason).toContain("nested");
 });
 
-test("what is no JSON has a place where it breaks", () => {
-  expect(readJson('{"a":1,}').fault?.at).toBe(7);
+test("what is not JSON has a place where it breaks", () => {
+  expect(readJson('{"a":1,}').issue?.at).toBe(7);
 });
 
 test("depth counts containers, not scalars", () => {

@@ -1,33 +1,32 @@
-import { findJsonFault, type JsonFault } from "./find-json-issue.ts";
-import { isContainer } from "./is-container.ts";
+import { findJsonIssue, type JsonIssue } from "./find-json-issue.ts";
 
-/** Deeper than any real document, and shallow enough for whatever walks it by recursion. */
+/** Deeper than any real document, and shallow enough for recursive code. */
 export const maxJsonDepth = 1_000;
 
-/** A long integer is a `bigint` where digits have to be kept. */
+/** A long integer is a `bigint` if its digits have to be kept. */
 export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
 
-export type JsonReading = { value: Json; fault?: never } | { fault: JsonFault };
+export type JsonReading = { value: Json; issue?: never } | { value?: never; issue: JsonIssue };
 
-/** Reads JSON, or says where the text stops to be any. */
+/** Reads JSON, or says where the text stops being JSON. */
 export function readJson(text: string): JsonReading {
   try {
     const value: Json = JSON.parse(text);
     if (!isDeeperThan(value, maxJsonDepth)) return { value };
   } catch {
-    // The parser's message says neither where nor, in people's words, what.
+    // The parser's message does not say where, nor in plain words what.
   }
-  return { fault: findJsonFault(text, maxJsonDepth) ?? { at: 0, reason: "it cannot be read" } };
+  return { issue: findJsonIssue(text, maxJsonDepth) ?? { at: 0, reason: "it cannot be read" } };
 }
 
 /** Like `readJson`, but an integer beyond a double's exact range keeps its digits. */
 export function readExactJson(text: string): JsonReading {
   const reading = readJson(text);
-  if (reading.fault !== undefined || !/\d{16}/.test(text)) return reading;
+  if (reading.issue !== undefined || !/\d{16}/.test(text)) return reading;
   return { value: JSON.parse(text, keepLongInteger) };
 }
 
-/** The reviver's source text is in the runtime, not yet in TypeScript's library. */
+/** The runtime passes the source text to a reviver; TypeScript's types do not know that yet. */
 function keepLongInteger(_key: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
   const source = context?.source ?? "";
@@ -45,4 +44,9 @@ export function isDeeperThan(value: unknown, maxDepth: number): boolean {
     level = next;
   }
   return false;
+}
+
+/** Whether a value is an object or a list. */
+export function isContainer<Value>(value: Value): value is Value & object {
+  return typeof value === "object" && value !== null;
 }

@@ -1,15 +1,15 @@
 import isCreditCard from "validator/lib/isCreditCard.js";
 import type { PiiMatch } from "./pii-match.ts";
 
-/** Digits, alone or in groups; no part of a word or a decimal. Longer rows than that are lists of numbers. */
+/** Digits, alone or in groups, not part of a word or a decimal. Longer rows are lists of numbers. */
 const rowOfDigits = /(?<![\w.-])\d+(?:[ -]\d+){0,30}(?![\w-]|\.\d)/g;
-/** Of a card's number with an expiry date or an amount beside it, that is what is beside it. */
+/** Beside a card number, a group this small is an expiry date or an amount. */
 const smallGroup = /\b\d{1,2}\b/;
 /** 12 digits together, and 19 in groups of three. */
 const minWrittenLength = 12;
 const maxWrittenLength = 25;
 
-/** Numbers of the known issuers' form with a right check digit (Luhn). */
+/** Numbers in the form of a known issuer with a valid check digit (Luhn). */
 export function findCards(text: string): PiiMatch[] {
   return Array.from(text.matchAll(rowOfDigits)).flatMap(({ 0: written, index }) =>
     isCreditCard(written)

@@ -1,13 +1,13 @@
 import isEmail from "validator/lib/isEmail.js";
 import type { PiiMatch } from "./pii-match.ts";
 
-/** RFC 5321 allows 64 characters before the sign and 255 after it. */
+/** RFC 5321 allows 64 characters before the `@` and 255 after it. */
 const maxLocalLength = 64;
 const maxDomainLength = 255;
 const localEnd = /[^\s<>()[\]{},;:"'`|\\=/@]+$/u;
 const domainStart = /^[\p{L}\p{N}.-]+/u;
 
-/** Looks a bounded way to both sides of each sign, so that the time is linear. */
+/** Looks at a bounded stretch on both sides of each `@`, so that it takes linear time. */
 export function findEmails(text: string): PiiMatch[] {
   const matches: PiiMatch[] = [];
   for (let at = text.indexOf("@"); at >= 0; at = text.indexOf("@", at + 1)) {

@@ -6,7 +6,7 @@ const body = /[A-Z0-9](?: ?[A-Z0-9])*/y;
 /** The longest has 34 characters, written in groups of four. */
 const maxWrittenLength = 42;
 
-/** As long as the country's are, with its form and a right check digit. */
+/** With the length and form of their country and a valid check digit. */
 export function findIbans(text: string): PiiMatch[] {
   const specifications = getCountrySpecifications();
   const matches: PiiMatch[] = [];
@@ -23,7 +23,7 @@ export function findIbans(text: string): PiiMatch[] {
   return matches;
 }
 
-/** The beginning that holds so many characters besides spaces. */
+/** The beginning of a text with this many characters other than spaces. */
 function takeCharacters(text: string, count: number): string {
   let taken = 0;
   let length = 0;

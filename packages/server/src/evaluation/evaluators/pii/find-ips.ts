@@ -1,15 +1,15 @@
 import { isIP } from "node:net";
 import type { PiiMatch } from "./pii-match.ts";
 
-/** Runs of what addresses are written with; each is looked at once. */
+/** Runs of characters that addresses consist of. */
 const run = /(?<![\w.:-])[0-9A-Fa-f:.]{3,}(?![\w-])/g;
 const withPort = /^(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5}$/;
-/** The longest form of an address of version 6, and a full stop after it. */
+/** The longest form of an IPv6 address, and a full stop after it. */
 const maxRunLength = 46;
-/** Shorter ones, `::` and `a::b` for example, are more often words of programs. */
+/** Shorter ones, such as `::` and `a::b`, are more often code. */
 const minDigits = 3;
 
-/** Addresses of version 4, with a port or without, and of version 6. */
+/** IPv4 addresses, with or without a port, and IPv6 addresses. */
 export function findIps(text: string): PiiMatch[] {
   const matches: PiiMatch[] = [];
   for (const { 0: written, index } of text.matchAll(run)) {

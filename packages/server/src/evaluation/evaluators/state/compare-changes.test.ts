@@ -29,7 +29,7 @@ test.each<[string, string, string, string, number]>([
   expect(compare(before, gold, output).score).toBeCloseTo(score, 12);
 });
 
-test("each kind of mistake is told apart", () => {
+test("each kind of mistake is distinguished", () => {
   const { missing, stale, invented, dropped } = compare("a b c", "a x y", "b z c x");
   expect([missing, stale, invented, dropped].map((kind) => [...kind.keys()])).toEqual([
     ["y"],

@@ -1,7 +1,7 @@
 import { f1Score } from "../text/f1-score.ts";
 import { type Multiset, overlapOf, sizeOf, subtract } from "../text/multiset.ts";
 
-/** What a state consists of, before and after an action and as an output tells it: lines, or fields with their values. */
+/** The lines of a state, or its fields with their values: before an action, after it, and as the output tells it. */
 export interface States {
   before: Multiset;
   gold: Multiset;
@@ -11,28 +11,28 @@ export interface States {
 export interface ChangeComparison {
   /** F1 of the changes. */
   score: number;
-  /** How many changes there are; a line or field that another has replaced is one. */
+  /** Number of changes; a line or field that replaces another is one. */
   changed: number;
   right: number;
   missed: number;
   wrong: number;
-  /** Came, and the output does not have it. */
+  /** Added, but not in the output. */
   missing: Multiset;
-  /** Went, and the output still has it. */
+  /** Removed, but still in the output. */
   stale: Multiset;
   /** In the output, but neither in the state before nor in the gold answer. */
   invented: Multiset;
-  /** Stayed, but not in the output. */
+  /** Unchanged, but not in the output. */
   dropped: Multiset;
 }
 
 /**
- * Compares what changed from the state before to the gold answer with what changed from there to the output.
+ * Compares the change from the state before to the gold answer with the change from there to the output.
  *
- * What went earns nothing if something came: any new text at all would else be half right wherever an observation
- * replaces another. It costs as every mistake does. A wrong line where another should have come, or one that stayed
- * where another should have come, is one mistake. So the score is 1 for the gold answer's lines and no others, and 0
- * for a copy of the state before, unless nothing changed.
+ * If lines were added, removed ones earn nothing: otherwise any new text would be half right wherever one observation replaces
+ * another. They still cost as any mistake does. A wrong line in place of an added one, or an old line that was kept in its
+ * place, is one mistake. So the score is 1 for exactly the gold answer's lines, and 0 for a copy of the state before, unless
+ * nothing changed.
  */
 export function compareChanges({ before, gold, output }: States): ChangeComparison {
   const came = subtract(gold, before);
@@ -60,7 +60,7 @@ export function compareChanges({ before, gold, output }: States): ChangeComparis
   };
 }
 
-/** How far two states are the same, changed or not: F1 over all that they consist of. */
+/** How similar two states are as a whole: the F1 of all their lines or fields. */
 export function stateOverlap(one: Multiset, other: Multiset): number {
   if (one.size === 0 && other.size === 0) return 1;
   return f1Score(overlapOf(one, other), sizeOf(one), sizeOf(other)).f1;

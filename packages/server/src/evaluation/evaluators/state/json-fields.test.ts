@@ -16,17 +16,17 @@ test("fields are named by JSON pointers", () => {
   expect(jsonFields(12345678901234567890n)).toEqual([" = 12345678901234567890"]);
 });
 
-test("a value that looks like a field is none", () => {
+test("a value that looks like a field is not one", () => {
   expect(jsonFields({ a: "b = 1" })).not.toEqual(jsonFields({ 'a = "b': 1 }));
 });
 
-test("a document of the greatest depth is read", () => {
+test("a document of the maximum depth is read", () => {
   let document: Json = 1;
   for (let depth = 0; depth < maxJsonDepth; depth += 1) document = [document];
   expect(jsonFields(document)).toEqual([`${"/0".repeat(maxJsonDepth)} = 1`]);
 });
 
-test("a deep and long document is refused before it fills the memory", () => {
+test("a deep and long document is rejected before it fills the memory", () => {
   let document: Json = new Array<Json>(100_000).fill(1);
   for (let depth = 1; depth < maxJsonDepth; depth += 1) document = [document];
   expect(() => jsonFields(document)).toThrow("too deep and too long");

@@ -5,7 +5,7 @@ import type { Json } from "../json/read-json.ts";
 const maxPointerCharacters = 20_000_000;
 
 /**
- * The leaves of a document, each as `pointer = value`: scalars, and objects and lists without anything in them. The
+ * The leaves of a document, each as `pointer = value`: scalars, and empty objects and lists. The
  * pointers are whole, since they tell fields apart. The document is no deeper than `readJson` lets it be.
  */
 export function jsonFields(document: Json): string[] {

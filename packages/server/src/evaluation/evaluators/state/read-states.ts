@@ -1,5 +1,4 @@
-import { isContainer } from "../json/is-container.ts";
-import { readExactJson } from "../json/read-json.ts";
+import { isContainer, readExactJson } from "../json/read-json.ts";
 import { countItems, type Multiset } from "../text/multiset.ts";
 import { plainOutput } from "../text/plain-output.ts";
 import type { States } from "./compare-changes.ts";
@@ -15,43 +14,48 @@ export interface StateTexts {
 export interface ReadStates extends States {
   comparedAs: "json" | "lines";
   /** Why the output cannot be compared with a gold answer that is JSON. */
-  outputFault?: string;
+  outputIssue?: string | undefined;
 }
 
+const stateMark = /(?:^|\n)State: /;
+const actionMark = "\n\nAction: ";
 const nothing: Multiset = new Map();
 
-/** Takes states apart: into fields if the gold answer is a JSON object or list, else into lines. */
+/** Splits states into fields if the gold answer is a JSON object or list, else into lines. */
 export function readStates({ before, gold, output }: StateTexts): ReadStates {
-  const goldFields = readFields(gold);
-  if (!("fields" in goldFields)) {
-    return {
-      comparedAs: "lines",
-      before: linesOf(before),
-      gold: linesOf(gold),
-      output: linesOf(output),
-    };
+  const goldFields = readFields(gold).fields;
+  if (goldFields === undefined) {
+    return { comparedAs: "lines", before: linesOf(before), gold: linesOf(gold), output: linesOf(output) };
   }
-  // Before a first call there may be prose: then every field is new.
-  const beforeFields = readFields(before);
-  const outputFields = readFields(output);
+  const { fields: outputFields, issue } = readFields(output);
   return {
     comparedAs: "json",
-    before: "fields" in beforeFields ? beforeFields.fields : nothing,
-    gold: goldFields.fields,
-    ...("fields" in outputFields
-      ? { output: outputFields.fields }
-      : { output: nothing, outputFault: outputFields.fault }),
+    // The state before a first call may be prose: then every field is new.
+    before: readFields(before).fields ?? nothing,
+    gold: goldFields,
+    output: outputFields ?? nothing,
+    outputIssue: issue,
   };
 }
 
-function readFields(text: string): { fields: Multiset } | { fault: string } {
-  const reading = readExactJson(plainOutput(text));
-  if (reading.fault !== undefined) return { fault: reading.fault.reason };
-  return isContainer(reading.value)
-    ? { fields: countItems(jsonFields(reading.value)) }
-    : { fault: "it is neither an object nor a list" };
+function readFields(text: string): { fields?: Multiset; issue?: string } {
+  const { value, issue } = readExactJson(plainOutput(text));
+  if (issue !== undefined) return { issue: issue.reason };
+  return isContainer(value)
+    ? { fields: countItems(jsonFields(value)) }
+    : { issue: "it is neither an object nor a list" };
 }
 
 function linesOf(text: string): Multiset {
   return countItems(textLines(plainOutput(text)).map((line) => line.text));
+}
+
+/** The state before the action: the input itself, or the state in it if it is a composed prompt. */
+export function stateOfInput(input: string): string {
+  const mark = stateMark.exec(input);
+  // A state may quote an earlier action; the prompt's own comes last.
+  const end = input.lastIndexOf(actionMark);
+  if (mark === null || end < 0) return input;
+  const start = mark.index + mark[0].length;
+  return start <= end ? input.slice(start, end) : input;
 }

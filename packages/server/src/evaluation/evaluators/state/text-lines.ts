@@ -5,9 +5,9 @@ export interface TextLine {
   end: number;
 }
 
-/** The lines of a text that hold something. White space at a line's end does not count; an indent does. */
+/** The lines of a text that are not blank, without white space at their ends. */
 export function textLines(text: string): IteratorObject<TextLine> {
-  // One after the other: all of them at once take a hundred times the text's memory.
+  // Lazily: all of them at once take a hundred times the memory of the text.
   return text.matchAll(/[^\r\n]+/g).flatMap(({ 0: line, index }) => {
     const said = line.trimEnd();
     return said === "" ? [] : [{ text: said, start: index, end: index + said.length }];

@@ -1,10 +1,9 @@
 import { countItems, overlapOf } from "./multiset.ts";
-import { nGrams } from "./n-grams.ts";
 
 const maxOrder = 4;
 
 /**
- * What is done about an n-gram precision of 0, which would make the whole score 0.
+ * How an n-gram precision of 0 is smoothed, which would make the whole score 0.
  * - `none`: nothing, as Papineni et al. (2002).
  * - `add-one`: 1 is added to both counts from bigrams on (Lin and Och 2004; method 2 of NLTK).
  * - `exp`: the first such precision becomes 1/2 of one match, the next 1/4, and so on (mteval-v13a; sacrebleu).
@@ -13,7 +12,7 @@ export type BleuSmoothing = "none" | "add-one" | "exp";
 
 export interface BleuScore {
   score: number;
-  /** Of unigrams, bigrams and so on, after smoothing. Orders that the output is too short for are left out. */
+  /** Of unigrams, bigrams and so on, after smoothing. N-grams longer than the output are left out. */
   precisions: number[];
   brevityPenalty: number;
 }
@@ -37,7 +36,7 @@ export function bleuScore(
     }
     return matched / total;
   });
-  // No smoothing makes something of a text that shares no word.
+  // No smoothing helps a text that shares no word.
   if (precisions.length === 0 || matches[0] === 0) return { score: 0, precisions, brevityPenalty };
   const meanLog = precisions.reduce((sum, precision) => sum + Math.log(precision), 0) / precisions.length;
   return { score: brevityPenalty * Math.exp(meanLog), precisions, brevityPenalty };
@@ -46,4 +45,11 @@ export function bleuScore(
 function brevityPenaltyOf(said: number, wanted: number): number {
   if (said >= wanted) return 1;
   return said === 0 ? 0 : Math.exp(1 - wanted / said);
+}
+
+/** Runs of n tokens, one after another. Tokens hold no space, so that it can stand between them. */
+function* nGrams(tokens: readonly string[], n: number): Generator<string> {
+  for (let start = 0; start + n <= tokens.length; start += 1) {
+    yield tokens.slice(start, start + n).join(" ");
+  }
 }

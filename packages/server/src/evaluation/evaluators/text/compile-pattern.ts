@@ -3,10 +3,10 @@ import { patternLibrary } from "../../lazy-libraries.ts";
 import { estimateProgramSize } from "./estimate-program-size.ts";
 
 export const maxPatternLength = 4_000;
-/** The worst program of this size reads some 10 KB a second: linear, and still a case for another thread with a deadline. */
+/** The worst program of this size reads about 10 KB a second: linear time, but it still needs a thread with a deadline. */
 export const maxProgramSize = 10_000;
 
-/** Compiles a pattern of RE2's syntax for matching in linear time. Throws an `Error` that says why not. */
+/** Compiles a pattern in RE2's syntax, to match in linear time. Throws an `Error` that says why it cannot. */
 export function compilePattern(pattern: string, flags = 0): RE2JS {
   if (pattern.length > maxPatternLength)
     throw new Error(`the pattern is longer than ${maxPatternLength} characters`);
@@ -17,7 +17,5 @@ export function compilePattern(pattern: string, flags = 0): RE2JS {
 }
 
 function tooLarge(): Error {
-  return new Error(
-    `the pattern repeats too much: it takes more than ${maxProgramSize} steps for each character`,
-  );
+  return new Error(`the pattern repeats too much: it takes more than ${maxProgramSize} steps per character`);
 }

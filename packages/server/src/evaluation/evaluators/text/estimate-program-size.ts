@@ -3,8 +3,8 @@ const token =
   /\\Q[\s\S]*?(?:\\E|$)|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:\^?\w+:\]|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}|[\s\S]/y;
 
 /**
- * About how many instructions a pattern compiles to, told from its text alone: a pattern of a few hundred
- * characters can take a million of them, and hundreds of megabytes to find that out.
+ * About how many instructions a pattern compiles to, from its text alone: a pattern of a few hundred characters can take a
+ * million of them, and compiling it hundreds of megabytes.
  */
 export function estimateProgramSize(pattern: string): number {
   const open: { size: number; last: number }[] = [];

@@ -5,7 +5,7 @@ export interface Occurrence {
   end: number;
 }
 
-/** The first occurrences in the order of the text, and which substrings there are at all. Occurrences of one substring do not overlap. */
+/** The first occurrences in the order of the text, and all substrings that were found. Occurrences of one substring do not overlap. */
 export function findSubstrings(
   text: string,
   substrings: readonly string[],
@@ -28,7 +28,7 @@ export function findSubstrings(
   return { occurrences: occurrences.slice(0, maxOccurrences), found };
 }
 
-/** Lower case of the same length, so that places stay true: `İ` for example becomes two characters and is left as it is. */
+/** Lower case of the same length, so that positions stay correct: `İ`, which would become two characters, is left as it is. */
 function foldCase(text: string): string {
   const lower = text.toLowerCase();
   const folded =
@@ -38,6 +38,6 @@ function foldCase(text: string): string {
           const one = character.toLowerCase();
           return one.length === character.length ? one : character;
         }).join("");
-  // A sigma is lowered by its place in the word, which a substring does not know.
+  // The lower case of a sigma depends on its place in the word, which a substring does not know.
   return folded.replaceAll("ς", "σ");
 }

@@ -16,7 +16,7 @@ test("two characters that share their first surrogate differ from that one on", 
   expect(firstDifference("a😀", "a😁")).toBe(1);
 });
 
-test("the place is told in code points of the output", () => {
+test("the place is reported in code points of the output", () => {
   expect(describeDifference("😀 open", "😀 shut", 3)).toBe(
     'The output differs from character 2 on: it has "open", the gold answer "shut".',
   );

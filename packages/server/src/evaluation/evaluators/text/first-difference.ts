@@ -13,8 +13,8 @@ export function firstDifference(one: string, other: string): number | undefined 
 }
 
 /**
- * Says where and how an output differs from what it should have been.
- * What is compared may begin later in the output, after white space for example: at `start`.
+ * Says where and how an output differs from the gold answer. The compared part of the output begins at `start`, for example
+ * after white space.
  */
 export function describeDifference(output: string, gold: string, at: number, start = 0): string {
   const [position] = codePointPositions(output, [[start + at, start + at]]);

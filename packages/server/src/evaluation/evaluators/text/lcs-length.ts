@@ -2,7 +2,7 @@ import { sharedEnds } from "./shared-ends.ts";
 
 const wordBits = 32;
 
-/** Where a token stands in a text of tokens: bits of `words[n]` belong to the word numbered `indexes[n]`. */
+/** The positions of a token in a text: the bits of `words[n]` belong to the word numbered `indexes[n]`. */
 interface Occurrences {
   indexes: number[];
   words: number[];
@@ -10,7 +10,7 @@ interface Occurrences {
 
 /**
  * Length of the longest common subsequence. The bit-parallel method of Hyyrö (2004), which looks at 32 tokens in one
- * step and needs memory for the shorter text only; a word of bits in which the token does not occur is passed over.
+ * step and needs memory for the shorter text only; a word of bits without the token is skipped.
  */
 export function lcsLength(one: readonly string[], other: readonly string[]): number {
   const { prefix, suffix } = sharedEnds(one, other);

@@ -8,14 +8,14 @@ export interface EditDistance {
 }
 
 const surrogate = /[\uD800-\uDFFF]/;
-/** The units for what stands in one of the texts only; the shared characters have those between. */
+/** Units for characters that are in one text only; shared characters have the units between. */
 const onlyInOne = 0;
 const onlyInOther = 0xffff;
 /** About six seconds of work. */
 const maxProductOfLengths = 4e10;
 
 /**
- * Insertions, deletions and substitutions that lead from one text to the other. Undefined if that would take too long:
+ * Insertions, deletions and substitutions from one text to the other. Undefined if that would take too long:
  * texts of 200,000 characters can still be compared, longer ones if they differ in one stretch only.
  */
 export function editDistance(one: string, other: string): EditDistance | undefined {
@@ -29,7 +29,7 @@ export function editDistance(one: string, other: string): EditDistance | undefin
   return { edits: distance(leftRest, rightRest), longer: Math.max(left.length, right.length) };
 }
 
-/** The library counts UTF-16 units: each code point gets one of its own. No natural text has more than there are. */
+/** The library counts UTF-16 units, so each code point gets a unit of its own. No natural text needs more than there are. */
 function toUnits(one: string, other: string): [string, string] | undefined {
   const oneCodePoints = [...one];
   const otherCodePoints = [...other];

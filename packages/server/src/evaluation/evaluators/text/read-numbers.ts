@@ -1,12 +1,12 @@
 export interface FoundNumber {
   value: number;
-  /** Where it stands in the text, in UTF-16 units. */
+  /** Its position in the text, in UTF-16 units. */
   start: number;
   end: number;
 }
 
 const notGlued = String.raw`(?<![\p{L}\p{N}_)\]−-])`;
-// Sign, point, digits joined by points and commas, exponent. What the joints mean is found out afterwards, so that the
+// Sign, point, digits joined by points and commas, exponent. What they mean is decided afterwards, so that the
 // pattern takes linear time on any text.
 const chain = new RegExp(
   String.raw`(?<sign>${notGlued}[-+−])?(?<point>(?<![\p{L}\p{N}_)\]])\.)?(?<digits>\d+(?:[.,]\d+)*)(?<exponent>[eE][-+−]?\d+(?![\p{L}\p{N}]))?`,
@@ -19,10 +19,10 @@ const withThousands = /^[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$/;
  * thousands where every group after it has three digits (`1,234.5`), and numbers elsewhere (`1,23` is 1 and 23, but `100,200` is one number).
  * More than one point makes integers (`3.14.15` is 3, 14 and 15). `-`, `+` and `−` are signs unless they follow a
  * letter, a digit or a closing bracket, so that a date, a range and a name like `item-3` have no negative parts.
- * A per cent sign or a unit is not read: `12%` is 12.
+ * A percent sign or a unit is ignored: `12%` is 12.
  */
 export function readNumbers(text: string): IteratorObject<FoundNumber> {
-  // One after the other: all of them at once take a hundred times the text's memory.
+  // Lazily: all of them at once take a hundred times the memory of the text.
   return text.matchAll(chain).flatMap(({ index, groups = {} }) => {
     const { sign = "", point = "", digits = "", exponent = "" } = groups;
     const pieces = splitChain(digits);

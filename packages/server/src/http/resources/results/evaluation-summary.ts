@@ -30,17 +30,17 @@ function toKey(key: SummaryGroup["key"]): EvaluationSummaryGroup["key"] {
   const { evaluator_id, evaluator_family, profile_name, profile_public_id, profile_revision } = key;
   return {
     evaluator_id,
-    evaluator_family: toNone(evaluator_family),
-    profile_name: toNone(profile_name),
-    evaluator_profile_public_id: toNone(profile_public_id),
-    evaluator_profile_revision: toNone(profile_revision),
+    evaluator_family: orNull(evaluator_family),
+    profile_name: orNull(profile_name),
+    evaluator_profile_public_id: orNull(profile_public_id),
+    evaluator_profile_revision: orNull(profile_revision),
     app: key.app,
     tag: key.tag,
     day: key.day === undefined ? undefined : toIsoDay(key.day),
-    evaluation_run_id: toNone(key.run_id),
+    evaluation_run_id: orNull(key.run_id),
   };
 }
 
-function toNone<Value>(value: Value | undefined): Value | null | undefined {
+function orNull<Value>(value: Value | undefined): Value | null | undefined {
   return value === undefined ? undefined : value || null;
 }
