@@ -27,22 +27,6 @@ export interface UsableProfile {
   config: unknown;
 }
 
-/** A profile as an evaluation uses it. Its config has yet to be parsed by the family's schema. */
-export interface UsableProfile {
-  publicId: string;
-  name: string;
-  revision: number;
-  config: unknown;
-}
-
-/** A profile as an evaluation uses it. Its config has yet to be parsed by the family's schema. */
-export interface UsableProfile {
-  publicId: string;
-  name: string;
-  revision: number;
-  config: unknown;
-}
-
 /** The last revision of an account's profile, unless there is none or it is archived. */
 export async function findUsableProfile(
   database: Database,
