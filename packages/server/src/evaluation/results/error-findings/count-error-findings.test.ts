@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { microsPerDay } from "../../../storage/micros.ts";
 import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
-import { microsPerDay } from "../keep/count-results.ts";
 import { ordinaryRecord } from "../record/evaluation-record.fixture.ts";
 import { countErrorFindings } from "./count-error-findings.ts";
 
