@@ -1,6 +1,5 @@
 import type { ImportedEvaluationResult, ValidationError } from "@presage/contract";
 import { parse } from "tinyduration";
-import { defined } from "../../../defined.ts";
 import type { ImportedResult } from "../../../evaluation/results/keep/import-results.ts";
 import type { Micros } from "../../../storage/micros.ts";
 import { readSample } from "../../request/old-names.ts";
@@ -23,20 +22,18 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
       issues.push(valueError(["body", "evaluation_results", index, field], durationUnits, result[field]));
       return undefined;
     };
-    const evaluationMicros = micros("evaluation_duration");
-    const explanationMicros = micros("explanation_duration");
     return {
       evaluatorId: evaluator_id,
       profileName: profile_name ?? criteria ?? undefined,
       sample: readSample(result),
       metadata: readResultMetadata(result),
-      outcome: defined({
+      outcome: {
         pass: pass ?? undefined,
         score: typeof score_raw === "number" ? score_raw : undefined,
         explanation: explanation ?? undefined,
-        evaluationMicros,
-        explanationMicros,
-      }),
+        evaluationMicros: micros("evaluation_duration"),
+        explanationMicros: micros("explanation_duration"),
+      },
     };
   });
   if (issues.length > 0) throw new InvalidRequestError(issues);
