@@ -22,8 +22,6 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
       issues.push(valueError(["body", "evaluation_results", index, field], durationUnits, result[field]));
       return undefined;
     };
-    const evaluationMicros = micros("evaluation_duration");
-    const explanationMicros = micros("explanation_duration");
     return {
       evaluatorId: evaluator_id,
       profileName: profile_name ?? criteria ?? undefined,
@@ -33,8 +31,8 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
         pass: pass ?? undefined,
         score: typeof score_raw === "number" ? score_raw : undefined,
         explanation: explanation ?? undefined,
-        evaluationMicros,
-        explanationMicros,
+        evaluationMicros: micros("evaluation_duration"),
+        explanationMicros: micros("explanation_duration"),
       },
     };
   });

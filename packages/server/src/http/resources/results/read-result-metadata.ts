@@ -1,5 +1,4 @@
 import type { EvaluateRequest } from "@presage/contract";
-import { defined } from "../../../defined.ts";
 import type { EvaluatedModel, ResultMetadata } from "../../../evaluation/results/record/evaluation-record.ts";
 
 const defaultApp = "default";
@@ -21,30 +20,25 @@ type MetadataFields = Pick<
 
 /** A result's metadata. Nulls, empty texts and empty tags are treated as absent. */
 export function readResultMetadata(fields: MetadataFields): ResultMetadata {
-  const { app, tags, dataset_sample_id: sampleId } = fields;
+  const { app, tags, dataset_sample_id } = fields;
   return {
     app: app ?? defaultApp,
-    ...defined({
-      tags: notEmpty(tags),
-      datasetId: fields.dataset_id || undefined,
-      datasetSampleId: sampleId === 0 ? 0 : sampleId || undefined,
-      runId: fields.evaluation_run_id || undefined,
-      runProjectId: fields.evaluation_run_project_id || undefined,
-      evaluatedModel: notEmpty(readModel(fields)),
-    }),
+    tags: tags && Object.keys(tags).length > 0 ? tags : undefined,
+    datasetId: fields.dataset_id || undefined,
+    datasetSampleId: dataset_sample_id === 0 ? 0 : dataset_sample_id || undefined,
+    runId: fields.evaluation_run_id || undefined,
+    runProjectId: fields.evaluation_run_project_id || undefined,
+    evaluatedModel: readModel(fields),
   };
 }
 
-function readModel(fields: MetadataFields): EvaluatedModel {
-  return defined({
+function readModel(fields: MetadataFields): EvaluatedModel | undefined {
+  const model = {
     id: fields.evaluated_model_id || undefined,
     name: fields.evaluated_model_name || undefined,
     provider: fields.evaluated_model_provider || undefined,
-    params: fields.evaluated_model_params || undefined,
+    params: fields.evaluated_model_params ?? undefined,
     selectedModel: fields.evaluated_model_selected_model || undefined,
-  });
-}
-
-function notEmpty<Value extends object>(value: Value | null | undefined): Value | undefined {
-  return value && Object.keys(value).length > 0 ? value : undefined;
+  };
+  return Object.values(model).some((value) => value !== undefined) ? model : undefined;
 }
