@@ -1,6 +1,6 @@
 import type { ErrorCategory } from "@presage/contract";
 
-/** What Presage itself refuses or cannot do. The boundary turns each code into a status. */
+/** Errors of Presage itself. The HTTP layer maps each code to a status. */
 export type ServiceErrorCode =
   | "unauthenticated"
   | "forbidden"
@@ -13,12 +13,12 @@ export type ServiceErrorCode =
   | "rate_limited"
   | "overloaded"
   | "store_unavailable"
-  /** A change was sent to the store, which did not confirm it: it may or may not have been kept. */
+  /** The database did not confirm a change: it may or may not have been stored. */
   | "store_uncertain";
 
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode;
-  /** Seconds after which the caller may try again. */
+  /** Seconds until the caller may try again. */
   readonly retryAfterS: number | undefined;
 
   constructor(

@@ -12,7 +12,7 @@ dashboardTest("The printed address signs in once", async ({ visit, newSignInAddr
 
   expectErrors(/status of 401 .*\/auth\/local/);
   const elsewhere = await visit(address, { isSignedIn: false });
-  await elsewhere.getByRole("alert").getByText("This address was used already").waitFor();
+  await elsewhere.getByRole("alert").getByText("This sign-in link was already used").waitFor();
   expect(new URL(elsewhere.url()).hash).toBe("");
   await elsewhere.getByText("npx presage sign-in").waitFor();
 });

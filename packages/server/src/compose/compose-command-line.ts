@@ -16,15 +16,15 @@ export interface OpenedStore extends Omit<OpenedDatabase, "migrated"> {
   keyDigest: KeyDigest;
 }
 
-/** The database, up to date, with its owner and the way in which it digests keys. */
+/** Opens and migrates the database, and ensures its owner. */
 export async function composeStore(config: Config, log: Log): Promise<OpenedStore> {
-  const { migrated, ...opened } = await openDatabase(config.databaseUrl, log.storeFailed, log.storeAnswered);
-  if (migrated.length > 0) log.logger.info({ migrated }, "the database's schema is up to date");
+  const { migrated, ...opened } = await openDatabase(config.databaseUrl, log.storeFailed, log.storeResponded);
+  if (migrated.length > 0) log.logger.info({ migrated }, "migrated the database");
   const keyDigest = createKeyDigest(await sharedSecret(opened.database, "api_key_digest"));
   return { ...opened, owner: await ensureOwner(opened.database), keyDigest };
 }
 
-/** What evaluates, without a server: for the command line. */
+/** Evaluation without a server, for the command line. */
 export async function composeEvaluator(
   config: Config,
   log: Log,
@@ -41,7 +41,7 @@ export async function composeEvaluator(
   };
 }
 
-/** The configured deployment, or the sandbox where none is configured. */
+/** The configured deployment, or the sandbox if there is none. */
 export async function composeUpstream(
   config: Config,
   logger: Logger,
@@ -54,7 +54,7 @@ export async function composeUpstream(
   const { startSandbox } = await import("@presage/sandbox");
   const sandbox = startSandbox();
   logger.warn(
-    "PRESAGE_UPSTREAM_URL is not set: predictions come from the built-in sandbox, a rule-based simulator and no language model",
+    "PRESAGE_UPSTREAM_URL is not set: predictions come from the built-in sandbox, a rule-based simulator, not a language model",
   );
   const upstream = createUpstream({ ...options, url: sandbox.url, apiKey: undefined, model: undefined });
   return { upstream, stopSandbox: sandbox.stop };

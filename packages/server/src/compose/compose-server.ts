@@ -24,21 +24,21 @@ import { composeStore, composeUpstream, type OpenedStore } from "./compose-comma
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
 
-/** Only predictions' texts and samples are ever longer. */
+/** For requests without a prediction's texts or samples. */
 const maxShortBodyBytes = 1024 * 1024;
 
 export interface Presage {
   app: App;
   setPhase(phase: Phase): void;
-  /** The owner's first key, where this start made it. It is not kept anywhere. */
+  /** The owner's first key, if this start created it. It is not stored. */
   firstKey: string | undefined;
-  /** The address that signs a browser in once, in local mode. It is not kept anywhere. */
+  /** The one-time sign-in link of local mode. It is not stored. */
   signInAddress: string | undefined;
-  /** Writes what is still to be written and lets go of everything. */
+  /** Writes what is pending and releases all resources. */
   dispose(): Promise<void>;
 }
 
-/** Builds the whole server, short of listening at `address`. */
+/** Builds the server, which does not listen at `address` yet. */
 export async function composeServer(config: Config, log: Log, address: string): Promise<Presage> {
   const { logger } = log;
   let phase: Phase = "starting";
@@ -58,11 +58,11 @@ export async function composeServer(config: Config, log: Log, address: string): 
   const lastUses = collectLastUses(
     (batch) => writeLastUses(database, batch),
     (error, isFirst) =>
-      noteUnwritten(log, error, isFirst, "could not write last-used times of API keys; will retry"),
+      logWriteFailure(log, error, isFirst, "could not write last-used times of API keys; will retry"),
   );
   const usage = collectUsage(
     (batch) => writeUsage(database, batch),
-    (error, isFirst) => noteUnwritten(log, error, isFirst, "could not write usage; will retry"),
+    (error, isFirst) => logWriteFailure(log, error, isFirst, "could not write usage; will retry"),
   );
   const admission = createAdmission(config.prediction);
   const { maxInFlight: maxEvaluations } = config.evaluation;
@@ -131,7 +131,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
       await Promise.all([lastUses.stop(), usage.stop(), clocks.stop()]);
       await tracing
         ?.stop()
-        .catch((error: unknown) => logger.warn({ err: error }, "the last traces are lost"));
+        .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
       await stopSandbox();
       await disposeEvaluation();
       await store.destroy();
@@ -139,13 +139,13 @@ export async function composeServer(config: Config, log: Log, address: string): 
   };
 }
 
-/** A batch is retried every few seconds; its first failure is logged. */
-function noteUnwritten(log: Log, error: unknown, isFirst: boolean, message: string): void {
+/** Batches are retried every few seconds; only the first failure is logged. */
+function logWriteFailure(log: Log, error: unknown, isFirst: boolean, message: string): void {
   if (isStoreUnavailable(error)) log.storeFailed(error);
   else if (isFirst) log.logger.warn({ err: error }, message);
 }
 
-/** Keys and sessions are dated by this process, and results by the database: with two clocks nothing would fit. */
+/** This process dates keys and sessions, the database dates results, so their clocks must agree. */
 async function refuseWrongClock({ database, destroy }: OpenedStore): Promise<void> {
   const skew = await findClockSkew(database);
   if (skew === undefined) return;
@@ -153,14 +153,14 @@ async function refuseWrongClock({ database, destroy }: OpenedStore): Promise<voi
   throw new ClockSkewError(skew);
 }
 
-/** Of the machine's, or of the container's where that has less. */
+/** Of the machine, or of the container if that has less. */
 function quarterOfMemory(): number {
-  // 0 where nobody knows of a limit.
+  // 0 if no limit is known.
   const limitBytes = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return Math.floor(Math.min(totalmem(), limitBytes) / 4);
 }
 
-/** Someone must be able to make the first call: the bootstrap key, or in local mode a key that is printed once. */
+/** For the first request: the bootstrap key, or in local mode a key that is printed once. */
 async function composeFirstKey(
   config: Config,
   { database, owner, keyDigest }: OpenedStore,

@@ -13,15 +13,15 @@ import type { OpenedDatabase } from "../storage/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import { sharedSecret } from "../storage/settings-store.ts";
 
-/** Tells the databases of one host apart, and nothing more. */
+/** Distinguishes the cookies of several servers on one host. */
 const suffixLength = 8;
 
-/** Which sessions count, and for how long. */
+/** Which sessions are valid, and for how long. */
 export function sessionRules({ oidc, session }: Config["identity"]): SessionRules {
   return { issuer: oidc?.issuer ?? localIssuer, ...session };
 }
 
-/** How people sign in and stay signed in. `publicUrl` is the address that their browsers use. */
+/** Sign-in and sessions. `publicUrl` is the address that browsers use. */
 export async function composeSignIn(
   { identity }: Config,
   { database }: Pick<OpenedDatabase, "database">,
@@ -46,7 +46,7 @@ export async function composeSignIn(
   };
 }
 
-/** Makes the path that signs the owner in once, in local mode. Its fragment is what no server and no log sees. */
+/** Creates the one-time sign-in path of local mode. Browsers do not send its fragment, so no server or log sees it. */
 export async function createSignInPath({
   database,
   owner,
@@ -68,7 +68,7 @@ async function composeOpenidSignIn(
   publicUrl: string,
   cookies: CookieSettings,
 ): Promise<OpenidSignIn> {
-  // What only this mode needs is loaded only here.
+  // Loaded here because only this mode needs them.
   const [{ createOpenidProvider }, { createAttemptSeal }] = await Promise.all([
     import("../identity/openid/openid-provider.ts"),
     import("../identity/openid/seal-attempt.ts"),

@@ -5,7 +5,7 @@ import type { OpenidProvider } from "./openid/openid-provider.ts";
 import type { SessionRules } from "./sessions/session-rules.ts";
 import type { SessionTokens } from "./sessions/session-tokens.ts";
 
-/** What the operations on users, keys and sessions work with. */
+/** Dependencies of the operations on users, keys and sessions. */
 export interface IdentityServices {
   readonly store: Store;
   readonly keyDigest: KeyDigest;

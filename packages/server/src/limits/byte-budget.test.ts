@@ -4,7 +4,7 @@ import { createByteBudget } from "./byte-budget.ts";
 const megabyte = 1_000_000;
 const overloaded = expect.objectContaining({ code: "overloaded", retryAfterS: 1 });
 
-/** What a call threw, or undefined. */
+/** The error that a call threw, or undefined. */
 function thrownBy(call: () => void): unknown {
   try {
     call();
@@ -14,7 +14,7 @@ function thrownBy(call: () => void): unknown {
   return undefined;
 }
 
-test("What is held counts until it is given back", () => {
+test("Reserved bytes count until they are released", () => {
   const budget = createByteBudget(80 * megabyte);
   budget.resize(0, 60 * megabyte);
   expect(thrownBy(() => budget.resize(0, 20 * megabyte))).toEqual(overloaded);
@@ -26,7 +26,7 @@ test("What is held counts until it is given back", () => {
   expect(budget.heldBytes()).toBe(0);
 });
 
-test("A holder that is refused more keeps what it has", () => {
+test("A holder whose larger reservation is refused keeps the old one", () => {
   const budget = createByteBudget(80 * megabyte);
   budget.resize(0, 40 * megabyte);
   budget.resize(0, megabyte);
@@ -34,7 +34,7 @@ test("A holder that is refused more keeps what it has", () => {
   expect(budget.heldBytes()).toBe(41 * megabyte);
 });
 
-test("Large holders leave an eighth to small ones", () => {
+test("Large holders leave an eighth of the budget to small ones", () => {
   const budget = createByteBudget(8 * megabyte);
   for (let held = 0; held < 7; held += 1) budget.resize(0, megabyte);
   expect(thrownBy(() => budget.resize(0, megabyte))).toEqual(overloaded);
@@ -42,14 +42,14 @@ test("Large holders leave an eighth to small ones", () => {
   expect(thrownBy(() => budget.resize(0, 100_000))).toEqual(overloaded);
 });
 
-test("What could never fit is told so instead of being asked back", () => {
+test("A request that could never fit gets 413 instead of 503", () => {
   const budget = createByteBudget(8 * megabyte);
   expect(thrownBy(() => budget.resize(0, 8 * megabyte))).toEqual(
     expect.objectContaining({ code: "body_too_large", message: expect.stringMatching(/8 MB .* 7 MB/) }),
   );
 });
 
-test("What is in memory already is counted whatever there is left", () => {
+test("Bytes that are in memory already count even beyond the limit", () => {
   const budget = createByteBudget(8 * megabyte);
   budget.resizeAnyway(0, 20 * megabyte);
   expect(thrownBy(() => budget.resize(0, 1))).toEqual(overloaded);

@@ -9,7 +9,7 @@ function create(limits: Partial<FairSlotLimits>) {
   return createFairSlots({ slots: 1, ...limits });
 }
 
-/** Takes a slot for each name in turn, gives it back at once, and notes the order in which they were let in. */
+/** Takes a slot for each name in turn, releases it at once, and records the order in which they were admitted. */
 function queueUp(slots: ReturnType<typeof create>, accountIds: readonly string[]) {
   const entered: string[] = [];
   const all = accountIds.map(async (accountId) => {
@@ -20,7 +20,7 @@ function queueUp(slots: ReturnType<typeof create>, accountIds: readonly string[]
   return { entered, all: Promise.all(all) };
 }
 
-test("accounts take turns, and within one it is first come first served", async () => {
+test("accounts take turns, and callers of one account are served in order", async () => {
   const slots = create({});
   const release = await slots.take("a", patient);
   const { entered, all } = queueUp(slots, ["a", "a", "a", "b", "b", "c"]);
@@ -32,7 +32,7 @@ test("accounts take turns, and within one it is first come first served", async 
   expect([slots.held(), slots.waiting()]).toEqual([0, 0]);
 });
 
-test("a slot that comes free goes to the account that holds the fewest", async () => {
+test("a released slot goes to the account that holds the fewest", async () => {
   const slots = create({ slots: 3 });
   const first = await slots.take("a", patient);
   await slots.take("a", patient);
@@ -45,7 +45,7 @@ test("a slot that comes free goes to the account that holds the fewest", async (
   expect(entered).toEqual(["c"]);
 });
 
-test("an account alone has all slots, or as many as one account may have", async () => {
+test("a single account gets all slots, or as many as one account may have", async () => {
   for (const [limits, most] of [
     [{ slots: 3 }, 3],
     [{ slots: 3, slotsEach: 2 }, 2],
@@ -62,7 +62,7 @@ test("an account alone has all slots, or as many as one account may have", async
   expect([slots.held(), slots.waiting()]).toEqual([2, 3]);
 });
 
-test("more of an account than may wait are turned away at once, and those of another are not", async () => {
+test("callers beyond an account's queue limit are refused at once, those of another account are not", async () => {
   const slots = create({ queue: { maxWaitingEach: 1, refuse } });
   const release = await slots.take("a", patient);
   const { entered, all } = queueUp(slots, ["a", "b"]);
@@ -72,7 +72,7 @@ test("more of an account than may wait are turned away at once, and those of ano
   expect(entered).toEqual(["b", "a"]);
 });
 
-test("who waits too long or hangs up loses the turn, and no slot is lost with it", async () => {
+test("a caller that waits too long or disconnects leaves the queue, and no slot is lost", async () => {
   const slots = create({ queue: { maxWaitMs: 20, refuse } });
   const release = await slots.take("a", patient);
   const caller = new AbortController();

@@ -17,21 +17,21 @@ function enters(inFlight: InFlight, accountId: string): boolean {
   }
 }
 
-/** How many are let in before the first refusal. */
+/** How many are admitted before the first refusal. */
 function fill(inFlight: InFlight, accountId: string): number {
   let count = 0;
   while (enters(inFlight, accountId)) count += 1;
   return count;
 }
 
-test("an account alone has everything", () => {
+test("a single account may use everything", () => {
   const inFlight = createInFlight(1_000, "full");
   expect(fill(inFlight, "a")).toBe(1_000);
   for (let call = 0; call < 500; call += 1) inFlight.leave("a");
   expect(fill(inFlight, "a")).toBe(500);
 });
 
-test("one that has everything makes room for another that asks, and takes no more of it", () => {
+test("an account that uses everything makes room for another one", () => {
   const inFlight = createInFlight(100, "full");
   fill(inFlight, "a");
   expect(enters(inFlight, "b")).toBe(false);
@@ -49,7 +49,7 @@ test("one that has everything makes room for another that asks, and takes no mor
   expect(inFlight.count()).toBe(50);
 });
 
-test("beside others that ask for little an account has nearly everything", () => {
+test("beside others with few calls an account gets nearly everything", () => {
   const inFlight = createInFlight(1_000, "full");
   for (let other = 0; other < 100; other += 1) inFlight.enter(`other ${other}`);
   expect(fill(inFlight, "a")).toBe(800);
@@ -67,7 +67,7 @@ test("the more another is refused, the more is left for it, up to an equal share
   expect([fill(inFlight, "a"), fill(inFlight, "b")]).toEqual([50, 20]);
 });
 
-test("one that has not asked for ten seconds and has nothing under way leaves all to the others", () => {
+test("an account without calls in flight or in the last ten seconds gets no share", () => {
   const inFlight = createInFlight(1_000, "full");
   inFlight.enter("b");
   inFlight.leave("b");
@@ -76,7 +76,7 @@ test("one that has not asked for ten seconds and has nothing under way leaves al
   expect(fill(inFlight, "a")).toBe(1);
 });
 
-test("of more accounts than places each has one at most once others ask", () => {
+test("with more accounts than places, each gets at most one", () => {
   const inFlight = createInFlight(2, "full");
   fill(inFlight, "a");
   for (const other of ["b", "c", "d"]) expect(enters(inFlight, other)).toBe(false);

@@ -14,7 +14,7 @@ export interface Log {
   /** To be called with each database failure; the first of an outage is logged. */
   storeFailed(error: unknown): void;
   /** To be called after each successful statement; logs the end of an outage. */
-  storeAnswered(): void;
+  storeResponded(): void;
   /** Writes what is pending. */
   flush(): void;
 }
@@ -71,7 +71,7 @@ export function createLog(level: string): Log {
       if (isReadable || batch.length >= batchCharacters) writeBatch();
     },
     storeFailed: store.failed,
-    storeAnswered: store.answered,
+    storeResponded: store.responded,
     flush() {
       writeBatch();
       file.flushSync();

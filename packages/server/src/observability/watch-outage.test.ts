@@ -21,21 +21,21 @@ afterEach(() => {
 const fail = (reason: string) => watch.failed(reason, () => ({ reason }));
 const down = (reason: string) => ({ level: 40, msg: "down", upstream: "judges", reason });
 
-test("each reason has a line, once an outage however they alternate", () => {
+test("each kind of failure is logged once per outage, even if they alternate", () => {
   for (let call = 0; call < 1_000; call++) fail(call % 2 === 0 ? "refused" : "reset");
   expect(lines).toEqual([down("refused"), down("reset")]);
 });
 
-test("what comes and goes is one outage, also where it fails for another reason each time", () => {
+test("intermittent failures are one outage, even with different reasons", () => {
   for (let call = 0; call < 100; call++) {
     fail(call % 2 === 0 ? "refused" : "reset");
-    watch.answered();
+    watch.responded();
     nowMs += 5_000;
-    watch.answered();
+    watch.responded();
   }
   expect(lines).toEqual([down("refused"), down("reset")]);
   nowMs += 5_000;
-  watch.answered();
+  watch.responded();
   expect(lines.at(-1)).toEqual({
     level: 40,
     msg: "up",

@@ -6,7 +6,7 @@ const quietMs = 10_000;
 export interface OutageWatch {
   /** Logs each kind of failure once per outage. There must be few kinds. */
   failed(kind: string, describe: () => object): void;
-  answered(): void;
+  responded(): void;
 }
 
 /**
@@ -28,7 +28,7 @@ export function watchOutage(
       outage.kinds.add(kind);
       logger.warn({ ...words.fields, ...describe() }, words.begins);
     },
-    answered() {
+    responded() {
       if (outage === undefined || performance.now() - outage.lastFailureAtMs < quietMs) return;
       const { sinceMs, lastFailureAtMs, failures } = outage;
       outage = undefined;

@@ -28,7 +28,7 @@ const begins = {
   code: "57P01",
 };
 
-test("an outage has a line with its reason, however often and however long all fails", () => {
+test("an outage is logged once with its reason", () => {
   for (let second = 0; second < 3_600; second++) {
     for (let call = 0; call < 10; call++) watch.failed(failure);
     nowMs += 1_000;
@@ -36,37 +36,37 @@ test("an outage has a line with its reason, however often and however long all f
   expect(lines).toEqual([begins]);
 });
 
-test("it is over when the store answers and nothing has failed for 10 s", () => {
+test("it is over when a statement succeeds and none has failed for 10 s", () => {
   watch.failed(failure);
   nowMs += 5_000;
   watch.failed(failure);
   nowMs += 9_999;
-  watch.answered();
+  watch.responded();
   expect(lines).toEqual([begins]);
   nowMs += 1;
-  watch.answered();
-  watch.answered();
+  watch.responded();
+  watch.responded();
   expect(lines).toEqual([
     begins,
     { level: 40, msg: "database available again", lastedMs: 5_000, failures: 2 },
   ]);
 });
 
-test("a store that answers some and fails others is one outage", () => {
+test("a database on which only some statements fail is one outage", () => {
   for (let call = 0; call < 100; call++) {
     watch.failed(failure);
-    watch.answered();
+    watch.responded();
     nowMs += 5_000;
-    watch.answered();
+    watch.responded();
   }
   expect(lines).toEqual([begins]);
 });
 
-test("the next outage has lines of its own", () => {
+test("the next outage is logged again", () => {
   for (let outage = 0; outage < 2; outage++) {
     watch.failed(failure);
     nowMs += 10_000;
-    watch.answered();
+    watch.responded();
   }
   expect(lines.map(({ msg }) => msg)).toEqual([
     "database unavailable",
@@ -76,7 +76,7 @@ test("the next outage has lines of its own", () => {
   ]);
 });
 
-test("the reason is the store's own, whatever it came wrapped in", () => {
+test("the reason is the database's own message, even if it was wrapped", () => {
   const refused = new AggregateError([new Error("connect ECONNREFUSED")], "");
   watch.failed(
     new Error("The key cannot be checked", { cause: new Error("not available", { cause: refused }) }),

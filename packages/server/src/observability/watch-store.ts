@@ -3,17 +3,17 @@ import { watchOutage } from "./watch-outage.ts";
 
 export interface StoreWatch {
   failed(error: unknown): void;
-  answered(): void;
+  responded(): void;
 }
 
 /** Logs outages of the database. A database that rejects writes and still answers reads is one outage. */
 export function watchStore(logger: Logger): StoreWatch {
-  const { failed, answered } = watchOutage(logger, {
+  const { failed, responded } = watchOutage(logger, {
     begins: "database unavailable",
     ends: "database available again",
   });
   // Messages differ from statement to statement, so they are not kinds of failure.
-  return { failed: (error) => failed("", () => reasonOf(error)), answered };
+  return { failed: (error) => failed("", () => reasonOf(error)), responded };
 }
 
 /** The database's own message and code, without the rest of its error: the details may contain a row. */

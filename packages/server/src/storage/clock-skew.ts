@@ -3,15 +3,15 @@ import { isPostgres } from "./is-postgres.ts";
 import { type Micros, microsPerMs, nowMicros, toIsoInstant } from "./micros.ts";
 import type { Database } from "./schema/tables.ts";
 
-/** What clocks of machines that are set by a time server never differ by. */
-export const mostSkewMs = 60_000;
+/** Clocks that are synchronised with a time server never differ by this much. */
+export const maxSkewMs = 60_000;
 
-/** The clocks of this process and of its database tell different times, so that one of them is wrong. */
+/** The clocks of this machine and of its database differ, so one of them is wrong. */
 export class ClockSkewError extends Error {
   constructor({ own, database }: ClockSkew) {
     super(
-      `It is ${toIsoInstant(own)} by the clock of this machine and ${toIsoInstant(database)} by that of the database ` +
-        "(PRESAGE_DATABASE_URL). They may differ by a minute at most; set the wrong one right.",
+      `This machine's clock says ${toIsoInstant(own)}, the database's (PRESAGE_DATABASE_URL) ${toIsoInstant(database)}. ` +
+        "They may differ by at most a minute; correct the wrong one.",
     );
     this.name = "ClockSkewError";
   }
@@ -22,13 +22,13 @@ export interface ClockSkew {
   database: Micros;
 }
 
-/** The times by both clocks, if they differ by more than they may. SQLite has no clock of its own. */
+/** Both clocks' times if they differ by more than `maxSkewMs`. SQLite has no clock of its own. */
 export async function findClockSkew(database: Database): Promise<ClockSkew | undefined> {
   if (!isPostgres(database)) return undefined;
   const before = nowMicros();
-  const its = await readDatabaseClock(database);
+  const theirs = await readDatabaseClock(database);
   const after = nowMicros();
-  // However long the answer took, it was made between the two.
-  const skew = Math.max(before - its, its - after);
-  return skew > mostSkewMs * microsPerMs ? { own: after, database: its } : undefined;
+  // However long the query took, the database read its clock between the two.
+  const skew = Math.max(before - theirs, theirs - after);
+  return skew > maxSkewMs * microsPerMs ? { own: after, database: theirs } : undefined;
 }

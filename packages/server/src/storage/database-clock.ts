@@ -3,7 +3,7 @@ import { isPostgres } from "./is-postgres.ts";
 import { type Micros, nowMicros } from "./micros.ts";
 import type { Database } from "./schema/tables.ts";
 
-/** The time as the database knows it, in whole milliseconds: one clock for all processes on PostgreSQL, this one's on SQLite. */
+/** The database's time in whole milliseconds: PostgreSQL's clock, which all processes share; on SQLite this process's. */
 export function databaseNow(database: Database): RawBuilder<Micros> {
   if (!isPostgres(database)) return sql`${sql.lit(nowMicros())}`;
   return sql`(floor(extract(epoch from clock_timestamp()) * 1000)::bigint * 1000)`;

@@ -4,7 +4,7 @@ import { insertRows } from "./insert-rows.ts";
 import { openDatabase } from "./open-database.ts";
 import type { EvaluationResultsTable, EvaluationTagsTable } from "./schema/evaluation-results.ts";
 
-/** A row with every nullable column empty. */
+/** A row whose nullable columns are null. */
 const emptyRow: EvaluationResultsTable = {
   id: 1,
   account_id: "account",
@@ -43,7 +43,7 @@ onEachDatabase(({ create }) => {
     return { database, [Symbol.asyncDispose]: destroy };
   }
 
-  test("integers, doubles, texts and nulls come back as they went in", async () => {
+  test("integers, doubles, texts and nulls are read as they were written", async () => {
     await using opened = await open();
     const rows: EvaluationResultsTable[] = [
       emptyRow,
@@ -67,7 +67,7 @@ onEachDatabase(({ create }) => {
     ).toEqual(rows);
   });
 
-  test("rows may name their columns in any order", async () => {
+  test("rows may have their columns in any order", async () => {
     await using opened = await open();
     const rows = [
       { account_id: "account", name: "first", value: "one", result_id: 1 },
@@ -79,16 +79,19 @@ onEachDatabase(({ create }) => {
     ).toEqual(rows);
   });
 
-  // At four columns a row, the second has one row more than a statement takes, and the third needs three statements.
-  test.each([8_000, 8_001, 20_000])("%d rows are inserted, however few a statement takes", async (count) => {
-    await using opened = await open();
-    await insertRows(opened.database, "evaluation_tags", tags(count));
-    expect(
-      await opened.database.selectFrom("evaluation_tags").selectAll().orderBy("result_id").execute(),
-    ).toEqual(tags(count));
-  });
+  // With four columns, the second has one row too many for a statement, and the third needs three statements.
+  test.each([8_000, 8_001, 20_000])(
+    "%d rows are inserted, in several statements if necessary",
+    async (count) => {
+      await using opened = await open();
+      await insertRows(opened.database, "evaluation_tags", tags(count));
+      expect(
+        await opened.database.selectFrom("evaluation_tags").selectAll().orderBy("result_id").execute(),
+      ).toEqual(tags(count));
+    },
+  );
 
-  test("a transaction takes back all its rows when one of the last is refused", async () => {
+  test("a transaction rolls back all rows if one of the last is refused", async () => {
     await using opened = await open();
     const rows = [...tags(8_001), ...tags(1)];
     const inserting = opened.database
@@ -98,7 +101,7 @@ onEachDatabase(({ create }) => {
     expect(await opened.database.selectFrom("evaluation_tags").selectAll().execute()).toEqual([]);
   });
 
-  test("no rows are nothing to do", async () => {
+  test("no rows are no error", async () => {
     await using opened = await open();
     await insertRows(opened.database, "evaluation_tags", []);
     expect(await opened.database.selectFrom("evaluation_tags").selectAll().execute()).toEqual([]);

@@ -2,7 +2,7 @@ import { CompiledQuery } from "kysely";
 import { isPostgres } from "./is-postgres.ts";
 import type { Database, Tables } from "./schema/tables.ts";
 
-/** SQLite takes 32,766 parameters in a statement, PostgreSQL twice as many. */
+/** SQLite accepts 32,766 parameters in a statement, PostgreSQL twice as many. */
 const maxParameters = 32_000;
 
 /** Some rows of one table. */
@@ -11,8 +11,8 @@ export type Insertion = {
 }[keyof Tables];
 
 /**
- * Inserts many rows. The statement is written out here, because Kysely's builder makes several objects for each value,
- * which took longer than the insert itself. `ending` is put behind it as it is; the rows that it returns are the answer.
+ * Inserts many rows. The statement is built here because Kysely's builder makes several objects per value, which took longer than
+ * the insert itself. `ending` is appended to each statement; the rows that it returns are the result.
  */
 export async function insertRows<Table extends keyof Tables>(
   database: Database,
@@ -25,14 +25,14 @@ export async function insertRows<Table extends keyof Tables>(
   const rowsAtOnce = Math.floor(maxParameters / Object.keys(first).length);
   const returned: Partial<Tables[Table]>[] = [];
   for (let at = 0; at < rows.length; at += rowsAtOnce) {
-    const { statement, parameters } = written(database, table, rows.slice(at, at + rowsAtOnce), 0);
-    const answer = await run<Partial<Tables[Table]>>(database, `${statement} ${ending}`, parameters);
-    returned.push(...answer);
+    const { statement, parameters } = insertStatement(database, table, rows.slice(at, at + rowsAtOnce), 0);
+    const part = await run<Partial<Tables[Table]>>(database, `${statement} ${ending}`, parameters);
+    returned.push(...part);
   }
   return returned;
 }
 
-/** Inserts rows into several tables: on PostgreSQL in one statement where that can be, as each costs a way there and back. */
+/** Inserts rows into several tables: on PostgreSQL in one statement if possible, as each takes a round trip. */
 export async function insertTogether(database: Database, insertions: readonly Insertion[]): Promise<void> {
   const some = insertions.filter(({ rows }) => rows.length > 0);
   const parameters = some.reduce(
@@ -47,7 +47,7 @@ export async function insertTogether(database: Database, insertions: readonly In
   const statements: string[] = [];
   const all: unknown[] = [];
   for (const { table, rows } of some) {
-    const insertion = written(database, table, rows as readonly Tables[typeof table][], all.length);
+    const insertion = insertStatement(database, table, rows as readonly Tables[typeof table][], all.length);
     statements.push(insertion.statement);
     for (const parameter of insertion.parameters) all.push(parameter);
   }
@@ -56,7 +56,7 @@ export async function insertTogether(database: Database, insertions: readonly In
   await run(database, `with ${others.join(", ")} ${last}`, all);
 }
 
-function written<Table extends keyof Tables>(
+function insertStatement<Table extends keyof Tables>(
   database: Database,
   table: Table,
   rows: readonly Tables[Table][],

@@ -1,7 +1,7 @@
 import { type SqlBool, sql } from "kysely";
 import type { Micros } from "./micros.ts";
 
-/** Where in a list, newest first, a page begins: behind the row of this time and id. */
+/** The position in a list, newest first, after which a page starts: the row with this time and id. */
 export interface Keyset {
   createdAt: Micros;
   id: string;
@@ -12,18 +12,18 @@ export interface KeysetPage {
   after: Keyset | undefined;
 }
 
-/** A page of a list, and what the next one begins behind if there is more. */
+/** A page of a list, and where the next one starts if there is one. */
 export interface ListPart<Row> {
   rows: Row[];
   next: Keyset | undefined;
 }
 
-/** The condition of a page, in a shape that an index by time and id answers. */
+/** The condition of a page, in a form that an index on time and id serves. */
 export function isAfter({ createdAt, id }: Keyset) {
   return sql<SqlBool>`(created_at, id) < (${createdAt}, ${id})`;
 }
 
-/** One row more than a page has tells that there is another page. */
+/** A row beyond `limit` means that there is another page. */
 export function toListPart<Row extends { id: string; created_at: Micros }>(
   rows: Row[],
   limit: number,

@@ -12,7 +12,7 @@ export function toMicros(instant: Date): Micros {
   return instant.getTime() * microsPerMs;
 }
 
-/** ISO 8601 with an offset, in milliseconds: what the contract calls a date-time. */
+/** The contract's date-time: ISO 8601 with an offset and milliseconds. */
 export function toIsoInstant(micros: Micros): string {
   return new Date(micros / microsPerMs).toISOString();
 }

@@ -2,20 +2,20 @@ import { Migrator, sql } from "kysely";
 import { migrations } from "./migrations/index.ts";
 import type { Database } from "./schema/tables.ts";
 
-/** The database was made by a newer Presage than this one. */
+/** The database was migrated by a newer version of Presage. */
 export class NewerSchemaError extends Error {
   constructor(unknownMigrations: string[]) {
     super(
-      `The database is newer than this Presage: it has the migrations ${unknownMigrations.join(", ")}, which this version does not know. ` +
-        "Start the version that made them, or a later one.",
+      `The database is newer than this version of Presage, which does not know its migrations ${unknownMigrations.join(", ")}. ` +
+        "Start the version that applied them, or a later one.",
     );
     this.name = "NewerSchemaError";
   }
 }
 
 /**
- * Brings the schema up to date and returns the names of the migrations that ran.
- * Safe when several processes start at once: one migrates under the database's lock, the others wait and find it done.
+ * Brings the schema up to date and returns the names of the migrations that ran. When several processes start at once, one
+ * migrates under the database's lock and the others wait.
  */
 export async function migrate(database: Database): Promise<string[]> {
   const migrator = new Migrator({ db: database, provider: { getMigrations: async () => migrations } });

@@ -10,7 +10,7 @@ import { claimOnce } from "./settings-store.ts";
 const onConnectionLost = () => {};
 
 onEachDatabase(({ name, create }) => {
-  test("the reader sees what is committed, and no more", async () => {
+  test("the reader sees committed data only", async () => {
     const opened = await openDatabase(await create(), onConnectionLost);
     const settings = () =>
       opened.reader(patientAsker()).selectFrom("settings").select(["name", "value"]).execute();
@@ -37,7 +37,7 @@ onEachDatabase(({ name, create }) => {
     await opened.destroy();
   });
 
-  test("only the start that migrates says so", async () => {
+  test("only the start that migrates reports migrations", async () => {
     const url = await create();
     const first = await openDatabase(url, onConnectionLost);
     expect(first.migrated).not.toEqual([]);
@@ -54,7 +54,7 @@ onEachDatabase(({ name, create }) => {
     await opened.destroy();
   });
 
-  test("after destroy no connection is left, whichever were used", async () => {
+  test("after destroy no connection is left open", async () => {
     const url = await create();
     const opened = await openDatabase(url, onConnectionLost);
     await claimOnce(opened.database, "written");
@@ -83,7 +83,7 @@ onEachDatabase(({ name, create }) => {
   });
 });
 
-test("a database in memory is read on its one connection, and has no path", async () => {
+test("an in-memory database is read on its one connection, and has no path", async () => {
   const opened = await openDatabase("sqlite::memory:", onConnectionLost);
   const { database, reader, briefReader, sqlitePath, destroy } = opened;
   expect(reader(patientAsker())).toBe(database);
@@ -92,7 +92,7 @@ test("a database in memory is read on its one connection, and has no path", asyn
   await destroy();
 });
 
-test("a migration that waits for a table lets others on in between, and is made once it gets the table", async () => {
+test("a migration that waits for a table lets other statements pass, and runs once it gets the table", async () => {
   const url = await createPostgresDatabase();
   const [holder, watcher] = await Promise.all([connectTo(url), connectTo(url)]);
   await holder.query(
@@ -114,13 +114,13 @@ test("a migration that waits for a table lets others on in between, and is made 
   await Promise.all([holder.end(), watcher.end()]);
   const { migrated, destroy } = await opening;
   expect(migrated).not.toEqual([]);
-  // It waited, gave up and had let go of everything for a moment.
+  // It had given up and released its locks for a moment.
   expect(Math.max(...waits)).toBeGreaterThan(2);
   expect(Math.max(...waits)).toBeLessThan(4);
   await destroy();
 });
 
-test("A PostgreSQL database that measures texts by their bytes is refused", async () => {
+test("A PostgreSQL database whose encoding measures texts in bytes is refused", async () => {
   const url = await createPostgresDatabase("encoding 'SQL_ASCII' template template0");
   await expect(openDatabase(url, onConnectionLost)).rejects.toThrow("its encoding is SQL_ASCII");
 });

@@ -14,83 +14,80 @@ import { isLockTimeout } from "./store-error.ts";
 const sqliteScheme = "sqlite:";
 const inMemoryPath = ":memory:";
 /**
- * Of two processes that want the same rows, one that is frozen in a transaction loses them before the other gives up. What the
- * server does not end in time is ended here.
+ * A process that freezes in a transaction loses its locks before another one stops waiting for them. The answer timeout applies
+ * if the server does not keep its own limits.
  */
 const limits: PostgresLimits = {
   idleInTransactionTimeoutMs: 4_000,
   lockTimeoutMs: 5_000,
   statementTimeoutMs: 8_000,
-  answerTimeoutMs: 10_000,
+  responseTimeoutMs: 10_000,
 };
-/** A summary that no rollup answers reads every row of its filter. */
-const readerLimits: PostgresLimits = { ...limits, statementTimeoutMs: 58_000, answerTimeoutMs: 60_000 };
+/** Summaries that the rollup cannot serve read every row of their filter. */
+const readerLimits: PostgresLimits = { ...limits, statementTimeoutMs: 58_000, responseTimeoutMs: 60_000 };
 /**
- * A migration of a large table may take longer than any other statement should. While it waits for a table, whoever comes
- * after it waits as well: it gives up sooner than they do, and tries again.
+ * Migrations of large tables may take longer than other statements. While one waits for a table, later statements queue behind
+ * it, so it gives up before they do and retries.
  */
 const migratingLimits: PostgresLimits = {
   idleInTransactionTimeoutMs: 4_000,
   lockTimeoutMs: 3_000,
   statementTimeoutMs: 0,
 };
-/** Longer than the longest read, for which a migration waits. */
+/** Longer than the longest read that a migration may have to wait for. */
 const migratingPatienceMs = 120_000;
-/** How long a statement on a thread may take; a file has no limits of its own. */
+/** Statement timeouts on threads; SQLite has none of its own. */
 const sqliteReaderTimeoutMs = 60_000;
 const sqliteBriefReaderTimeoutMs = 10_000;
-/**
- * So that long reads, however many are asked for, leave the database's processors to the rest; and one connection of them
- * to other accounts than the one that has the most.
- */
+/** Limited so that long reads leave the database's processors to other work; one connection is always left to other accounts. */
 const readerConnections = { slots: 5, slotsEach: 4 };
-/** Of brief reads, none of which one account may take all of. */
+/** No account may use all of them. */
 const briefReaderConnections = { slots: 4, slotsEach: 3 };
-/** Of one account; whoever hangs up waits no longer. */
+/** Of one account. */
 const maxWaitingReads = 1_000;
 const maxReadWaitMs = 60_000;
 /**
- * Changes that may wait for rows that others hold have less than half of the connections, and those that hold one another up one:
- * whoever waits for a row waits with a connection in hand.
+ * Changes that may wait for locked rows use less than half of the connections, because they hold one while they wait; those that
+ * lock the same rows use one at a time.
  */
 const writerTurns = { slots: 4, slotsEach: 1 };
 const writerQueue = { maxWaitingEach: 100, maxWaitMs: 5_000 };
 
-/** The database cannot be opened, for the reason that the message gives. */
+/** The database could not be opened; the message says why. */
 export class OpenDatabaseError extends Error {
-  constructor(failure: unknown) {
-    const cause = failure instanceof ServiceError ? failure.cause : failure;
-    const reason = cause instanceof Error && cause.message !== "" ? cause.message : "no answer";
-    super(`The database cannot be opened (PRESAGE_DATABASE_URL): ${reason}`, { cause });
+  constructor(error: unknown) {
+    const cause = error instanceof ServiceError ? error.cause : error;
+    const reason = cause instanceof Error && cause.message !== "" ? cause.message : "no response";
+    super(`Could not open the database (PRESAGE_DATABASE_URL): ${reason}`, { cause });
     this.name = "OpenDatabaseError";
   }
 }
 
-/** Whether each process that opens `url` has a database of its own, which ends with it. */
+/** Whether `url` is an in-memory database: every process has its own, which is lost when it ends. */
 export function isInMemory(url: string): boolean {
   return url === sqliteScheme + inMemoryPath;
 }
 
 export interface OpenedDatabase extends Store {
-  /** The SQLite file, where there is one. */
+  /** The SQLite file, if there is one. */
   sqlitePath: string | undefined;
-  /** The migrations that this start ran. */
+  /** The names of the migrations that were applied. */
   migrated: string[];
-  /** Finishes the statements under way and closes every connection. */
+  /** Finishes the statements in progress and closes all connections. */
   destroy(): Promise<void>;
 }
 
 /**
  * Opens the database at `url` (`sqlite:PATH`, `sqlite::memory:` or `postgres://…`) and brings its schema up to date.
- * `onConnectionLost` hears of connections that died while nobody used them, `onAnswer` of statements that were answered.
+ * `onConnectionLost` is called when an idle connection is lost, `onSuccess` after each successful statement.
  */
 export async function openDatabase(
   url: string,
   onConnectionLost: (error: Error) => void,
-  onAnswer: () => void = () => {},
+  onSuccess: () => void = () => {},
 ): Promise<OpenedDatabase> {
   try {
-    return await connectAndMigrate(url, onConnectionLost, onAnswer);
+    return await connectAndMigrate(url, onConnectionLost, onSuccess);
   } catch (error) {
     throw error instanceof NewerSchemaError ? error : new OpenDatabaseError(error);
   }
@@ -99,11 +96,11 @@ export async function openDatabase(
 async function connectAndMigrate(
   url: string,
   onConnectionLost: (error: Error) => void,
-  onAnswer: () => void,
+  onSuccess: () => void,
 ): Promise<OpenedDatabase> {
   const connected = url.startsWith(sqliteScheme)
-    ? await connectSqlite(url.slice(sqliteScheme.length), onAnswer)
-    : await connectPostgres(url, { onConnectionLost, onAnswer });
+    ? await connectSqlite(url.slice(sqliteScheme.length), onSuccess)
+    : await connectPostgres(url, { onConnectionLost, onSuccess });
   const { closeReaders, ...opened } = connected;
   return {
     ...opened,
@@ -121,13 +118,13 @@ interface Connected extends Omit<OpenedDatabase, "destroy"> {
 const refuseRead: QueueLimits["refuse"] = (why) => {
   const message =
     why === "queue full"
-      ? "Too many reads of this account wait already. Try again when some of them are answered."
-      : `Other reads took so long that this one was not begun within ${maxReadWaitMs / 1000} s. Try again later.`;
+      ? "Too many reads of this account are waiting. Try again when some of them have finished."
+      : `The read could not start within ${maxReadWaitMs / 1000} s, because others took too long. Try again later.`;
   return new ServiceError("overloaded", message, { retryAfterS: 1 });
 };
 
 function refuseChange(): ServiceError {
-  const message = "Too many changes of this account wait already. Send fewer at once, and try again.";
+  const message = "Too many changes of this account are waiting. Send fewer at once, and try again.";
   return new ServiceError("overloaded", message, { retryAfterS: 1 });
 }
 
@@ -137,10 +134,10 @@ const readerQueue: QueueLimits = {
   refuse: refuseRead,
 };
 
-async function connectSqlite(path: string, onAnswer: () => void): Promise<Connected> {
-  const database = openSqliteDatabase(path, onAnswer);
+async function connectSqlite(path: string, onSuccess: () => void): Promise<Connected> {
+  const database = openSqliteDatabase(path, onSuccess);
   const migrated = await migrate(database);
-  // A database in memory is its one connection's own.
+  // An in-memory database belongs to its one connection.
   if (path === inMemoryPath) {
     const reader = () => database;
     return {
@@ -153,7 +150,7 @@ async function connectSqlite(path: string, onAnswer: () => void): Promise<Connec
       closeReaders: async () => {},
     };
   }
-  // A thread starts with its first statement.
+  // Threads start with their first statement.
   const startWorker = () => startSqliteWorker(path);
   const long = createReader(sqliteThreadDialect(startWorker, sqliteReaderTimeoutMs), {
     slots: 1,
@@ -165,14 +162,14 @@ async function connectSqlite(path: string, onAnswer: () => void): Promise<Connec
   });
   return {
     database,
-    // There is one connection that writes, whose turns are short.
+    // The only writing connection; its turns are short.
     writer: () => database,
     reader: long.reader,
     briefReader: brief.reader,
     sqlitePath: path,
     migrated,
     async closeReaders() {
-      // One after the other: of SQLite connections that close at once, none is the last, which clears the log away.
+      // One after the other: the last SQLite connection to close removes the log, and of several at once none would be the last.
       await long.destroy();
       await brief.destroy();
     },
@@ -213,13 +210,13 @@ async function connectPostgres(url: string, listeners: PostgresListeners): Promi
   };
 }
 
-/** Whatever uses the dialect has the same connections. */
+/** Every user of the dialect gets the same connections. */
 function shareConnections(dialect: Dialect): Dialect {
   const driver = dialect.createDriver();
   return { ...dialect, createDriver: () => driver };
 }
 
-/** Whoever uses a table holds up its migration, which takes back what it has done and lets others on before it tries again. */
+/** A migration that waits too long for a table in use is rolled back and retried, so that other statements can proceed in between. */
 async function migrateBetweenReads(database: Database): Promise<string[]> {
   return await pRetry(() => migrate(database), {
     retries: Number.POSITIVE_INFINITY,
@@ -231,9 +228,9 @@ async function migrateBetweenReads(database: Database): Promise<string[]> {
   });
 }
 
-/** In any other encoding, SQL_ASCII above all, texts would be cut and measured by their bytes. */
+/** In other encodings, SQL_ASCII above all, texts would be cut and measured in bytes. */
 async function checkEncoding(database: Database): Promise<void> {
   const { rows } = await sql<{ server_encoding: string }>`show server_encoding`.execute(database);
   const encoding = rows[0]?.server_encoding;
-  if (encoding !== "UTF8") throw new Error(`its encoding is ${encoding}, and Presage needs UTF8`);
+  if (encoding !== "UTF8") throw new Error(`its encoding is ${encoding}; Presage needs UTF8`);
 }

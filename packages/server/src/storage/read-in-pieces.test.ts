@@ -25,12 +25,12 @@ const cases: { maxIds: number; maxBytes: number; pieces: number[][] }[] = [
 ];
 
 test.each(cases)(
-  "pieces of $maxIds results and $maxBytes bytes hold what fits, in order",
+  "pieces of at most $maxIds results and $maxBytes bytes are full and in order",
   ({ pieces, ...piece }) => {
     expect(splitByBytes([1, 2, 3, 4, 5, 6], bytesOf, piece)).toEqual(pieces);
   },
 );
 
-test("nothing is no piece", () => {
+test("no ids are no pieces", () => {
   expect(splitByBytes([], bytesOf, { maxIds: 1, maxBytes: 1 })).toEqual([]);
 });

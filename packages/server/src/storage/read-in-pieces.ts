@@ -1,20 +1,18 @@
 import { ServiceError } from "../errors.ts";
 
-/** What is read at once. While it crosses threads and is written anew, a text takes several times its memory. */
+/** The limits of one read. While a text crosses threads and is serialised, it takes several times its memory. */
 const piece = { maxIds: 100, maxBytes: 1_000_000 };
-const maxBytesOfPage = 64_000_000;
+const maxPageBytes = 64_000_000;
 
-/** Items that are read a piece at a time, when they are asked for. */
+/** Items that are read lazily, a piece at a time. */
 export interface Pieces<Item> {
-  /** How many pieces there are. */
   count: number;
-  /** About how many bytes the largest of them has. */
+  /** The approximate size of the largest piece. */
   maxBytes: number;
-  /** Reads them in their order. */
   read(): AsyncGenerator<Item[], void>;
 }
 
-/** Items by their ids, in the same order, in pieces of about a megabyte. What is larger is a piece of its own. */
+/** Items in the order of their ids, in pieces of about a megabyte. A larger item is a piece of its own. */
 export function readInPieces<Id, Item>(
   ids: readonly Id[],
   bytesOf: ReadonlyMap<Id, number>,
@@ -30,7 +28,7 @@ export function readInPieces<Id, Item>(
   };
 }
 
-/** Neighbours together, as many as one piece takes of them. What is larger than a piece is one of its own. */
+/** Splits ids into consecutive pieces within the limits. An item beyond the limit is a piece of its own. */
 export function splitByBytes<Id>(
   ids: readonly Id[],
   bytesOf: ReadonlyMap<Id, number>,
@@ -52,13 +50,13 @@ export function splitByBytes<Id>(
   return pieces;
 }
 
-/** One item alone is answered whatever its size, or nobody could go on from it. */
+/** A page of one item is allowed at any size, or nobody could get past that item. */
 export function refuseLargePage(bytes: readonly number[], what: string, wayOut: string): void {
-  const all = sumOf(bytes);
-  if (bytes.length <= 1 || all <= maxBytesOfPage) return;
+  const total = sumOf(bytes);
+  if (bytes.length <= 1 || total <= maxPageBytes) return;
   throw new ServiceError(
     "body_too_large",
-    `The ${bytes.length} ${what} of this page have ${inMegabytes(all)} MB of texts, and a page may have ${inMegabytes(maxBytesOfPage)} MB. ${wayOut}`,
+    `The ${bytes.length} ${what} of this page have ${inMegabytes(total)} MB of text; the limit is ${inMegabytes(maxPageBytes)} MB. ${wayOut}`,
   );
 }
 

@@ -14,7 +14,7 @@ onEachDatabase(({ name, create }) => {
   const read = (database: Database) => sql`select 1`.execute(database);
 
   test.each(["reader", "briefReader"] as const)(
-    "an account that comes later reads by the %s before the statements that another has waiting",
+    "a later account reads with the %s before another's waiting statements",
     async (which) => {
       const { [which]: reader, destroy } = await openDatabase(await create(), () => {});
       await read(reader(patientAsker()));
@@ -24,14 +24,14 @@ onEachDatabase(({ name, create }) => {
       );
       await Bun.sleep(10);
       await read(reader(patientAsker("other"))).then(() => ended.push("other"));
-      // At the most those that were under way came before it: one on SQLite's thread, four of PostgreSQL's connections.
+      // At most the statements in progress came before it: one on SQLite's thread, four on PostgreSQL's connections.
       expect(ended.length).toBeLessThanOrEqual(5);
       await Promise.all(crowded);
       await destroy();
     },
   );
 
-  test("what waits is not begun once its asker has gone, and its account reads on", async () => {
+  test("a waiting statement does not start after its signal is aborted, and the account can read on", async () => {
     const { reader, destroy } = await openDatabase(await create(), () => {});
     const caller = new AbortController();
     const asker = { accountId: "account", signal: caller.signal };
@@ -46,7 +46,7 @@ onEachDatabase(({ name, create }) => {
     await destroy();
   });
 
-  test("a statement of an asker who has gone is not begun, and a transaction is rolled back", async () => {
+  test("no statement starts after the signal is aborted, and its transaction is rolled back", async () => {
     const { reader, destroy } = await openDatabase(await create(), () => {});
     const caller = new AbortController();
     const database = reader({ accountId: "account", signal: caller.signal });
@@ -62,7 +62,7 @@ onEachDatabase(({ name, create }) => {
   });
 
   test.each(["reader", "briefReader"] as const)(
-    "more statements of an account than may wait for the %s are refused, and those of another are not",
+    "statements beyond an account's queue limit of the %s are refused, those of another account are not",
     async (which) => {
       const { [which]: reader, destroy } = await openDatabase(await create(), () => {});
       const caller = new AbortController();

@@ -3,27 +3,27 @@ import { Kysely } from "kysely";
 import { createFairSlots, type FairSlotLimits } from "../limits/fair-slots.ts";
 import type { Database, Tables } from "./schema/tables.ts";
 
-/** On whose behalf the database is read, and until when anybody wants the answer. */
+/** The account on whose behalf the database is used, and until when the result is wanted. */
 export interface Asker {
   accountId: string;
   signal: AbortSignal;
 }
 
-/** The database as one asker reads it. */
+/** The database for one asker's reads. */
 export type Reader = (asker: Asker) => Database;
 
-/** The database as one asker changes it. */
+/** The database for one asker's changes. */
 export type Writer = (asker: Asker) => Database;
 
 export interface ClosableReader {
   reader: Reader;
-  /** Closes every connection, once. */
+  /** Closes all connections. */
   destroy(): Promise<void>;
 }
 
 /**
- * A reader whose connections the accounts get in turns. A statement whose asker has gone is not begun; one that runs is
- * left to the time limit of the database.
+ * A reader whose connections accounts take in turns. No statement starts after the asker's signal is aborted; a running one ends
+ * by itself or by the database's time limit.
  */
 export function createReader(dialect: Dialect, limits: FairSlotLimits): ClosableReader {
   const { open, destroy } = openInTurns(dialect, limits, ({ signal }) => signal);
@@ -31,15 +31,15 @@ export function createReader(dialect: Dialect, limits: FairSlotLimits): Closable
 }
 
 /**
- * A writer whose askers wait for their turn before they have a connection, not with one in hand. One who has gone leaves the
- * line; what has begun is finished. `dialect` gives its connections to others as well, who close them.
+ * A writer whose askers wait for their turn before they acquire a connection. An aborted signal ends the wait; work that has
+ * started is finished. The connections of `dialect` are shared, so the writer does not close them.
  */
 export function createWriter(dialect: Dialect, limits: FairSlotLimits): Writer {
   const never = new AbortController().signal;
   return openInTurns(dialect, limits, () => never).open;
 }
 
-/** `stopsOn` says what keeps the next statement of an asker from being begun. */
+/** Once the signal of `stopsOn` is aborted, no further statement of the asker starts. */
 function openInTurns(
   dialect: Dialect,
   limits: FairSlotLimits,
@@ -52,12 +52,12 @@ function openInTurns(
   const adapter = dialect.createAdapter();
   let destroyed: Promise<void> | undefined;
 
-  async function connect(asker: Asker): Promise<HeldConnection> {
+  async function connect(asker: Asker): Promise<SlotConnection> {
     await initialised;
     const release = await slots.take(asker.accountId, asker.signal);
     try {
       if (destroyed !== undefined) throw new Error("The reader has been destroyed");
-      return holdConnection(await shared.acquireConnection(), stopsOn(asker), release);
+      return slotConnection(await shared.acquireConnection(), stopsOn(asker), release);
     } catch (error) {
       release();
       throw error;
@@ -65,20 +65,20 @@ function openInTurns(
   }
 
   function driverFor(asker: Asker): Driver {
-    const held = new WeakMap<DatabaseConnection, HeldConnection>();
-    const innerOf = (connection: DatabaseConnection) => held.get(connection)?.inner ?? connection;
+    const connections = new WeakMap<DatabaseConnection, SlotConnection>();
+    const innerOf = (connection: DatabaseConnection) => connections.get(connection)?.inner ?? connection;
     return {
       async init() {},
       async acquireConnection() {
         const connection = await connect(asker);
-        held.set(connection, connection);
+        connections.set(connection, connection);
         return connection;
       },
       async releaseConnection(connection) {
         try {
           await shared.releaseConnection(innerOf(connection));
         } finally {
-          held.get(connection)?.release();
+          connections.get(connection)?.release();
         }
       },
       beginTransaction: (connection, settings) => shared.beginTransaction(innerOf(connection), settings),
@@ -105,13 +105,13 @@ function openInTurns(
   };
 }
 
-interface HeldConnection extends DatabaseConnection {
+interface SlotConnection extends DatabaseConnection {
   inner: DatabaseConnection;
   release(): void;
 }
 
-/** A connection on which no statement begins once the signal is aborted. */
-function holdConnection(inner: DatabaseConnection, signal: AbortSignal, release: () => void): HeldConnection {
+/** A connection on which no statement starts once the signal is aborted. */
+function slotConnection(inner: DatabaseConnection, signal: AbortSignal, release: () => void): SlotConnection {
   return {
     inner,
     release,

@@ -1,12 +1,12 @@
-/** The sequence from which results get their numbers on PostgreSQL. */
+/** The PostgreSQL sequence of results' numbers. */
 export const resultNumbers = "evaluation_result_ids";
 
 /**
- * On PostgreSQL, whoever adds results holds the advisory lock of this number plus the sequence's last value from before they took theirs,
- * until the results are committed. Nobody else may use the advisory locks from here on, as many as there are numbers.
+ * On PostgreSQL, the writer of results holds an advisory lock until they are committed: this number plus the sequence's last value
+ * before the writer took its numbers. Nothing else may use the `writerLocks` advisory locks from here on.
  */
 export const firstWriterLock = "3196051254486728704";
 export const writerLocks = String(2 ** 44);
 
-/** So many neighbouring numbers make a stretch, of which the earliest and the latest time are known. Fixed for good: it is in the tables. */
+/** Results per row of `evaluation_times`. It can never change, because the table depends on it. */
 export const numbersPerStretch = 2_000;

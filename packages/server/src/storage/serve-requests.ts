@@ -1,17 +1,17 @@
 import { parentPort } from "node:worker_threads";
 
-/** An error crosses as its parts: a copied Error keeps its message but loses its code. */
-export interface ThreadFailure {
+/** An error's parts: the copy that another thread receives would lose its code. */
+export interface ThreadError {
   message: string;
   code: string | undefined;
 }
 
-/** Every request gets one, in the order of the requests; «close» gets one without a result. */
-export type ThreadAnswer<Result> = { result: Result | undefined } | { failure: ThreadFailure };
+/** One for every request, in their order; "close" has no result. */
+export type ThreadResponse<Result> = { result: Result | undefined } | { error: ThreadError };
 
-/** A thread's side of `threadClient`: answers what it is asked, one after the other. */
-export function answerRequests<Request, Result>(parts: {
-  answer(request: Request): Result | Promise<Result>;
+/** A thread's side of `threadClient`: handles requests one after the other. */
+export function serveRequests<Request, Result>(handlers: {
+  respond(request: Request): Result | Promise<Result>;
   close(): void | Promise<void>;
 }): void {
   let last: Promise<void> = Promise.resolve();
@@ -19,18 +19,18 @@ export function answerRequests<Request, Result>(parts: {
     last = last.then(async () => parentPort?.postMessage(await settle(request)));
   });
 
-  async function settle(request: Request | "close"): Promise<ThreadAnswer<Result>> {
+  async function settle(request: Request | "close"): Promise<ThreadResponse<Result>> {
     try {
-      if (request !== "close") return { result: await parts.answer(request) };
-      await parts.close();
+      if (request !== "close") return { result: await handlers.respond(request) };
+      await handlers.close();
       return { result: undefined };
     } catch (error) {
-      return { failure: toFailure(error) };
+      return { error: toThreadError(error) };
     }
   }
 }
 
-function toFailure(error: unknown): ThreadFailure {
+function toThreadError(error: unknown): ThreadError {
   if (!(error instanceof Error)) return { message: String(error), code: undefined };
   return { message: error.message, code: "code" in error ? String(error.code) : undefined };
 }

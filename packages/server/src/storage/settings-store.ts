@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Database } from "./schema/tables.ts";
 
-/** A random secret of this database, the same for every process on it; made the first time it is asked for. */
+/** A random secret that all processes on the database share; generated when it is first needed. */
 export async function sharedSecret(database: Database, name: string): Promise<string> {
   await database
     .insertInto("settings")
@@ -16,7 +16,7 @@ export async function sharedSecret(database: Database, name: string): Promise<st
   return setting.value;
 }
 
-/** True for exactly one caller on this database, whichever comes first. */
+/** True for the first call on this database, false for every other one. */
 export async function claimOnce(database: Database, name: string): Promise<boolean> {
   const claimed = await database
     .insertInto("settings")

@@ -36,7 +36,7 @@ test.each([
   "SQLITE_NOTADB",
   "SQLITE_READONLY",
   "SQLITE_READONLY_DBMOVED",
-])("%s says that the store is not available", (code) => {
+])("%s means that the database is unavailable", (code) => {
   expect(isStoreUnavailable(withCode(code))).toBe(true);
   expect(isStoreUncertain(withCode(code))).toBe(false);
 });
@@ -53,17 +53,17 @@ test.each([
   "SQLITE_TOOBIG",
   "EPIPE",
   "unauthenticated",
-])("%s is an answer, or somebody else's failure", (code) => {
+])("%s is not the database's fault", (code) => {
   expect(isStoreUnavailable(withCode(code))).toBe(false);
 });
 
-test("what is no error, or has no code, is no failure of the store", () => {
+test("values without an error code are not the database's fault", () => {
   for (const value of [undefined, "SQLITE_BUSY", { code: "SQLITE_BUSY" }, new Error("SQLITE_BUSY")]) {
     expect(isStoreUnavailable(value)).toBe(false);
   }
 });
 
-test("only what was not confirmed is uncertain", () => {
+test("only unconfirmed changes are uncertain", () => {
   const cause = new Error("no answer");
   expect([isStoreUnavailable(storeUnavailable(cause)), isStoreUncertain(storeUnavailable(cause))]).toEqual([
     true,

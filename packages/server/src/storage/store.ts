@@ -1,10 +1,10 @@
 import type { Reader, Writer } from "./reader.ts";
 import type { Database } from "./schema/tables.ts";
 
-/** The database, by the connection that suits the operation. */
+/** The database through connections for different kinds of operations. */
 export interface Store {
   readonly database: Database;
-  /** For reads that may take long: they delay nobody else. Sees what is committed. */
+  /** For reads that may take long; they delay nothing else. Sees committed data. */
   readonly reader: Reader;
   /** For reads of a few milliseconds that must neither block the main thread nor wait for `reader`. */
   readonly briefReader: Reader;

@@ -1,64 +1,65 @@
 import type { Worker } from "node:worker_threads";
-import type { ThreadAnswer } from "./serve-requests.ts";
+import type { ThreadResponse } from "./serve-requests.ts";
 
 export interface ThreadClient<Request, Result> {
   hasEnded(): boolean;
-  /** Requests are answered one after the other, in their order. */
-  ask(request: Request): Promise<Result>;
-  /** Lets the thread close what it has open, then ends it. */
+  /** Requests are handled one after the other, in their order. */
+  send(request: Request): Promise<Result>;
+  /** Lets the thread close its resources, then ends it. */
   end(): Promise<void>;
-  /** Fails what is unanswered and takes no more. Resolves when the thread has ended, which it does after what it runs. */
-  giveUp(reason: Error): Promise<void>;
+  /** Rejects all pending and later requests. Resolves when the thread has finished its current request and ended. */
+  abandon(reason: Error): Promise<void>;
 }
 
-/** Speaks with a worker that uses `answerRequests`. */
+/** Sends requests to a worker that uses `serveRequests`. */
 export function threadClient<Request, Result>(worker: Worker): ThreadClient<Request, Result> {
-  const unanswered: PromiseWithResolvers<Result | undefined>[] = [];
+  const pending: PromiseWithResolvers<Result | undefined>[] = [];
   const exited = Promise.withResolvers<void>();
   let cause: unknown;
   let ended: Error | undefined;
 
-  worker.on("message", (answer: ThreadAnswer<Result>) => {
-    const asked = unanswered.shift();
-    if (unanswered.length === 0) worker.unref();
-    if ("failure" in answer) {
-      asked?.reject(Object.assign(new Error(answer.failure.message), { code: answer.failure.code }));
-    } else asked?.resolve(answer.result);
+  worker.on("message", (response: ThreadResponse<Result>) => {
+    const request = pending.shift();
+    if (pending.length === 0) worker.unref();
+    if ("error" in response) {
+      const { message, code } = response.error;
+      request?.reject(Object.assign(new Error(message), { code }));
+    } else request?.resolve(response.result);
   });
   worker.on("error", (error) => {
     cause = error;
   });
   worker.on("exit", () => {
     ended ??= threadEnded(cause);
-    for (const asked of unanswered.splice(0)) asked.reject(ended);
+    for (const request of pending.splice(0)) request.reject(ended);
     exited.resolve();
   });
-  // After the listeners, each of which holds on to the process anew.
+  // After adding the listeners, each of which keeps the process alive again.
   worker.unref();
 
-  async function ask(request: Request | "close"): Promise<Result | undefined> {
+  async function send(request: Request | "close"): Promise<Result | undefined> {
     if (ended !== undefined) throw ended;
     worker.postMessage(request);
-    // A thread that owes an answer keeps the process alive, an idle one does not.
+    // A busy thread keeps the process alive, an idle one does not.
     worker.ref();
-    const asked = Promise.withResolvers<Result | undefined>();
-    unanswered.push(asked);
-    return await asked.promise;
+    const response = Promise.withResolvers<Result | undefined>();
+    pending.push(response);
+    return await response.promise;
   }
 
   return {
     hasEnded: () => ended !== undefined,
-    // Only «close» is answered with nothing.
-    ask: async (request) => (await ask(request)) as Result,
+    // Only "close" has no result.
+    send: async (request) => (await send(request)) as Result,
     async end() {
       if (ended !== undefined) return;
-      // A thread that dies instead has closed as well.
-      await ask("close").catch(() => undefined);
+      // If the thread dies instead, its resources are closed as well.
+      await send("close").catch(() => undefined);
       await worker.terminate();
     },
-    async giveUp(reason) {
+    async abandon(reason) {
       ended ??= reason;
-      for (const asked of unanswered.splice(0)) asked.reject(ended);
+      for (const request of pending.splice(0)) request.reject(ended);
       worker.unref();
       worker.terminate();
       await exited.promise;
@@ -67,6 +68,6 @@ export function threadClient<Request, Result>(worker: Worker): ThreadClient<Requ
 }
 
 function threadEnded(cause: unknown): Error {
-  const message = "The database's thread ended before it answered";
+  const message = "The database's thread ended before it responded";
   return Object.assign(new Error(message, { cause }), { code: "ERR_WORKER_NOT_RUNNING" });
 }

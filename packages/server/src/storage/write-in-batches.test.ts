@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test";
 import { writeInBatches } from "./write-in-batches.ts";
 
-test("of batches in a row that cannot be written the first is told apart, and nothing of them is lost", async () => {
+test("only the first of several failures in a row is marked as first, and nothing is lost", async () => {
   let isBroken = true;
   const written: [string, number][][] = [];
   const failures: boolean[] = [];
   const { pending, writeNow, stop } = writeInBatches<number>({
     async write(batch) {
-      if (isBroken) throw new Error("the store is gone");
+      if (isBroken) throw new Error("the database is down");
       written.push([...batch]);
     },
     putBack(batch, since) {

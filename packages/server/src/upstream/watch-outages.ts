@@ -36,12 +36,12 @@ export function watchOutages(
       outage.failed(reason, () => ({ reason, code }));
     }
     // It responded, though with an error.
-    else if (error instanceof UpstreamError && error.status !== undefined) outage.answered();
+    else if (error instanceof UpstreamError && error.status !== undefined) outage.responded();
   }
 
   // Beside the call instead of around it: thousands wait at once.
   function watch<Answer>(call: Promise<Answer>): Promise<Answer> {
-    call.then(outage.answered, recordFailure);
+    call.then(outage.responded, recordFailure);
     return call;
   }
 

@@ -24,7 +24,7 @@ afterEach(() => {
   setSystemTime();
 });
 
-/** Collects into a list of what was written. While there is an outage, a write fails when that is settled. */
+/** Collects written batches in a list. During an outage, writes fail when its promise is settled. */
 function collected() {
   const batches: UsageTotals[][] = [];
   const failures: unknown[] = [];
@@ -33,7 +33,7 @@ function collected() {
     async (batch) => {
       if (store.outage !== undefined) {
         await store.outage;
-        throw new Error("the store is gone");
+        throw new Error("the database is down");
       }
       batches.push(structuredClone([...batch.values()]));
     },
@@ -58,7 +58,7 @@ test("many requests of one kind become one row every five seconds", async () => 
   expect(batches).toHaveLength(1);
 });
 
-test("key, operation, failure, account and hour are told apart", async () => {
+test("key, operation, failure, account and hour are counted separately", async () => {
   const { usage, batches } = collected();
   const kinds: Partial<Use>[] = [
     {},
@@ -77,7 +77,7 @@ test("key, operation, failure, account and hour are told apart", async () => {
   expect((batch.at(-1)?.hour ?? 0) - (batch[0]?.hour ?? 0)).toBe(1);
 });
 
-test("what cannot be written is kept and added to", async () => {
+test("a failed write is retried with what was added since", async () => {
   const { usage, batches, failures, store } = collected();
   const { promise, resolve } = Promise.withResolvers<void>();
   store.outage = promise;
@@ -97,7 +97,7 @@ test("what cannot be written is kept and added to", async () => {
   expect(batches[0]?.find(({ failure }) => failure === "upstream")).toMatchObject({ requests: 1 });
 });
 
-test("an outage fills no memory: past a bound only what is known already is counted", async () => {
+test("memory is limited in an outage: beyond the limit only pending totals grow", async () => {
   const { usage, batches, store } = collected();
   store.outage = Promise.resolve();
   for (let round = 0; round < 3; round++) {
@@ -111,7 +111,7 @@ test("an outage fills no memory: past a bound only what is known already is coun
   expect(batches[0]?.find(({ keyId }) => keyId === "0 0")).toMatchObject({ requests: 2 });
 });
 
-test("latencies are counted of what the upstream was asked for, with and without its share", async () => {
+test("latencies are counted for requests with an upstream call, with and without its time", async () => {
   const { usage, batches } = collected();
   usage.record(use);
   usage.record({ ...use, upstreamMs: undefined });
@@ -128,7 +128,7 @@ test("latencies are counted of what the upstream was asked for, with and without
   }
 });
 
-test("what an upstream claims of tokens stays within what the store can add up", async () => {
+test("reported token counts are limited to what the database can add up", async () => {
   const { usage, batches } = collected();
   usage.record({ ...use, promptTokens: 1e300, completionTokens: -5 });
   await usage.stop();

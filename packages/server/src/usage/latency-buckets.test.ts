@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { bucketOf, middleOf } from "./latency-buckets.ts";
 
-test("from 10 µs to a day, what stands for a bucket is at most 3 % away from what fell into it", () => {
+test("from 10 µs to a day, a bucket's middle is at most 3 % away from its latencies", () => {
   for (let latencyMs = 0.01; latencyMs < 24 * 60 * 60_000; latencyMs *= 1.003) {
     const ratio = middleOf(bucketOf(latencyMs)) / latencyMs;
     expect(Math.abs(ratio - 1)).toBeLessThan(0.03);
@@ -16,7 +16,7 @@ test("a longer latency never falls into an earlier bucket", () => {
   }
 });
 
-test("what is shorter or longer than all buckets falls into the first or the last", () => {
+test("latencies beyond all buckets fall into the first or the last", () => {
   for (const latencyMs of [0, -1, 0.001]) expect(bucketOf(latencyMs)).toBe(0);
   expect(bucketOf(Number.POSITIVE_INFINITY)).toBe(bucketOf(24 * 60 * 60_000));
   expect(bucketOf(Number.POSITIVE_INFINITY)).toBeLessThan(500);

@@ -19,7 +19,7 @@ function totalsOf(more: Partial<Use>, hour = 7): UsageTotals {
   return totals;
 }
 
-test("no session and no failure are empty texts", () => {
+test("a missing key and a missing failure are empty texts", () => {
   const { counts } = toUsageRows([totalsOf({ keyId: undefined })]);
   expect(counts).toEqual([
     {
@@ -35,7 +35,7 @@ test("no session and no failure are empty texts", () => {
   ]);
 });
 
-test("the latencies of all keys of an account are counted together", () => {
+test("latencies of all keys of an account are counted together", () => {
   const { latencies } = toUsageRows([totalsOf({}), totalsOf({ keyId: "other" })]);
   expect(latencies.map(({ measure, count }) => [measure, count])).toEqual([
     ["overhead", 2],
@@ -43,7 +43,7 @@ test("the latencies of all keys of an account are counted together", () => {
   ]);
 });
 
-test("rows are in the same order whatever order the requests came in", () => {
+test("rows have the same order for any order of requests", () => {
   const allTotals = [
     totalsOf({}),
     totalsOf({ accountId: "b" }),

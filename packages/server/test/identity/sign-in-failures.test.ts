@@ -9,7 +9,7 @@ import { expectFailurePage } from "../support/sign-in/expect-failure-page.ts";
 import { callbackAddress, follow, signInAtProvider } from "../support/sign-in/sign-in-at-provider.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
-const notOurs = /does not belong to a sign-in that this browser began/;
+const notOurs = /does not belong to a sign-in that this browser started/;
 const notBegun = /was not started in this browser/;
 const down = /cannot be reached or does not work right now/;
 
@@ -121,7 +121,7 @@ onEachDatabase((database) => {
     running.provider.subject = undefined;
     const { response } = await signInAtProvider(browser, url());
     running.provider.subject = "ada";
-    await expectFailurePage(response, 403, /did not let you sign in/);
+    await expectFailurePage(response, 403, /refused the sign-in/);
     await expectNotSignedIn();
   });
 

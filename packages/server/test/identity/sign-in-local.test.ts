@@ -32,7 +32,7 @@ onEachDatabase((database) => {
       const again = await use(tokenOf(presage.signInAddress));
       expect([again.status, await again.json()]).toEqual([
         401,
-        { detail: "This address was used already, or it is older than 12 hours." },
+        { detail: "This sign-in link was already used or is older than 12 hours." },
       ]);
       expect(again.headers.has("set-cookie")).toBe(false);
     });

@@ -99,7 +99,7 @@ onEachDatabase((database) => {
       expect(await users("end", "bob@example.org")).toMatchObject({
         code: 1,
         stdout: "",
-        stderr: "2 users have the e-mail address bob@example.org; name one by the id.\n",
+        stderr: "2 users have the e-mail address bob@example.org; use an id instead.\n",
       });
       expect(await users("end", "nobody")).toMatchObject({ code: 1, stderr: "There is no user nobody.\n" });
       expect([await use(bob.browser), await use(twin.browser)]).toEqual([200, 200]);

@@ -97,7 +97,9 @@ onEachDatabase((database) => {
       });
       expect(code).toBe(1);
       expect(stdout).toBe("");
-      expect(stderr).toMatch(/^The database is newer than this Presage: .*\b999-from-the-future\b.*\n$/);
+      expect(stderr).toMatch(
+        /^The database is newer than this version of Presage, .*\b999-from-the-future\b.*\n$/,
+      );
     }
   });
 

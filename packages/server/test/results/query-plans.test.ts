@@ -13,9 +13,7 @@ import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts"
 import { numbersPerStretch } from "../../src/storage/result-numbers.ts";
 import type { Tables } from "../../src/storage/schema/tables.ts";
 import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
-import type { UsagePeriod } from "../../src/usage/usage-store.ts";
-import { selectCounts, selectLatencies } from "../../src/usage/usage-store.ts";
-
+import { selectCounts, selectLatencies, type UsagePeriod } from "../../src/usage/usage-store.ts";
 import { patientAsker } from "../support/asker.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";

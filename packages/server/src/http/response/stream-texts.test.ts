@@ -54,7 +54,7 @@ test("an export of nothing is empty", async () => {
 test("a failure before the first piece has a status", async () => {
   // biome-ignore lint/correctness/useYield: it fails before it comes to that.
   pieces = async function* (): Pieces {
-    throw new Error("the store is gone");
+    throw new Error("the database is down");
   };
   expect((await fetch(server.url)).status).toBe(500);
 });
@@ -63,12 +63,12 @@ test("a failure in the middle breaks the connection instead of ending the export
   pieces = async function* (): Pieces {
     yield piece(1);
     yield piece(101);
-    throw new Error("the store is gone");
+    throw new Error("the database is down");
   };
   const response = await fetch(server.url);
   expect(response.status).toBe(200);
   await expect(response.text()).rejects.toThrow();
-  expect(broken).toEqual([new Error("the store is gone")]);
+  expect(broken).toEqual([new Error("the database is down")]);
 });
 
 test("a result that cannot be written is reported as well", async () => {

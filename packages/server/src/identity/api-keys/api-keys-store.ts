@@ -6,7 +6,7 @@ import type { Database } from "../../storage/schema/tables.ts";
 
 export type ApiKey = Omit<Selectable<ApiKeysTable>, "digest" | "user_id">;
 
-/** What a presented key is checked against. */
+/** What a key in a request is checked against. */
 export interface KeyRecord {
   id: string;
   user_id: string;
@@ -27,7 +27,7 @@ const listed = [
   "last_used_at",
 ] as const;
 
-/** Stores a key; a digest that is already there stays as it is. */
+/** Inserts a key unless its digest exists. */
 export async function insertApiKey(database: Database, row: ApiKeysTable): Promise<void> {
   await database
     .insertInto("api_keys")
@@ -36,7 +36,7 @@ export async function insertApiKey(database: Database, row: ApiKeysTable): Promi
     .execute();
 }
 
-/** A page of a user's keys, newest first, revoked ones among them. */
+/** A page of a user's keys, newest first, including revoked ones. */
 export async function selectApiKeys(
   reader: Database,
   userId: string,
@@ -68,7 +68,7 @@ export async function selectKeyRecord(database: Database, digest: string): Promi
     .executeTakeFirst();
 }
 
-/** Whether a user's key works now. */
+/** Whether a user's key is active. */
 export async function isKeyLive(
   database: Database,
   userId: string,
@@ -79,15 +79,15 @@ export async function isKeyLive(
   return live !== undefined;
 }
 
-/** How many of a user's keys work now, counted up to a bound. */
+/** How many active keys a user has, counted up to `limit`. */
 export async function countActiveKeys(
   database: Database,
   userId: string,
   now: Micros,
-  most: number,
+  limit: number,
 ): Promise<number> {
   const { count } = await database
-    .selectFrom(selectActive(database, userId, now).limit(most).as("active"))
+    .selectFrom(selectActive(database, userId, now).limit(limit).as("active"))
     .select(({ fn }) => fn.countAll().as("count"))
     .executeTakeFirstOrThrow();
   return Number(count);
@@ -102,7 +102,7 @@ function selectActive(database: Database, userId: string, now: Micros) {
     .where((row) => row.or([row("expires_at", "is", null), row("expires_at", ">", now)]));
 }
 
-/** Revokes a user's key and returns its digest, or undefined if the user has no such key. The first revocation stays. */
+/** Revokes a user's key and returns its digest; undefined if the user has no such key. The time of a first revocation stays. */
 export async function markRevoked(
   database: Database,
   userId: string,
@@ -119,14 +119,14 @@ export async function markRevoked(
   return revoked?.digest;
 }
 
-/** Revokes every key of a user that still works, and says how many. */
+/** Revokes a user's active keys and returns how many. */
 export async function markAllRevoked(
   transaction: Database,
   userId: string,
   revokedAt: Micros,
 ): Promise<number> {
   const active = await selectActive(transaction, userId, revokedAt)
-    // One by one in the order in which last uses are written, so that neither waits for the other.
+    // One by one in the order in which last uses are written, so that the two cannot deadlock.
     .orderBy("id")
     .execute();
   for (const { id } of active) await markRevoked(transaction, userId, id, revokedAt);
@@ -138,7 +138,7 @@ export async function writeLastUses(
   database: Database,
   lastUses: ReadonlyMap<string, Micros>,
 ): Promise<void> {
-  // In the order of their ids, so that two processes that write the same keys cannot wait for each other.
+  // In the order of their ids, so that two processes that write the same keys cannot deadlock.
   const inOrder = [...lastUses].sort(([a], [b]) => (a < b ? -1 : 1));
   await database.transaction().execute(async (transaction) => {
     for (const [keyId, usedAt] of inOrder) {

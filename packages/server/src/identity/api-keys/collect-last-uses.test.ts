@@ -15,7 +15,7 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
 
-/** Collects into a list of what was written. While there is an outage, a write fails when that is settled. */
+/** Collects written batches in a list. During an outage, writes fail when its promise is settled. */
 function collected() {
   const batches: Batch[] = [];
   const failures: unknown[] = [];
@@ -24,7 +24,7 @@ function collected() {
     async (batch) => {
       if (store.outage !== undefined) {
         await store.outage;
-        throw new Error("the store is gone");
+        throw new Error("the database is down");
       }
       batches.push(batch);
     },
@@ -33,7 +33,7 @@ function collected() {
   return { lastUses, batches, failures, store };
 }
 
-test("many uses of many keys become one write every five seconds, with the last use of each", async () => {
+test("many uses of many keys become one write every five seconds with each key's last use", async () => {
   const { lastUses, batches } = collected();
   for (let use = 0; use < 1_000; use++) lastUses.record(`key-${use % 10}`, false);
   jest.advanceTimersByTime(4_900);
@@ -47,7 +47,7 @@ test("many uses of many keys become one write every five seconds, with the last 
   expect(batches).toHaveLength(1);
 });
 
-test("what cannot be written is kept, and a use that came while it was tried counts", async () => {
+test("a failed write is retried, and keeps newer uses", async () => {
   const { lastUses, batches, failures, store } = collected();
   const { promise, resolve } = Promise.withResolvers<void>();
   store.outage = promise;
@@ -68,7 +68,7 @@ test("what cannot be written is kept, and a use that came while it was tried cou
   expect(twice - once).toBeGreaterThan(5_999_000);
 });
 
-test("the stop writes what is noted", async () => {
+test("stop writes what is pending", async () => {
   const { lastUses, batches } = collected();
   lastUses.record("key", false);
   await lastUses.stop();

@@ -9,8 +9,8 @@ function fromBase62(text: string): number {
   return [...text].reduce((number, digit) => number * 62 + digits.indexOf(digit), 0);
 }
 
-describe("A made key", () => {
-  test("is psg_, 32 random digits, and the CRC-32 of what stands before it in six more", () => {
+describe("A generated key", () => {
+  test("is psg_, 32 random digits and their CRC-32 in six digits", () => {
     for (let round = 0; round < 200; round++) {
       const key = generateKey();
       expect(key).toMatch(/^psg_[0-9A-Za-z]{38}$/);
@@ -19,7 +19,7 @@ describe("A made key", () => {
     }
   });
 
-  test("carries at least 190 random bits: each place takes each of the 62 digits about equally often", () => {
+  test("has at least 190 random bits: in each place, all 62 digits are about equally frequent", () => {
     const keys = Array.from({ length: 5_000 }, generateKey);
     expect(new Set(keys).size).toBe(keys.length);
     expect(32 * Math.log2(62)).toBeGreaterThan(190);
@@ -27,7 +27,7 @@ describe("A made key", () => {
     for (const key of keys)
       for (const digit of key.slice(4, 36)) counts.set(digit, (counts.get(digit) ?? 0) + 1);
     const expected = (keys.length * 32) / 62;
-    // Eight standard deviations: by chance never, by a digit that is drawn 5 in 256 times instead of 4 always.
+    // Eight standard deviations: never by chance, always if a digit is drawn 5 instead of 4 in 256 times.
     for (const digit of digits)
       expect(Math.abs((counts.get(digit) ?? 0) - expected)).toBeLessThan(8 * Math.sqrt(expected));
     for (let place = 4; place < 36; place++) expect(new Set(keys.map((key) => key[place])).size).toBe(62);
@@ -39,8 +39,8 @@ describe("A made key", () => {
   });
 });
 
-describe("A look-alike", () => {
-  test("with any one character changed is told from a key", () => {
+describe("A text that is not a key", () => {
+  test("is detected if one character was changed", () => {
     const key = generateKey();
     for (let place = 0; place < key.length; place++) {
       const other = key[place] === "0" ? "1" : "0";
@@ -48,7 +48,7 @@ describe("A look-alike", () => {
     }
   });
 
-  test("that is shorter, longer, of another scheme, or nothing is told from a key", () => {
+  test("is detected if it is shorter, longer, empty or has another prefix", () => {
     const key = generateKey();
     for (const text of [
       "",

@@ -2,19 +2,19 @@ import { randomBytes } from "node:crypto";
 
 const scheme = "psg_";
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** 32 digits of base 62 carry 190.5 random bits. */
+/** 32 base-62 digits have 190.5 random bits. */
 const secretLength = 32;
 const checksumLength = 6;
-/** The largest multiple of 62 in a byte: higher bytes are drawn again, so that every digit is equally likely. */
+/** The largest multiple of 62 in a byte; higher bytes are discarded so that all digits are equally likely. */
 const fairByteLimit = 248;
 
-/** `psg_`, random digits, and a CRC-32 over what stands before it, by which secret scanners tell a key from a look-alike. */
+/** `psg_`, random digits and a CRC-32 of both, by which secret scanners recognise a key. */
 export function generateKey(): string {
   const body = scheme + randomDigits(secretLength);
   return body + checksum(body);
 }
 
-/** Whether `text` has the form and the checksum of a key that `generateKey` made. */
+/** Whether `text` has the form and the checksum of a generated key. */
 export function looksLikeKey(text: string): boolean {
   if (text.length !== scheme.length + secretLength + checksumLength || !text.startsWith(scheme)) return false;
   const body = text.slice(0, -checksumLength);

@@ -1,22 +1,22 @@
-/** The last year that a date-time can name with four digits; an offset can reach past it. */
-const lastYear = 9999;
+/** The last year with four digits; a date-time with an offset can be beyond it. */
+const maxYear = 9999;
 
-/** An expiry that no key can have. */
+/** An expiry in the past or too far in the future. */
 export class ExpiryError extends Error {
   readonly isPast: boolean;
 
   constructor(isPast: boolean) {
-    super(isPast ? "the expiry is in the past" : `the expiry is after the year ${lastYear}`);
+    super(isPast ? "the expiry is in the past" : `the expiry is after the year ${maxYear}`);
     this.name = "ExpiryError";
     this.isPast = isPast;
   }
 }
 
-/** Reads a date-time of ISO 8601, which must lie ahead; one without an offset is UTC. */
+/** Parses an ISO 8601 date-time, which must be in the future; without an offset it is UTC. */
 export function parseExpiry(text: string): Date {
   const hasOffset = /(Z|[+-]\d{2}:?\d{2})$/.test(text);
   const expiresAt = new Date(hasOffset ? text : `${text}Z`);
-  if (expiresAt.getUTCFullYear() > lastYear) throw new ExpiryError(false);
+  if (expiresAt.getUTCFullYear() > maxYear) throw new ExpiryError(false);
   if (expiresAt.getTime() <= Date.now()) throw new ExpiryError(true);
   return expiresAt;
 }

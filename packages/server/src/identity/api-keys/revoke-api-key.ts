@@ -6,7 +6,7 @@ import type { IdentityServices } from "../identity-services.ts";
 import { lockUsers } from "../users/users-store.ts";
 import { markRevoked } from "./api-keys-store.ts";
 
-/** Revokes a key of the caller. Once it returns, this process refuses the key; every other one does within 5 s. */
+/** Revokes one of the caller's keys. This process refuses it at once, others within 5 s. */
 export async function revokeApiKey(
   services: Pick<IdentityServices, "store" | "sessionRules" | "keyVerifier">,
   changer: AccessChanger,
@@ -17,7 +17,7 @@ export async function revokeApiKey(
   services.keyVerifier.forget(digest);
 }
 
-/** Revokes a user's key from the command line. Running servers refuse it within 5 s. */
+/** Revokes a user's key for the command line. Running servers refuse it within 5 s. */
 export async function revokeKeyOf(database: Database, userId: string, keyId: string): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     await lockUsers(transaction, [userId]);

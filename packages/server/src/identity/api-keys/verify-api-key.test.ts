@@ -21,7 +21,7 @@ function keyRecord(more: Partial<KeyRecord> = {}): KeyRecord {
 
 const revoked = () => keyRecord({ revoked_at: nowMicros() });
 
-/** A verifier before a store whose every answer the test gives, when it wants to. */
+/** A verifier whose look-ups the test answers when it wants to. */
 function verifierWithStore() {
   const questions: PromiseWithResolvers<KeyRecord | undefined>[] = [];
   const uses: boolean[] = [];
@@ -38,7 +38,7 @@ function verifierWithStore() {
   });
   const question = (number: number) => {
     const asked = questions[number - 1];
-    if (asked === undefined) throw new Error(`The store was asked ${questions.length} times, not ${number}.`);
+    if (asked === undefined) throw new Error(`There were ${questions.length} look-ups, not ${number}.`);
     return asked;
   };
   return {
@@ -46,16 +46,16 @@ function verifierWithStore() {
     uses,
     counted,
     asked: () => questions.length,
-    /** Answers the question of that number, counted from 1, and lets the answer take effect. */
+    /** Answers the look-up with this number, counted from 1, and lets the result take effect. */
     async answer(number: number, record: KeyRecord | undefined) {
       question(number).resolve(record);
       await settle();
     },
     async fail(number: number) {
-      question(number).reject(new Error("the store is gone"));
+      question(number).reject(new Error("the database is down"));
       await settle();
     },
-    /** Makes a key known, by the first question. */
+    /** Makes a key known with the first look-up. */
     async know(record = keyRecord()) {
       const verified = verifier.verify("key");
       question(1).resolve(record);
@@ -81,8 +81,8 @@ afterEach(() => {
   setSystemTime();
 });
 
-describe("Asking the store", () => {
-  test("happens once for calls at one time, and then every 2 s at most, while the known answer is given", async () => {
+describe("Looking up a key", () => {
+  test("happens once for concurrent calls, then at most every 2 s while the known result is used", async () => {
     const { verifier, answer, asked, counted } = verifierWithStore();
     const calls = Array.from({ length: 50 }, () => verifier.verify("key"));
     expect(asked()).toBe(1);
@@ -97,7 +97,7 @@ describe("Asking the store", () => {
     expect(counted).toEqual([...Array(50).fill("looked_up"), ...Array(11).fill("cached")]);
   });
 
-  test("comes first once a known answer is old, so that a revocation elsewhere is known within 5 s", async () => {
+  test("comes first when a known result is old, so that a revocation elsewhere takes effect within 5 s", async () => {
     const { verifier, know, answer, asked } = verifierWithStore();
     await know();
     jest.advanceTimersByTime(4_600);
@@ -107,7 +107,7 @@ describe("Asking the store", () => {
     expect(asked()).toBe(2);
   });
 
-  test("counts the age of an answer from the question, as the answer may be as old as that", async () => {
+  test("counts a result's age from the start of the look-up", async () => {
     const { verifier, answer, asked } = verifierWithStore();
     const first = verifier.verify("key");
     jest.advanceTimersByTime(4_600);
@@ -119,7 +119,7 @@ describe("Asking the store", () => {
     expect(asked()).toBe(2);
   });
 
-  test("is not put off by a wall clock that is set back", async () => {
+  test("is not delayed when the wall clock is set back", async () => {
     const { verifier, know, answer } = verifierWithStore();
     await know();
     jest.advanceTimersByTime(4_600);
@@ -129,7 +129,7 @@ describe("Asking the store", () => {
     expect(await verified).toBeUndefined();
   });
 
-  test("is repeated for a key that was not there: it may be made a moment later", async () => {
+  test("is repeated for an unknown key, which may be created a moment later", async () => {
     const { verifier, answer } = verifierWithStore();
     const before = verifier.verify("key");
     await answer(1, undefined);
@@ -139,7 +139,7 @@ describe("Asking the store", () => {
     expect(await after).toEqual(caller);
   });
 
-  test("goes by the whole key", async () => {
+  test("uses the whole key", async () => {
     const { verifier, know, asked } = verifierWithStore();
     await know();
     void verifier.verify("key of another");
@@ -148,7 +148,7 @@ describe("Asking the store", () => {
 });
 
 describe("A revocation here", () => {
-  test("is not undone by the older answer to a first look-up that was under way", async () => {
+  test("is not undone by an older first look-up", async () => {
     const { verifier, answer, asked } = verifierWithStore();
     const underWay = verifier.verify("key");
     verifier.forget("digest of key");
@@ -162,7 +162,7 @@ describe("A revocation here", () => {
     expect(await later).toBeUndefined();
   });
 
-  test("is not undone by the older answer to a refresh that was under way", async () => {
+  test("is not undone by an older refresh", async () => {
     const { verifier, know, answer, asked } = verifierWithStore();
     await know();
     jest.advanceTimersByTime(3_000);
@@ -175,7 +175,7 @@ describe("A revocation here", () => {
     expect(await afterwards).toBeUndefined();
   });
 
-  test("is not undone by the older answer to a caller whose patience was at its end", async () => {
+  test("is not undone by an older look-up that its caller no longer waits for", async () => {
     const { verifier, know, answer } = verifierWithStore();
     await know();
     jest.advanceTimersByTime(5_000);
@@ -189,7 +189,7 @@ describe("A revocation here", () => {
     expect(await afterwards).toBeUndefined();
   });
 
-  test("ends a key that is known, and while the store is down nobody can tell: 503", async () => {
+  test("ends a known key; while the database is down its checks get 503", async () => {
     const { verifier, know, fail } = verifierWithStore();
     await know();
     verifier.forget("digest of key");
@@ -199,8 +199,8 @@ describe("A revocation here", () => {
   });
 });
 
-describe("While the store fails", () => {
-  test("an unknown key cannot be told from a good one: 503, and recovery needs nothing but the next call", async () => {
+describe("While the database is down", () => {
+  test("an unknown key gets 503, and works with the next call after recovery", async () => {
     const { verifier, answer, fail, counted } = verifierWithStore();
     const failed = verifier.verify("key");
     await fail(1);
@@ -211,7 +211,7 @@ describe("While the store fails", () => {
     expect(counted).toEqual(["unavailable", "looked_up"]);
   });
 
-  test("a known key goes on for 15 minutes, without waiting, and no longer", async () => {
+  test("a known key works for 15 minutes, without waiting", async () => {
     const { verifier, know, fail, asked } = verifierWithStore();
     await know();
     jest.advanceTimersByTime(5_000);
@@ -221,7 +221,7 @@ describe("While the store fails", () => {
     for (let minute = 0; minute < 14; minute++) {
       for (let second = 0; second < 60; second += 2) {
         const before = asked();
-        // Answered from what is known, while the store is asked again behind it.
+        // Uses the known result while the key is looked up again in the background.
         expect(await verifier.verify("key")).toEqual(caller);
         expect(asked()).toBe(before + 1);
         await fail(asked());
@@ -234,7 +234,7 @@ describe("While the store fails", () => {
     expect(await codeOf(late)).toBe("store_unavailable");
   });
 
-  test("a known key waits half a second for a store that is silent, and then goes on", async () => {
+  test("a known key waits half a second for a database that does not respond, then works", async () => {
     const { verifier, know, asked } = verifierWithStore();
     await know();
     jest.advanceTimersByTime(5_000);
@@ -256,7 +256,7 @@ describe("While the store fails", () => {
     expect(await verifier.verify("key")).toBeUndefined();
   });
 
-  test("a revocation elsewhere after it recovered is heeded, though nobody called meanwhile", async () => {
+  test("a revocation elsewhere takes effect after recovery, although there were no calls meanwhile", async () => {
     const { verifier, know, fail, answer } = verifierWithStore();
     await know();
     jest.advanceTimersByTime(5_000);
@@ -271,7 +271,7 @@ describe("While the store fails", () => {
 });
 
 describe("A use", () => {
-  test("is the first one once only, whatever the store still says of it", async () => {
+  test("is the first one only once, even if the database does not know it yet", async () => {
     const { verifier, know, answer, uses } = verifierWithStore();
     await know();
     expect(await verifier.verify("key")).toEqual(caller);
@@ -282,7 +282,7 @@ describe("A use", () => {
     expect(uses).toEqual([true, false, false, false]);
   });
 
-  test("of a key that is refused is none", async () => {
+  test("of a refused key is not recorded", async () => {
     const { verifier, answer, uses, counted } = verifierWithStore();
     for (const [number, record] of [undefined, revoked(), keyRecord({ expires_at: nowMicros() })].entries()) {
       const verified = verifier.verify("key");

@@ -6,33 +6,33 @@ import type { Caller } from "../caller.ts";
 import type { KeyRecord } from "./api-keys-store.ts";
 import type { KeyDigest } from "./key-digest.ts";
 
-/** After this long an entry is looked up again in the background, while it still answers. */
+/** Older entries are looked up again in the background and still used meanwhile. */
 const refreshAfterMs = 2_000;
-/** After this long an entry no longer answers without a look-up: a revocation elsewhere is known in under 5 s. */
+/** Older entries are looked up before they are used, so that revocations by other processes take effect within 5 s. */
 const trustForMs = 4_500;
-/** How long an entry goes on answering while the store cannot be asked. */
+/** How long an entry is used while the database is unavailable. */
 const graceMs = 15 * 60_000;
-/** How long a known entry waits for the store's word before the store counts as one that cannot be asked. */
+/** How long a look-up of a known key may take before the database counts as unavailable. */
 const patienceMs = 500;
-/** How long a failure of the store is taken to last; then it is asked again before a known entry answers. */
+/** How long the database counts as unavailable after a failure. Then a known key is looked up again first. */
 const outageMs = 4_500;
 const maxEntries = 50_000;
 
-/** How a key was checked: `cached`, `looked_up`, `refused`, or `unavailable` when the store could not be asked. */
+/** How a key was checked; `unavailable`: it could not be, because of the database. */
 export type Verification = "cached" | "looked_up" | "refused" | "unavailable";
 
 export interface KeyVerifier {
-  /** The caller that `key` stands for, or undefined. Throws `store_unavailable` if that cannot be told. */
+  /** The caller whose key it is; undefined if it is invalid. Throws `store_unavailable` if it cannot be checked. */
   verify(key: string): Promise<Caller | undefined>;
-  /** Makes the next check of this key ask the store. To be called after a revocation was committed. */
+  /** Makes the next check of this key look it up. To be called after a revocation was committed. */
   forget(digest: string): void;
 }
 
 interface Entry {
   record: KeyRecord;
   caller: Caller;
-  /** When the store was asked, by the clock that nobody sets: what it answered may be as old as that. */
-  askedAtMs: number;
+  /** When the look-up started, by the monotonic clock: its result may be that old. */
+  lookedUpAtMs: number;
 }
 
 export interface KeyVerifierOptions {
@@ -46,42 +46,44 @@ export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerif
   const entries = new LRUCache<string, Entry>({ max: maxEntries });
   const lookups = new Map<string, Promise<Entry | undefined>>();
   let forgotten = 0;
-  let storeFailedAtMs = Number.NEGATIVE_INFINITY;
+  let databaseFailedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** One look-up at a time for each digest; its outcome replaces the entry. */
+  /** One look-up at a time for each digest; its result replaces the entry. */
   function lookUp(digest: string): Promise<Entry | undefined> {
-    const underWay = lookups.get(digest);
-    if (underWay !== undefined) return underWay;
+    const current = lookups.get(digest);
+    if (current !== undefined) return current;
     const lookup = load(digest).finally(() => lookups.delete(digest));
     lookups.set(digest, lookup);
     return lookup;
   }
 
   async function load(digest: string): Promise<Entry | undefined> {
-    const askedAtMs = performance.now();
+    const lookedUpAtMs = performance.now();
     const forgottenBefore = forgotten;
     const previous = entries.peek(digest);
     try {
       const record = await find(digest);
-      storeFailedAtMs = Number.NEGATIVE_INFINITY;
-      // A revocation that was committed while the store answered must not be undone by that older answer.
+      databaseFailedAtMs = Number.NEGATIVE_INFINITY;
+      // A result from before a revocation must not undo it.
       if (forgotten !== forgottenBefore) return await load(digest);
       const entry =
-        record === undefined || record.revoked_at !== null ? undefined : toEntry(record, previous, askedAtMs);
+        record === undefined || record.revoked_at !== null
+          ? undefined
+          : toEntry(record, previous, lookedUpAtMs);
       if (entry === undefined) entries.delete(digest);
       else entries.set(digest, entry);
       return entry;
     } catch (error) {
-      storeFailedAtMs = performance.now();
+      databaseFailedAtMs = performance.now();
       throw error;
     }
   }
 
-  /** A store that is silent, and not gone, fails only when its statement times out: too late for a caller to wait for. */
-  async function withPatience(lookup: Promise<Entry | undefined>): Promise<Entry | undefined> {
+  /** A database that does not respond fails only with the statement timeout, which is too long for a caller to wait. */
+  async function inTime(lookup: Promise<Entry | undefined>): Promise<Entry | undefined> {
     const timeoutError = () => {
-      storeFailedAtMs = performance.now();
-      return new Error(`The store did not answer within ${patienceMs} ms.`);
+      databaseFailedAtMs = performance.now();
+      return new Error(`The database did not respond within ${patienceMs} ms`);
     };
     return await withDeadline({ timeoutMs: patienceMs, timeoutError }, (signal) => orAborted(lookup, signal));
   }
@@ -91,19 +93,23 @@ export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerif
     known: Entry | undefined,
   ): Promise<{ entry: Entry | undefined; how: Verification }> {
     const nowMs = performance.now();
-    const ageMs = known === undefined ? Number.POSITIVE_INFINITY : nowMs - known.askedAtMs;
+    const ageMs = known === undefined ? Number.POSITIVE_INFINITY : nowMs - known.lookedUpAtMs;
     const isInGrace = ageMs < graceMs;
-    if (ageMs < trustForMs || (isInGrace && nowMs - storeFailedAtMs < outageMs)) {
+    if (ageMs < trustForMs || (isInGrace && nowMs - databaseFailedAtMs < outageMs)) {
       lookUp(digest).catch(() => {});
       return { entry: known, how: "cached" };
     }
     try {
       const lookup = lookUp(digest);
-      return { entry: await (isInGrace ? withPatience(lookup) : lookup), how: "looked_up" };
+      return { entry: await (isInGrace ? inTime(lookup) : lookup), how: "looked_up" };
     } catch (cause) {
       if (isInGrace) return { entry: known, how: "cached" };
       count("unavailable");
-      throw new ServiceError("store_unavailable", "The key cannot be checked right now.", { cause });
+      throw new ServiceError(
+        "store_unavailable",
+        "The API key could not be checked. Try again in a few seconds.",
+        { cause },
+      );
     }
   }
 
@@ -122,8 +128,8 @@ export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerif
     async verify(key) {
       const digest = digestOf(key);
       const known = entries.get(digest);
-      // The way of nearly every call: nothing to wait for.
-      if (known !== undefined && performance.now() - known.askedAtMs < refreshAfterMs) {
+      // Nearly every request: nothing to wait for.
+      if (known !== undefined && performance.now() - known.lookedUpAtMs < refreshAfterMs) {
         return accept(known, "cached");
       }
       const { entry, how } = await entryFor(digest, known);
@@ -136,11 +142,11 @@ export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerif
   };
 }
 
-function toEntry(record: KeyRecord, previous: Entry | undefined, askedAtMs: number): Entry {
-  // The first use may be noted but not yet written.
+function toEntry(record: KeyRecord, previous: Entry | undefined, lookedUpAtMs: number): Entry {
+  // The first use may be recorded but not yet written.
   record.last_used_at ??= previous?.record.last_used_at ?? null;
   const proof = { kind: "key", keyId: record.id } as const;
-  return { record, caller: { userId: record.user_id, accountId: record.account_id, proof }, askedAtMs };
+  return { record, caller: { userId: record.user_id, accountId: record.account_id, proof }, lookedUpAtMs };
 }
 
 function isExpired(record: KeyRecord): boolean {

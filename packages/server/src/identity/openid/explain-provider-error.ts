@@ -1,7 +1,7 @@
 import { AuthorizationResponseError, ClientError, ResponseBodyError } from "openid-client";
 import { SignInError } from "./sign-in-error.ts";
 
-/** The answer came, and it is not the one to our question. */
+/** Codes of responses that do not belong to the attempt. */
 const mismatches = new Set([
   "OAUTH_INVALID_RESPONSE",
   "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED",
@@ -9,36 +9,36 @@ const mismatches = new Set([
   "OAUTH_JWT_TIMESTAMP_CHECK_FAILED",
 ]);
 
-/** What a failure at the provider means. Nothing of what the provider wrote is repeated: some of them echo what they were sent. */
+/** Explains a provider's error without repeating its text: some providers echo what they were sent. */
 export function explainProviderError(error: unknown): SignInError {
   if (error instanceof SignInError) return error;
   if (error instanceof AuthorizationResponseError) return explainRefusal(error.error);
   if (error instanceof ResponseBodyError) {
-    return error.error === "invalid_grant" ? broken("invalid_grant") : unavailable(wordOf(error.error));
+    return error.error === "invalid_grant" ? broken("invalid_grant") : unavailable(safeCode(error.error));
   }
   const code = error instanceof ClientError ? error.code : undefined;
   return code !== undefined && mismatches.has(code) ? broken(code) : unavailable(code ?? systemCodeOf(error));
 }
 
-/** A provider that cannot be asked about itself has not been asked about anybody yet. */
+/** Explains an error from before the sign-in started. */
 export function explainDiscoveryError(error: unknown): SignInError {
   return unavailable(error instanceof ClientError && error.code ? error.code : systemCodeOf(error));
 }
 
 function explainRefusal(code: string): SignInError {
   if (code === "access_denied") {
-    return new SignInError("refused", code, "The identity provider did not let you sign in.");
+    return new SignInError("refused", code, "The identity provider refused the sign-in.");
   }
   return code === "server_error" || code === "temporarily_unavailable"
     ? unavailable(code)
-    : broken(wordOf(code));
+    : broken(safeCode(code));
 }
 
 function broken(reason: string): SignInError {
   return new SignInError(
     "broken_attempt",
     reason,
-    "The identity provider's answer does not belong to a sign-in that this browser began, or it came too late.",
+    "The identity provider's response does not belong to a sign-in that this browser started, or it arrived too late.",
   );
 }
 
@@ -46,12 +46,12 @@ function unavailable(reason: string): SignInError {
   return new SignInError(
     "provider_unavailable",
     reason,
-    "The identity provider cannot be reached or does not work right now. API keys go on working.",
+    "The identity provider is unavailable. API keys still work.",
   );
 }
 
-/** An error code of the standard; anything else may be whatever the other side liked to write. */
-function wordOf(code: string): string {
+/** A code of the standard's form; anything else could be arbitrary text. */
+function safeCode(code: string): string {
   return /^[a-z_]{1,40}$/.test(code) ? code : "other";
 }
 

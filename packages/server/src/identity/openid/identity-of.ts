@@ -1,6 +1,6 @@
 import { SignInError } from "./sign-in-error.ts";
 
-/** What a provider says of a person. */
+/** A person's claims from the provider. */
 export interface Claims {
   readonly [claim: string]: unknown;
   readonly iss: string;
@@ -23,14 +23,14 @@ export interface Identity {
 }
 
 const defaultAccount = "default";
-const longestAccountName = 200;
+const maxAccountName = 200;
 /** OpenID Connect Core, section 2. */
-const longestSubject = 255;
-/** 64 before the @ and 255 after it. */
-const longestEmail = 320;
-const longestName = 200;
+const maxSubject = 255;
+/** 64 characters before the @ and 255 after it. */
+const maxEmail = 320;
+const maxName = 200;
 
-/** Whether the ID token leaves out something that the provider may tell when it is asked. */
+/** Whether the ID token lacks claims that the provider's userinfo endpoint may have. */
 export function lacksClaims(claims: Claims, { allowedDomains, accountClaim }: SignInRules): boolean {
   const wanted = ["email", "name"];
   if (allowedDomains !== undefined) wanted.push("email_verified");
@@ -38,25 +38,25 @@ export function lacksClaims(claims: Claims, { allowedDomains, accountClaim }: Si
   return wanted.some((claim) => claims[claim] === undefined);
 }
 
-/** Who signs in, or a refusal. What the ID token says counts before what the provider told when it was asked. */
+/** The identity that signs in; throws if it may not. Claims of the ID token take precedence over `userinfo`. */
 export function identityOf(
   claims: Claims,
-  told: Readonly<Record<string, unknown>>,
+  userinfo: Readonly<Record<string, unknown>>,
   { allowedDomains, accountClaim }: SignInRules,
 ): Identity {
-  if (!isStorable(claims.sub, longestSubject)) {
+  if (!isStorable(claims.sub, maxSubject)) {
     throw new SignInError(
       "refused",
       "unusable_subject",
-      "The identifier by which your identity provider knows you is empty, too long or no valid text.",
+      "Your user id at the identity provider is empty, too long or not valid text.",
     );
   }
-  const email = emailOf([claims, told]);
-  if (email !== undefined && !isStorable(email.address, longestEmail)) {
+  const email = emailOf([claims, userinfo]);
+  if (email !== undefined && !isStorable(email.address, maxEmail)) {
     throw new SignInError(
       "refused",
       "unusable_email",
-      "The e-mail address that your identity provider tells of you is too long or no valid text.",
+      "Your e-mail address at the identity provider is too long or not valid text.",
     );
   }
   if (allowedDomains !== undefined) checkDomain(email, allowedDomains);
@@ -64,9 +64,9 @@ export function identityOf(
     issuer: claims.iss,
     subject: claims.sub,
     email: email?.address ?? null,
-    name: nameOf(claims.name) ?? nameOf(told.name) ?? null,
+    name: nameOf(claims.name) ?? nameOf(userinfo.name) ?? null,
     accountName:
-      accountClaim === undefined ? defaultAccount : accountOf(claims[accountClaim] ?? told[accountClaim]),
+      accountClaim === undefined ? defaultAccount : accountOf(claims[accountClaim] ?? userinfo[accountClaim]),
   };
 }
 
@@ -75,7 +75,7 @@ interface Email {
   isVerified: boolean;
 }
 
-/** An address counts as verified only by the word of the very source that names it. */
+/** An address is verified only if the same source says so. */
 function emailOf(sources: readonly Readonly<Record<string, unknown>>[]): Email | undefined {
   const emails = sources.flatMap(({ email, email_verified }): Email[] => {
     const address = textOf(email);
@@ -86,7 +86,11 @@ function emailOf(sources: readonly Readonly<Record<string, unknown>>[]): Email |
 
 function checkDomain(email: Email | undefined, allowedDomains: readonly string[]): void {
   if (email === undefined) {
-    throw new SignInError("refused", "no_email", "Your identity provider tells no e-mail address of you.");
+    throw new SignInError(
+      "refused",
+      "no_email",
+      "Your identity provider did not provide your e-mail address.",
+    );
   }
   if (!email.isVerified) {
     throw new SignInError(
@@ -100,30 +104,30 @@ function checkDomain(email: Email | undefined, allowedDomains: readonly string[]
   throw new SignInError(
     "refused",
     "domain_not_allowed",
-    "People with an e-mail address of your domain may not sign in here.",
+    "The domain of your e-mail address is not allowed to sign in here.",
   );
 }
 
 function accountOf(claim: unknown): string {
   const name = textOf(claim);
-  if (name !== undefined && isStorable(name, longestAccountName)) return name;
+  if (name !== undefined && isStorable(name, maxAccountName)) return name;
   throw new SignInError(
     "refused",
     "no_account",
-    "Your identity provider does not say which account you belong to. Whoever runs it can add that.",
+    "Your identity provider does not say which account you belong to. Ask its administrator to add that.",
   );
 }
 
-/** A name tells nobody from anybody, so that what of it can be kept is kept. */
+/** A name identifies nobody, so the part that can be stored is enough. */
 function nameOf(value: unknown): string | undefined {
-  return textOf(value)?.slice(0, longestName).toWellFormed().replaceAll("\0", "\ufffd");
+  return textOf(value)?.slice(0, maxName).toWellFormed().replaceAll("\0", "\ufffd");
 }
 
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
-/** PostgreSQL keeps neither a half of a surrogate pair nor a NUL. */
+/** PostgreSQL cannot store lone surrogates or NUL. */
 function isStorable(text: string, maxLength: number): boolean {
   return text !== "" && text.length <= maxLength && text.isWellFormed() && !text.includes("\0");
 }

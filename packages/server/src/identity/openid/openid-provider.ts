@@ -16,22 +16,22 @@ import type { SignInAttempt } from "./sign-in-attempt.ts";
 import { SignInError } from "./sign-in-error.ts";
 
 const scope = "openid email profile";
-/** A longer one, of somebody in hundreds of groups, makes an address that servers refuse. */
-const longestIdTokenHint = 4_000;
+/** Longer tokens, for example with hundreds of groups, would make an address that servers refuse. */
+const maxIdTokenHint = 4_000;
 
 export interface OpenidProvider {
-  /** Where the browser goes to sign in, and what must be remembered until it comes back. */
+  /** The address where the browser signs in, and what must be remembered until it returns. */
   begin(returnTo: string): Promise<{ address: URL; attempt: SignInAttempt }>;
-  /** Checks the provider's answer, the query of the address that it sent the browser to. */
+  /** Verifies the provider's response: the query of the callback address. */
   complete(attempt: SignInAttempt, query: string): Promise<{ identity: Identity; idToken: string }>;
-  /** Where the browser goes to sign out there too; undefined if the provider does not say where or cannot be reached. */
+  /** The address where the browser signs out of the provider; undefined if it has none or is unavailable. */
   endSessionAddress(idToken: string | undefined): Promise<URL | undefined>;
 }
 
 export interface OpenidProviderSettings extends ProviderSettings {
-  /** Where the provider sends the browser back to. */
+  /** Where the provider redirects the browser after sign-in. */
   callbackUrl: string;
-  /** Where it sends the browser after it signed out. */
+  /** Where it redirects the browser after sign-out. */
   signedOutUrl: string;
   rules: SignInRules;
 }
@@ -40,7 +40,7 @@ export function createOpenidProvider(settings: OpenidProviderSettings): OpenidPr
   const { callbackUrl, signedOutUrl, rules } = settings;
   const discover = createDiscovery(settings);
 
-  async function discovered<Answer>(read: (config: Configuration) => Answer): Promise<Answer> {
+  async function discovered<Result>(read: (config: Configuration) => Result): Promise<Result> {
     try {
       return read(await discover());
     } catch (error) {
@@ -78,12 +78,12 @@ export function createOpenidProvider(settings: OpenidProviderSettings): OpenidPr
         });
         const claims = tokens.claims();
         if (claims === undefined || tokens.id_token === undefined) throw noIdToken();
-        const mayAsk = config.serverMetadata().userinfo_endpoint !== undefined;
-        const told =
-          mayAsk && lacksClaims(claims, rules)
+        const hasUserinfo = config.serverMetadata().userinfo_endpoint !== undefined;
+        const userinfo =
+          hasUserinfo && lacksClaims(claims, rules)
             ? await fetchUserInfo(config, tokens.access_token, claims.sub)
             : {};
-        return { identity: identityOf(claims, told, rules), idToken: tokens.id_token };
+        return { identity: identityOf(claims, userinfo, rules), idToken: tokens.id_token };
       } catch (error) {
         throw explainProviderError(error);
       }
@@ -92,7 +92,7 @@ export function createOpenidProvider(settings: OpenidProviderSettings): OpenidPr
     async endSessionAddress(idToken) {
       const parameters = {
         post_logout_redirect_uri: signedOutUrl,
-        ...(idToken === undefined || idToken.length > longestIdTokenHint ? {} : { id_token_hint: idToken }),
+        ...(idToken === undefined || idToken.length > maxIdTokenHint ? {} : { id_token_hint: idToken }),
       };
       return await discover()
         .then((config) => buildEndSessionUrl(config, parameters))
@@ -102,5 +102,9 @@ export function createOpenidProvider(settings: OpenidProviderSettings): OpenidPr
 }
 
 function noIdToken(): SignInError {
-  return new SignInError("provider_unavailable", "no_id_token", "The identity provider sent no ID token.");
+  return new SignInError(
+    "provider_unavailable",
+    "no_id_token",
+    "The identity provider did not send an ID token.",
+  );
 }

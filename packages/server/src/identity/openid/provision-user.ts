@@ -3,7 +3,7 @@ import type { Database } from "../../storage/schema/tables.ts";
 import { upsertUserWithAccount } from "../users/users-store.ts";
 import type { Identity } from "./identity-of.ts";
 
-/** Makes the user at their first sign-in, brings them up to date at later ones, and returns their id. */
+/** Creates the user at the first sign-in and updates them at later ones. Returns the user's id. */
 export async function provisionUser(
   database: Database,
   { issuer, subject, email, name, accountName }: Identity,

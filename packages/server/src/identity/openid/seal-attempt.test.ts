@@ -9,14 +9,14 @@ afterEach(() => {
   setSystemTime();
 });
 
-test("A sealed attempt comes back as it was, and nobody reads it on the way", async () => {
+test("A sealed attempt is unreadable and opens unchanged", async () => {
   const sealed = await seal.close(attempt);
   expect(await seal.open(sealed)).toEqual(attempt);
   const readable = sealed.split(".").map((part) => Buffer.from(part, "base64url").toString("latin1"));
   for (const text of Object.values(attempt)) expect(readable.join()).not.toContain(text);
 });
 
-test("It is good until its time is over, and no longer", async () => {
+test("It is valid until it expires", async () => {
   const sealed = await seal.close(attempt);
   setSystemTime(Date.now() + (attemptLifetimeS - 2) * 1000);
   expect(await seal.open(sealed)).toEqual(attempt);
@@ -24,7 +24,7 @@ test("It is good until its time is over, and no longer", async () => {
   expect(await seal.open(sealed)).toBeUndefined();
 });
 
-test("What was changed, or sealed under another secret, is not opened", async () => {
+test("A changed attempt, or one sealed with another secret, does not open", async () => {
   const sealed = await seal.close(attempt);
   expect(await createAttemptSeal("another secret").open(sealed)).toBeUndefined();
   const parts = sealed.split(".");

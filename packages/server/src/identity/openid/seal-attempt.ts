@@ -1,10 +1,10 @@
 import { EncryptJWT, jwtDecrypt } from "jose";
 import { attemptLifetimeS, SignInAttempt } from "./sign-in-attempt.ts";
 
-/** Keeps an attempt in a browser that can neither read nor change it. */
+/** Encrypts an attempt, so that the browser that stores it can neither read nor change it. */
 export interface AttemptSeal {
   close(attempt: SignInAttempt): Promise<string>;
-  /** The attempt, or undefined if it is too old or was not sealed here. */
+  /** Undefined if it is too old or was not sealed with this secret. */
   open(sealed: string): Promise<SignInAttempt | undefined>;
 }
 

@@ -1,9 +1,9 @@
 import { z } from "zod";
 
-/** How long somebody may take at the provider. */
+/** How long a sign-in at the provider may take. */
 export const attemptLifetimeS = 600;
 
-/** What must be remembered, in the browser that set out, until the provider sends it back. */
+/** What the browser remembers until the provider redirects it back. */
 export const SignInAttempt = z.object({
   state: z.string(),
   nonce: z.string(),

@@ -1,10 +1,10 @@
-/** What went wrong, by who can mend it: whoever tries again, whoever grants access, whoever runs the provider. */
+/** Kinds of failed sign-ins: the person can try again, needs access, or the provider must be fixed. */
 export type SignInFailure = "broken_attempt" | "refused" | "provider_unavailable";
 
-/** A sign-in at the identity provider that failed. The message is for the person who tried; `reason` is for the log. */
+/** A failed sign-in at the identity provider. The message is for the person, `reason` for the log. */
 export class SignInError extends Error {
   readonly failure: SignInFailure;
-  /** A word without anything of the person or the attempt in it. */
+  /** A code without personal data. */
   readonly reason: string;
 
   constructor(failure: SignInFailure, reason: string, message: string) {

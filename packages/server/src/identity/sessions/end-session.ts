@@ -4,7 +4,7 @@ import { type AccessChanger, changeAccess } from "../change-access.ts";
 import type { IdentityServices } from "../identity-services.ts";
 import { markEnded, selectIdToken } from "./sessions-store.ts";
 
-/** Ends a session of the caller; once it returns, every process refuses it. */
+/** Ends one of the caller's sessions. All processes refuse it at once. */
 export async function endSession(
   services: Pick<IdentityServices, "store" | "sessionRules">,
   changer: AccessChanger,
@@ -16,7 +16,7 @@ export async function endSession(
   if (!isEnded) throw new ServiceError("not_found", "There is no such session.");
 }
 
-/** Ends the caller's own session. Returns where the browser signs out of the identity provider too, if it has such a page. */
+/** Ends the caller's own session. Returns the identity provider's sign-out address, if it has one. */
 export async function signOut(
   services: Pick<IdentityServices, "store" | "sessionRules" | "openidProvider">,
   changer: AccessChanger,

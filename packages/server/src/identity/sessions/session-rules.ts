@@ -2,15 +2,15 @@ import { microsPerMs, nowMicros } from "../../storage/micros.ts";
 import type { Liveness } from "./sessions-store.ts";
 
 export interface SessionRules {
-  /** Where people sign in now: the provider's configured issuer, or the local one. Sessions from elsewhere count no more. */
+  /** The configured issuer, or the local one. Sessions of other issuers are no longer valid. */
   issuer: string;
-  /** How long a session goes on without being used. */
+  /** Maximum time between uses. */
   idleMs: number;
-  /** How long it goes on at most. */
+  /** Absolute lifetime. */
   maxMs: number;
 }
 
-/** What a session must be like to be live now. */
+/** The conditions of a session that is live now. */
 export function livenessNow({ issuer, idleMs }: Pick<SessionRules, "issuer" | "idleMs">): Liveness {
   const now = nowMicros();
   return { issuer, now, seenSince: now - idleMs * microsPerMs };

@@ -2,15 +2,15 @@ import { randomBytes } from "node:crypto";
 import { createKeyDigest, type KeyDigest } from "../api-keys/key-digest.ts";
 
 const tokenBytes = 32;
-/** No token has a colon, so that no CSRF token is the digest of a session. */
+/** Tokens contain no colon, so no CSRF token equals a session's digest. */
 const csrfLabel = "csrf:";
 
 export interface SessionTokens {
   /** 256 random bits. */
   generate(): string;
-  /** What of a token is stored. */
+  /** The form in which a token is stored. */
   digestOf: KeyDigest;
-  /** What a page of the session proves itself by. It says nothing of the token, which the page cannot read. */
+  /** The token of the session's pages. It does not reveal the session's token, which pages cannot read. */
   csrfTokenOf(token: string): string;
 }
 

@@ -9,7 +9,7 @@ export type Session = Omit<
   "digest" | "user_id" | "issuer" | "id_token" | "ended_at"
 >;
 
-/** What the token of a session is checked against. */
+/** What a session token in a request is checked against. */
 export interface SessionRecord {
   id: string;
   user_id: string;
@@ -17,11 +17,11 @@ export interface SessionRecord {
   last_seen_at: Micros;
 }
 
-/** Sessions that are over in no way: neither ended, nor too old, nor unused for too long, nor from where nobody signs in now. */
+/** Conditions of live sessions: of the current issuer, neither ended nor expired, and used recently. */
 export interface Liveness {
   issuer: string;
   now: Micros;
-  /** The earliest last use of a session that goes on. */
+  /** The earliest last use of a live session. */
   seenSince: Micros;
 }
 
@@ -109,7 +109,7 @@ export async function selectIdToken(database: Database, sessionId: string): Prom
   return session?.id_token ?? undefined;
 }
 
-/** Ends a user's session. True if the user has it; its first end stays. */
+/** Ends a user's session. Returns whether the user has it; the time of a first end stays. */
 export async function markEnded(
   database: Database,
   userId: string,
@@ -129,7 +129,7 @@ export async function markEnded(
   return ended !== undefined;
 }
 
-/** Ends every session of a user that is not past its expiry, and says how many. */
+/** Ends a user's unexpired sessions and returns how many. */
 export async function markAllEnded(database: Database, userId: string, endedAt: Micros): Promise<number> {
   const { numUpdatedRows } = await database
     .updateTable("sessions")
@@ -141,7 +141,7 @@ export async function markAllEnded(database: Database, userId: string, endedAt: 
   return Number(numUpdatedRows);
 }
 
-/** Deletes some of the sessions that are past their expiry, the oldest first. */
+/** Deletes some expired sessions, the oldest first. */
 export async function deleteExpiredSessions(database: Database, now: Micros, limit: number): Promise<void> {
   await database
     .deleteFrom("sessions")

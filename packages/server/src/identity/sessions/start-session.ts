@@ -5,13 +5,13 @@ import { lockUsers } from "../users/users-store.ts";
 import { deleteExpiredSessions, insertSession, markEnded } from "./sessions-store.ts";
 
 const maxUserAgentLength = 200;
-/** More than one, so that the table shrinks after a busy time. */
-const clearedAtOnce = 20;
+/** More than one per sign-in, so that the table shrinks after a busy time. */
+const deletedAtOnce = 20;
 
-/** The browser that is signed in. */
+/** The browser that signs in. */
 export interface SessionBrowser {
   userAgent: string | null;
-  /** The session that it had, which ends. */
+  /** Its previous session, which ends. */
   earlier: { userId: string; sessionId: string } | undefined;
 }
 
@@ -21,7 +21,7 @@ export interface SignedIn {
   idToken: string | null;
 }
 
-/** Signs a user in and returns the session's token for their browser; it is stored nowhere. */
+/** Signs a user in and returns the session's token, which is not stored. */
 export async function startSession(
   services: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
   signedIn: SignedIn,
@@ -30,7 +30,7 @@ export async function startSession(
   return await admitSession(services, signedIn.userId, async () => signedIn, browser);
 }
 
-/** The same for the user that `admit` finds, or refuses, in the same transaction. Takes turns with others of the same `turn`. */
+/** The same for the user that `admit` returns in the same transaction; it throws to refuse. Calls with the same `turn` run one at a time. */
 export async function admitSession(
   { store, sessionTokens, sessionRules }: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
   turn: string,
@@ -39,7 +39,7 @@ export async function admitSession(
 ): Promise<string> {
   const token = sessionTokens.generate();
   const now = nowMicros();
-  // Finished even if the browser disconnects: it is on its way to this very page.
+  // Finished even if the browser disconnects, as browsers do when they load the next page.
   const database = store.writer({ accountId: turn, signal: new AbortController().signal });
   await database.transaction().execute(async (transaction) => {
     const { userId, idToken } = await admit(transaction);
@@ -58,7 +58,7 @@ export async function admitSession(
     });
     if (earlier !== undefined) await markEnded(transaction, earlier.userId, earlier.sessionId, now);
   });
-  // What cannot be cleared away now is cleared away by a later one.
-  await deleteExpiredSessions(database, now, clearedAtOnce).catch(() => {});
+  // If it fails, a later sign-in deletes them.
+  await deleteExpiredSessions(database, now, deletedAtOnce).catch(() => {});
   return token;
 }

@@ -4,16 +4,16 @@ import type { IdentityServices } from "../identity-services.ts";
 import { livenessNow } from "./session-rules.ts";
 import { markSeen, selectLiveSession } from "./sessions-store.ts";
 
-/** How old `last_seen_at` gets before it is written again; with a short idle limit less, or it would end what is in use. */
-const seenGrainMs = 60_000;
-const seenGrainShare = 0.1;
+/** `last_seen_at` is written again when it is older than this; less with a short idle limit, or sessions in use would end. */
+const seenPrecisionMs = 60_000;
+const seenPrecisionShare = 0.1;
 
 export interface VerifiedSession {
   caller: Caller & { proof: Extract<Proof, { kind: "session" }> };
   csrfToken: string;
 }
 
-/** The session that `token` stands for, or undefined. The store is asked each time, so that an ended one is refused at once. */
+/** The session of a token, or undefined. Looked up each time, so that ended sessions are refused at once. */
 export async function verifySession(
   { store, sessionTokens, sessionRules }: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
   token: string,
@@ -21,8 +21,8 @@ export async function verifySession(
   const live = livenessNow(sessionRules);
   const record = await selectLiveSession(store.database, sessionTokens.digestOf(token), live);
   if (record === undefined) return undefined;
-  const grainMs = Math.min(seenGrainMs, sessionRules.idleMs * seenGrainShare);
-  if (record.last_seen_at <= live.now - grainMs * microsPerMs) {
+  const precisionMs = Math.min(seenPrecisionMs, sessionRules.idleMs * seenPrecisionShare);
+  if (record.last_seen_at <= live.now - precisionMs * microsPerMs) {
     await markSeen(store.database, record.id, live.now);
   }
   return {

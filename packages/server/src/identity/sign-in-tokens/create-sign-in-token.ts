@@ -6,9 +6,9 @@ import { deleteExpiredTokens, insertSignInToken } from "./sign-in-tokens-store.t
 
 const tokenBytes = 32;
 const validForMs = 12 * 60 * 60_000;
-const clearedAtOnce = 20;
+const deletedAtOnce = 20;
 
-/** Makes a token that signs one browser in as this user, once. It is not kept anywhere. */
+/** Creates a token that signs in one browser as this user, once. It is not stored. */
 export async function createSignInToken(
   database: Database,
   digestOf: KeyDigest,
@@ -23,7 +23,7 @@ export async function createSignInToken(
     expires_at: now + validForMs * microsPerMs,
     used_at: null,
   });
-  // What cannot be cleared away now is cleared away by a later one.
-  await deleteExpiredTokens(database, now, clearedAtOnce).catch(() => {});
+  // If it fails, a later token deletes them.
+  await deleteExpiredTokens(database, now, deletedAtOnce).catch(() => {});
   return token;
 }

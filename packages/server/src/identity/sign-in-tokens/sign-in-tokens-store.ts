@@ -6,7 +6,7 @@ export async function insertSignInToken(database: Database, row: SignInTokensTab
   await database.insertInto("sign_in_tokens").values(row).execute();
 }
 
-/** Whose token it is, for the one caller that uses it up; undefined for every other one. */
+/** Uses up a token and returns its user's id; undefined if it is unknown, used or expired. */
 export async function markUsed(
   database: Database,
   digest: string,
@@ -33,7 +33,7 @@ export async function markAllUsed(database: Database, userId: string, usedAt: Mi
     .execute();
 }
 
-/** Deletes some of the tokens that are past their expiry, the oldest first. */
+/** Deletes some expired tokens, the oldest first. */
 export async function deleteExpiredTokens(database: Database, now: Micros, limit: number): Promise<void> {
   await database
     .deleteFrom("sign_in_tokens")

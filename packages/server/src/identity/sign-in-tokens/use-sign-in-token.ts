@@ -5,7 +5,7 @@ import type { IdentityServices } from "../identity-services.ts";
 import { admitSession, type SessionBrowser } from "../sessions/start-session.ts";
 import { markUsed } from "./sign-in-tokens-store.ts";
 
-/** Uses up a token of a printed address and signs its user in, or refuses one that is unknown, used or too old. Returns the session's token. */
+/** Uses up a sign-in link's token and signs in its user. Returns the session's token. */
 export async function useSignInToken(
   services: Pick<IdentityServices, "store" | "sessionTokens" | "sessionRules">,
   digestOf: KeyDigest,
@@ -20,7 +20,7 @@ export async function useSignInToken(
       if (userId !== undefined) return { userId, idToken: null };
       throw new ServiceError(
         "unauthenticated",
-        "This address was used already, or it is older than 12 hours.",
+        "This sign-in link was already used or is older than 12 hours.",
       );
     },
     browser,

@@ -6,8 +6,8 @@ import { markAllUsed } from "../sign-in-tokens/sign-in-tokens-store.ts";
 import { lockUsers } from "./users-store.ts";
 
 /**
- * Ends all access that a user has now: their sessions are refused at once by every process, their keys within 5 s. The user
- * stays, and who can still sign in gets in again.
+ * Ends a user's current access: all processes refuse the sessions at once and the keys within 5 s. The user is not deleted and can
+ * sign in again if the provider allows it.
  */
 export async function endUser(
   database: Database,
@@ -16,7 +16,7 @@ export async function endUser(
   return await database.transaction().execute(async (transaction) => {
     const now = nowMicros();
     await markAllUsed(transaction, userId, now);
-    // Whatever is being added to the user's access is there before it is ended, or is refused after.
+    // Keys and sessions that are being created are either ended below or refused afterwards.
     await lockUsers(transaction, [userId]);
     const sessions = await markAllEnded(transaction, userId, now);
     const keys = await markAllRevoked(transaction, userId, now);

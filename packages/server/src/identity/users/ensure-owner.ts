@@ -2,11 +2,11 @@ import { nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { insertUserWithAccount, selectUserByIdentity, type User } from "./users-store.ts";
 
-/** What stands for an identity provider where people sign in by a printed address. */
+/** The issuer of local mode, in which people sign in with a printed link. */
 export const localIssuer = "urn:presage:local";
 const ownerSubject = "owner";
 
-/** The one user of local mode, to whom the bootstrap key belongs in every mode. Made at the first start. */
+/** The only user of local mode, and the bootstrap key's user in every mode. Created at the first start. */
 export async function ensureOwner(database: Database): Promise<User> {
   const known = await selectUserByIdentity(database, localIssuer, ownerSubject);
   if (known !== undefined) return known;

@@ -2,7 +2,7 @@ import type { Micros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { Liveness } from "../sessions/sessions-store.ts";
 
-/** A user, and how many ways in they have now. */
+/** A user with the number of their live sessions and active keys. */
 export interface UserAccess {
   id: string;
   email: string | null;
@@ -14,7 +14,7 @@ export interface UserAccess {
   active_keys: number;
 }
 
-/** Every user, in the order in which they came. */
+/** All users, oldest first. */
 export async function selectUsersAccess(database: Database, live: Liveness): Promise<UserAccess[]> {
   const users = await database
     .selectFrom("users")
@@ -53,7 +53,7 @@ export async function selectUsersAccess(database: Database, live: Liveness): Pro
   }));
 }
 
-/** The users of this id or this e-mail address, its letters large or small. */
+/** The users with this id or, in any letter case, this e-mail address. */
 export async function selectUserIds(database: Database, idOrEmail: string): Promise<string[]> {
   const wanted = idOrEmail.toLowerCase();
   const users = await database

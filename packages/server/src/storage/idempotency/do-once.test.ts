@@ -7,7 +7,7 @@ import { doOnce } from "./do-once.ts";
 
 onEachDatabase(({ name, create }) => {
   if (name !== "PostgreSQL") return;
-  test("what is done is answered before the requests of former days are cleared away", async () => {
+  test("the result is returned before old requests are deleted", async () => {
     await using store = await openStore(await create());
     const { database } = store;
     const old = { id: "old", request_digest: "", receipt: "", created_at: 0 };

@@ -3,22 +3,22 @@ import { type Micros, microsPerMs, nowMicros } from "../micros.ts";
 import type { Database } from "../schema/tables.ts";
 import { type Once, ReusedKeyError } from "./once.ts";
 
-/** How long a request is remembered: far longer than any client goes on trying. */
+/** Far longer than any client retries. */
 const rememberedForMs = 24 * 60 * 60_000;
-/** More than one, so that the table shrinks after a busy time. */
-const clearedAtOnce = 20;
+/** More than one per request, so that the table shrinks after a busy time. */
+const deletedAtOnce = 20;
 
 /**
- * Notes a request with its receipt, unless it was noted before: then that receipt is returned. Whoever notes it first
- * makes its twins wait for the end of the transaction.
+ * Records a request with its receipt, or returns the receipt if it was recorded before. Duplicates wait until the transaction of
+ * the first ends.
  */
-export async function noteRequest(
+export async function recordRequest(
   transaction: Database,
   { id, requestDigest }: Once,
   receipt: string,
 ): Promise<string | undefined> {
   const now = nowMicros();
-  const noted = await transaction
+  const recorded = await transaction
     .insertInto("idempotent_requests")
     .values({ id, request_digest: requestDigest, receipt, created_at: now })
     .onConflict((conflict) =>
@@ -29,7 +29,7 @@ export async function noteRequest(
     )
     .returning("id")
     .executeTakeFirst();
-  if (noted !== undefined) return undefined;
+  if (recorded !== undefined) return undefined;
   const earlier = await transaction
     .selectFrom("idempotent_requests")
     .select(["request_digest", "receipt"])
@@ -43,7 +43,7 @@ export async function writeReceipt(transaction: Database, id: string, receipt: s
   await transaction.updateTable("idempotent_requests").set({ receipt }).where("id", "=", id).execute();
 }
 
-/** Deletes some of the requests that need not be remembered any more, the oldest first. */
+/** Deletes some of the expired requests, the oldest first. */
 export async function forgetOldRequests(database: Database): Promise<void> {
   const until = forgottenUntil(nowMicros());
   await database
@@ -54,8 +54,8 @@ export async function forgetOldRequests(database: Database): Promise<void> {
         .select("id")
         .where("created_at", "<=", until)
         .orderBy("created_at")
-        .limit(clearedAtOnce)
-        // Another process clears those away.
+        .limit(deletedAtOnce)
+        // Another process is deleting locked ones.
         .$if(isPostgres(database), (query) => query.forUpdate().skipLocked()),
     )
     .where("created_at", "<=", until)

@@ -1,6 +1,6 @@
 import { type Kysely, type Migration, sql } from "kysely";
 import { isPostgres } from "../is-postgres.ts";
-import { keptInKey } from "./without-rowid.ts";
+import { withoutRowid } from "./without-rowid.ts";
 
 /** The filters of a search that are an equality; each has the index that serves it in the order of ids. */
 const searchedColumns = [
@@ -125,7 +125,7 @@ async function createTags(db: Kysely<unknown>): Promise<void> {
     .addColumn("value", "text", (column) => column.notNull())
     .addColumn("result_id", "bigint", (column) => column.notNull())
     .addPrimaryKeyConstraint("evaluation_tags_of_a_value", ["account_id", "name", "value", "result_id"])
-    .modifyEnd(keptInKey(db))
+    .modifyEnd(withoutRowid(db))
     .execute();
 }
 
@@ -188,7 +188,7 @@ async function createRollups(db: Kysely<unknown>): Promise<void> {
     .addColumn("score_sum", "double precision", (column) => column.notNull())
     .addColumn("score_sum_of_squares", "double precision", (column) => column.notNull())
     .addPrimaryKeyConstraint("evaluation_counts_of_a_day", ["series_id", "day", "verdict", "score_mille"])
-    .modifyEnd(keptInKey(db))
+    .modifyEnd(withoutRowid(db))
     .execute();
 }
 

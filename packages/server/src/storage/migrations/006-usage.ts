@@ -1,5 +1,5 @@
 import type { Kysely, Migration } from "kysely";
-import { keptInKey } from "./without-rowid.ts";
+import { withoutRowid } from "./without-rowid.ts";
 
 export const usage: Migration = {
   async up(db: Kysely<unknown>) {
@@ -20,7 +20,7 @@ export const usage: Migration = {
         "operation",
         "outcome",
       ])
-      .modifyEnd(keptInKey(db))
+      .modifyEnd(withoutRowid(db))
       .execute();
     await db.schema
       .createTable("usage_latencies")
@@ -30,7 +30,7 @@ export const usage: Migration = {
       .addColumn("bucket", "integer", (column) => column.notNull())
       .addColumn("count", "bigint", (column) => column.notNull())
       .addPrimaryKeyConstraint("usage_latencies_of_an_hour", ["account_id", "hour", "measure", "bucket"])
-      .modifyEnd(keptInKey(db))
+      .modifyEnd(withoutRowid(db))
       .execute();
   },
 };

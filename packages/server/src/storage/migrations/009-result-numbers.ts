@@ -1,7 +1,7 @@
 import { type Kysely, type Migration, type RawBuilder, sql } from "kysely";
 import { isPostgres } from "../is-postgres.ts";
 import * as numbers from "../result-numbers.ts";
-import { keptInKey } from "./without-rowid.ts";
+import { withoutRowid } from "./without-rowid.ts";
 
 const sequence = sql.ref(numbers.resultNumbers);
 const sequenceName = sql.lit(numbers.resultNumbers);
@@ -39,7 +39,7 @@ async function createTimes(db: Kysely<unknown>): Promise<void> {
     .addColumn("earliest", "bigint", (column) => column.notNull())
     .addColumn("latest", "bigint", (column) => column.notNull())
     .addPrimaryKeyConstraint("evaluation_times_of_a_stretch", ["stretch"])
-    .modifyEnd(keptInKey(db))
+    .modifyEnd(withoutRowid(db))
     .execute();
 }
 

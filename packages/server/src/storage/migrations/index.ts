@@ -10,7 +10,7 @@ import { sessionIssuers } from "./008-session-issuers.ts";
 import { resultNumbers } from "./009-result-numbers.ts";
 import { idempotentRequests } from "./010-idempotent-requests.ts";
 
-/** Every migration by its name, in the order in which they run. A name never changes once it has been released. */
+/** Migrations by name, in the order in which they run. Names of released migrations never change. */
 export const migrations: Record<string, Migration> = {
   "001-identity": identity,
   "002-error-taxonomies": errorTaxonomies,

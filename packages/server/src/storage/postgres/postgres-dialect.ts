@@ -5,28 +5,28 @@ import { postgresDriver } from "./postgres-driver.ts";
 const connectTimeoutMs = 3_000;
 const defaultMaxConnections = 10;
 /**
- * PostgreSQL's type numbers of `bigint`, and of `numeric`, which is the sum of a bigint and the mean of any integer. No column
- * is numeric, and our largest numbers are microseconds, well inside a double's exact range.
+ * The type OIDs of `bigint` and of `numeric`, the type of a bigint's sum and of any integer's mean. No column is numeric, and the
+ * largest numbers are microseconds, well within a double's exact range.
  */
 const numberOids = new Set([20, 1700]);
 
-/** How long a session may do what, so that none holds up others for long. Without a limit, as the server has it. */
+/** Time limits of a session, so that none blocks others for long. Absent: the server's own. */
 export interface PostgresLimits {
   /** A statement that waits longer for a lock fails. */
   lockTimeoutMs?: number;
-  /** A transaction in which nothing happens for so long is taken back: whoever began it is frozen or gone. */
+  /** A transaction that is idle for this long is rolled back: its process is frozen or gone. */
   idleInTransactionTimeoutMs?: number;
-  /** A statement that takes longer fails; with 0 it may take as long as it needs. */
+  /** A statement that takes longer fails; 0: no limit. */
   statementTimeoutMs?: number;
-  /** When the server itself is taken to be silent, and the connection is cut. Above all of the others. */
-  answerTimeoutMs?: number;
+  /** The connection is closed if the server does not respond for this long. Must exceed the other limits. */
+  responseTimeoutMs?: number;
 }
 
 export interface PostgresListeners {
-  /** Hears of connections that died while nobody used them. */
+  /** Called when an idle connection is lost. */
   onConnectionLost(error: Error): void;
-  /** Hears of each statement that was answered. */
-  onAnswer?(): void;
+  /** Called after each successful statement. */
+  onSuccess?(): void;
 }
 
 export interface PostgresOptions extends PostgresListeners {
@@ -36,26 +36,26 @@ export interface PostgresOptions extends PostgresListeners {
 }
 
 export function postgresDialect(url: string, options: PostgresOptions): Dialect {
-  const { answerTimeoutMs } = options.limits ?? {};
+  const { responseTimeoutMs } = options.limits ?? {};
   const settings = sessionSettings(options);
   const pool = new pg.Pool({
     connectionString: url,
     max: options.maxConnections ?? defaultMaxConnections,
     connectionTimeoutMillis: connectTimeoutMs,
-    ...(answerTimeoutMs === undefined ? {} : { query_timeout: answerTimeoutMs }),
+    ...(responseTimeoutMs === undefined ? {} : { query_timeout: responseTimeoutMs }),
     keepAlive: true,
     application_name: "presage",
     types: {
       getTypeParser: (oid, format) => (numberOids.has(oid) ? Number : pg.types.getTypeParser(oid, format)),
     },
-    // By statement, because poolers such as PgBouncer refuse a connection that asks for them at its start.
-    onConnect: (client) => settle(client as pg.Client, settings),
+    // With a statement, because poolers such as PgBouncer refuse them as startup parameters.
+    onConnect: (client) => applySettings(client as pg.Client, settings),
   });
-  // The pool hangs its whole client onto the error, which is nothing for a log.
+  // The pool attaches its whole client to the error, which does not belong in a log.
   pool.on("error", (error) => options.onConnectionLost(Object.assign(error, { client: undefined })));
   return {
     createAdapter: () => new PostgresAdapter(),
-    createDriver: () => postgresDriver(pool, options.onAnswer),
+    createDriver: () => postgresDriver(pool, options.onSuccess),
     createIntrospector: (database) => new PostgresIntrospector(database),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   };
@@ -66,7 +66,7 @@ function sessionSettings({ limits = {}, isReadOnly = false }: PostgresOptions): 
     lock_timeout: limits.lockTimeoutMs,
     idle_in_transaction_session_timeout: limits.idleInTransactionTimeoutMs,
     statement_timeout: limits.statementTimeoutMs,
-    // Whoever waited for a row sees it as it then is; any other level would refuse them.
+    // After waiting for a row, a statement sees its new version; in stricter levels it would fail.
     default_transaction_isolation: "'read committed'",
     default_transaction_read_only: isReadOnly ? "on" : undefined,
   };
@@ -76,11 +76,11 @@ function sessionSettings({ limits = {}, isReadOnly = false }: PostgresOptions): 
     .join("; ");
 }
 
-async function settle(client: pg.Client, settings: string): Promise<void> {
+async function applySettings(client: pg.Client, settings: string): Promise<void> {
   try {
     await client.query({ text: settings, query_timeout: connectTimeoutMs } as pg.QueryConfig);
   } catch (error) {
-    // A farewell might never be answered.
+    // An orderly close might wait forever.
     client.connection.stream.destroy();
     throw error;
   }

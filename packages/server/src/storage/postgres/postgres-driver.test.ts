@@ -16,7 +16,7 @@ const limits: PostgresLimits = {
   idleInTransactionTimeoutMs: 300,
   lockTimeoutMs: 300,
   statementTimeoutMs: 600,
-  answerTimeoutMs: 900,
+  responseTimeoutMs: 900,
 };
 
 let relay: Relay;
@@ -75,7 +75,7 @@ async function serversPid(): Promise<number | undefined> {
   return rows[0]?.pid;
 }
 
-/** States of the connections that Presage has at the server. */
+/** The states of the connections to the server. */
 async function states(): Promise<string[]> {
   const { rows } = await outside.query<{ state: string }>(
     "select state from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
@@ -83,7 +83,7 @@ async function states(): Promise<string[]> {
   return rows.map(({ state }) => state);
 }
 
-test("a transaction whose statement is not answered is taken back, and the next one is not in it", async () => {
+test("a transaction without a response is rolled back, and the next one is not part of it", async () => {
   const pid = await serversPid();
   const failure = await failureOf(
     database.transaction().execute(async (transaction) => {
@@ -100,7 +100,7 @@ test("a transaction whose statement is not answered is taken back, and the next 
   expect(await eventually(states, (all) => all.length === 1)).toEqual(["idle"]);
 });
 
-test("a transaction that could not begin leaves nothing open for the next caller", async () => {
+test("a transaction that could not begin leaves no open transaction", async () => {
   await serversPid();
   relay.silence();
   const failure = await failureOf(
@@ -113,7 +113,7 @@ test("a transaction that could not begin leaves nothing open for the next caller
   expect(await notes()).toEqual(["next"]);
 });
 
-test("whoever gets no connection of a server that answers others is told that it is busy, not out of order", async () => {
+test("a caller without a connection is told that the database is busy if the server responds to others", async () => {
   let isOver = false;
   const busy = database.transaction().execute(async (transaction) => {
     while (!isOver) await sql`select pg_sleep(0.1)`.execute(transaction);
@@ -126,9 +126,9 @@ test("whoever gets no connection of a server that answers others is told that it
   expect(await notes()).toEqual([]);
 });
 
-test("whoever gets no connection of a server that answers nobody is told that it is out of order", async () => {
+test("a caller without a connection is told that the database is unavailable if the server does not respond", async () => {
   await database.destroy();
-  database = open(false, { ...limits, answerTimeoutMs: 6_000 });
+  database = open(false, { ...limits, responseTimeoutMs: 6_000 });
   await serversPid();
   relay.silence();
   const silent = failureOf(note("unanswered"));
@@ -138,8 +138,8 @@ test("whoever gets no connection of a server that answers nobody is told that it
   await silent;
 });
 
-test("a commit that is not answered is uncertain", async () => {
-  // As the protocol ends a statement: the settings of a session have "committed" in them.
+test("a commit without a response is uncertain", async () => {
+  // With the protocol's terminator, because the session's settings also contain "committed".
   relay.holdAnswersTo("commit\0");
   const failure = await failureOf(
     database.transaction().execute((transaction) => note("kept after all", transaction)),
@@ -148,7 +148,7 @@ test("a commit that is not answered is uncertain", async () => {
   expect(await notes()).toEqual(["kept after all"]);
 });
 
-test("a write outside of a transaction that is not answered is uncertain, a read is not", async () => {
+test("a write outside a transaction is uncertain without a response, a read is not", async () => {
   relay.holdAnswersTo("insert");
   const writing = await failureOf(note("kept after all"));
   expect([isStoreUnavailable(writing), isStoreUncertain(writing)]).toEqual([true, true]);
@@ -158,7 +158,7 @@ test("a write outside of a transaction that is not answered is uncertain, a read
   expect(await notes()).toEqual(["kept after all"]);
 });
 
-test("a connection that the server ends in a transaction fails it for certain", async () => {
+test("a transaction fails with certainty when the server closes its connection", async () => {
   const pid = await serversPid();
   const failure = await failureOf(
     database.transaction().execute(async (transaction) => {
@@ -172,7 +172,7 @@ test("a connection that the server ends in a transaction fails it for certain", 
   expect(await notes()).toEqual(["next"]);
 });
 
-test("a transaction in which nothing happens for long is taken back by the server, and says so", async () => {
+test("an idle transaction is rolled back by the server and fails", async () => {
   const failure = await failureOf(
     database.transaction().execute(async (transaction) => {
       await note("never", transaction);
@@ -184,7 +184,7 @@ test("a transaction in which nothing happens for long is taken back by the serve
   expect(await notes()).toEqual(["next"]);
 });
 
-test("a lock is waited for no longer than allowed, and the connection stays good", async () => {
+test("waiting for a lock times out, and the connection stays usable", async () => {
   const pid = await serversPid();
   await outside.query("begin; lock table notes");
   const failure = await failureOf(note("never"));
@@ -195,7 +195,7 @@ test("a lock is waited for no longer than allowed, and the connection stays good
   expect(await serversPid()).toBe(pid);
 });
 
-test("a statement that takes too long is ended by the server, and the connection stays good", async () => {
+test("a long statement times out, and the connection stays usable", async () => {
   const pid = await serversPid();
   const failure = await failureOf(sql`select pg_sleep(5)`.execute(database));
   expect(failure).toMatchObject({ code: "57014" });
@@ -203,7 +203,7 @@ test("a statement that takes too long is ended by the server, and the connection
   expect(await serversPid()).toBe(pid);
 });
 
-test("what the server refuses is the failure, also where the rollback after it is not answered", async () => {
+test("the server's error is reported even if the rollback after it gets no response", async () => {
   await note("taken");
   relay.holdAnswersTo("rollback");
   const failure = await failureOf(
@@ -216,7 +216,7 @@ test("what the server refuses is the failure, also where the rollback after it i
   expect(await notes()).toEqual(["next", "taken"]);
 });
 
-test("a transaction does not count as kept if it hid a failure", async () => {
+test("a transaction that hid a failed statement is not reported as committed", async () => {
   await note("taken");
   const failure = await failureOf(
     database.transaction().execute(async (transaction) => {
@@ -226,13 +226,13 @@ test("a transaction does not count as kept if it hid a failure", async () => {
   );
   expect(failure).toMatchObject({
     code: "store_unavailable",
-    cause: { message: expect.stringContaining("taken back") },
+    cause: { message: expect.stringContaining("rolled back") },
   });
   await note("next");
   expect(await notes()).toEqual(["next", "taken"]);
 });
 
-test("a connection that dies while nobody uses it is told of, and another takes its place", async () => {
+test("a lost idle connection is reported and replaced", async () => {
   await outside.query("select pg_terminate_backend($1)", [await serversPid()]);
   expect(
     (
@@ -246,20 +246,20 @@ test("a connection that dies while nobody uses it is told of, and another takes 
   expect(await notes()).toEqual(["next"]);
 });
 
-test("a server that cannot be reached is not available", async () => {
+test("an unreachable server is unavailable", async () => {
   await relay.stop();
   const failure = await failureOf(note("never"));
   expect([isStoreUnavailable(failure), isStoreUncertain(failure)]).toEqual([true, false]);
 });
 
-test("where only reading is allowed, a write is refused", async () => {
+test("a read-only session refuses writes", async () => {
   const reader = open(true);
   expect(await failureOf(note("never", reader))).toMatchObject({ code: "25006" });
   expect(await reader.selectFrom("notes").selectAll().execute()).toEqual([]);
   await reader.destroy();
 });
 
-test("a connection to a server that takes no writes is exchanged, as another server may do so by now", async () => {
+test("a connection to a read-only server is replaced", async () => {
   const readOnlyByDefault = `alter database ${new URL(directUrl).pathname.slice(1)} set default_transaction_read_only`;
   await outside.query(`${readOnlyByDefault} = on`);
   expect(await failureOf(note("never"))).toMatchObject({ code: "25006" });
@@ -268,7 +268,7 @@ test("a connection to a server that takes no writes is exchanged, as another ser
   expect(await eventually(refused, (isRefused) => !isRefused, 20_000)).toBe(false);
 });
 
-test("whoever waited for a row sees it as it then is, also where the server's default is stricter", async () => {
+test("after waiting for a row a statement sees its new version, even if the server's default isolation is stricter", async () => {
   await outside.query(`alter database ${new URL(directUrl).pathname.slice(1)}
     set default_transaction_isolation = 'serializable'`);
   expect((await sql`show transaction_isolation`.execute(database)).rows).toEqual([
@@ -276,7 +276,7 @@ test("whoever waited for a row sees it as it then is, also where the server's de
   ]);
 });
 
-test("destroy waits for what is under way, and not for a server that is silent", async () => {
+test("destroy waits for statements in progress, but not for a server that does not respond", async () => {
   const slow = sql`select pg_sleep(0.4)`.execute(database);
   await Bun.sleep(100);
   const ended = database.destroy();
@@ -295,7 +295,7 @@ test("destroy waits for what is under way, and not for a server that is silent",
   expect(performance.now() - startedAtMs).toBeLessThan(5_000);
 });
 
-test("after destroy nothing is asked any more", async () => {
+test("after destroy no statement is sent", async () => {
   await note("first");
   await database.destroy();
   await expect(note("second")).rejects.toThrow("destroyed");

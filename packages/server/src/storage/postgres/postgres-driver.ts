@@ -2,55 +2,54 @@ import { CompiledQuery, type DatabaseConnection, type Driver } from "kysely";
 import pg from "pg";
 import { storeBusy, storeUnavailable, storeUncertain } from "../store-error.ts";
 
-/** How long connections that are told to end may take before they are cut. */
-const farewellMs = 1_000;
+/** How long an orderly close of connections may take. */
+const closeTimeoutMs = 1_000;
 
-/** With these the server ends the connection: an operator, a crash, a transaction in which nothing happened for long. */
+/** SQLSTATEs with which the server ends the connection: an operator, a crash, an idle transaction. */
 const endsConnection = /^(57P|08|25P0[34])/;
-/** Of them, the one that the server says only while a transaction is idle. */
-const idledAway = "25P03";
-/** What a server answers to a write that is not, or no longer, the one to write to. */
+/** Of these, the one sent only while a transaction is idle. */
+const idleTimeout = "25P03";
+/** The response of a read-only server to a write. */
 const readOnly = "25006";
-/** So old must a connection to such a server be to be exchanged for one that may lead to another server. */
-const exchangeAfterMs = 5_000;
-/** With these it may be the server's end as well, if it came upon them while it wrote its log. */
+/** A connection to such a server is replaced after this time: the address may lead to another server by then. */
+const replaceAfterMs = 5_000;
+/** After these the server may have ended as well, if it was writing its log. */
 const mayEndServer = /^(53|58|XX)/;
 
 interface Session extends DatabaseConnection {
   client: pg.PoolClient;
   openedAtMs: number;
   isInTransaction: boolean;
-  /** Whether another connection may be better. */
+  /** Whether it should be replaced. */
   isOutdated: boolean;
-  /** Why nothing may be sent on it any more. */
+  /** Why it must not be used any more. */
   failure: unknown;
 }
 
 /**
- * Kysely's driver would hand out a connection again after a statement on it timed out or its rollback failed: the transaction
- * of the caller before stays open on it, and what the next ones commit is in that transaction, and is lost with it. Here a
- * connection whose state is not known is cut at once, so that the server takes back what was under way, and no statement ever
- * runs on it again.
+ * Kysely's own driver reuses a connection after a statement timed out or a rollback failed: the old transaction is still open on
+ * it, and the next callers' commits are lost with that transaction. This driver closes a connection in an unknown state at once,
+ * so that the server rolls back, and no further statement runs on it.
  */
-export function postgresDriver(pool: pg.Pool, onAnswer: () => void = () => {}): Driver {
+export function postgresDriver(pool: pg.Pool, onSuccess: () => void = () => {}): Driver {
   const sessions = new Map<pg.PoolClient, Session>();
-  let answeredAtMs = Number.NEGATIVE_INFINITY;
+  let respondedAtMs = Number.NEGATIVE_INFINITY;
   let inUse = 0;
   let onUnused: (() => void) | undefined;
 
   pool.on("connect", (client) => {
     const session = openSession(client, () => {
-      answeredAtMs = performance.now();
-      onAnswer();
+      respondedAtMs = performance.now();
+      onSuccess();
     });
     sessions.set(client, session);
-    // The pool listens only to connections that nobody uses. One that dies in use fails the statement that uses it; without
-    // a listener of its own it would end the process as well.
+    // The pool only listens to idle connections. One that is lost in use fails its statement; without a listener it would also
+    // end the process.
     client.on("error", (error) => {
       session.failure ??= error;
     });
     client.on("end", () => {
-      session.failure ??= new Error("the connection ended");
+      session.failure ??= new Error("the connection was closed");
       sessions.delete(client);
     });
   });
@@ -60,10 +59,10 @@ export function postgresDriver(pool: pg.Pool, onAnswer: () => void = () => {}): 
     if (inUse === 0) onUnused?.();
   }
 
-  /** Whether others had all the connections, and the server answered them meanwhile. One that is silent is out of order. */
+  /** Whether all connections were in use and the server responded meanwhile. If it did not, it is unavailable. */
   function isBusy(sinceMs: number): boolean {
-    const sound = sessions.values().reduce((sum, { failure }) => sum + Number(failure === undefined), 0);
-    return sound >= pool.options.max && answeredAtMs > sinceMs;
+    const usable = sessions.values().reduce((sum, { failure }) => sum + Number(failure === undefined), 0);
+    return usable >= pool.options.max && respondedAtMs > sinceMs;
   }
 
   return {
@@ -71,16 +70,16 @@ export function postgresDriver(pool: pg.Pool, onAnswer: () => void = () => {}): 
 
     async acquireConnection() {
       inUse += 1;
-      const askedAtMs = performance.now();
+      const startedAtMs = performance.now();
       try {
         const client = await pool.connect();
         const session = sessions.get(client);
         if (session !== undefined) return session;
         client.release(true);
-        throw new Error("the connection ended");
+        throw new Error("the connection was closed");
       } catch (error) {
         leave();
-        throw isBusy(askedAtMs) ? storeBusy(error) : storeUnavailable(error);
+        throw isBusy(startedAtMs) ? storeBusy(error) : storeUnavailable(error);
       }
     },
 
@@ -92,16 +91,16 @@ export function postgresDriver(pool: pg.Pool, onAnswer: () => void = () => {}): 
 
     async commitTransaction(connection) {
       const session = connection as Session;
-      const { command } = await send(session, CompiledQuery.raw("commit"), "keeps");
+      const { command } = await send(session, CompiledQuery.raw("commit"), "commits");
       session.isInTransaction = false;
-      // So the server answers where a statement failed and nobody told of it.
+      // The response if a statement failed and the error was not passed on.
       if (command !== "COMMIT")
-        throw storeUnavailable(new Error("The transaction was taken back: a statement in it had failed"));
+        throw storeUnavailable(new Error("The transaction was rolled back because a statement in it failed"));
     },
 
     async rollbackTransaction(connection) {
       const session = connection as Session;
-      // Cut connections roll back by themselves; what made the transaction fail is what the caller hears.
+      // Closed connections roll back by themselves, and a failing rollback would mask the original error.
       if (session.failure !== undefined || !session.isInTransaction) return;
       session.isInTransaction = false;
       await send(session, CompiledQuery.raw("rollback"), "harmless").catch(() => {});
@@ -111,17 +110,17 @@ export function postgresDriver(pool: pg.Pool, onAnswer: () => void = () => {}): 
       const session = connection as Session;
       const { client } = session;
       const isClean = session.failure === undefined && client.getTransactionStatus() === "I";
-      if (!isClean) cut(session, session.failure ?? new Error("its transaction did not end"));
+      if (!isClean) cut(session, session.failure ?? new Error("the transaction did not end"));
       client.release(!isClean || session.isOutdated);
       leave();
     },
 
     async destroy() {
       const ended = pool.end();
-      // Each of them ends, by its time limits if by nothing else.
+      // All of them end, at the latest by their time limits.
       if (inUse > 0) await new Promise<void>((resolve) => (onUnused = resolve));
-      // A peer that is silent never says its farewell, and would be waited for without end.
-      const deadlineMs = performance.now() + farewellMs;
+      // A silent server never completes an orderly close.
+      const deadlineMs = performance.now() + closeTimeoutMs;
       while (sessions.size > 0 && performance.now() < deadlineMs) await Bun.sleep(5);
       for (const session of sessions.values()) session.client.connection.stream.destroy();
       await ended;
@@ -129,7 +128,7 @@ export function postgresDriver(pool: pg.Pool, onAnswer: () => void = () => {}): 
   };
 }
 
-function openSession(client: pg.PoolClient, onAnswer: () => void): Session {
+function openSession(client: pg.PoolClient, onSuccess: () => void): Session {
   const session: Session = {
     client,
     openedAtMs: performance.now(),
@@ -137,16 +136,16 @@ function openSession(client: pg.PoolClient, onAnswer: () => void): Session {
     isOutdated: false,
     failure: undefined,
     async executeQuery<Row>(query: CompiledQuery) {
-      const keeps = !session.isInTransaction && !isRead(query);
-      const { command, rowCount, rows } = await send(session, query, keeps ? "keeps" : "harmless");
-      onAnswer();
+      const commits = !session.isInTransaction && !isRead(query);
+      const { command, rowCount, rows } = await send(session, query, commits ? "commits" : "harmless");
+      onSuccess();
       return {
         rows: rows as Row[],
         ...(changing.has(command) ? { numAffectedRows: BigInt(rowCount ?? 0) } : {}),
       };
     },
     streamQuery() {
-      throw new Error("A statement answers with all its rows at once");
+      throw new Error("Statements return all their rows at once; streaming is not supported");
     },
   };
   return session;
@@ -158,11 +157,11 @@ function isRead({ query, sql }: CompiledQuery): boolean {
   return query.kind === "SelectQueryNode" || (query.kind === "RawNode" && /^\s*(select|show)\b/i.test(sql));
 }
 
-/** Sends a statement. One that «keeps» makes changes last: if its answer does not come, nobody knows whether it has. */
+/** Sends a statement. If one that "commits" gets no response, it is unknown whether its changes were stored. */
 async function send(
   session: Session,
   { sql, parameters }: CompiledQuery,
-  effect: "keeps" | "harmless",
+  effect: "commits" | "harmless",
 ): Promise<pg.QueryResult> {
   const { client } = session;
   if (session.failure !== undefined) throw storeUnavailable(session.failure);
@@ -170,27 +169,27 @@ async function send(
     return await client.query(sql, [...parameters]);
   } catch (error) {
     const code = error instanceof pg.DatabaseError ? (error.code ?? "") : undefined;
-    // After a failover the name leads to another server, but not a connection that is there already.
-    session.isOutdated ||= code === readOnly && performance.now() - session.openedAtMs > exchangeAfterMs;
-    // The server refused the statement, and the connection is as good as it was.
+    // After a failover the address leads to another server, but existing connections do not.
+    session.isOutdated ||= code === readOnly && performance.now() - session.openedAtMs > replaceAfterMs;
+    // The server rejected the statement; the connection is still usable.
     if (code !== undefined && !endsConnection.test(code)) {
-      if (effect === "harmless" || !mayEndServer.test(code) || (await answers(client))) throw error;
+      if (effect === "harmless" || !mayEndServer.test(code) || (await responds(client))) throw error;
     }
     cut(session, error);
-    // Not the store's failure but a parameter that cannot be sent.
+    // Not the database's fault: a parameter cannot be sent.
     if (error instanceof TypeError || error instanceof RangeError) throw error;
-    throw effect === "keeps" && code !== idledAway ? storeUncertain(error) : storeUnavailable(error);
+    throw effect === "commits" && code !== idleTimeout ? storeUncertain(error) : storeUnavailable(error);
   }
 }
 
-async function answers(client: pg.PoolClient): Promise<boolean> {
+async function responds(client: pg.PoolClient): Promise<boolean> {
   return await client.query("select 1").then(
     () => true,
     () => false,
   );
 }
 
-/** At once and without a farewell: the server takes back what was under way. */
+/** Closes the connection at once, so that the server rolls back. */
 function cut(session: Session, failure: unknown): void {
   session.failure = failure;
   session.client.connection.stream.destroy();

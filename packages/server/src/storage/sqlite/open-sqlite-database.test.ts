@@ -10,7 +10,7 @@ import { openSqliteDatabase } from "./open-sqlite-database.ts";
 
 let directory: string;
 let database: Database;
-/** Another process, as far as SQLite can tell. */
+/** To SQLite the same as another process. */
 let other: BunDatabase;
 
 const names = async (from: Database) =>
@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test("reads go past a write that waits for the file's lock, and see what is committed", async () => {
+test("reads pass a write that waits for the file's lock, and see committed data", async () => {
   other.run("begin immediate");
   const writing = claimOnce(database, "written");
   await Bun.sleep(20);
@@ -44,7 +44,7 @@ test("reads go past a write that waits for the file's lock, and see what is comm
   expect(tookMs).toBeLessThan(2_000);
 });
 
-test("reads go past a transaction, which alone sees what it has not committed", async () => {
+test("reads pass a transaction and do not see its changes before the commit", async () => {
   await database.transaction().execute(async (transaction) => {
     expect(await names(transaction)).toEqual(["written"]);
     expect(await claimOnce(transaction, "in a transaction")).toBe(true);

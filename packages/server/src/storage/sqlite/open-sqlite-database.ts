@@ -12,12 +12,12 @@ import { isDatabaseLocked } from "../store-error.ts";
 import { openSqliteReader } from "./open-sqlite.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
 
-/** The SQLite database at `path`, without migrating it. `onAnswer` is called after each successful statement. */
-export function openSqliteDatabase(path: string, onAnswer: () => void = () => {}): Database {
-  const dialect = sqliteDialect(path, onAnswer);
+/** The SQLite database at `path`, without migrating it. `onSuccess` is called after each successful statement. */
+export function openSqliteDatabase(path: string, onSuccess: () => void = () => {}): Database {
+  const dialect = sqliteDialect(path, onSuccess);
   // An in-memory database belongs to its one connection.
   return new Kysely<Tables>({
-    dialect: path === ":memory:" ? dialect : readBesideWrites(dialect, path, onAnswer),
+    dialect: path === ":memory:" ? dialect : readBesideWrites(dialect, path, onSuccess),
   });
 }
 
@@ -25,18 +25,18 @@ export function openSqliteDatabase(path: string, onAnswer: () => void = () => {}
  * Adds a second connection for reads outside transactions. A write that waits for the file's lock occupies the first one, while
  * SQLite itself lets reads pass.
  */
-function readBesideWrites(dialect: Dialect, path: string, onAnswer: () => void): Dialect {
-  return { ...dialect, createDriver: () => besideDriver(dialect.createDriver(), path, onAnswer) };
+function readBesideWrites(dialect: Dialect, path: string, onSuccess: () => void): Dialect {
+  return { ...dialect, createDriver: () => besideDriver(dialect.createDriver(), path, onSuccess) };
 }
 
-function besideDriver(driver: Driver, path: string, onAnswer: () => void): Driver {
+function besideDriver(driver: Driver, path: string, onSuccess: () => void): Driver {
   const writers = new WeakMap<DatabaseConnection, () => Promise<DatabaseConnection> | undefined>();
   let reader: BunDatabase | undefined;
 
   function read(sql: string, parameters: readonly unknown[]): unknown[] {
     reader ??= openImpatientReader(path);
     const rows = reader.query(sql).all(...(parameters as SQLQueryBindings[]));
-    onAnswer();
+    onSuccess();
     return rows;
   }
 

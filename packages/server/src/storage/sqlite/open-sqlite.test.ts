@@ -7,7 +7,7 @@ import { openSqlite } from "./open-sqlite.ts";
 const directory = mkdtempSync(join(tmpdir(), "presage-open-sqlite-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
-/** The locks that anybody holds on a file, as Linux lists them. */
+/** The locks on a file, as Linux lists them. */
 function locksOn(path: string): string[] {
   const { ino } = statSync(path);
   const locks = readFileSync("/proc/locks", "utf8").split("\n");
@@ -29,7 +29,7 @@ test.if(process.platform === "linux")(
   },
 );
 
-test("A new file is its owner's alone", () => {
+test("A new file is readable by its owner only", () => {
   const path = join(directory, "new", "private.db");
   openSqlite(path).close();
   expect(statSync(path).mode & 0o777).toBe(0o600);

@@ -6,7 +6,7 @@ import { Kysely, sql } from "kysely";
 import { isStoreUnavailable } from "../store-error.ts";
 import { sqliteDialect } from "./sqlite-dialect.ts";
 
-/** A program that writes until its file may not grow any more, which is to SQLite as a disk that breaks. */
+/** A program that writes until its file may not grow any more, which looks like a failing disk to SQLite. */
 const writeUntilBroken = `
   import { Kysely } from "kysely";
   import { sqliteDialect } from ${JSON.stringify(join(import.meta.dir, "sqlite-dialect.ts"))};
@@ -41,8 +41,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test("a transaction that finds the disk full says so, and leaves nothing behind", async () => {
-  // A file of 20 pages is as good as a full disk: SQLite takes the transaction back itself.
+test("a transaction on a full disk fails with that reason, and is rolled back", async () => {
+  // The same as a full disk: SQLite rolls back by itself.
   await sql`pragma max_page_count = 20`.execute(database);
   const outcome = await database
     .transaction()
@@ -60,7 +60,7 @@ test("a transaction that finds the disk full says so, and leaves nothing behind"
   expect(await database.selectFrom("notes").selectAll().execute()).toEqual([{ body: "next" }]);
 });
 
-test("a transaction that its own code gives up is taken back", async () => {
+test("a transaction whose code throws is rolled back", async () => {
   const givenUp = database.transaction().execute(async (transaction) => {
     await transaction.deleteFrom("notes").execute();
     throw new Error("changed my mind");
@@ -69,7 +69,7 @@ test("a transaction that its own code gives up is taken back", async () => {
   expect(await database.selectFrom("notes").selectAll().execute()).toEqual([{ body: "next" }]);
 });
 
-test("a commit that the disk fails is uncertain, also that of a statement by itself", async () => {
+test("a commit is uncertain when the disk fails, also that of a single statement", async () => {
   const child = Bun.spawn({
     cmd: [
       "sh",

@@ -3,13 +3,13 @@ import { openSqlite } from "./open-sqlite.ts";
 import { PatientSqliteDriver } from "./sqlite-driver.ts";
 
 /** Kysely's SQLite dialect over Bun's driver, on the calling thread. */
-export function sqliteDialect(path: string, onAnswer: () => void = () => {}): Dialect {
+export function sqliteDialect(path: string, onSuccess: () => void = () => {}): Dialect {
   const database = openSqlite(path);
   // SQLite itself waited for locks while the file was opened, when there was no work to block. From here on the driver does.
   database.run("PRAGMA busy_timeout = 0");
   return {
     createAdapter: () => new TransactionalSchemaAdapter(),
-    createDriver: () => new PatientSqliteDriver(database, onAnswer),
+    createDriver: () => new PatientSqliteDriver(database, onSuccess),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };

@@ -15,16 +15,16 @@ const maxPauseMs = 10;
  */
 export class PatientSqliteDriver extends SqliteDriver {
   readonly #database: BunDatabase;
-  readonly #onAnswer: () => void;
+  readonly #onSuccess: () => void;
   #connection: DatabaseConnection | undefined;
   #gaveUpAtMs = Number.NEGATIVE_INFINITY;
   #isPatient = true;
 
-  constructor(database: BunDatabase, onAnswer: () => void) {
+  constructor(database: BunDatabase, onSuccess: () => void) {
     const prepare = (sql: string) => toKyselyStatement(database, sql);
     super({ database: { prepare, close: () => database.close() } });
     this.#database = database;
-    this.#onAnswer = onAnswer;
+    this.#onSuccess = onSuccess;
   }
 
   override async acquireConnection(): Promise<DatabaseConnection> {
@@ -49,7 +49,7 @@ export class PatientSqliteDriver extends SqliteDriver {
           randomize: true,
           shouldRetry: ({ error }) => isDatabaseLocked(error),
         });
-        this.#onAnswer();
+        this.#onSuccess();
         return result;
       } catch (error) {
         if (isDatabaseLocked(error)) this.#gaveUpAtMs = performance.now();

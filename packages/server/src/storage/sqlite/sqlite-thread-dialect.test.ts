@@ -21,7 +21,7 @@ const slowStatement = sql<{ last: number }>`
   select max(n) as last from counter
 `;
 
-/** A program that counts likewise, and lets go of nothing at its end. */
+/** A program that counts in the same way and does not close anything. */
 const askWithoutDestroy = `
   import { Kysely, sql } from "kysely";
   import { sqliteThreadDialect, startSqliteWorker } from ${JSON.stringify(join(import.meta.dir, "sqlite-thread-dialect.ts"))};
@@ -80,7 +80,7 @@ beforeEach(async () => {
   workers = [];
   opened = [];
   writer = openSqlite(path);
-  // A write that a reader held up would fail.
+  // A write that a reader blocks would fail.
   writer.run("pragma busy_timeout = 0");
   writer.run("create table notes (id integer primary key, body text not null)");
   reader = open();
@@ -92,7 +92,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-describe("values on their way to the thread and back", () => {
+describe("values that cross threads", () => {
   test.each([
     ["a text with a NUL, an astral character and a combining one", "a\u0000b😀e\u0301"],
     ["an empty text", ""],
@@ -100,18 +100,18 @@ describe("values on their way to the thread and back", () => {
     ["a double", 0.1],
     ["the largest exact integer", Number.MAX_SAFE_INTEGER],
     ["a text of a megabyte", "ö".repeat(2 ** 20)],
-  ])("keep %s", async (_, value) => {
+  ])("do not change: %s", async (_, value) => {
     expect((await sql`select ${value} as value`.execute(reader)).rows).toEqual([{ value }]);
   });
 
-  test("take a bigint as a number and a boolean as 0 or 1", async () => {
+  test("become a number (bigint), 0 or 1 (boolean)", async () => {
     const { rows } = await sql`select ${12345678901n} as large, ${true} as yes, ${false} as no`.execute(
       reader,
     );
     expect(rows).toEqual([{ large: 12345678901, yes: 1, no: 0 }]);
   });
 
-  test("may be ten thousand in one statement, again and again", async () => {
+  test("can be ten thousand in one statement, repeatedly", async () => {
     for (const first of [0, 10_000]) {
       const ids = Array.from({ length: 10_000 }, (_, index) => first + index);
       const values = sql.join(ids.map((id) => sql`(${id})`));
@@ -121,7 +121,7 @@ describe("values on their way to the thread and back", () => {
   });
 });
 
-test("a committed write is seen at once, and no other", async () => {
+test("committed writes are visible at once, others are not", async () => {
   expect(await bodies(reader)).toEqual([]);
   writer.run("begin immediate");
   write(1, "one");
@@ -131,7 +131,7 @@ test("a committed write is seen at once, and no other", async () => {
 });
 
 describe("a transaction", () => {
-  test("looks at one state of the database, and holds up no write", async () => {
+  test("sees one state of the database and blocks no write", async () => {
     await reader.transaction().execute(async (transaction) => {
       expect(await bodies(transaction)).toEqual([]);
       write(1, "one");
@@ -140,7 +140,7 @@ describe("a transaction", () => {
     expect(await bodies(reader)).toEqual(["one"]);
   });
 
-  test("keeps statements that came meanwhile out", async () => {
+  test("excludes other statements", async () => {
     let outside: Promise<unknown[]> | undefined;
     await reader.transaction().execute(async (transaction) => {
       await bodies(transaction);
@@ -151,7 +151,7 @@ describe("a transaction", () => {
     expect(await outside).toEqual(["one"]);
   });
 
-  test("waits for another, also for one that fails", async () => {
+  test("waits for another one, even if that fails", async () => {
     const read = async (transaction: Kysely<Notes>) => await bodies(transaction);
     const failing = reader.transaction().execute(async () => {
       throw new Error("changed my mind");
@@ -172,13 +172,13 @@ describe("an error", () => {
     expect(isStoreUnavailable(failure)).toBe(false);
   });
 
-  test("tells a reader that it does not write", async () => {
+  test("reports that the connection is read-only", async () => {
     const failure = await failureOf(reader.insertInto("notes").values({ id: 1, body: "one" }).execute());
     expect(failure.code).toBe("SQLITE_READONLY");
     expect(await bodies(reader)).toEqual([]);
   });
 
-  test("tells that a file cannot be opened, and is gone once it can be", async () => {
+  test("reports a file that cannot be opened, until it can be", async () => {
     const pathOfLate = join(directory, "made-later");
     const late = open(pathOfLate);
     await mkdir(pathOfLate);
@@ -188,7 +188,7 @@ describe("an error", () => {
     expect(workers.length).toBe(1);
   });
 
-  test("tells of a parameter that cannot be sent, and spoils nothing else", async () => {
+  test("reports a parameter that cannot be sent, and affects nothing else", async () => {
     const failing = failureOf(sql`select ${Symbol("no value of a database")}`.execute(reader));
     const working = sql`select 2 as two`.execute(reader);
     expect((await failing).name).toBe("DataCloneError");
@@ -196,7 +196,7 @@ describe("an error", () => {
   });
 });
 
-test("a slow statement does not hold up this thread", async () => {
+test("a slow statement does not block the calling thread", async () => {
   const slow = slowStatement.execute(reader);
   let ticks = 0;
   const counting = (async () => {
@@ -211,7 +211,7 @@ test("a slow statement does not hold up this thread", async () => {
   expect((await slow).rows).toEqual([{ last: 10_000_000 }]);
 });
 
-test("a slow read does not hold up a write", async () => {
+test("a slow read does not block a write", async () => {
   await bodies(reader);
   let isRead = false;
   const slow = sql`select count(*) from notes, (${slowStatement})`.execute(reader).then(() => {
@@ -224,7 +224,7 @@ test("a slow read does not hold up a write", async () => {
 });
 
 describe("a thread that dies", () => {
-  test("fails what it was asked, and the next statement starts another", async () => {
+  test("fails its statement, and the next one starts another thread", async () => {
     await bodies(reader);
     const slow = failureOf(slowStatement.execute(reader));
     await setTimeout(50);
@@ -236,7 +236,7 @@ describe("a thread that dies", () => {
     expect(workers.length).toBe(2);
   });
 
-  test("takes its transaction with it, of which no later statement runs on another thread", async () => {
+  test("ends its transaction, whose later statements do not run on another thread", async () => {
     const failure = await failureOf(
       reader.transaction().execute(async (transaction) => {
         await bodies(transaction);
@@ -251,8 +251,8 @@ describe("a thread that dies", () => {
   });
 });
 
-describe("a statement that takes longer than it may", () => {
-  test("fails as if the store could not be reached, and the next one is answered meanwhile", async () => {
+describe("a statement that exceeds the timeout", () => {
+  test("fails as unavailable, and the next one succeeds meanwhile", async () => {
     const impatient = open(path, 1_000);
     await bodies(impatient);
     const longer = sql`select * from (${slowStatement}), (${slowStatement}), (${slowStatement})`;
@@ -260,28 +260,28 @@ describe("a statement that takes longer than it may", () => {
     const next = bodies(impatient);
     expect(isStoreUnavailable(await overdue)).toBe(true);
     expect(await next).toEqual([]);
-    // The first one is left to end by itself.
+    // The first one ends by itself.
     expect(workers.map(({ threadId }) => threadId === -1)).toEqual([false, false]);
   });
 
-  test("does not keep the next one from failing in time", async () => {
+  test("does not delay the timeout of the next one", async () => {
     const impatient = open(path, 1_000);
     await bodies(impatient);
     const longer = sql`select * from (${slowStatement}), (${slowStatement}), (${slowStatement}), (${slowStatement})`;
     for (const before of [0, 1]) {
       expect(isStoreUnavailable(await failureOf(longer.execute(impatient)))).toBe(true);
-      // The first thread runs all the while.
+      // The first thread is still running.
       expect(workers.map(({ threadId }) => threadId !== -1)).toEqual(Array(before + 1).fill(true));
     }
   });
 
-  test("and another after it leave no third thread to be started while both run", async () => {
+  test("and another one prevent a third thread while both are running", async () => {
     const impatient = open(path, 1_000);
     await bodies(impatient);
     const slow = sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 15000000) select max(i) from n`;
     const isRunning = ({ threadId }: Worker) => threadId !== -1;
     for (let statement = 0; statement < 3; statement += 1) {
-      // The last one may be answered, by the thread that starts once the first has ended.
+      // The last one may succeed, on the thread that starts after the first has ended.
       await slow.execute(impatient).catch((error: unknown) => {
         expect(isStoreUnavailable(error)).toBe(true);
       });
@@ -291,10 +291,10 @@ describe("a statement that takes longer than it may", () => {
 });
 
 describe("destroy", () => {
-  test("finishes the statements that were asked, closes the connection and ends the thread", async () => {
+  test("finishes pending statements, closes the connection and ends the thread", async () => {
     const counted = slowStatement.execute(reader);
     const read = bodies(reader);
-    // Kysely turns down what comes after a destroy, but these two are waiting already.
+    // Kysely refuses statements after destroy, but these two are waiting already.
     await setTimeout(1);
     await reader.destroy();
     expect((await counted).rows).toEqual([{ last: 10_000_000 }]);
@@ -305,13 +305,13 @@ describe("destroy", () => {
     expect(existsSync(`${path}-wal`)).toBe(false);
   });
 
-  test("starts no thread that was never needed", async () => {
+  test("starts no thread that was not needed", async () => {
     await reader.destroy();
     expect(workers).toEqual([]);
   });
 });
 
-test("a process waits for a statement that it asked for, and not for a thread that has nothing to do", async () => {
+test("a process waits for pending statements, but not for an idle thread", async () => {
   const child = Bun.spawn({
     cmd: [process.execPath, "--eval", askWithoutDestroy, path],
     stdout: "pipe",

@@ -38,7 +38,7 @@ export function sqliteThreadDialect(startWorker: () => Worker, timeoutMs: number
 function sqliteThreadDriver(startWorker: () => Worker, timeoutMs: number): Driver {
   const nextTurn = takeTurns();
   /** Resolves when no abandoned thread is running any more. */
-  let noneLeftBehind: Promise<unknown> = Promise.resolve();
+  let noneAbandoned: Promise<unknown> = Promise.resolve();
   /** Resolves when at most one is: beside more of them, the next thread would take processors away from the server. */
   let mayStart: Promise<unknown> = Promise.resolve();
   const releases = new WeakMap<DatabaseConnection, () => void>();
@@ -54,13 +54,13 @@ function sqliteThreadDriver(startWorker: () => Worker, timeoutMs: number): Drive
   }
 
   /** A running statement cannot be stopped, so its thread is abandoned until it ends, and the next statement gets another. */
-  async function askInTime(asked: SqliteThread, statement: SqliteThreadStatement): Promise<string> {
-    const answer = asked.ask(statement);
+  async function sendInTime(busy: SqliteThread, statement: SqliteThreadStatement): Promise<string> {
+    const response = busy.send(statement);
     const overdue = setTimeout(() => {
-      mayStart = noneLeftBehind;
-      noneLeftBehind = Promise.all([mayStart, asked.giveUp(statementTimedOut(timeoutMs))]);
+      mayStart = noneAbandoned;
+      noneAbandoned = Promise.all([mayStart, busy.abandon(statementTimedOut(timeoutMs))]);
     }, timeoutMs);
-    return await answer.finally(() => clearTimeout(overdue));
+    return await response.finally(() => clearTimeout(overdue));
   }
 
   return {
@@ -68,7 +68,7 @@ function sqliteThreadDriver(startWorker: () => Worker, timeoutMs: number): Drive
     async acquireConnection() {
       const release = await nextTurn();
       try {
-        const connection = connectionOn(await runningThread(), askInTime);
+        const connection = connectionOn(await runningThread(), sendInTime);
         releases.set(connection, release);
         return connection;
       } catch (error) {
@@ -93,11 +93,11 @@ function sqliteThreadDriver(startWorker: () => Worker, timeoutMs: number): Drive
 /** Stays on its thread even if that dies: the rest of a transaction must fail instead of running on the next thread. */
 function connectionOn(
   thread: SqliteThread,
-  ask: (thread: SqliteThread, statement: SqliteThreadStatement) => Promise<string>,
+  send: (thread: SqliteThread, statement: SqliteThreadStatement) => Promise<string>,
 ): DatabaseConnection {
   return {
     async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-      return { rows: JSON.parse(await ask(thread, { sql, parameters })) as Row[] };
+      return { rows: JSON.parse(await send(thread, { sql, parameters })) as Row[] };
     },
     streamQuery() {
       throw new Error("Statements on a thread return all their rows at once; streaming is not supported");

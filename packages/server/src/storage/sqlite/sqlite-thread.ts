@@ -1,11 +1,11 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { workerData } from "node:worker_threads";
-import { answerRequests } from "../serve-requests.ts";
+import { serveRequests } from "../serve-requests.ts";
 import { openSqliteReader } from "./open-sqlite.ts";
 
-// A worker's own file: it reads on a connection of its own, so that only this thread waits for it.
+// The entry file of a worker, which reads on its own connection so that slow statements only block this thread.
 const path: string = workerData;
-// Not at the start: a file that cannot be opened fails a statement, and the next one may find that it can.
+// Opened by the first statement: if that fails, the next statement tries again.
 let opened: Database | undefined;
 
 export interface SqliteThreadStatement {
@@ -13,12 +13,12 @@ export interface SqliteThreadStatement {
   parameters: readonly unknown[];
 }
 
-answerRequests<SqliteThreadStatement, string>({
-  answer({ sql, parameters }) {
+serveRequests<SqliteThreadStatement, string>({
+  respond({ sql, parameters }) {
     opened ??= openSqliteReader(path);
     const rows = opened.query(sql).all(...(parameters as SQLQueryBindings[]));
-    // Copying many objects to another thread takes several times as long as writing and reading them as JSON. No column
-    // of ours holds bytes, which would not survive it.
+    // Copying many objects to another thread takes several times as long as writing and parsing them as JSON, which is
+    // lossless here: no column contains bytes.
     return JSON.stringify(rows);
   },
   close() {

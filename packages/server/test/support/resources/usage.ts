@@ -39,7 +39,7 @@ const someUse: Use = {
 
 /** The usage of some requests at one time. */
 export function totalsOf(at: Date, ...uses: Partial<Use>[]): UsageTotals {
-  const tally = emptyTotals({ ...someUse, ...uses[0] }, Math.floor(at.getTime() / 3_600_000));
-  for (const use of uses) addUse(tally, { ...someUse, ...use });
-  return tally;
+  const totals = emptyTotals({ ...someUse, ...uses[0] }, Math.floor(at.getTime() / 3_600_000));
+  for (const use of uses) addUse(totals, { ...someUse, ...use });
+  return totals;
 }

@@ -1,4 +1,4 @@
-import { forgetOldRequests, noteRequest } from "../../../storage/idempotency/idempotent-requests-store.ts";
+import { forgetOldRequests, recordRequest } from "../../../storage/idempotency/idempotent-requests-store.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
 import type { Micros } from "../../../storage/micros.ts";
 import type { Asker } from "../../../storage/reader.ts";
@@ -59,7 +59,7 @@ async function nameImport(store: Store, asker: Asker, once: Once): Promise<strin
   const earlier = await store
     .writer(asker)
     .transaction()
-    .execute((transaction) => noteRequest(transaction, once, newName));
+    .execute((transaction) => recordRequest(transaction, once, newName));
   if (earlier !== undefined) return earlier;
   // A failed deletion is made up for by a later request.
   void forgetOldRequests(store.database).catch(() => {});

@@ -1,6 +1,6 @@
 import { workerData } from "node:worker_threads";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { answerRequests } from "../../../storage/serve-requests.ts";
+import { serveRequests } from "../../../storage/serve-requests.ts";
 import { openSqliteDatabase } from "../../../storage/sqlite/open-sqlite-database.ts";
 import type { EvaluationRecord } from "../record/evaluation-record.ts";
 import { createWriteInParts } from "./write-in-parts.ts";
@@ -10,8 +10,8 @@ import type { WriteResults, Written } from "./write-results.ts";
 // Opened by the first write: if the file cannot be opened, that write fails, and it is certain that nothing was stored.
 let opened: { database: Database; writeResults: WriteResults } | undefined;
 
-answerRequests<string, Written>({
-  answer(records) {
+serveRequests<string, Written>({
+  respond(records) {
     opened ??= open();
     return opened.writeResults(JSON.parse(records) as EvaluationRecord[]);
   },

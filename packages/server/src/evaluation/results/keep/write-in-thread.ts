@@ -18,7 +18,7 @@ export function writeInThread(
       if (thread === undefined || thread.hasEnded()) thread = threadClient(startWorker(sqlitePath));
       const current = thread;
       // Copying objects to a thread takes five times as long as writing them as JSON.
-      return await current.ask(JSON.stringify(records)).catch((error: unknown) => {
+      return await current.send(JSON.stringify(records)).catch((error: unknown) => {
         // A thread that dies may already have committed.
         throw current.hasEnded() || isStoreUncertain(error) ? storeUncertain(error) : error;
       });

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { mostSkewMs } from "../../../storage/clock-skew.ts";
+import { maxSkewMs } from "../../../storage/clock-skew.ts";
 import { databaseNow } from "../../../storage/database-clock.ts";
 import { isPostgres } from "../../../storage/is-postgres.ts";
 import { type Micros, microsPerMs } from "../../../storage/micros.ts";
@@ -9,13 +9,13 @@ import { countableColumns } from "../keep/countable-results-store.ts";
 
 /** Later times count as in the future. */
 export function lastSoundTime(now: Micros): Micros {
-  return now + mostSkewMs * microsPerMs;
+  return now + maxSkewMs * microsPerMs;
 }
 
 /** How many results are dated in the future, up to a bound. If there are none, that is one index lookup. */
 export async function countFutureResults(database: Database, bound: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`select count(*) as count from (
-    select id from evaluation_results where created_at > ${databaseNow(database)} + ${mostSkewMs * microsPerMs}
+    select id from evaluation_results where created_at > ${databaseNow(database)} + ${maxSkewMs * microsPerMs}
     limit ${bound}) as future`.execute(database);
   return rows[0]?.count ?? 0;
 }
