@@ -1,4 +1,4 @@
-/** What was said to a model, and what came back: the texts that an evaluator looks at. */
+/** The texts that an evaluator looks at: what a model was given, and its output. */
 export interface Sample {
   systemPrompt?: string | undefined;
   retrievedContext?: readonly string[] | undefined;
@@ -9,7 +9,7 @@ export interface Sample {
 
 export type SampleField = keyof Sample;
 
-/** What callers call the fields, for messages and for the list of families. */
+/** The names of the fields in the API, for messages and for the list of families. */
 export const sampleFieldNames: Readonly<Record<SampleField, string>> = {
   systemPrompt: "evaluated_model_system_prompt",
   retrievedContext: "evaluated_model_retrieved_context",
@@ -18,7 +18,7 @@ export const sampleFieldNames: Readonly<Record<SampleField, string>> = {
   goldAnswer: "evaluated_model_gold_answer",
 };
 
-/** The fields of a list that a sample lacks. An empty text is a text; an empty list of texts is none. */
+/** The needed fields that a sample lacks. An empty text is present; an empty list of texts is not. */
 export function missingFields(sample: Sample, needed: readonly SampleField[]): SampleField[] {
   return needed.filter((field) => {
     const value = sample[field];
@@ -28,7 +28,7 @@ export function missingFields(sample: Sample, needed: readonly SampleField[]): S
 
 const allFields = Object.keys(sampleFieldNames) as SampleField[];
 
-/** The length of all texts together, or of those of some fields. */
+/** The total length of all texts, or of those in some fields. */
 export function charactersOf(sample: Sample, fields: readonly SampleField[] = allFields): number {
   const texts = fields.flatMap((field) => sample[field] ?? []);
   return texts.reduce((sum, text) => sum + text.length, 0);

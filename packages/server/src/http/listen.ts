@@ -41,8 +41,8 @@ export function listen({ host, port }: { host: string; port: number }): Listenin
     fetch: app.fetch,
   });
 
-  /** Bun's stop closes idle connections at once, and would lose a request that a client is sending on one of them. */
-  async function closeConnections(startedAtMs: number): Promise<void> {
+  /** Bun's stop closes idle connections at once, and would lose a request that a client is just sending on one of them. */
+  async function waitForQuiet(startedAtMs: number): Promise<void> {
     let quietSinceMs = startedAtMs;
     while (performance.now() - startedAtMs < noticeMs && performance.now() - quietSinceMs < quietMs) {
       await sleep(10);
@@ -66,7 +66,7 @@ export function listen({ host, port }: { host: string; port: number }): Listenin
     },
     async drain() {
       const startedAtMs = performance.now();
-      await closeConnections(startedAtMs);
+      await waitForQuiet(startedAtMs);
       const stopped = server.stop(false);
       while (server.pendingRequests > 0 && performance.now() - startedAtMs < drainTimeoutMs) await sleep(10);
       const aborted = server.pendingRequests;

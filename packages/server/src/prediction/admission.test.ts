@@ -44,14 +44,14 @@ function takeAll(admission: Admission, who: string | RateHolders): number {
 }
 
 describe("A key's rate", () => {
-  test("gives its size at once and never more, however long nobody called", () => {
+  test("allows its full size at once and never more, however long it was unused", () => {
     const admission = admissionWith({ ratePerMinute: 30 });
     expect(takeAll(admission, "key")).toBe(30);
     jest.advanceTimersByTime(24 * 60 * 60_000);
     expect(takeAll(admission, "key")).toBe(30);
   });
 
-  test("fills evenly: a sixtieth of it each second, and nothing is lost in between", () => {
+  test("refills evenly: a sixtieth each second, and nothing is lost in between", () => {
     const admission = admissionWith({ ratePerMinute: 60 });
     takeAll(admission, "key");
     let given = 0;
@@ -63,7 +63,7 @@ describe("A key's rate", () => {
     expect(given).toBeLessThanOrEqual(60);
   });
 
-  test("tells what is left, and after how many whole seconds a refused call may come again", () => {
+  test("reports what is left, and after how many whole seconds a rejected call may be retried", () => {
     const admission = admissionWith({ ratePerMinute: 4 });
     expect([3, 2, 1, 0].map(() => admission.admit(holders("key")))).toEqual(
       [3, 2, 1, 0].map((remaining) => ({ limit: 4, remaining })),
@@ -78,27 +78,27 @@ describe("A key's rate", () => {
     expect(admission.admit(holders("key"))).toEqual({ limit: 4, remaining: 0 });
   });
 
-  test("is never told to be tried again at once, however fast it fills", () => {
+  test("never asks for an immediate retry, however fast it refills", () => {
     const admission = admissionWith({ ratePerMinute: 6_000 });
     takeAll(admission, "key");
     expect(refusalOf(admission, "key")?.retryAfterS).toBe(1);
   });
 
-  test("is each key's own", () => {
+  test("is separate for each key", () => {
     const admission = admissionWith({ ratePerMinute: 2 });
     expect([takeAll(admission, "one"), takeAll(admission, "other"), takeAll(admission, "one")]).toEqual([
       2, 2, 0,
     ]);
   });
 
-  test("is not limited where the limit is 0", () => {
+  test("is unlimited if it is 0", () => {
     const admission = admissionWith({ maxInFlight: 1_000 });
     for (let call = 0; call < 1_000; call++) expect(admission.admit(holders("key"))).toBeUndefined();
   });
 });
 
-describe("The predictions under way", () => {
-  test("are no more than allowed, of all keys together", () => {
+describe("Concurrent predictions", () => {
+  test("are limited for all keys together", () => {
     const admission = admissionWith({ maxInFlight: 3 });
     for (const key of ["a", "b", "c"]) admission.admit(holders(key));
     const refusal = refusalOf(admission, "d");
@@ -109,7 +109,7 @@ describe("The predictions under way", () => {
     expect(refusalOf(admission, "e")?.code).toBe("overloaded");
   });
 
-  test("when they are too many, cost a refused key nothing of its rate", () => {
+  test("beyond the limit are rejected without using up the rate of the key", () => {
     const admission = admissionWith({ ratePerMinute: 5, maxInFlight: 1 });
     expect(admission.admit(holders("key"))).toEqual({ limit: 5, remaining: 4 });
     for (let call = 0; call < 20; call++) expect(refusalOf(admission, "key")?.code).toBe("overloaded");
@@ -117,7 +117,7 @@ describe("The predictions under way", () => {
     expect(admission.admit(holders("key"))).toEqual({ limit: 5, remaining: 3 });
   });
 
-  test("are not counted up by a call that the rate refuses", () => {
+  test("do not include calls that the rate rejects", () => {
     const admission = admissionWith({ ratePerMinute: 1, maxInFlight: 2 });
     admission.admit(holders("key"));
     for (let call = 0; call < 20; call++) expect(refusalOf(admission, "key")?.code).toBe("rate_limited");
@@ -127,7 +127,7 @@ describe("The predictions under way", () => {
 });
 
 describe("Beside the rate of keys", () => {
-  test("a user has one, however many keys they make, and what it refuses costs no key anything", () => {
+  test("a user has one for all keys, and its rejections use up no rate of a key", () => {
     const admission = admissionWith({ ratePerMinute: 5, userRatePerMinute: 12 });
     const keys = Array.from({ length: 100 }, (_, index) => `key ${index}`);
     expect(keys.map((key) => takeAll(admission, key)).reduce((sum, count) => sum + count)).toBe(12);
@@ -139,7 +139,7 @@ describe("Beside the rate of keys", () => {
     expect(takeAll(admission, "key 2")).toBe(5);
   });
 
-  test("an account has one, whose refusals cost neither keys nor users anything", () => {
+  test("an account has one, and its rejections use up no rate of a key or user", () => {
     const admission = admissionWith({ ratePerMinute: 4, userRatePerMinute: 6, accountRatePerMinute: 8 });
     const of = (user: string, key: string) => takeAll(admission, holders(`${user}/${key}`, user));
     expect([of("one", "a"), of("one", "b"), of("two", "a"), of("three", "a")]).toEqual([4, 2, 2, 0]);
@@ -149,7 +149,7 @@ describe("Beside the rate of keys", () => {
     expect(of("two", "a")).toBe(4);
   });
 
-  test("one of users alone tells nothing of keys", () => {
+  test("a rate of users alone reports none of keys", () => {
     const admission = admissionWith({ userRatePerMinute: 1 });
     expect(admission.admit(holders("key"))).toBeUndefined();
     expect(refusalOf(admission, "another")).toMatchObject({ rate: undefined, retryAfterS: 60 });

@@ -1,6 +1,9 @@
+import { LRUCache } from "lru-cache";
 import { ServiceError } from "../errors.ts";
 import { createInFlight } from "../limits/in-flight.ts";
-import { createRateLimit, type RateLimit } from "../limits/rate-limit.ts";
+
+const maxBuckets = 100_000;
+const minuteMs = 60_000;
 
 export interface AdmissionLimits {
   /** Prediction requests per minute for each key, and for all sessions of a user together; 0: no limit. */
@@ -21,7 +24,7 @@ export interface RateHolders {
   accountId: string;
 }
 
-/** What is left of a rate, in whole requests. */
+/** The unused part of a rate, in whole requests. */
 export interface RateStatus {
   limit: number;
   remaining: number;
@@ -44,6 +47,19 @@ export class RateLimitError extends ServiceError {
     super("rate_limited", message, { retryAfterS });
     this.rate = rate;
   }
+}
+
+interface Bucket {
+  tokens: number;
+  filledAtMs: number;
+}
+
+/** A token bucket per holder with the capacity of one minute. Reading a bucket does not take a token. */
+interface RateLimit {
+  perMinute: number;
+  bucketOf(holder: string, nowMs: number): Bucket;
+  /** Time until the next token; 0 if there is one. */
+  waitMs(bucket: Bucket): number;
 }
 
 interface Level {
@@ -104,8 +120,6 @@ function levelOf(perMinute: number, holderOf: Level["holderOf"], whose: string):
   return perMinute === 0 ? undefined : { limit: createRateLimit(perMinute), holderOf, whose };
 }
 
-type Bucket = ReturnType<RateLimit["bucketOf"]>;
-
 function longestWait(
   levels: readonly Level[],
   buckets: readonly Bucket[],
@@ -126,4 +140,24 @@ function rateLimitError(
 ): RateLimitError {
   const message = `At most ${limit.perMinute} prediction requests per minute are allowed for ${whose}.`;
   return new RateLimitError(message, rate, Math.max(1, Math.ceil(waitMs / 1000)));
+}
+
+function createRateLimit(perMinute: number): RateLimit {
+  const buckets = new LRUCache<string, Bucket>({ max: maxBuckets });
+  return {
+    perMinute,
+    bucketOf(holder, nowMs) {
+      const known = buckets.get(holder);
+      if (known === undefined) {
+        const bucket = { tokens: perMinute, filledAtMs: nowMs };
+        buckets.set(holder, bucket);
+        return bucket;
+      }
+      const refill = ((nowMs - known.filledAtMs) / minuteMs) * perMinute;
+      known.tokens = Math.min(perMinute, known.tokens + refill);
+      known.filledAtMs = nowMs;
+      return known;
+    },
+    waitMs: ({ tokens }) => (tokens >= 1 ? 0 : ((1 - tokens) / perMinute) * minuteMs),
+  };
 }

@@ -1,8 +1,7 @@
 import type { ChatCompletionRequest } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import type { CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
-import type { Complete } from "./predict.ts";
-import { upstreamFields } from "./upstream-fields.ts";
+import { type Complete, upstreamFields } from "./predict.ts";
 
 /** Requests a chat completion, for an interaction (structured mode) or for the client's own messages. */
 export function completeChat(

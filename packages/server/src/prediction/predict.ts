@@ -1,8 +1,13 @@
-import type { PromptMessage, WorldModelPrediction, WorldModelRequest } from "@presage/contract";
+import type { PromptMessage, Usage, WorldModelPrediction, WorldModelRequest } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
-import type { CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
-import { readPrediction } from "./read-prediction.ts";
-import { upstreamFields } from "./upstream-fields.ts";
+import { samplingDefaults } from "@presage/contract/sampling-defaults";
+import { endOfThinking, readMessage, readThought } from "../upstream/read-message.ts";
+import type { CompletionBody, CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
+
+/** More than any model reads or writes in one call. A larger count is a mistake. */
+const maxTokens = 1e9;
+
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Requests one completion from the upstream. */
 export type Complete = (request: CompletionRequest, clientSignal: AbortSignal) => Promise<UpstreamCompletion>;
@@ -22,4 +27,84 @@ export function predict(
   const messages = composePrompt(context, interaction);
   const completion = complete({ ...upstreamFields(params ?? {}), messages }, clientSignal);
   return { messages, prediction: completion.then(({ body }) => readPrediction(body)) };
+}
+
+/**
+ * The fields of a request to the upstream besides the model and the messages: the three sampling fields always, all others as
+ * the client set them. Null is treated as not set.
+ */
+export function upstreamFields(set: Fields): Record<string, unknown> {
+  const { max_tokens, temperature, top_p } = samplingDefaults;
+  const fields: Record<string, unknown> = { max_tokens, temperature, top_p, ...withoutNulls(set) };
+  // If the client limits the tokens by OpenAI's newer name, our default for the older one must not contradict it.
+  if (isSet(set.max_completion_tokens) && !isSet(set.max_tokens)) delete fields.max_tokens;
+  // SGLang and vLLM read the two thinking switches from the arguments of their chat templates.
+  if (isSet(set.enable_thinking)) {
+    fields.chat_template_kwargs = withDefault(
+      fields.chat_template_kwargs,
+      "enable_thinking",
+      set.enable_thinking,
+    );
+  }
+  if (isSet(set.reasoning_budget)) fields.reasoning_effort ??= set.reasoning_budget;
+  return fields;
+}
+
+function withoutNulls(fields: Fields): Fields {
+  const names = Object.keys(fields);
+  if (!names.some((name) => fields[name] === null)) return fields;
+  return Object.fromEntries(
+    names.filter((name) => fields[name] !== null).map((name) => [name, fields[name]]),
+  );
+}
+
+function withDefault(holder: unknown, name: string, value: unknown): unknown {
+  if (holder === undefined) return { [name]: value };
+  const mayHold = typeof holder === "object" && holder !== null && !Array.isArray(holder);
+  return mayHold ? { [name]: value, ...holder } : holder;
+}
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** Reads a completion into a prediction, leniently, since servers differ. */
+export function readPrediction(completion: CompletionBody): WorldModelPrediction {
+  const choice = completion.choices[0];
+  const message = readMessage(choice);
+  const { content, reasoning } = message.reasoning === undefined ? splitThinking(message.content) : message;
+  return {
+    response: { role: "assistant", content },
+    reasoning: reasoning ?? null,
+    finish_reason: typeof choice.finish_reason === "string" ? choice.finish_reason : null,
+    usage: readUsage(completion.usage),
+    matched_stop: firstStop(choice.matched_stop, choice.stop_reason),
+  };
+}
+
+/** For a server that leaves the model's thoughts in the content. */
+function splitThinking(content: string): { content: string; reasoning: string | null } {
+  const end = endOfThinking(content);
+  if (end === undefined) return { content, reasoning: null };
+  const thought = readThought(content.slice(0, end));
+  return { content: content.slice(end).trimStart(), reasoning: thought === "" ? null : thought };
+}
+
+/** An upstream may send anything; a count that cannot be true is treated as missing. */
+export function readUsage(usage: unknown): Usage {
+  const counts = (typeof usage === "object" ? usage : null) as Record<string, unknown> | null;
+  return {
+    prompt_tokens: readCount(counts?.prompt_tokens),
+    completion_tokens: readCount(counts?.completion_tokens),
+  };
+}
+
+function readCount(count: unknown): number {
+  const isCount = typeof count === "number" && Number.isInteger(count) && count >= 0 && count <= maxTokens;
+  return isCount ? count : 0;
+}
+
+function firstStop(...stops: unknown[]): number | string | null {
+  const stop = stops.find((candidate) => typeof candidate === "string" || Number.isInteger(candidate));
+  return typeof stop === "string" || typeof stop === "number" ? stop : null;
 }

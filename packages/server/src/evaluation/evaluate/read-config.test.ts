@@ -4,7 +4,7 @@ import { EvaluationError } from "../evaluation-error.ts";
 import type { RuleFamily } from "../evaluators/family.ts";
 import { createConfigReader } from "./read-config.ts";
 
-/** A family that counts how often its schema is asked. */
+/** A family that counts how often its schema is used. */
 function countingFamily() {
   const asked: unknown[] = [];
   const config = z.object({ words: z.number() }).superRefine((given) => {
@@ -41,7 +41,7 @@ test("another revision and another profile have their own", () => {
   expect(readConfig(family, { ...profile, publicId: "other", config: { words: 3 } })).toEqual({ words: 3 });
 });
 
-test("a config that the family does not take is refused each time", () => {
+test("a config that the family rejects is rejected each time", () => {
   const { family } = countingFamily();
   const readConfig = createConfigReader();
   const read = () => readConfig(family, { ...profile, config: { words: "many" } });

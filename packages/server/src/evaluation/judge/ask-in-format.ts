@@ -12,7 +12,7 @@ import type { VerdictForm } from "./verdict-form.ts";
 /** The second is for models that need more, most of them because they think aloud. */
 const tokenLimits = [4_096, 16_384] as const;
 
-/** What is asked of whom, from the first request to the verdict. */
+/** A question to a model, from the first request to the verdict. */
 export interface Inquiry {
   readonly model: JudgeModel;
   readonly question: Question;

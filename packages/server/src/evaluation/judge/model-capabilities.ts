@@ -7,7 +7,7 @@ const maxModels = 10;
 /** The server may be set up anew under the same name. */
 const knownForMs = 60 * 60 * 1000;
 
-/** What is known of how to ask a model. */
+/** What has been learned about a model, to ask it in a way that works. */
 export interface ModelCapabilities {
   /** Empty if it has sent no name, or nothing is known of it. */
   model: string;

@@ -39,7 +39,7 @@ export const responseFormats: Record<ResponseFormatName, ResponseFormat> = {
     *candidates(choice, { decidingKey }, prompt) {
       const sent = withoutSpace(prompt);
       for (const { source, value } of jsonInText(answerOf(choice), decidingKey)) {
-        // What is already in the prompt is a quotation, whoever planted it there, and not an answer.
+        // What is already in the prompt is a quotation, and not an answer, no matter who put it there.
         if (!sent.includes(withoutSpace(source))) yield value;
       }
     },

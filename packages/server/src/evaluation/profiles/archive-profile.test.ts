@@ -11,7 +11,7 @@ import { checkConfig } from "./check-config.ts";
 import { createProfile } from "./create-profile.ts";
 
 onEachDatabase(({ create }) => {
-  test("A profile is archived when its revisions are read, and not if they are refused before", async () => {
+  test("A profile is archived when its revisions are read, and not if they are refused earlier", async () => {
     await using store = await openStore(await create());
     const { database } = store;
     const services = { store: storeOf(database), builtInProfiles: [] };

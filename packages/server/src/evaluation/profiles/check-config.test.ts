@@ -10,7 +10,7 @@ import { checkConfig } from "./check-config.ts";
 const words = () => "in our words";
 const noThread = () => Promise.reject(new Error("there is nothing heavy"));
 
-/** As the parser of requests keeps an integer that no double holds. */
+/** As the parser of requests keeps an integer that a double cannot represent. */
 function longInteger(text: string): unknown {
   return (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text);
 }
@@ -20,14 +20,14 @@ function familyOf(config: z.ZodType): Family {
 }
 
 describe("Checking a config", () => {
-  test("keeps what the caller sent, in its order and without defaults", async () => {
+  test("keeps what the caller sent, in order and without defaults", async () => {
     expect(await checkConfig(exactMatch, { strip_tags: true, trim: false }, words, noThread)).toMatchObject({
       family: exactMatch,
       json: '{"strip_tags":true,"trim":false}',
     });
   });
 
-  test("takes a long integer for the number that an evaluation reads, and keeps its digits", async () => {
+  test("checks a long integer as the number that an evaluation reads, and keeps its digits", async () => {
     const seeded = familyOf(z.strictObject({ seed: z.number().max(1e20) }));
     const config = { seed: longInteger("12345678901234567890") };
     expect(await checkConfig(seeded, config, words, noThread)).toMatchObject({
@@ -40,7 +40,7 @@ describe("Checking a config", () => {
     });
   });
 
-  test("says every fault in the given words", async () => {
+  test("words every issue with the given error map", async () => {
     expect(await checkConfig(exactMatch, { trim: 1, typo: true }, words, noThread)).toMatchObject({
       issues: [
         { path: ["trim"], message: "in our words" },
@@ -49,7 +49,7 @@ describe("Checking a config", () => {
     });
   });
 
-  test("leaves a long schema to a thread, and says what it found at its place", async () => {
+  test("leaves a long schema to a thread, and reports the issue at its path", async () => {
     const config = { schema: { enum: Array.from({ length: 1_000 }, (_, index) => index) } };
     const asked: unknown[] = [];
     const checkWith = (outcome: Promise<string | undefined>) =>

@@ -185,19 +185,19 @@ test("a client that disconnects ends the evaluation", async () => {
   const caller = new AbortController();
   const run = errorOf(runner.run("spin", spin.config, {}, caller.signal, "never"));
   await spin.untilItSpins();
-  caller.abort(new Error("hung up"));
-  expect(await run).toMatchObject({ message: "hung up" });
+  caller.abort(new Error("disconnected"));
+  expect(await run).toMatchObject({ message: "disconnected" });
   expect(await spin.hasStopped()).toBe(true);
   expect(await errorOf(runner.run("cheap", {}, {}, caller.signal, "never"))).toMatchObject({
-    message: "hung up",
+    message: "disconnected",
   });
 });
 
 test("nothing is checked for a client that has disconnected", async () => {
   const runner = start();
-  const gone = AbortSignal.abort(new Error("hung up"));
+  const gone = AbortSignal.abort(new Error("disconnected"));
   const check = runner.check({ familyName: "expensive", config: {} }, { accountId: "account", signal: gone });
-  expect(await errorOf(check)).toMatchObject({ message: "hung up" });
+  expect(await errorOf(check)).toMatchObject({ message: "disconnected" });
 });
 
 test("errors keep their meaning when they leave a thread", async () => {

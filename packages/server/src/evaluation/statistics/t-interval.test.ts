@@ -32,7 +32,7 @@ test("the interval of ZARR13.DAT is that of the handbook", () => {
   expect(interval?.upper).toBeCloseTo(9.264679, 5);
 });
 
-test("values that are all the same have an interval of no width, and one value has none", () => {
+test("equal values have an interval of zero width, and one value has none", () => {
   expect(tInterval(momentsOf([0.1, 0.1, 0.1]))).toEqual({
     level: 0.95,
     lower: expect.closeTo(0.1, 7),

@@ -7,7 +7,7 @@ export interface Moments {
   sumOfSquares: number;
 }
 
-/** Student's t interval of the mean, at 95 %. One value alone says nothing of how far others lie. */
+/** Student's t interval of the mean, at 95 %. A single value has none: it does not show how far values spread. */
 export function tInterval({
   count,
   sum,
@@ -15,7 +15,7 @@ export function tInterval({
 }: Moments): { level: number; lower: number; upper: number } | null {
   if (count < 2) return null;
   const mean = sum / count;
-  // Values that are all the same can come out a hair below nothing.
+  // Rounding can make the variance of equal values slightly negative.
   const variance = Math.max(0, (sumOfSquares - sum * mean) / (count - 1));
   const margin = statisticsLibrary().studentt.inv(0.975, count - 1) * Math.sqrt(variance / count);
   return { level: 0.95, lower: mean - margin, upper: mean + margin };

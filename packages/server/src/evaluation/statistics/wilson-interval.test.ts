@@ -14,7 +14,7 @@ test.each([
   expect(interval?.upper).toBeCloseTo(upper, 4);
 });
 
-test("all of them reach the very end, and none of none says nothing", () => {
+test("none and all reach the exact ends, and no trials have no interval", () => {
   expect(wilsonInterval(20, 20)).toEqual({ level: 0.95, lower: expect.closeTo(0.8389, 4), upper: 1 });
   expect(wilsonInterval(0, 0)).toBeNull();
 });

@@ -1,4 +1,4 @@
-/** Of the standard normal distribution, at 95 % between minus and plus this. */
+/** 95 % of the standard normal distribution lie between minus and plus this. */
 export const z95 = 1.959963984540054;
 
 /** Wilson's score interval of a proportion (1927), at 95 %. */
@@ -12,7 +12,7 @@ export function wilsonInterval(
   const centre = rate + square / (2 * trials);
   const margin = z95 * Math.sqrt((rate * (1 - rate)) / trials + square / (4 * trials * trials));
   const scale = 1 + square / trials;
-  // What rounding leaves beside an end is the end.
+  // Exact ends in spite of rounding.
   const lower = successes === 0 ? 0 : (centre - margin) / scale;
   const upper = successes === trials ? 1 : (centre + margin) / scale;
   return { level: 0.95, lower, upper };

@@ -21,11 +21,11 @@ test("nodes with names and children become paths, with the leaves' own descripti
   ]);
 });
 
-test("what is no tree has no leaves", () => {
+test("a body that is not a tree has no leaves", () => {
   expect(flattenTaxonomy({}, 1000)).toEqual([]);
 });
 
-test("it stops at the number of leaves that is asked for", () => {
+test("it stops at the given number of leaves", () => {
   expect(
     flattenTaxonomy(
       Array.from({ length: 100_000 }, (_, index) => `e${index}`),

@@ -23,7 +23,7 @@ const bytesPerResult = 1_000;
 const bytesPerLongResponse = 1_000_000;
 
 /** A smaller reservation is released with the response: it fits the system's own buffers. */
-const worthHoldingBytes = 1_000_000;
+const worthReservingBytes = 1_000_000;
 /** A response is handed to the connection in slices of this length. */
 const sliceBytes = 256 * 1024;
 
@@ -79,7 +79,7 @@ export function reserveResults(
  * disconnected. Bun reports both for a stream, and neither for a response that it is given as a whole.
  */
 export function releaseMemory(response: Response, exchange: Exchange): Response {
-  if (exchange.heldBytes < worthHoldingBytes || response.body === null) {
+  if (exchange.heldBytes < worthReservingBytes || response.body === null) {
     reserveBytesAnyway(exchange, 0);
     return response;
   }

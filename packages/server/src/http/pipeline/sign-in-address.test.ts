@@ -9,7 +9,7 @@ test("A path of this server is gone back to as it was, with its query and its fr
   }
 });
 
-test("What no header takes is encoded", () => {
+test("Characters that no header allows are encoded", () => {
   expect(returnToOf("/日本?q=ü b%20c")).toBe("/%E6%97%A5%E6%9C%AC?q=%C3%BC%20b%20c");
 });
 

@@ -73,19 +73,13 @@ type SampleFields = Pick<
 
 /** The texts of a request, under new names or old. */
 export function readSample(fields: SampleFields): Sample {
-  const systemPrompt = fields.evaluated_model_system_prompt ?? fields.system_prompt ?? undefined;
-  const input = fields.evaluated_model_input ?? fields.input ?? undefined;
-  const output = fields.evaluated_model_output ?? fields.output ?? undefined;
-  const goldAnswer = fields.evaluated_model_gold_answer ?? fields.label ?? undefined;
   const retrievedContext = fields.evaluated_model_retrieved_context ?? fields.retrieved_context ?? undefined;
   return {
-    ...(systemPrompt === undefined ? {} : { systemPrompt }),
-    ...(input === undefined ? {} : { input }),
-    ...(output === undefined ? {} : { output }),
-    ...(goldAnswer === undefined ? {} : { goldAnswer }),
-    ...(retrievedContext === undefined
-      ? {}
-      : { retrievedContext: typeof retrievedContext === "string" ? [retrievedContext] : retrievedContext }),
+    systemPrompt: fields.evaluated_model_system_prompt ?? fields.system_prompt ?? undefined,
+    input: fields.evaluated_model_input ?? fields.input ?? undefined,
+    output: fields.evaluated_model_output ?? fields.output ?? undefined,
+    goldAnswer: fields.evaluated_model_gold_answer ?? fields.label ?? undefined,
+    retrievedContext: typeof retrievedContext === "string" ? [retrievedContext] : retrievedContext,
   };
 }
 

@@ -42,7 +42,7 @@ test("A short value is written at once", async () => {
   expect(await response.json()).toEqual(value);
 });
 
-test("A long answer of short texts goes out in small pieces as well, whatever is in it", async () => {
+test("A long response of short texts is written in small pieces as well, whatever it contains", async () => {
   const value = {
     none: [],
     empty: {},
@@ -57,7 +57,7 @@ test("A long answer of short texts goes out in small pieces as well, whatever is
   expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThanOrEqual(256 * 1024);
 });
 
-test("What cannot be written breaks the answer off, and is told", async () => {
+test("A value that cannot be written breaks the response off, and is reported", async () => {
   const told: unknown[] = [];
   const value = { long, unwritable: 1n };
   const response = jsonResponse(value, undefined, (error) => told.push(error));

@@ -22,7 +22,7 @@ test("the place is reported in code points of the output", () => {
   );
 });
 
-test("text before what is compared moves the place, not the excerpt", () => {
+test("text before the compared part moves the place, not the excerpt", () => {
   expect(describeDifference("\n\nab", "ac", 1, 2)).toBe(
     'The output differs from character 3 on: it has "b", the gold answer "c".',
   );

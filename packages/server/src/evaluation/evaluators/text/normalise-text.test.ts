@@ -10,7 +10,7 @@ test("a text stays as it is unless the profile says otherwise", () => {
   });
 });
 
-test("what is left has its place in the original", () => {
+test("the remaining text keeps its place in the original", () => {
   expect(normaliseText("  Ab ", { ...nothing, trim: true, ignore_case: true })).toEqual({
     text: "ab",
     range: [2, 4],

@@ -59,9 +59,7 @@ export async function findCorrections(
     accountId,
     rows.map(({ result_id }) => result_id),
   );
-  return results.flatMap(({ sample, correction }) => {
-    if (correction === undefined) return [];
-    const { pass, comment } = correction;
-    return [{ sample, pass, ...(comment === undefined ? {} : { comment }) }];
-  });
+  return results.flatMap(({ sample, correction }) =>
+    correction === undefined ? [] : { sample, pass: correction.pass, comment: correction.comment },
+  );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
+import { microsPerDay } from "../../../storage/micros.ts";
 import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
-import { microsPerDay } from "../keep/count-results.ts";
 import { ordinaryRecord } from "../record/evaluation-record.fixture.ts";
 import { countErrorFindings } from "./count-error-findings.ts";
 
@@ -25,7 +25,7 @@ function counted(results: Parameters<typeof countErrorFindings>[0]) {
   );
 }
 
-test("Evaluations are counted, and each kind of error that they found, by revision and day", () => {
+test("Evaluations and the kinds of errors that they found are counted by revision and day", () => {
   const results = [
     resultOf([["state", "lost"]]),
     resultOf([["state", "lost"], ["late"]]),
@@ -48,7 +48,7 @@ test("Two leaves of one path are one kind of error", () => {
   expect(counted([resultOf([["late"], ["late"]])])).toEqual(["one 0 [] 1", 'one 0 ["late"] 1']);
 });
 
-test("A path has the same id wherever it was found, and no other path has it", () => {
+test("A path always has the same id, and no other path has it", () => {
   const rows = countErrorFindings([resultOf([["a", "b"], ["a"], ["b"]]), resultOf([["a", "b"]], 1, "two")]);
   const ids = Map.groupBy(rows, ({ path }) => path);
   for (const same of ids.values()) expect(new Set(same.map(({ path_id }) => path_id)).size).toBe(1);

@@ -1,5 +1,5 @@
+import { microsPerDay } from "../../../storage/micros.ts";
 import type { ErrorFindingCountsTable } from "../../../storage/schema/evaluation-rollup.ts";
-import { microsPerDay } from "../keep/count-results.ts";
 import type { StoredResult } from "../record/evaluation-record.ts";
 
 /** Of the ids of paths; any fixed UUID serves. */

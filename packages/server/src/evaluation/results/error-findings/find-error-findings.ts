@@ -1,8 +1,7 @@
-import type { Micros } from "../../../storage/micros.ts";
+import { type Micros, microsPerDay } from "../../../storage/micros.ts";
 import type { Asker } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { findRevision } from "../../taxonomies/find-revision.ts";
-import { microsPerDay } from "../keep/count-results.ts";
 import { selectErrorFindings } from "./error-findings-store.ts";
 
 /** Whole days: the first contains `since`, and the last starts before `until`. */

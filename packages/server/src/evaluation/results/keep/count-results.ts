@@ -1,4 +1,5 @@
 import type { EvaluationStatus } from "@presage/contract";
+import { microsPerDay } from "../../../storage/micros.ts";
 import type {
   CountedVerdict,
   EvaluationCountsTable,
@@ -8,7 +9,6 @@ import { toFlag } from "../../../storage/schema/flag.ts";
 import type { EvaluationRecord, StoredResult } from "../record/evaluation-record.ts";
 import { toThousandths } from "../record/result-rows.ts";
 
-export const microsPerDay = 86_400_000_000;
 /** Of the ids of series; any fixed UUID serves. */
 const seriesNamespace = "5d0cf7a4-3c4b-4d5e-9b0a-6a4f6f1f2c11";
 

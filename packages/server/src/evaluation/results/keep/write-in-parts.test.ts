@@ -26,7 +26,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What an import of 16 MB holds. */
+/** The records of an import of 16 MB. */
 function longRecords(count = 1_000): EvaluationRecord[] {
   return Array.from({ length: count }, (_, index) => ({
     ...ordinaryRecord,
@@ -55,7 +55,7 @@ async function lastNumber(): Promise<number> {
   return clock.last_id;
 }
 
-/** Runs `interfere` once, when the first part of an import is there and its results are not. */
+/** Runs `interfere` once, when the first part of an import is stored and its results are not. */
 async function betweenParts(interfere: () => Promise<unknown>): Promise<void> {
   for (;;) {
     const { payloads, results } = await countRows();
@@ -70,7 +70,7 @@ async function expectWhole(records: readonly EvaluationRecord[], ids: readonly n
   expect(stored.map(({ sample }) => sample)).toEqual(records.map(({ sample }) => sample));
 }
 
-test("small writes are let in while results with long texts are written", async () => {
+test("small writes get through while results with long texts are written", async () => {
   const writer = writeInThread(path);
   await writer.write([ordinaryRecord]);
   let isOver = false;
@@ -79,7 +79,7 @@ test("small writes are let in while results with long texts are written", async 
   });
   let letIn = 0;
   for (let small = 0; !isOver; small++) {
-    // Their numbers are taken, and none of them is there.
+    // Their numbers are taken, and none of them is visible.
     const isUnderWay = (await lastNumber()) > 1;
     await claimOnce(opened.database, `small ${small}`);
     if (isUnderWay && (await countRows()).results === 1) letIn += 1;
@@ -90,7 +90,7 @@ test("small writes are let in while results with long texts are written", async 
   expect(letIn).toBeGreaterThan(3);
 }, 30_000);
 
-test("results with long texts are stored whole and in their order, and nobody sees a part of them", async () => {
+test("results with long texts are stored whole and in order, and are never visible in part", async () => {
   const write = createWriteInParts(opened.database);
   const records = longRecords();
   let isOver = false;
@@ -108,7 +108,7 @@ test("results with long texts are stored whole and in their order, and nobody se
   expect([...seen].filter((results) => results !== 0 && results !== 1_000)).toEqual([]);
 }, 30_000);
 
-test("if another process takes numbers meanwhile, the results get later ones, so that who reads on misses none", async () => {
+test("if another process takes numbers meanwhile, the results get later ones, so that readers miss none", async () => {
   const records = longRecords();
   const writing = createWriteInParts(opened.database)(records);
   const other = createWriteResults(opened.database);
@@ -129,7 +129,7 @@ test("if another process sweeps meanwhile, nothing is lost", async () => {
   expect(await countRows()).toEqual({ payloads: 1_001, results: 1_001 });
 }, 30_000);
 
-test("what a process left behind that was killed in the middle is swept by the next one", async () => {
+test("what a killed process left behind is swept by the next one", async () => {
   const directoryOfThis = JSON.stringify(import.meta.dir);
   const program = `
     const { ordinaryRecord } = await import(${directoryOfThis} + "/../record/evaluation-record.fixture.ts");
@@ -143,7 +143,7 @@ test("what a process left behind that was killed in the middle is swept by the n
   const left = await countRows();
   expect(left.results).toBe(0);
   expect(left.payloads).toBeGreaterThan(0);
-  // Of a process that goes on meanwhile, and looks for nothing.
+  // Of a running process, which sweeps nothing.
   await createWriteResults(opened.database)([ordinaryRecord]);
   const next = writeInThread(path);
   const { ids } = await next.write([ordinaryRecord]);
@@ -152,7 +152,7 @@ test("what a process left behind that was killed in the middle is swept by the n
   expect(await countRows()).toEqual({ payloads: 2, results: 2 });
 }, 30_000);
 
-test("a twin of a request key leaves no texts behind", async () => {
+test("a duplicate request key leaves no texts behind", async () => {
   const write = createWriteInParts(opened.database);
   const [first, ...rest] = longRecords(300);
   if (first === undefined) throw new Error("There is no first");

@@ -54,7 +54,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test("results are found by another connection once they are written", async () => {
+test("written results are visible to another connection", async () => {
   await migrateFile();
   const records = [
     { ...ordinaryRecord, sample: { input: "日本語 \u0000 😀", output: "ö".repeat(100_000) } },
@@ -78,10 +78,10 @@ test("several calls at once are written in their order", async () => {
   expect((await storedResults([1, 2, 3, 4, 5, 6, 7, 8])).length).toBe(7);
 });
 
-describe("what the store refuses", () => {
-  test("fails with the store's reason, and leaves nothing of its call behind", async () => {
+describe("a record that the store rejects", () => {
+  test("fails with the store's error, and leaves nothing of its call behind", async () => {
     await migrateFile();
-    // A row that the schema does not take.
+    // A row that the schema rejects.
     const bad = { ...ordinaryRecord, metadata: {} as typeof ordinaryRecord.metadata };
     const refused = failureOf(writer.write([ordinaryRecord, bad]));
     const next = writer.write([ordinaryRecord]);
@@ -90,7 +90,7 @@ describe("what the store refuses", () => {
     expect((await storedResults([1, 2, 3])).length).toBe(1);
   });
 
-  test("is not what has a request key that is taken: the result that has it comes in its place", async () => {
+  test("is not one whose request key is taken: the result with that key is returned in its place", async () => {
     await migrateFile();
     const keyed = { ...ordinaryRecord, requestKey: "once" };
     const first = await writer.write([keyed]);
@@ -104,7 +104,7 @@ describe("what the store refuses", () => {
     ]);
   });
 
-  test("is written on the same thread once the store takes it", async () => {
+  test("is written on the same thread once the store accepts it", async () => {
     const failure = await failureOf(writer.write([ordinaryRecord]));
     expect(failure).toMatchObject({
       code: "SQLITE_ERROR",
@@ -115,7 +115,7 @@ describe("what the store refuses", () => {
   });
 });
 
-test("a file that cannot be opened fails a call as a store that is not available, and is opened once it can be", async () => {
+test("a file that cannot be opened fails a call as an unavailable store, and is opened once that is possible", async () => {
   // A directory cannot be opened as a file.
   await mkdir(path);
   const failure = await failureOf(writer.write([ordinaryRecord]));
@@ -127,7 +127,7 @@ test("a file that cannot be opened fails a call as a store that is not available
   expect((await storedResults([1])).length).toBe(1);
 });
 
-test("a thread that dies leaves open what was kept of the calls under way, and the next call starts another", async () => {
+test("a thread that dies leaves calls in progress uncertain, and the next call starts another thread", async () => {
   await migrateFile();
   const workers: Worker[] = [];
   const { write, end } = writeInThread(path, (sqlitePath) => {
@@ -148,7 +148,7 @@ test("a thread that dies leaves open what was kept of the calls under way, and t
 });
 
 describe("end", () => {
-  test("finishes the write under way, closes the file and lets the process go", async () => {
+  test("finishes the write in progress, closes the file and lets the process exit", async () => {
     await migrateFile();
     const child = Bun.spawn({
       cmd: [process.execPath, "--eval", writeAndEnd, path],
@@ -163,7 +163,7 @@ describe("end", () => {
     expect((await storedResults([1])).length).toBe(1);
   });
 
-  test("has nothing to do where nothing was written", async () => {
+  test("does nothing if nothing was written", async () => {
     await writer.end();
     expect(existsSync(path)).toBe(false);
   });

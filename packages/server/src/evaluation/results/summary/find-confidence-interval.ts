@@ -2,8 +2,7 @@ import type { ConfidenceInterval } from "@presage/contract";
 import type { Asker } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import type { UsableProfile } from "../../profiles/find-profile.ts";
-import { toHistogram } from "../../statistics/histogram.ts";
-import { medianInterval } from "../../statistics/median-interval.ts";
+import { medianInterval, toHistogram } from "../../statistics/median-interval.ts";
 import { fromThousandths } from "../record/result-rows.ts";
 import { selectScoreCounts } from "./rollup-store.ts";
 

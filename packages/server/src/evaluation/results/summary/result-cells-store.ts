@@ -1,5 +1,5 @@
 import { type Expression, type RawBuilder, sql } from "kysely";
-import { microsPerDay } from "../keep/count-results.ts";
+import { microsPerDay } from "../../../storage/micros.ts";
 import { toThousandths } from "../record/result-rows.ts";
 import { columnMatches } from "../search/access-paths.ts";
 import type { ResultFilter } from "../search/result-filter.ts";

@@ -4,13 +4,13 @@ import { toRollupFilter } from "./rollup-filter.ts";
 const micros = (text: string) => Date.parse(text) * 1000;
 const day = Date.UTC(2026, 10, 21) / 86_400_000;
 
-test("what results are counted by is left to the rollup", () => {
+test("the rollup answers filters by what it counts by", () => {
   const filter = { app: "a", evaluatorId: "e", runId: "r", profileName: "p", pass: true };
   expect(toRollupFilter(filter, ["day", "profile"])).toEqual(filter);
   expect(toRollupFilter({ tags: {} }, [])).toEqual({});
 });
 
-test("what they are not counted by is not", () => {
+test("the rollup does not answer other filters", () => {
   expect(toRollupFilter({ tags: { a: "b" } }, [])).toBeUndefined();
   expect(toRollupFilter({ datasetId: "d" }, [])).toBeUndefined();
   expect(toRollupFilter({ explainStrategy: "never" }, [])).toBeUndefined();
@@ -19,7 +19,7 @@ test("what they are not counted by is not", () => {
   expect(toRollupFilter({}, ["tag"])).toBeUndefined();
 });
 
-test("times are days where they are midnights of UTC", () => {
+test("times at midnight UTC are days", () => {
   const midnight = micros("2026-11-21T00:00:00Z");
   expect(toRollupFilter({ createdBefore: midnight }, [])).toEqual({ untilDay: day });
   expect(toRollupFilter({ createdBefore: midnight - 300 }, [])).toEqual({ untilDay: day });
@@ -30,7 +30,7 @@ test("times are days where they are midnights of UTC", () => {
   expect(toRollupFilter({ createdAfter: midnight - 1001 }, [])).toBeUndefined();
 });
 
-test("after midnight itself is the day, unless something was kept in that instant", () => {
+test("after midnight means the day, unless a result was stored at that instant", () => {
   const midnight = micros("2026-11-21T00:00:00Z");
   expect(toRollupFilter({ createdAfter: midnight }, [])).toEqual({ fromDay: day, exceptAt: midnight });
 });

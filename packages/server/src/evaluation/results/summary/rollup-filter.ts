@@ -1,5 +1,4 @@
-import { type Micros, microsPerMs } from "../../../storage/micros.ts";
-import { microsPerDay } from "../keep/count-results.ts";
+import { type Micros, microsPerDay, microsPerMs } from "../../../storage/micros.ts";
 import type { ResultFilter } from "../search/result-filter.ts";
 import type { Dimension } from "./summary-dimensions.ts";
 

@@ -15,7 +15,7 @@ const nothing: GroupTotals = {
   p90: null,
 };
 
-test("failures are counted and are no fails", () => {
+test("failures are counted, but not as fails", () => {
   const [group] = toSummaryGroups(
     [
       {
@@ -41,7 +41,7 @@ test("failures are counted and are no fails", () => {
   expect([group?.p10, group?.p50, group?.p90]).toEqual([0, 0, 0.5]);
 });
 
-test("a group of failures alone has nulls where figures would be", () => {
+test("a group of failures only has null figures", () => {
   expect(toSummaryGroups([{ ...nothing, count: 3, failed: 3 }], [])).toEqual([
     {
       key: {},
@@ -61,7 +61,7 @@ test("a group of failures alone has nulls where figures would be", () => {
   ]);
 });
 
-test("days come in their order, within a day the largest group first, and of equal ones the first name", () => {
+test("groups are sorted by day, then by size, then by name", () => {
   const groups = toSummaryGroups(
     [
       { ...nothing, day: 2, app: "a", count: 9 },

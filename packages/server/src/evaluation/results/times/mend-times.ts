@@ -89,5 +89,5 @@ type Dated = Parameters<typeof countErrorFindings>[0][number] & ReturnType<typeo
 
 function withFindings(countable: ReturnType<typeof toCountable>, info: string | null | undefined): Dated {
   const { extra } = info ? (JSON.parse(info) as Pick<Dated["outcome"], "extra">) : {};
-  return { ...countable, outcome: { ...countable.outcome, ...(extra === undefined ? {} : { extra }) } };
+  return { ...countable, outcome: { ...countable.outcome, extra } };
 }

@@ -25,8 +25,8 @@ export function apiKeyRoutes(services: Services): Route[] {
     withCaller("GET", "/v1/api-keys", async (call) => {
       const page = readKeysetPage(readQuery(call, ApiKeyListQuery));
       const { rows, next } = await selectApiKeys(store.briefReader(askerOf(call)), call.caller.userId, page);
-      const answer: ApiKeyListResponse = { data: rows.map(toResponse), next: toCursor(next) };
-      return Response.json(answer);
+      const response: ApiKeyListResponse = { data: rows.map(toResponse), next: toCursor(next) };
+      return Response.json(response);
     }),
     withCaller("POST", "/v1/api-keys", async (call) => {
       const { caller, request } = call;

@@ -13,8 +13,8 @@ export function appRoutes(services: Services): Route[] {
       const { limit, after } = readQuery(call, AppListQuery);
       const page = { limit: Number(limit ?? defaultLimit), after };
       const { names, next } = await listApps(services, askerOf(call), page);
-      const answer: AppListResponse = { apps: names.map((name) => ({ name })), next: next ?? null };
-      return Response.json(answer);
+      const response: AppListResponse = { apps: names.map((name) => ({ name })), next: next ?? null };
+      return Response.json(response);
     }),
   ];
 }

@@ -4,8 +4,7 @@ import { rateHolder } from "../../../identity/caller.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
 import type { ChatSpan } from "../../../observability/tracing.ts";
 import { completeChat } from "../../../prediction/complete-chat.ts";
-import { type Complete, predict } from "../../../prediction/predict.ts";
-import { readUsage } from "../../../prediction/read-prediction.ts";
+import { type Complete, predict, readUsage } from "../../../prediction/predict.ts";
 import type { UpstreamCompletion } from "../../../upstream/upstream.ts";
 import { countUsage, type Exchange } from "../../pipeline/exchange.ts";
 import { reserveResponse, reserveSentBody } from "../../pipeline/reserve-memory.ts";
@@ -77,10 +76,10 @@ function isGiven(value: unknown): boolean {
 
 /** The same `complete`, which records on the exchange the upstream's time and token counts. */
 function measureCompletion(complete: Complete, exchange: Exchange): Complete {
-  return (request, clientDisconnected) => {
+  return (request, clientSignal) => {
     const chat = exchange.span?.startChat(request);
     const startedAtMs = performance.now();
-    return measure(complete(request, clientDisconnected), startedAtMs, chat);
+    return measure(complete(request, clientSignal), startedAtMs, chat);
   };
 
   /** Is not given the request, which an async function would keep in memory until it ends. */

@@ -34,7 +34,7 @@ const optionalArchiveRequest = EvaluatorProfileArchiveRequest.optional();
 export function evaluatorProfileRoutes(services: Services): Route[] {
   const maxBodyBytes = services.settings.maxShortBodyBytes;
 
-  function answerList(call: Call, revisions: Pieces<ProfileRevision>): Promise<Response> {
+  function respondWithList(call: Call, revisions: Pieces<ProfileRevision>): Promise<Response> {
     const name: keyof EvaluatorProfileListResponse = "evaluator_profiles";
     return streamList(services, call, name, revisions, evaluatorProfileJson);
   }
@@ -44,7 +44,7 @@ export function evaluatorProfileRoutes(services: Services): Route[] {
       const query = readQuery(call, EvaluatorProfileListQuery);
       const filter = toFilter(query, services.registry);
       const page = { limit: Number(query.limit ?? defaultLimit), offset: Number(query.offset ?? 0) };
-      return await answerList(call, await listProfiles(services, askerOf(call), filter, page));
+      return await respondWithList(call, await listProfiles(services, askerOf(call), filter, page));
     }),
     withCaller("POST", path, async (call) => {
       const body = await readExactBody(call, EvaluatorProfileCreateRequest, maxBodyBytes);
@@ -61,7 +61,7 @@ export function evaluatorProfileRoutes(services: Services): Route[] {
       const publicId = publicIdOf(call);
       const { evaluator_family } = await findOwnProfile(services, call.caller.accountId, publicId);
       refuseOtherFamily(services.registry, body ?? {}, evaluator_family);
-      return await answerList(call, await archiveProfile(services, askerOf(call), publicId));
+      return await respondWithList(call, await archiveProfile(services, askerOf(call), publicId));
     }),
     withCaller("POST", `${path}/:public_id/revision`, async (call) => {
       const body = await readExactBody(call, EvaluatorProfileRevisionRequest, maxBodyBytes);
@@ -102,8 +102,8 @@ function toFilter(query: EvaluatorProfileListQuery, registry: Services["registry
 }
 
 function toResponse(revision: ProfileRevision): Response {
-  const answer: EvaluatorProfileResponse = { evaluator_profile: toEvaluatorProfile(revision) };
-  return Response.json(answer, { status: 201 });
+  const body: EvaluatorProfileResponse = { evaluator_profile: toEvaluatorProfile(revision) };
+  return Response.json(body, { status: 201 });
 }
 
 function toAgreementResponse(publicId: string, revisions: readonly RevisionAgreement[]): AgreementResponse {

@@ -11,12 +11,12 @@ export function toEvaluationResult(record: EvaluationRecord | StoredResult): Eva
 /** A result under current names only. */
 export function toCurrentResult(record: EvaluationRecord | StoredResult): CurrentResult {
   const { sample, metadata, outcome, profile } = record;
-  const kept = "id" in record ? record : undefined;
+  const stored = "id" in record ? record : undefined;
   const model = metadata.evaluatedModel;
   return {
-    id: kept === undefined ? null : String(kept.id),
+    id: stored === undefined ? null : String(stored.id),
     app: metadata.app,
-    created_at: toIsoInstant(kept?.createdAt ?? nowMicros()),
+    created_at: toIsoInstant(stored?.createdAt ?? nowMicros()),
     evaluator_id: record.evaluatorId,
     evaluator_family: record.evaluatorFamily ?? null,
     profile_name: profile?.name ?? null,
@@ -54,7 +54,7 @@ export function toCurrentResult(record: EvaluationRecord | StoredResult): Curren
     dataset_sample_id: metadata.datasetSampleId ?? null,
     tags: metadata.tags === undefined ? null : { ...metadata.tags },
     external: record.isExternal,
-    correction: toCorrection(kept?.correction),
+    correction: toCorrection(stored?.correction),
   };
 }
 

@@ -98,13 +98,9 @@ export function evaluationResultRoutes(services: Services): Route[] {
       const imported = readImportedResults(body.evaluation_results);
       const storedCharacters = imported.reduce((sum, result) => sum + charactersOfImport(result), 0);
       reserveResults(call.exchange, { stored: imported.length, storedCharacters, isResponseLong: false });
-      const kept = await importResults(
-        services,
-        askerOf(call),
-        imported,
-        readOnce(call, "import results", body),
-      );
-      return Response.json(toBatchResponse(kept), { status: 201 });
+      const once = readOnce(call, "import results", body);
+      const receipts = await importResults(services, askerOf(call), imported, once);
+      return Response.json(toBatchResponse(receipts), { status: 201 });
     }),
     withCaller("POST", `${path}/summary`, async (call) => {
       const body = await readBody(call, EvaluationSummaryRequest, maxShortBodyBytes);
@@ -152,9 +148,9 @@ function idOf(call: CallWithCaller): number {
   return readResultId(readPath(call, EvaluationResultPath).id);
 }
 
-function toBatchResponse(imported: readonly ImportReceipt[]): EvaluationResultBatchResponse {
+function toBatchResponse(receipts: readonly ImportReceipt[]): EvaluationResultBatchResponse {
   return {
-    evaluation_results: imported.map(({ id, app, createdAt, evaluatorId }) => ({
+    evaluation_results: receipts.map(({ id, app, createdAt, evaluatorId }) => ({
       id: String(id),
       app,
       created_at: toIsoInstant(createdAt),

@@ -1,5 +1,4 @@
 import type { EvaluationSummaryGroup, EvaluationSummaryResponse } from "@presage/contract";
-import { defined } from "../../../defined.ts";
 import type { Summary } from "../../../evaluation/results/summary/summarise.ts";
 import type { SummaryGroup } from "../../../evaluation/results/summary/summary-group.ts";
 import { toIsoDay } from "../../response/to-iso-day.ts";
@@ -29,7 +28,7 @@ function toGroup({ key, ...figures }: SummaryGroup): EvaluationSummaryGroup {
 /** In the store, an empty text or 0 means none; in a response, none is null. */
 function toKey(key: SummaryGroup["key"]): EvaluationSummaryGroup["key"] {
   const { evaluator_id, evaluator_family, profile_name, profile_public_id, profile_revision } = key;
-  return defined({
+  return {
     evaluator_id,
     evaluator_family: orNull(evaluator_family),
     profile_name: orNull(profile_name),
@@ -39,10 +38,9 @@ function toKey(key: SummaryGroup["key"]): EvaluationSummaryGroup["key"] {
     tag: key.tag,
     day: key.day === undefined ? undefined : toIsoDay(key.day),
     evaluation_run_id: orNull(key.run_id),
-  });
+  };
 }
 
-/** The rollup stores an absent value as an empty one. */
 function orNull<Value>(value: Value | undefined): Value | null | undefined {
   return value === undefined ? undefined : value || null;
 }

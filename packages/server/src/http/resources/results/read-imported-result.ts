@@ -22,19 +22,17 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
       issues.push(valueError(["body", "evaluation_results", index, field], durationUnits, result[field]));
       return undefined;
     };
-    const evaluationMicros = micros("evaluation_duration");
-    const explanationMicros = micros("explanation_duration");
     return {
       evaluatorId: evaluator_id,
       profileName: profile_name ?? criteria ?? undefined,
       sample: readSample(result),
       metadata: readResultMetadata(result),
       outcome: {
-        ...(typeof pass === "boolean" ? { pass } : {}),
-        ...(typeof score_raw === "number" ? { score: score_raw } : {}),
-        ...(typeof explanation === "string" ? { explanation } : {}),
-        ...(evaluationMicros === undefined ? {} : { evaluationMicros }),
-        ...(explanationMicros === undefined ? {} : { explanationMicros }),
+        pass: pass ?? undefined,
+        score: typeof score_raw === "number" ? score_raw : undefined,
+        explanation: explanation ?? undefined,
+        evaluationMicros: micros("evaluation_duration"),
+        explanationMicros: micros("explanation_duration"),
       },
     };
   });

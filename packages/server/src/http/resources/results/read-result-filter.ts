@@ -5,7 +5,6 @@ import {
   readResultId,
   type ValidationError,
 } from "@presage/contract";
-import { defined } from "../../../defined.ts";
 import { resolveEvaluatorId } from "../../../evaluation/results/search/resolve-evaluator-id.ts";
 import type { Page, ResultFilter, SearchFilter } from "../../../evaluation/results/search/result-filter.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
@@ -62,12 +61,10 @@ export function readExportQuery(query: EvaluationResultExportQuery) {
   const { tags, pass, score_raw_min, score_raw_max, order, format, ...names } = query;
   const filter: EvaluationResultFilter = {
     ...names,
-    ...defined({
-      tags: tags === undefined ? undefined : readTags(tags),
-      pass: pass === undefined ? undefined : isTrueWord(pass),
-      score_raw_min: score_raw_min === undefined ? undefined : Number(score_raw_min),
-      score_raw_max: score_raw_max === undefined ? undefined : Number(score_raw_max),
-    }),
+    tags: tags === undefined ? undefined : readTags(tags),
+    pass: pass === undefined ? undefined : isTrueWord(pass),
+    score_raw_min: score_raw_min === undefined ? undefined : Number(score_raw_min),
+    score_raw_max: score_raw_max === undefined ? undefined : Number(score_raw_max),
   };
   return { filter, order: readOrder(order), format: format ?? "jsonl" };
 }
@@ -77,7 +74,7 @@ function readTags(text: string): EvaluationResultFilter["tags"] {
     const parsed = EvaluationResultFilter.shape.tags.safeParse(JSON.parse(text));
     if (parsed.success) return parsed.data;
   } catch {
-    // Refused below.
+    // Rejected below.
   }
   const msg = "Value error, Input should be a JSON object of texts";
   const issue: ValidationError = { type: "value_error", loc: ["query", "tags"], msg, input: text };

@@ -20,29 +20,25 @@ type MetadataFields = Pick<
 
 /** A result's metadata. Nulls, empty texts and empty tags are treated as absent. */
 export function readResultMetadata(fields: MetadataFields): ResultMetadata {
-  const { app, tags, dataset_id, dataset_sample_id, evaluation_run_id, evaluation_run_project_id } = fields;
-  const evaluatedModel = readModel(fields);
+  const { app, tags, dataset_sample_id } = fields;
   return {
     app: app ?? defaultApp,
-    ...(tags && Object.keys(tags).length > 0 ? { tags } : {}),
-    ...(dataset_id ? { datasetId: dataset_id } : {}),
-    ...(typeof dataset_sample_id === "number" || dataset_sample_id
-      ? { datasetSampleId: dataset_sample_id }
-      : {}),
-    ...(evaluation_run_id ? { runId: evaluation_run_id } : {}),
-    ...(evaluation_run_project_id ? { runProjectId: evaluation_run_project_id } : {}),
-    ...(Object.keys(evaluatedModel).length > 0 ? { evaluatedModel } : {}),
+    tags: tags && Object.keys(tags).length > 0 ? tags : undefined,
+    datasetId: fields.dataset_id || undefined,
+    datasetSampleId: dataset_sample_id === 0 ? 0 : dataset_sample_id || undefined,
+    runId: fields.evaluation_run_id || undefined,
+    runProjectId: fields.evaluation_run_project_id || undefined,
+    evaluatedModel: readModel(fields),
   };
 }
 
-function readModel(fields: MetadataFields): EvaluatedModel {
-  return {
-    ...(fields.evaluated_model_id ? { id: fields.evaluated_model_id } : {}),
-    ...(fields.evaluated_model_name ? { name: fields.evaluated_model_name } : {}),
-    ...(fields.evaluated_model_provider ? { provider: fields.evaluated_model_provider } : {}),
-    ...(fields.evaluated_model_params ? { params: fields.evaluated_model_params } : {}),
-    ...(fields.evaluated_model_selected_model
-      ? { selectedModel: fields.evaluated_model_selected_model }
-      : {}),
+function readModel(fields: MetadataFields): EvaluatedModel | undefined {
+  const model = {
+    id: fields.evaluated_model_id || undefined,
+    name: fields.evaluated_model_name || undefined,
+    provider: fields.evaluated_model_provider || undefined,
+    params: fields.evaluated_model_params ?? undefined,
+    selectedModel: fields.evaluated_model_selected_model || undefined,
   };
+  return Object.values(model).some((value) => value !== undefined) ? model : undefined;
 }

@@ -44,9 +44,9 @@ export function sessionRoutes(services: Services): Route[] {
         throw new ServiceError("forbidden", "An API key cannot sign out. To stop its use, revoke it.");
       }
       const redirectTo = await signOut(services, { caller, signal: request.signal }, proof.sessionId);
-      const answer: SignOutResponse = { redirect_to: redirectTo ?? signedOutPath };
+      const response: SignOutResponse = { redirect_to: redirectTo ?? signedOutPath };
       const headers = { "set-cookie": services.sessionCookie.clear(), "clear-site-data": '"cache"' };
-      return Response.json(answer, { headers });
+      return Response.json(response, { headers });
     }),
   ];
 }

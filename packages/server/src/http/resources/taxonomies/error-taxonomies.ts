@@ -54,8 +54,8 @@ export function errorTaxonomyRoutes(services: Services): Route[] {
       const newRevision = toNewRevision(body);
       const once = readOnce(call, "create error taxonomy revision", body);
       const revision = await createRevision(services, askerOf(call), newRevision, once);
-      const answer = { error_taxonomy_revision: toResponse(revision) };
-      return Response.json(answer satisfies ErrorTaxonomyRevisionCreateResponse, { status: 201 });
+      const response = { error_taxonomy_revision: toResponse(revision) };
+      return Response.json(response satisfies ErrorTaxonomyRevisionCreateResponse, { status: 201 });
     }),
     withCaller("GET", `${path}/:revision_id`, async (call) => {
       const revision = await findRevision(services.store.database, call.caller.accountId, revisionIdOf(call));

@@ -52,7 +52,7 @@ describe("A period", () => {
     ["until", { until: "9999-12-31T23:59:59-05:00", since: "9999-12-31T00:00:00Z" }],
     ["until", { until: "9999-12-31T23:59:59.999999999Z", since: "9999-12-31T00:00:00Z" }],
     ["since", { until: "0000-01-02T00:00:00Z", since: "0000-01-01T00:00:00+00:01" }],
-  ])("that an answer could not name in four digits of a year is refused at %s", (field, query) => {
+  ])("that needs a year without four digits is refused at %s", (field, query) => {
     const error = "A period lies within the years 0000 to 9999";
     const issue = { type: "value_error", loc: ["query", field], msg: `Value error, ${error}` };
     expect(issuesOf(query)).toMatchObject([{ ...issue, input: query[field] }]);

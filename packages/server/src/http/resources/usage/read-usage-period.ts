@@ -1,12 +1,11 @@
 import type { LatencyQuery } from "@presage/contract";
-import { type Micros, nowMicros } from "../../../storage/micros.ts";
+import { type Micros, microsPerDay, nowMicros } from "../../../storage/micros.ts";
 import type { UsagePeriod } from "../../../usage/usage-store.ts";
 import { valueError } from "../../request/pydantic-issues.ts";
 import { readInstant } from "../../request/read-instant.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 
 export const microsPerHour = 3_600_000_000;
-const microsPerDay = 24 * microsPerHour;
 const defaultDays = 7;
 /** The years that ISO 8601 writes with four digits, which every client can read. That far away, doubles are tens of microseconds apart. */
 const [earliest, latest] = ["0000-01-01T00:00:00Z", "9999-12-31T23:59:59.999Z"].map(readInstant) as [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readPrediction } from "./read-prediction.ts";
+import { readPrediction } from "./predict.ts";
 
 function read(
   message: Record<string, unknown>,
@@ -87,7 +87,7 @@ test("the matched stop is matched_stop, else stop_reason, else null", () => {
   expect(read({}).matched_stop).toBeNull();
 });
 
-test("the finish reason is handed on, or null", () => {
+test("the finish reason is passed on, or null", () => {
   expect(read({}, { finish_reason: "length" }).finish_reason).toBe("length");
   expect(read({}).finish_reason).toBeNull();
 });
