@@ -240,7 +240,7 @@ onEachDatabase((database) => {
       expect((await ask("/v1/me")).status).toBe(200);
       await relay.stop();
       expect((await ask("/v1/me")).status).toBe(503);
-      await expectFailurePage(await ask("/usage"), 503, /database is not available/);
+      await expectFailurePage(await ask("/usage"), 503, /database is unavailable/);
       expect((await presage.call("GET", "/v1/me", undefined, {})).status).toBe(401);
       await presage.stop();
     }, 60_000);
