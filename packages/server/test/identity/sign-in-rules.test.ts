@@ -91,11 +91,11 @@ onEachDatabase((database) => {
       const known = { name: "Ada", email: "ada@example.org" };
       for (const sub of ["", "a\0b", "a\ud83d", "a".repeat(256)]) {
         running.provider.alterIdToken = (claims) => ({ ...claims, ...known, sub });
-        await expectFailurePage(await signInAs(running, known), 403, /identifier .* no valid text/);
+        await expectFailurePage(await signInAs(running, known), 403, /user id .* not valid text/);
       }
       for (const email of ["a\0@example.org", "\ude42@example.org", `${"a".repeat(309)}@example.org`]) {
         running.provider.alterIdToken = (claims) => ({ ...claims, ...known, email });
-        await expectFailurePage(await signInAs(running, known), 403, /e-mail address .* no valid text/);
+        await expectFailurePage(await signInAs(running, known), 403, /e-mail address .* not valid text/);
       }
       const longest = { sub: "a".repeat(255), email: `${"a".repeat(308)}@example.org` };
       running.provider.alterIdToken = (claims) => ({ ...claims, ...known, ...longest });
