@@ -1,11 +1,14 @@
 import { createDocument } from "zod-openapi";
-import { dashboardPaths } from "../dashboard/openapi.ts";
+import { apiKeyPaths } from "../api-keys/openapi.ts";
+import { appPaths } from "../apps/openapi.ts";
 import { evaluatePaths } from "../evaluate/openapi.ts";
 import { evaluatorPaths } from "../evaluators/openapi.ts";
+import { mePaths } from "../me/openapi.ts";
 import { predictionPaths } from "../predictions/openapi.ts";
 import { probePaths } from "../probes/openapi.ts";
 import { evaluatorProfilePaths } from "../profiles/openapi.ts";
 import { evaluationResultPaths } from "../results/openapi.ts";
+import { sessionPaths } from "../sessions/openapi.ts";
 import { errorTaxonomyPaths } from "../taxonomies/openapi.ts";
 import { usagePaths } from "../usage/openapi.ts";
 import { withForbidden } from "./describe.ts";
@@ -47,11 +50,14 @@ export function openApiDocument() {
     ],
     paths: withForbidden({
       ...predictionPaths,
-      ...dashboardPaths,
+      ...mePaths,
+      ...sessionPaths,
+      ...apiKeyPaths,
       ...usagePaths,
       ...evaluatePaths,
       ...evaluationResultPaths,
       ...evaluatorPaths,
+      ...appPaths,
       ...evaluatorProfilePaths,
       ...errorTaxonomyPaths,
       ...probePaths,

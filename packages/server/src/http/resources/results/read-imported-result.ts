@@ -29,7 +29,7 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
       metadata: readResultMetadata(result),
       outcome: {
         pass: pass ?? undefined,
-        score: score_raw ?? undefined,
+        score: typeof score_raw === "number" ? score_raw : undefined,
         explanation: explanation ?? undefined,
         evaluationMicros: micros("evaluation_duration"),
         explanationMicros: micros("explanation_duration"),

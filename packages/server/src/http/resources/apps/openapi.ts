@@ -1,0 +1,17 @@
+import { AppListQuery, AppListResponse } from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import { invalidRequest, operation, response, unauthorized, unavailable } from "../docs/describe.ts";
+
+export const appPaths: ZodOpenApiPathsObject = {
+  "/v1/apps": {
+    get: operation("listApps", "evaluators", "List the apps that have results", {
+      requestParams: { query: AppListQuery },
+      responses: {
+        "200": response("The apps, by name", AppListResponse),
+        ...invalidRequest,
+        ...unauthorized,
+        ...unavailable,
+      },
+    }),
+  },
+};
