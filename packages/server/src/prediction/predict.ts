@@ -1,7 +1,7 @@
 import type { PromptMessage, Usage, WorldModelPrediction, WorldModelRequest } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
-import { endOfThinking, readMessage, readThought } from "../upstream/read-message.ts";
+import { endOfThinking, readMessage, readThought } from "../upstream/read-completion.ts";
 import type { CompletionBody, CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
 
 /** More than any model reads or writes in one call. A larger count is a mistake. */

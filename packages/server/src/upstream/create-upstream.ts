@@ -1,7 +1,7 @@
 import { ClientDisconnectedError, UpstreamError } from "../errors.ts";
 import { createByteBudget, type Holder, reserveBytes } from "../limits/byte-budget.ts";
 import { type Deadline, type DeadlineLimits, startDeadline } from "../limits/deadline.ts";
-import { checkCompletion, checkModelList } from "./check-response.ts";
+import { checkCompletion, checkModelList } from "./read-completion.ts";
 import { createSendOnce } from "./send-once.ts";
 import { sendWithRetries } from "./send-with-retries.ts";
 import { createServedModel } from "./served-model.ts";

@@ -1,4 +1,4 @@
-import { endOfThinking, skipSpace, startsWithThinking } from "../../../upstream/read-message.ts";
+import { endOfThinking, skipSpace, startsWithThinking } from "../../../upstream/read-completion.ts";
 import type { Position } from "../../evaluator-outcome.ts";
 
 const responseStart = "<tool_response>";

@@ -40,7 +40,8 @@ export function watchClocks(
   const checkQuietly = () => check().catch(() => undefined);
   let checking = checkQuietly();
   const timer = setInterval(() => {
-    checking = checkQuietly();
+    // One check at a time: two at once would report the same change twice.
+    checking = checking.then(checkQuietly);
   }, everyMs);
   timer.unref();
   return {
