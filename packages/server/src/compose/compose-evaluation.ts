@@ -49,8 +49,8 @@ export function composeEvaluation(
     ...ruleFamilies,
     createJudgeFamily({
       askForVerdict,
-      findCorrections: (asker, profilePublicId, limit) =>
-        findCorrections(briefReader(asker), asker.accountId, profilePublicId, limit),
+      findCorrections: (requester, profilePublicId, limit) =>
+        findCorrections(briefReader(requester), requester.accountId, profilePublicId, limit),
     }),
     createErrorTaxonomyFamily({
       askForVerdict,

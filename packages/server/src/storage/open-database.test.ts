@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { sql } from "kysely";
-import { patientAsker } from "../../test/support/asker.ts";
 import { createPostgresDatabase, onEachDatabase } from "../../test/support/store/databases.ts";
 import { connectTo } from "../../test/support/store/postgres.ts";
+import { anyRequester } from "../../test/support/store/requester.ts";
 import { openDatabase } from "./open-database.ts";
 import { claimOnce } from "./settings-store.ts";
 
@@ -13,7 +13,7 @@ onEachDatabase(({ name, create }) => {
   test("the reader sees committed data only", async () => {
     const opened = await openDatabase(await create(), onConnectionLost);
     const settings = () =>
-      opened.reader(patientAsker()).selectFrom("settings").select(["name", "value"]).execute();
+      opened.reader(anyRequester()).selectFrom("settings").select(["name", "value"]).execute();
     await opened.database.transaction().execute(async (transaction) => {
       expect(await claimOnce(transaction, "written")).toBe(true);
       expect(await settings()).toEqual([]);
@@ -30,7 +30,7 @@ onEachDatabase(({ name, create }) => {
         select cast(3000000000 as bigint) as amount, cast(1 as integer) as small
         union all select cast(3000000001 as bigint), cast(2 as integer)
       ) as amounts
-    `.execute(opened.reader(patientAsker()));
+    `.execute(opened.reader(anyRequester()));
     expect(rows).toEqual([
       { n: 2, total: 6_000_000_001, mean: 3_000_000_000.5, half: 3_000_000_000.5, few: 3 },
     ]);
@@ -58,10 +58,10 @@ onEachDatabase(({ name, create }) => {
     const url = await create();
     const opened = await openDatabase(url, onConnectionLost);
     await claimOnce(opened.database, "written");
-    await opened.reader(patientAsker()).selectFrom("settings").selectAll().execute();
-    await opened.briefReader(patientAsker()).selectFrom("settings").selectAll().execute();
+    await opened.reader(anyRequester()).selectFrom("settings").selectAll().execute();
+    await opened.briefReader(anyRequester()).selectFrom("settings").selectAll().execute();
     await opened.destroy();
-    const readers = [opened.reader, opened.briefReader].map((reader) => reader(patientAsker()));
+    const readers = [opened.reader, opened.briefReader].map((reader) => reader(anyRequester()));
     for (const database of [opened.database, ...readers]) {
       await expect(database.selectFrom("settings").selectAll().execute()).rejects.toThrow("destroyed");
     }
@@ -75,8 +75,8 @@ onEachDatabase(({ name, create }) => {
     const answered: string[] = [];
     const long =
       sql`with recursive numbers(i) as (select 1 union all select i + 1 from numbers where i < 5000000)
-      select count(*) from numbers`.execute(opened.reader(patientAsker()));
-    const brief = opened.briefReader(patientAsker()).selectFrom("settings").selectAll().execute();
+      select count(*) from numbers`.execute(opened.reader(anyRequester()));
+    const brief = opened.briefReader(anyRequester()).selectFrom("settings").selectAll().execute();
     await Promise.all([long.then(() => answered.push("long")), brief.then(() => answered.push("brief"))]);
     expect(answered).toEqual(["brief", "long"]);
     await opened.destroy();
@@ -86,8 +86,8 @@ onEachDatabase(({ name, create }) => {
 test("an in-memory database is read on its one connection, and has no path", async () => {
   const opened = await openDatabase("sqlite::memory:", onConnectionLost);
   const { database, reader, briefReader, sqlitePath, destroy } = opened;
-  expect(reader(patientAsker())).toBe(database);
-  expect(briefReader(patientAsker())).toBe(database);
+  expect(reader(anyRequester())).toBe(database);
+  expect(briefReader(anyRequester())).toBe(database);
   expect(sqlitePath).toBeUndefined();
   await destroy();
 });

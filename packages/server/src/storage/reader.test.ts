@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { sql } from "kysely";
-import { patientAsker } from "../../test/support/asker.ts";
 import { onEachDatabase } from "../../test/support/store/databases.ts";
+import { anyRequester } from "../../test/support/store/requester.ts";
 import { openDatabase } from "./open-database.ts";
 import type { Database } from "./schema/tables.ts";
 
@@ -17,13 +17,13 @@ onEachDatabase(({ name, create }) => {
     "a later account reads with the %s before another's waiting statements",
     async (which) => {
       const { [which]: reader, destroy } = await openDatabase(await create(), () => {});
-      await read(reader(patientAsker()));
+      await read(reader(anyRequester()));
       const ended: string[] = [];
       const crowded = Array.from({ length: 8 }, () =>
-        slowStatement.execute(reader(patientAsker("one"))).then(() => ended.push("one")),
+        slowStatement.execute(reader(anyRequester("one"))).then(() => ended.push("one")),
       );
       await Bun.sleep(10);
-      await read(reader(patientAsker("other"))).then(() => ended.push("other"));
+      await read(reader(anyRequester("other"))).then(() => ended.push("other"));
       // At most the statements in progress came before it: one on SQLite's thread, four on PostgreSQL's connections.
       expect(ended.length).toBeLessThanOrEqual(5);
       await Promise.all(crowded);
@@ -34,12 +34,12 @@ onEachDatabase(({ name, create }) => {
   test("a waiting statement does not start after its signal is aborted, and the account can read on", async () => {
     const { reader, destroy } = await openDatabase(await create(), () => {});
     const caller = new AbortController();
-    const asker = { accountId: "account", signal: caller.signal };
-    const all = Array.from({ length: 60 }, () => slowStatement.execute(reader(asker)));
+    const requester = { accountId: "account", signal: caller.signal };
+    const all = Array.from({ length: 60 }, () => slowStatement.execute(reader(requester)));
     const settled = Promise.allSettled(all);
     await Bun.sleep(50);
     caller.abort(new Error("hung up"));
-    await read(reader(patientAsker()));
+    await read(reader(anyRequester()));
     const outcomes = await settled;
     const gone = outcomes.filter((one) => one.status === "rejected" && one.reason.message === "hung up");
     expect(gone.length).toBeGreaterThanOrEqual(55);
@@ -57,7 +57,7 @@ onEachDatabase(({ name, create }) => {
     });
     await expect(transaction).rejects.toThrow("hung up");
     await expect(read(database)).rejects.toThrow("hung up");
-    expect((await read(reader(patientAsker()))).rows).toHaveLength(1);
+    expect((await read(reader(anyRequester()))).rows).toHaveLength(1);
     await destroy();
   });
 
@@ -66,13 +66,13 @@ onEachDatabase(({ name, create }) => {
     async (which) => {
       const { [which]: reader, destroy } = await openDatabase(await create(), () => {});
       const caller = new AbortController();
-      const asker = { accountId: "account", signal: caller.signal };
-      const all = Array.from({ length: 1_100 }, () => slowStatement.execute(reader(asker)));
+      const requester = { accountId: "account", signal: caller.signal };
+      const all = Array.from({ length: 1_100 }, () => slowStatement.execute(reader(requester)));
       const settled = Promise.allSettled(all);
       await Bun.sleep(10);
-      const refused = reader(asker);
+      const refused = reader(requester);
       await expect(read(refused)).rejects.toMatchObject({ code: "overloaded", retryAfterS: 1 });
-      const other = read(reader(patientAsker("other")));
+      const other = read(reader(anyRequester("other")));
       caller.abort(new Error("hung up"));
       expect((await other).rows).toHaveLength(1);
       await settled;

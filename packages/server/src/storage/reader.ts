@@ -4,16 +4,16 @@ import { createFairSlots, type FairSlotLimits } from "../limits/fair-slots.ts";
 import type { Database, Tables } from "./schema/tables.ts";
 
 /** The account on whose behalf the database is used, and until when the result is wanted. */
-export interface Asker {
+export interface Requester {
   accountId: string;
   signal: AbortSignal;
 }
 
-/** The database for one asker's reads. */
-export type Reader = (asker: Asker) => Database;
+/** The database for one requester's reads. */
+export type Reader = (requester: Requester) => Database;
 
-/** The database for one asker's changes. */
-export type Writer = (asker: Asker) => Database;
+/** The database for one requester's changes. */
+export type Writer = (requester: Requester) => Database;
 
 export interface ClosableReader {
   reader: Reader;
@@ -22,7 +22,7 @@ export interface ClosableReader {
 }
 
 /**
- * A reader whose connections accounts take in turns. No statement starts after the asker's signal is aborted; a running one ends
+ * A reader whose connections accounts take in turns. No statement starts after the requester's signal is aborted; a running one ends
  * by itself or by the database's time limit.
  */
 export function createReader(dialect: Dialect, limits: FairSlotLimits): ClosableReader {
@@ -31,7 +31,7 @@ export function createReader(dialect: Dialect, limits: FairSlotLimits): Closable
 }
 
 /**
- * A writer whose askers wait for their turn before they acquire a connection. An aborted signal ends the wait; work that has
+ * A writer whose requesters wait for their turn before they acquire a connection. An aborted signal ends the wait; work that has
  * started is finished. The connections of `dialect` are shared, so the writer does not close them.
  */
 export function createWriter(dialect: Dialect, limits: FairSlotLimits): Writer {
@@ -39,12 +39,12 @@ export function createWriter(dialect: Dialect, limits: FairSlotLimits): Writer {
   return openInTurns(dialect, limits, () => never).open;
 }
 
-/** Once the signal of `stopsOn` is aborted, no further statement of the asker starts. */
+/** Once the signal of `stopsOn` is aborted, no further statement of the requester starts. */
 function openInTurns(
   dialect: Dialect,
   limits: FairSlotLimits,
-  stopsOn: (asker: Asker) => AbortSignal,
-): { open(asker: Asker): Database; destroy(): Promise<void> } {
+  stopsOn: (requester: Requester) => AbortSignal,
+): { open(requester: Requester): Database; destroy(): Promise<void> } {
   const slots = createFairSlots(limits);
   const shared = dialect.createDriver();
   const initialised = shared.init();
@@ -52,25 +52,25 @@ function openInTurns(
   const adapter = dialect.createAdapter();
   let destroyed: Promise<void> | undefined;
 
-  async function connect(asker: Asker): Promise<SlotConnection> {
+  async function connect(requester: Requester): Promise<SlotConnection> {
     await initialised;
-    const release = await slots.take(asker.accountId, asker.signal);
+    const release = await slots.take(requester.accountId, requester.signal);
     try {
       if (destroyed !== undefined) throw new Error("The reader has been destroyed");
-      return slotConnection(await shared.acquireConnection(), stopsOn(asker), release);
+      return slotConnection(await shared.acquireConnection(), stopsOn(requester), release);
     } catch (error) {
       release();
       throw error;
     }
   }
 
-  function driverFor(asker: Asker): Driver {
+  function driverFor(requester: Requester): Driver {
     const connections = new WeakMap<DatabaseConnection, SlotConnection>();
     const innerOf = (connection: DatabaseConnection) => connections.get(connection)?.inner ?? connection;
     return {
       async init() {},
       async acquireConnection() {
-        const connection = await connect(asker);
+        const connection = await connect(requester);
         connections.set(connection, connection);
         return connection;
       },
@@ -89,10 +89,10 @@ function openInTurns(
   }
 
   return {
-    open: (asker) =>
+    open: (requester) =>
       new Kysely<Tables>({
         dialect: {
-          createDriver: () => driverFor(asker),
+          createDriver: () => driverFor(requester),
           createQueryCompiler: () => compiler,
           createAdapter: () => adapter,
           createIntrospector: (database) => dialect.createIntrospector(database),

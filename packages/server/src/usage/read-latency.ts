@@ -1,4 +1,4 @@
-import type { Asker } from "../storage/reader.ts";
+import type { Requester } from "../storage/reader.ts";
 import type { LatencyMeasure } from "../storage/schema/usage.ts";
 import type { Store } from "../storage/store.ts";
 import { middleOf } from "./latency-buckets.ts";
@@ -27,9 +27,13 @@ export interface LatencyReport {
 type Histograms = Record<LatencyMeasure, BucketCounts>;
 
 /** Latencies of an account's predictions. */
-export async function readLatency(store: Store, asker: Asker, period: UsagePeriod): Promise<LatencyReport> {
-  const { accountId } = asker;
-  const reader = store.reader(asker);
+export async function readLatency(
+  store: Store,
+  requester: Requester,
+  period: UsagePeriod,
+): Promise<LatencyReport> {
+  const { accountId } = requester;
+  const reader = store.reader(requester);
   const rows = await selectLatencies(reader, accountId, period);
   const overall = emptyHistograms();
   const steps = new Map<number, Histograms>();

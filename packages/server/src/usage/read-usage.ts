@@ -1,5 +1,5 @@
 import type { UsageFailure, UsageOperation } from "@presage/contract";
-import type { Asker } from "../storage/reader.ts";
+import type { Requester } from "../storage/reader.ts";
 import type { Store } from "../storage/store.ts";
 import { type NamedKey, selectCounts, selectNamedKeys, type UsagePeriod } from "./usage-store.ts";
 
@@ -28,12 +28,12 @@ const maxRows = 100_000;
 /** An account's usage, or one key's; undefined if there are too many rows for one response. */
 export async function readUsage(
   store: Store,
-  asker: Asker,
+  requester: Requester,
   period: UsagePeriod,
   keyId: string | undefined,
 ): Promise<UsageReport | undefined> {
-  const { accountId } = asker;
-  const reader = store.reader(asker);
+  const { accountId } = requester;
+  const reader = store.reader(requester);
   const rows = await selectCounts(reader, accountId, period, keyId, maxRows + 1);
   if (rows.length > maxRows) return undefined;
   const steps: UsageOfStep[] = [];

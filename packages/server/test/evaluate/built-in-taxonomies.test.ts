@@ -3,10 +3,9 @@ import { removeLabels, setLabels } from "../../src/evaluation/taxonomies/change-
 import { createRevision, type NewRevision } from "../../src/evaluation/taxonomies/create-revision.ts";
 import { findLabelledRevision, findRevision } from "../../src/evaluation/taxonomies/find-revision.ts";
 import { listRevisions } from "../../src/evaluation/taxonomies/list-revisions.ts";
-
-import { patientAsker } from "../support/asker.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { anyRequester } from "../support/store/requester.ts";
 
 const builtInNames = ["system:agent-errors", "system:world-model-errors"];
 
@@ -23,7 +22,7 @@ onEachDatabase((testDatabase) => {
     labels,
   });
   const list = async (filter: object, account = accountId) => {
-    const pieces = await listRevisions({ store }, patientAsker(account), { limit: 50, offset: 0, ...filter });
+    const pieces = await listRevisions({ store }, anyRequester(account), { limit: 50, offset: 0, ...filter });
     return (await Array.fromAsync(pieces.read())).flat();
   };
   const names = async (filter: object) =>
@@ -36,7 +35,7 @@ onEachDatabase((testDatabase) => {
       const labels = name === "two" ? ["production"] : [];
       await createRevision(
         { store },
-        patientAsker(accountId),
+        anyRequester(accountId),
         newRevision({ name, isNewOnly: true }, labels),
         undefined,
       );
@@ -80,13 +79,13 @@ onEachDatabase((testDatabase) => {
     test("cannot be changed", async () => {
       const [revision] = await list({ taxonomyName: "system:agent-errors" });
       const { id = "", error_taxonomy_id = "" } = revision ?? {};
-      const asker = patientAsker(accountId);
+      const requester = anyRequester(accountId);
       const create = (taxonomy: NewRevision["taxonomy"]) => () =>
-        createRevision({ store }, asker, newRevision(taxonomy), undefined);
+        createRevision({ store }, requester, newRevision(taxonomy), undefined);
       const conflict = expect.objectContaining({ code: "conflict" });
       for (const change of [
-        () => setLabels({ store }, asker, id, ["mine"]),
-        () => removeLabels({ store }, asker, id, ["production"]),
+        () => setLabels({ store }, requester, id, ["mine"]),
+        () => removeLabels({ store }, requester, id, ["production"]),
         create({ id: error_taxonomy_id }),
         create({ name: "system:agent-errors", isNewOnly: false }),
         create({ name: "system:mine", isNewOnly: false }),

@@ -2,13 +2,13 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { exactMatch } from "../../src/evaluation/evaluators/exact-match.ts";
 import { checkConfig } from "../../src/evaluation/profiles/check-config.ts";
 import { createProfile } from "../../src/evaluation/profiles/create-profile.ts";
-import { patientAsker } from "../support/asker.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluatorProfileClient, nowhere, path } from "../support/resources/evaluator-profiles.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { anyRequester } from "../support/store/requester.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 onEachDatabase((database) => {
@@ -402,8 +402,8 @@ onEachDatabase((database) => {
       () => Promise.resolve(undefined),
     );
     if ("issues" in config) throw new Error("the config is refused");
-    const asker = patientAsker(store.owner.account_id);
-    await createProfile({ store }, asker, { config, name: "orphan", description: undefined });
+    const requester = anyRequester(store.owner.account_id);
+    await createProfile({ store }, requester, { config, name: "orphan", description: undefined });
     const [orphan] = await list({ evaluator_family: "gone" });
     if (orphan === undefined) throw new Error("the profile is not listed");
     expect((await post(`/${orphan.public_id}/revision`, { config: {} })).status).toBe(409);

@@ -189,8 +189,8 @@ describe("Not remembered", () => {
 
 test("what one account's profile has learned does not affect the others", async () => {
   const one = { accountId: "one", profilePublicId: "profile" };
-  const nextFormat = async (asker: typeof one) => {
-    const { extra } = await judge(undefined, {}, undefined, asker);
+  const nextFormat = async (requester: typeof one) => {
+    const { extra } = await judge(undefined, {}, undefined, requester);
     return extra?.rung;
   };
   // An output that makes the model fail in every other response format.

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { EvaluationSummaryGroup } from "@presage/contract";
 import { findConfidenceInterval } from "../../src/evaluation/results/summary/find-confidence-interval.ts";
-import { patientAsker } from "../support/asker.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { anyRequester } from "../support/store/requester.ts";
 import { storeOf } from "../support/store/store-of.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
 
@@ -309,7 +309,7 @@ onEachDatabase((database) => {
     const profile = { name: "interval", publicId, revision: 3, config: {} };
     const services = { store: storeOf(opened.database) };
     const none = { strategy: "full-history" as const, alpha: 0.05, lower: null, median: null, upper: null };
-    expect(await findConfidenceInterval(services, patientAsker(accountId), "ev", profile)).toEqual(none);
+    expect(await findConfidenceInterval(services, anyRequester(accountId), "ev", profile)).toEqual(none);
     await storeResults(
       opened.database,
       accountId,
@@ -324,18 +324,18 @@ onEachDatabase((database) => {
       { evaluatorId: "ev", profile: { name: "interval", publicId, revision: 4 } },
     ]);
     // The 40th and the 61st of a hundred (Campbell and Gardner 1988).
-    expect(await findConfidenceInterval(services, patientAsker(accountId), "ev", profile)).toEqual({
+    expect(await findConfidenceInterval(services, anyRequester(accountId), "ev", profile)).toEqual({
       ...none,
       lower: 0.04,
       median: 0.0505,
       upper: 0.061,
     });
     expect(
-      await findConfidenceInterval(services, patientAsker(accountId), "ev", { ...profile, revision: 4 }),
+      await findConfidenceInterval(services, anyRequester(accountId), "ev", { ...profile, revision: 4 }),
     ).toEqual({
       ...none,
       median: 1,
     });
-    expect(await findConfidenceInterval(services, patientAsker("another"), "ev", profile)).toEqual(none);
+    expect(await findConfidenceInterval(services, anyRequester("another"), "ev", profile)).toEqual(none);
   });
 });

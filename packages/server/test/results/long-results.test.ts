@@ -1,11 +1,11 @@
 import { beforeAll, expect, test } from "bun:test";
 import type { KyselyPlugin } from "kysely";
 import { exportResults } from "../../src/evaluation/results/search/search-results.ts";
-import { patientAsker } from "../support/asker.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
+import { anyRequester } from "../support/store/requester.ts";
 import { storeOf } from "../support/store/store-of.ts";
 import { storeResults } from "../support/store/store-results.ts";
 
@@ -46,7 +46,7 @@ onEachDatabase((database) => {
     const watched = store.database.withPlugin(watch);
     const pieces = exportResults(
       { store: storeOf(watched) },
-      patientAsker(store.owner.account_id),
+      anyRequester(store.owner.account_id),
       filter,
       "oldest-first",
     );
@@ -63,7 +63,7 @@ onEachDatabase((database) => {
       [undefined, 1_025],
     ] as const) {
       const filter = { status: "success" as const, app };
-      const pieces = exportResults({ store }, patientAsker(store.owner.account_id), filter, "newest-first");
+      const pieces = exportResults({ store }, anyRequester(store.owner.account_id), filter, "newest-first");
       const ids = (await Array.fromAsync(pieces)).flat().map(({ id }) => id);
       expect(ids).toHaveLength(count);
       expect(ids).toEqual([...new Set(ids)].sort((a, b) => b - a));

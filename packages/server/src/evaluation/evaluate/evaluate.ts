@@ -78,8 +78,8 @@ async function evaluateOne(
   const outcome = await services.runEvaluator(task, clientSignal);
   const isSuccess = outcome.status === "success";
   if (hasConfidenceInterval && isSuccess) {
-    const asker = { accountId, signal: clientSignal };
-    outcome.confidenceInterval = await findConfidenceInterval(services, asker, id, profile);
+    const requester = { accountId, signal: clientSignal };
+    outcome.confidenceInterval = await findConfidenceInterval(services, requester, id, profile);
   }
   return {
     accountId,

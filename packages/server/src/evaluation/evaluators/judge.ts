@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Asker } from "../../storage/reader.ts";
+import type { Requester } from "../../storage/reader.ts";
 import { needsModel } from "../evaluation-error.ts";
 import type { AskForVerdict } from "../judge/ask-for-verdict.ts";
 import { type CorrectedExample, judgeQuestion } from "../judge/prompts.ts";
@@ -60,7 +60,7 @@ export interface JudgeOptions {
   /** Undefined if no model is configured. */
   askForVerdict: AskForVerdict | undefined;
   /** The account's most recently corrected results of a profile, the newest first. */
-  findCorrections(asker: Asker, profilePublicId: string, limit: number): Promise<CorrectedExample[]>;
+  findCorrections(requester: Requester, profilePublicId: string, limit: number): Promise<CorrectedExample[]>;
 }
 
 /** A model decides by the criteria of the profile. */

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
-
-import { patientAsker } from "../../../test/support/asker.ts";
 import { onEachDatabase } from "../../../test/support/store/databases.ts";
 import { openStore } from "../../../test/support/store/open-store.ts";
+import { anyRequester } from "../../../test/support/store/requester.ts";
 import { storeOf } from "../../../test/support/store/store-of.ts";
 
 import { exactMatch } from "../evaluators/exact-match.ts";
@@ -15,7 +14,7 @@ onEachDatabase(({ create }) => {
     await using store = await openStore(await create());
     const { database } = store;
     const services = { store: storeOf(database), builtInProfiles: [] };
-    const asker = patientAsker(store.owner.account_id);
+    const requester = anyRequester(store.owner.account_id);
     const config = await checkConfig(
       exactMatch,
       {},
@@ -24,7 +23,7 @@ onEachDatabase(({ create }) => {
     );
     if ("issues" in config) throw new Error("unreachable");
     const profile = { config, name: "archived", description: undefined };
-    const { public_id } = await createProfile(services, asker, profile);
+    const { public_id } = await createProfile(services, requester, profile);
     const archivedAt = async () =>
       (
         await database
@@ -34,7 +33,7 @@ onEachDatabase(({ create }) => {
           .executeTakeFirstOrThrow()
       ).archived_at;
 
-    const revisions = await archiveProfile(services, asker, public_id);
+    const revisions = await archiveProfile(services, requester, public_id);
     expect([revisions.count, revisions.maxBytes > 0, await archivedAt()]).toEqual([1, true, null]);
     const [[read] = []] = await Array.fromAsync(revisions.read());
     expect(read?.archived_at).toBeGreaterThan(0);

@@ -1,6 +1,6 @@
 import { nowMicros } from "../../storage/micros.ts";
 import type { Pieces } from "../../storage/read-in-pieces.ts";
-import type { Asker } from "../../storage/reader.ts";
+import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { findOwnProfile } from "./find-profile.ts";
 import { readRevisions } from "./list-profiles.ts";
@@ -12,18 +12,18 @@ import { markArchived, type ProfileRevision, selectRevisionSizes } from "./profi
  */
 export async function archiveProfile(
   services: Pick<EvaluationServices, "store" | "builtInProfiles">,
-  asker: Asker,
+  requester: Requester,
   publicId: string,
 ): Promise<Pieces<ProfileRevision>> {
-  const { accountId } = asker;
-  const reader = services.store.briefReader(asker);
+  const { accountId } = requester;
+  const reader = services.store.briefReader(requester);
   await findOwnProfile(services, accountId, publicId);
   const own = await selectRevisionSizes(reader, accountId, { publicId, isArchivedToo: true });
   const { read, ...pieces } = readRevisions(reader, accountId, own);
   return {
     ...pieces,
     async *read() {
-      await markArchived(services.store.writer(asker), accountId, publicId, nowMicros());
+      await markArchived(services.store.writer(requester), accountId, publicId, nowMicros());
       yield* read();
     },
   };

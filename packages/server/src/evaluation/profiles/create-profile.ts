@@ -1,7 +1,7 @@
 import { ServiceError } from "../../errors.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Asker } from "../../storage/reader.ts";
+import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { changeProfileOnce } from "./change-profile-once.ts";
 import type { CheckedConfig } from "./check-config.ts";
@@ -18,7 +18,7 @@ export interface NewProfile {
 /** Makes a profile with its first revision. A name is never free again: results refer to it. */
 export async function createProfile(
   { store }: Pick<EvaluationServices, "store">,
-  asker: Asker,
+  requester: Requester,
   { config, name, description }: NewProfile,
   once?: Once,
 ): Promise<ProfileRevision> {
@@ -36,10 +36,10 @@ export async function createProfile(
     description: description ?? null,
     created_at: createdAt,
   };
-  return await changeProfileOnce(store.writer(asker), asker.accountId, once, async (transaction) => {
+  return await changeProfileOnce(store.writer(requester), requester.accountId, once, async (transaction) => {
     const row = {
       ...profile,
-      account_id: asker.accountId,
+      account_id: requester.accountId,
       last_revision: revision.revision,
       created_at: createdAt,
     };

@@ -1,5 +1,5 @@
 import { type Pieces, readInPieces, refuseLargePage } from "../../storage/read-in-pieces.ts";
-import type { Asker } from "../../storage/reader.ts";
+import type { Requester } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import {
@@ -20,12 +20,12 @@ export interface ProfileFilter extends RevisionFilter {
 /** One page of the revisions that match the filter: the account's, newest first, then the built-in ones. */
 export async function listProfiles(
   { store, builtInProfiles }: Pick<EvaluationServices, "store" | "builtInProfiles">,
-  asker: Asker,
+  requester: Requester,
   { isBuiltIn, ...filter }: ProfileFilter,
   { limit, offset }: Page,
 ): Promise<Pieces<ProfileRevision>> {
-  const { accountId } = asker;
-  const reader = store.briefReader(asker);
+  const { accountId } = requester;
+  const reader = store.briefReader(requester);
   const builtIn = isBuiltIn === false ? [] : builtInProfiles.filter((revision) => matches(revision, filter));
   if (isBuiltIn) return readRevisions(reader, accountId, [], builtIn.slice(offset, offset + limit));
   const own = await selectRevisionSizes(reader, accountId, filter, { limit, offset });

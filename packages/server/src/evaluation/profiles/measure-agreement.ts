@@ -1,4 +1,4 @@
-import type { Asker } from "../../storage/reader.ts";
+import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { wilsonInterval } from "../statistics/wilson-interval.ts";
 import { type AgreementCell, selectAgreementCells } from "./agreement-store.ts";
@@ -21,11 +21,11 @@ export interface RevisionAgreement {
 /** How far an account's corrections agree with each revision of a profile, the newest first. */
 export async function measureAgreement(
   { store, builtInProfiles }: Pick<EvaluationServices, "store" | "builtInProfiles">,
-  asker: Asker,
+  requester: Requester,
   publicId: string,
 ): Promise<RevisionAgreement[]> {
-  const { accountId } = asker;
-  const reader = store.reader(asker);
+  const { accountId } = requester;
+  const reader = store.reader(requester);
   const builtIn = builtInProfiles.find(({ public_id }) => public_id === publicId);
   const lastRevision = builtIn?.revision ?? (await selectProfile(reader, accountId, publicId))?.last_revision;
   if (lastRevision === undefined) throw noSuchProfile();

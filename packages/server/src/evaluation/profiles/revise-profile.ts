@@ -1,7 +1,7 @@
 import { ServiceError } from "../../errors.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Asker } from "../../storage/reader.ts";
+import type { Requester } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { changeProfileOnce } from "./change-profile-once.ts";
@@ -26,12 +26,12 @@ export interface NewRevision {
 /** Adds a revision to a profile. Earlier revisions do not change. */
 export async function reviseProfile(
   { store }: Pick<EvaluationServices, "store">,
-  asker: Asker,
+  requester: Requester,
   { publicId, config, description }: NewRevision,
   once: Once | undefined,
 ): Promise<ProfileRevision> {
-  const { accountId } = asker;
-  return await changeProfileOnce(store.writer(asker), accountId, once, async (transaction) => {
+  const { accountId } = requester;
+  return await changeProfileOnce(store.writer(requester), accountId, once, async (transaction) => {
     const taken = await takeNextRevision(transaction, accountId, publicId);
     if (taken === undefined) throw await whyNot(transaction, accountId, publicId);
     const { last_revision, ...named } = taken;

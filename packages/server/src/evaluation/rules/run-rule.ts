@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os";
 import type { Tinypool } from "tinypool";
 import { withDeadline } from "../../limits/deadline.ts";
 import { createFairSlots } from "../../limits/fair-slots.ts";
-import type { Asker } from "../../storage/reader.ts";
+import type { Requester } from "../../storage/reader.ts";
 import { EvaluationError, internalError, unusable } from "../evaluation-error.ts";
 import type { EvaluatorOutcome } from "../evaluator-outcome.ts";
 import type { RuleFamily } from "../evaluators/family.ts";
@@ -36,7 +36,7 @@ export interface RuleRunner {
    * Does the expensive part of a config's check in a thread and says what is wrong with the config.
    * @throws EvaluationError `timeout`, `overloaded`, `internal_error`.
    */
-  check(task: ConfigCheckTask, asker: Asker): Promise<string | undefined>;
+  check(task: ConfigCheckTask, requester: Requester): Promise<string | undefined>;
   /** Ends the threads, and what runs in them. */
   dispose(): Promise<void>;
 }
@@ -120,7 +120,7 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
 
   async function runInThread<Result>(
     task: ConfigCheckTask,
-    { accountId, signal: clientSignal }: Asker,
+    { accountId, signal: clientSignal }: Requester,
     functionName: "runRuleTask" | "checkRuleConfig",
   ): Promise<Result> {
     const signal = AbortSignal.any([clientSignal, stop.signal]);
@@ -156,7 +156,7 @@ export function createRuleRunner(options: RuleRunnerOptions): RuleRunner {
       if (!isExpensive(task) && allowance.mainThreadMs > 0) return runHere(task, allowance);
       return await runInThread<EvaluatorOutcome>(task, { accountId, signal }, "runRuleTask");
     },
-    check: (task, asker) => runInThread<string | undefined>(task, asker, "checkRuleConfig"),
+    check: (task, requester) => runInThread<string | undefined>(task, requester, "checkRuleConfig"),
     async dispose() {
       stop.abort(overloaded("The server is shutting down."));
       await (await pool)?.destroy();

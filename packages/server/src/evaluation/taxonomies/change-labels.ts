@@ -1,4 +1,4 @@
-import type { Asker } from "../../storage/reader.ts";
+import type { Requester } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { builtInIsFixed, builtInRevisions, isBuiltInRevision } from "./built-in/built-in-revisions.ts";
@@ -9,29 +9,32 @@ import { findRevision, noSuchRevision } from "./find-revision.ts";
 /** Adds labels to a revision. Labels of another revision of its taxonomy move. */
 export async function setLabels(
   { store }: Pick<EvaluationServices, "store">,
-  asker: Asker,
+  requester: Requester,
   revisionId: string,
   labels: readonly string[],
 ): Promise<TaxonomyRevision> {
   if (isBuiltInRevision(revisionId)) throw builtInIsFixed();
-  return await changeLabels(store.writer(asker), asker.accountId, revisionId, (transaction, taxonomyId) =>
-    moveLabels(transaction, taxonomyId, revisionId, labels),
+  return await changeLabels(
+    store.writer(requester),
+    requester.accountId,
+    revisionId,
+    (transaction, taxonomyId) => moveLabels(transaction, taxonomyId, revisionId, labels),
   );
 }
 
 /** Removes labels from a revision; labels that it lacks are ignored. */
 export async function removeLabels(
   { store }: Pick<EvaluationServices, "store">,
-  asker: Asker,
+  requester: Requester,
   revisionId: string,
   labels: readonly string[],
 ): Promise<TaxonomyRevision> {
-  const [builtIn] = builtInRevisions(asker.accountId, { revisionId });
+  const [builtIn] = builtInRevisions(requester.accountId, { revisionId });
   if (builtIn !== undefined) {
     if (labels.some((label) => builtIn.labels.includes(label))) throw builtInIsFixed();
     return builtIn;
   }
-  return await changeLabels(store.writer(asker), asker.accountId, revisionId, (transaction) =>
+  return await changeLabels(store.writer(requester), requester.accountId, revisionId, (transaction) =>
     deleteLabels(transaction, revisionId, labels),
   );
 }

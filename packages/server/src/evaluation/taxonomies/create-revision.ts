@@ -2,7 +2,7 @@ import { ServiceError } from "../../errors.ts";
 import { doOnce } from "../../storage/idempotency/do-once.ts";
 import type { Once } from "../../storage/idempotency/once.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { Asker } from "../../storage/reader.ts";
+import type { Requester } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { builtInPrefix } from "../profiles/built-in-profiles.ts";
@@ -35,12 +35,12 @@ export interface NamedTaxonomy {
 /** Adds a revision to a taxonomy, which is created if it is given by name and does not exist. A repeated request gets the revision as it was then. */
 export async function createRevision(
   { store }: Pick<EvaluationServices, "store">,
-  asker: Asker,
+  requester: Requester,
   newRevision: NewRevision,
   once: Once | undefined,
 ): Promise<TaxonomyRevision> {
-  const { accountId } = asker;
-  const database = store.writer(asker);
+  const { accountId } = requester;
+  const database = store.writer(requester);
   return await doOnce(database, once, {
     work: (transaction) => appendRevision(transaction, accountId, newRevision),
     // Later requests may change these; the rest of a revision never changes.

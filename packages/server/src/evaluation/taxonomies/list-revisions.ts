@@ -1,5 +1,5 @@
 import { type Pieces, readInPieces, refuseLargePage } from "../../storage/read-in-pieces.ts";
-import type { Asker } from "../../storage/reader.ts";
+import type { Requester } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { builtInRevisions } from "./built-in/built-in-revisions.ts";
@@ -14,11 +14,11 @@ import {
 /** The revisions that an account sees: its own, newest first, then the built-in ones. */
 export async function listRevisions(
   { store }: Pick<EvaluationServices, "store">,
-  asker: Asker,
+  requester: Requester,
   filter: RevisionFilter,
 ): Promise<Pieces<TaxonomyRevision>> {
-  const { accountId } = asker;
-  const reader = store.briefReader(asker);
+  const { accountId } = requester;
+  const reader = store.briefReader(requester);
   const own = await selectRevisionSizes(reader, accountId, filter);
   const builtIn = await builtInAfter(reader, accountId, filter, own.length);
   const bytesOf = new Map(own.map(({ id, bytes }) => [id, bytes]));

@@ -1,5 +1,5 @@
 import type { KeysetPage, ListPart } from "../../storage/keyset.ts";
-import type { Asker } from "../../storage/reader.ts";
+import type { Requester } from "../../storage/reader.ts";
 import type { IdentityServices } from "../identity-services.ts";
 import { livenessNow } from "./session-rules.ts";
 import { type Session, selectLiveSessions } from "./sessions-store.ts";
@@ -7,9 +7,9 @@ import { type Session, selectLiveSessions } from "./sessions-store.ts";
 /** The browsers in which a user is signed in, newest first. */
 export async function listSessions(
   { store, sessionRules }: Pick<IdentityServices, "store" | "sessionRules">,
-  asker: Asker,
+  requester: Requester,
   userId: string,
   page: KeysetPage,
 ): Promise<ListPart<Session>> {
-  return await selectLiveSessions(store.briefReader(asker), userId, livenessNow(sessionRules), page);
+  return await selectLiveSessions(store.briefReader(requester), userId, livenessNow(sessionRules), page);
 }

@@ -57,7 +57,7 @@ export interface TestJudge {
     sample?: Sample,
     more?: Partial<JudgeConfig>,
     signal?: AbortSignal,
-    asker?: { accountId: string; profilePublicId: string },
+    requester?: { accountId: string; profilePublicId: string },
   ): Promise<Verdict>;
   /** The error that judging must end with. */
   failure(sample?: Sample, signal?: AbortSignal): Promise<EvaluationError>;
@@ -86,10 +86,10 @@ export function createTestJudge(
     sample = { output: "The door is open." },
     more = {},
     signal = new AbortController().signal,
-    asker = { accountId: "account", profilePublicId: "profile" },
+    requester = { accountId: "account", profilePublicId: "profile" },
   ) =>
     family.evaluate(sample, {
-      ...asker,
+      ...requester,
       config: { ...config, ...more },
       signal,
       mayRetry: createRetryBudget(),

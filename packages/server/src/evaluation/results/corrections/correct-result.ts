@@ -2,7 +2,7 @@ import { ServiceError } from "../../../errors.ts";
 import { doOnce } from "../../../storage/idempotency/do-once.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
 import type { Micros } from "../../../storage/micros.ts";
-import type { Asker } from "../../../storage/reader.ts";
+import type { Requester } from "../../../storage/reader.ts";
 import { toFlag } from "../../../storage/schema/flag.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
@@ -29,19 +29,19 @@ export interface NewCorrection {
  */
 export async function correctResult(
   services: Pick<EvaluationServices, "store" | "folder">,
-  asker: Asker,
+  requester: Requester,
   correction: NewCorrection,
   once: Once | undefined,
 ): Promise<StoredResult> {
   const { resultId, pass, score = Number(pass), comment } = correction;
   // All of the response is read before the change: once that is committed, no read may fail the request.
-  const result = await findResult(services, asker, resultId);
+  const result = await findResult(services, requester, resultId);
   if (result.outcome.status !== "success") {
     throw new ServiceError("conflict", "The evaluation has no verdict to correct.");
   }
   // A repeated request contains all but the time of the first.
-  const { createdAt } = await doOnce(services.store.writer(asker), once, {
-    work: (transaction) => appendCorrection(transaction, asker.accountId, { ...correction, score }),
+  const { createdAt } = await doOnce(services.store.writer(requester), once, {
+    work: (transaction) => appendCorrection(transaction, requester.accountId, { ...correction, score }),
     toReceipt: (appended) => appended,
     recall: async (appended) => appended,
   });

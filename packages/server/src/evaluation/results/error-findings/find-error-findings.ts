@@ -1,5 +1,5 @@
 import { type Micros, microsPerDay } from "../../../storage/micros.ts";
-import type { Asker } from "../../../storage/reader.ts";
+import type { Requester } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { findRevision } from "../../taxonomies/find-revision.ts";
 import { selectErrorFindings } from "./error-findings-store.ts";
@@ -20,12 +20,12 @@ export interface ErrorFindings {
 
 export async function findErrorFindings(
   { store }: Pick<EvaluationServices, "store">,
-  asker: Asker,
+  requester: Requester,
   revisionId: string,
   { since, until }: Period,
 ): Promise<ErrorFindings> {
-  const { accountId } = asker;
-  const reader = store.reader(asker);
+  const { accountId } = requester;
+  const reader = store.reader(requester);
   await findRevision(reader, accountId, revisionId);
   const rows = await selectErrorFindings(reader, accountId, revisionId, {
     fromDay: since === undefined ? undefined : Math.floor(since / microsPerDay),

@@ -1,7 +1,7 @@
 import { forgetOldRequests, recordRequest } from "../../../storage/idempotency/idempotent-requests-store.ts";
 import type { Once } from "../../../storage/idempotency/once.ts";
 import type { Micros } from "../../../storage/micros.ts";
-import type { Asker } from "../../../storage/reader.ts";
+import type { Requester } from "../../../storage/reader.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { Store } from "../../../storage/store.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
@@ -35,13 +35,13 @@ export interface ImportReceipt {
  */
 export async function importResults(
   { store, resultWriter, imports }: Pick<EvaluationServices, "store" | "resultWriter" | "imports">,
-  asker: Asker,
+  requester: Requester,
   results: readonly ImportedResult[],
   once: Once | undefined,
 ): Promise<ImportReceipt[]> {
-  const { accountId } = asker;
+  const { accountId } = requester;
   if (once === undefined) return await writeImported(resultWriter, accountId, results);
-  const name = await nameImport(store, asker, once);
+  const name = await nameImport(store, requester, once);
   const keys = results.map((_, index) => `import/${name}/${index}`);
   const imported = imports.get(name) ?? importUnder(keys).finally(() => imports.delete(name));
   imports.set(name, imported);
@@ -54,10 +54,10 @@ export async function importResults(
   }
 }
 
-async function nameImport(store: Store, asker: Asker, once: Once): Promise<string> {
+async function nameImport(store: Store, requester: Requester, once: Once): Promise<string> {
   const newName = crypto.randomUUID();
   const earlier = await store
-    .writer(asker)
+    .writer(requester)
     .transaction()
     .execute((transaction) => recordRequest(transaction, once, newName));
   if (earlier !== undefined) return earlier;

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { patientAsker } from "../../../../test/support/asker.ts";
+import { anyRequester } from "../../../../test/support/store/requester.ts";
 import { storeOf } from "../../../../test/support/store/store-of.ts";
 import { ServiceError } from "../../../errors.ts";
 import { openDatabase } from "../../../storage/open-database.ts";
@@ -11,7 +11,7 @@ test("one result is read where no long read is in progress", async () => {
   // It has no tables: a query of it fails.
   const empty = openSqliteDatabase(":memory:");
   const store = { ...storeOf(database), reader: () => empty };
-  expect(await findResult({ store }, patientAsker(), 1).catch((error: unknown) => error)).toEqual(
+  expect(await findResult({ store }, anyRequester(), 1).catch((error: unknown) => error)).toEqual(
     new ServiceError("not_found", "There is no such evaluation result."),
   );
   await empty.destroy();

@@ -1,15 +1,15 @@
 import { ServiceError } from "../../../errors.ts";
-import type { Asker } from "../../../storage/reader.ts";
+import type { Requester } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import type { StoredResult } from "./evaluation-record.ts";
 import { selectOwnId, selectPayloadBytes, selectResult } from "./stored-results-store.ts";
 
 export async function findResult(
   { store }: Pick<EvaluationServices, "store">,
-  asker: Asker,
+  requester: Requester,
   id: number,
 ): Promise<StoredResult> {
-  const result = await selectResult(store.briefReader(asker), asker.accountId, id);
+  const result = await selectResult(store.briefReader(requester), requester.accountId, id);
   if (result === undefined) throw noSuchResult();
   return result;
 }
@@ -17,11 +17,11 @@ export async function findResult(
 /** Approximate size of a result's payload in bytes; 0 if the account has no such result. */
 export async function measureResult(
   { store }: Pick<EvaluationServices, "store">,
-  asker: Asker,
+  requester: Requester,
   id: number,
 ): Promise<number> {
-  const reader = store.briefReader(asker);
-  const ownId = await selectOwnId(reader, asker.accountId, id);
+  const reader = store.briefReader(requester);
+  const ownId = await selectOwnId(reader, requester.accountId, id);
   return ownId === undefined ? 0 : ((await selectPayloadBytes(reader, [ownId])).get(ownId) ?? 0);
 }
 

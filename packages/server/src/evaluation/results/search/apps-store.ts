@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { isPostgres } from "../../../storage/is-postgres.ts";
-import type { Asker } from "../../../storage/reader.ts";
+import type { Requester } from "../../../storage/reader.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 
@@ -13,10 +13,13 @@ interface AppPage {
 /** The names of apps that an account has results of, in the order of their characters on both databases. `next` is the last name if more follow. */
 export async function listApps(
   { store }: Pick<EvaluationServices, "store">,
-  asker: Asker,
+  requester: Requester,
   { limit, after }: AppPage,
 ): Promise<{ names: string[]; next: string | undefined }> {
-  const names = await selectApps(store.briefReader(asker), asker.accountId, { limit: limit + 1, after });
+  const names = await selectApps(store.briefReader(requester), requester.accountId, {
+    limit: limit + 1,
+    after,
+  });
   return { names: names.slice(0, limit), next: names.length > limit ? names[limit - 1] : undefined };
 }
 

@@ -1,4 +1,4 @@
-import type { Asker } from "../../../storage/reader.ts";
+import type { Requester } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { hasResultsOf } from "../summary/rollup-store.ts";
 
@@ -8,10 +8,10 @@ import { hasResultsOf } from "../summary/rollup-store.ts";
  */
 export async function resolveEvaluatorId(
   { store, registry }: Pick<EvaluationServices, "store" | "registry">,
-  asker: Asker,
+  requester: Requester,
   idOrAlias: string,
 ): Promise<string> {
   const id = registry.find(idOrAlias)?.id;
   if (id === undefined || id === idOrAlias) return idOrAlias;
-  return (await hasResultsOf(store.reader(asker), asker.accountId, idOrAlias)) ? idOrAlias : id;
+  return (await hasResultsOf(store.reader(requester), requester.accountId, idOrAlias)) ? idOrAlias : id;
 }

@@ -1,5 +1,5 @@
 import { type Pieces, readInPieces, refuseLargePage } from "../../../storage/read-in-pieces.ts";
-import type { Asker } from "../../../storage/reader.ts";
+import type { Requester } from "../../../storage/reader.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import { selectIdsAtTimes, selectLastSettled } from "../keep/numbers-store.ts";
@@ -11,12 +11,12 @@ import { selectResultIds } from "./search-store.ts";
 /** An account's results of a filter, yet to be read. The next page starts after the last id of this one. */
 export async function searchResults(
   { store }: Pick<EvaluationServices, "store">,
-  asker: Asker,
+  requester: Requester,
   filter: SearchFilter,
   page: Page,
 ): Promise<Pieces<StoredResult>> {
-  const { accountId } = asker;
-  const reader = store.reader(asker);
+  const { accountId } = requester;
+  const reader = store.reader(requester);
   const ids = await searchIds(reader, accountId, filter, page);
   const bytesOf = await selectPayloadBytes(reader, ids, page.maxTextCharacters);
   refuseLargePage(
@@ -32,12 +32,12 @@ const idsPerExportPage = 1_000;
 /** All of an account's results of a filter, in non-empty pieces that are read on demand. */
 export async function* exportResults(
   { store }: Pick<EvaluationServices, "store">,
-  asker: Asker,
+  requester: Requester,
   filter: SearchFilter,
   order: Page["order"],
 ): AsyncGenerator<StoredResult[], void> {
-  const { accountId } = asker;
-  const reader = store.reader(asker);
+  const { accountId } = requester;
+  const reader = store.reader(requester);
   let rest = filter;
   for (;;) {
     const ids = await searchIds(reader, accountId, rest, { order, limit: idsPerExportPage });

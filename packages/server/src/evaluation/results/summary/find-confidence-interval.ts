@@ -1,5 +1,5 @@
 import type { ConfidenceInterval } from "@presage/contract";
-import type { Asker } from "../../../storage/reader.ts";
+import type { Requester } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import type { UsableProfile } from "../../profiles/find-profile.ts";
 import { medianInterval, toHistogram } from "../../statistics/median-interval.ts";
@@ -9,11 +9,16 @@ import { selectScoreCounts } from "./rollup-store.ts";
 /** The interval of the median of all scores of an evaluator with one revision of a profile, in every app and run. */
 export async function findConfidenceInterval(
   { store }: Pick<EvaluationServices, "store">,
-  asker: Asker,
+  requester: Requester,
   evaluatorId: string,
   profile: UsableProfile,
 ): Promise<ConfidenceInterval> {
-  const counts = await selectScoreCounts(store.briefReader(asker), asker.accountId, evaluatorId, profile);
+  const counts = await selectScoreCounts(
+    store.briefReader(requester),
+    requester.accountId,
+    evaluatorId,
+    profile,
+  );
   const histogram = toHistogram(counts.map(({ score_mille, count }) => [score_mille, count] as const));
   const { lower, median, upper } = medianInterval(histogram);
   return {

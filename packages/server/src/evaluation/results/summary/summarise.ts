@@ -1,4 +1,4 @@
-import type { Asker } from "../../../storage/reader.ts";
+import type { Requester } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import type { ResultFilter } from "../search/result-filter.ts";
 import { selectGroupTotals } from "./group-totals-store.ts";
@@ -35,11 +35,11 @@ export class TooManyGroupsError extends Error {
 /** The figures of an account's results, which are the same from both sources. Throws `TooManyGroupsError`. */
 export async function summarise(
   { store }: Pick<EvaluationServices, "store">,
-  asker: Asker,
+  requester: Requester,
   { filter, dimensions, tag }: WantedSummary,
 ): Promise<Summary> {
-  const { accountId } = asker;
-  const reader = store.reader(asker);
+  const { accountId } = requester;
+  const reader = store.reader(requester);
   const columns = [...new Set<keyof GroupKey>(dimensions.flatMap((dimension) => columnsOf[dimension]))];
   const rollup = toRollupFilter(filter, dimensions);
   const isInRollup =

@@ -12,10 +12,10 @@ import { revokeApiKey } from "../../../identity/api-keys/revoke-api-key.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 import { credentialOf } from "../../pipeline/authenticate.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
-import { askerOf } from "../../request/asker-of.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readBody, readPath, readQuery } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 
@@ -24,7 +24,11 @@ export function apiKeyRoutes(services: Services): Route[] {
   return [
     withCaller("GET", "/v1/api-keys", async (call) => {
       const page = readKeysetPage(readQuery(call, ApiKeyListQuery));
-      const { rows, next } = await selectApiKeys(store.briefReader(askerOf(call)), call.caller.userId, page);
+      const { rows, next } = await selectApiKeys(
+        store.briefReader(requesterOf(call)),
+        call.caller.userId,
+        page,
+      );
       const response: ApiKeyListResponse = { data: rows.map(toResponse), next: toCursor(next) };
       return Response.json(response);
     }),

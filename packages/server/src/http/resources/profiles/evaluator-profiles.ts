@@ -18,10 +18,10 @@ import type { ProfileRevision } from "../../../evaluation/profiles/profiles-stor
 import { reviseProfile } from "../../../evaluation/profiles/revise-profile.ts";
 import type { Pieces } from "../../../storage/read-in-pieces.ts";
 import { type Call, type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
-import { askerOf } from "../../request/asker-of.ts";
 import { readFamily, readIsManaged } from "../../request/old-names.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
 import { streamList } from "../../response/stream-list.ts";
 import type { Services } from "../../services.ts";
 import { evaluatorProfileJson, toEvaluatorProfile } from "./evaluator-profile.ts";
@@ -44,7 +44,7 @@ export function evaluatorProfileRoutes(services: Services): Route[] {
       const query = readQuery(call, EvaluatorProfileListQuery);
       const filter = toFilter(query, services.registry);
       const page = { limit: Number(query.limit ?? defaultLimit), offset: Number(query.offset ?? 0) };
-      return await respondWithList(call, await listProfiles(services, askerOf(call), filter, page));
+      return await respondWithList(call, await listProfiles(services, requesterOf(call), filter, page));
     }),
     withCaller("POST", path, async (call) => {
       const body = await readExactBody(call, EvaluatorProfileCreateRequest, maxBodyBytes);
@@ -54,14 +54,14 @@ export function evaluatorProfileRoutes(services: Services): Route[] {
         description: body.description ?? undefined,
       };
       const once = readOnce(call, "create profile", body);
-      return toResponse(await createProfile(services, askerOf(call), newProfile, once));
+      return toResponse(await createProfile(services, requesterOf(call), newProfile, once));
     }),
     withCaller("PATCH", `${path}/:public_id/archive`, async (call) => {
       const body = await readBody(call, optionalArchiveRequest, maxBodyBytes);
       const publicId = publicIdOf(call);
       const { evaluator_family } = await findOwnProfile(services, call.caller.accountId, publicId);
       refuseOtherFamily(services.registry, body ?? {}, evaluator_family);
-      return await respondWithList(call, await archiveProfile(services, askerOf(call), publicId));
+      return await respondWithList(call, await archiveProfile(services, requesterOf(call), publicId));
     }),
     withCaller("POST", `${path}/:public_id/revision`, async (call) => {
       const body = await readExactBody(call, EvaluatorProfileRevisionRequest, maxBodyBytes);
@@ -73,11 +73,11 @@ export function evaluatorProfileRoutes(services: Services): Route[] {
         description: body.description ?? undefined,
       };
       const once = readOnce(call, "revise profile", body);
-      return toResponse(await reviseProfile(services, askerOf(call), revision, once));
+      return toResponse(await reviseProfile(services, requesterOf(call), revision, once));
     }),
     withCaller("GET", `${path}/:public_id/agreement`, async (call) => {
       const publicId = publicIdOf(call);
-      const revisions = await measureAgreement(services, askerOf(call), publicId);
+      const revisions = await measureAgreement(services, requesterOf(call), publicId);
       return Response.json(toAgreementResponse(publicId, revisions));
     }),
   ];

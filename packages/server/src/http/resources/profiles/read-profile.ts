@@ -9,9 +9,9 @@ import type { Registry } from "../../../evaluation/evaluators/registry.ts";
 import { builtInPrefix } from "../../../evaluation/profiles/built-in-profiles.ts";
 import { type CheckedConfig, checkConfig } from "../../../evaluation/profiles/check-config.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
-import { askerOf } from "../../request/asker-of.ts";
 import { type FamilyFields, readFamily } from "../../request/old-names.ts";
 import { nameNarrowType, toIssues, valueError } from "../../request/pydantic-issues.ts";
+import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 
@@ -84,7 +84,7 @@ async function readConfig(
   body: { config: Record<string, unknown> },
 ): Promise<CheckedConfig | ValidationError[]> {
   const config = await checkConfig(family, body.config, nameNarrowType, (task) =>
-    rules.check(task, askerOf(call)),
+    rules.check(task, requesterOf(call)),
   );
   if (!("issues" in config)) return config;
   const issues = config.issues.map((issue) => ({ ...issue, path: ["config", ...issue.path] }));

@@ -26,10 +26,10 @@ import { toIsoInstant } from "../../../storage/micros.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
 import { reserveResults, reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type Call, type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
-import { askerOf } from "../../request/asker-of.ts";
 import { missing, valueError } from "../../request/pydantic-issues.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError, refuseUnknownFields } from "../../request/validate.ts";
 import { jsonResponse } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
@@ -53,13 +53,13 @@ export function evaluationResultRoutes(services: Services): Route[] {
 
   /** Reserves the memory that a result takes while it is read and sent. */
   async function reserveResult(call: CallWithCaller): Promise<void> {
-    reserveStored(call.exchange, await measureResult(services, askerOf(call), idOf(call)));
+    reserveStored(call.exchange, await measureResult(services, requesterOf(call), idOf(call)));
   }
 
   return [
     withCaller("GET", `${path}/:id`, async (call) => {
       await reserveResult(call);
-      const result = toEvaluationResult(await findResult(services, askerOf(call), idOf(call)));
+      const result = toEvaluationResult(await findResult(services, requesterOf(call), idOf(call)));
       const response = { evaluation_result: result, evaluation_results: [result] };
       return jsonResponse(response satisfies EvaluationResultResponse, undefined, onBroken(call));
     }),
@@ -72,7 +72,7 @@ export function evaluationResultRoutes(services: Services): Route[] {
         limit: body.limit ?? defaultLimit,
         maxTextCharacters: body.text_limit ?? undefined,
       };
-      const found = await searchResults(services, askerOf(call), filter, page);
+      const found = await searchResults(services, requesterOf(call), filter, page);
       const name: keyof EvaluationResultSearchResponse = "results";
       return await streamList(services, call, name, found, toResultJson);
     }),
@@ -81,7 +81,7 @@ export function evaluationResultRoutes(services: Services): Route[] {
       refuseUnknownFields(EvaluationResultExportQuery, query, "query");
       const { filter: fields, order, format } = readExportQuery(query);
       const filter = await readSearchFilter(services, call, fields);
-      const pieces = exportResults(services, askerOf(call), filter, order);
+      const pieces = exportResults(services, requesterOf(call), filter, order);
       const written = await exportFormat(format);
       reserveStored(call.exchange, bytesOfExport);
       const texts = keepOpenForEach(call, exportTexts(pieces, written));
@@ -99,7 +99,7 @@ export function evaluationResultRoutes(services: Services): Route[] {
       const storedCharacters = imported.reduce((sum, result) => sum + charactersOfImport(result), 0);
       reserveResults(call.exchange, { stored: imported.length, storedCharacters, isResponseLong: false });
       const once = readOnce(call, "import results", body);
-      const receipts = await importResults(services, askerOf(call), imported, once);
+      const receipts = await importResults(services, requesterOf(call), imported, once);
       return Response.json(toBatchResponse(receipts), { status: 201 });
     }),
     withCaller("POST", `${path}/summary`, async (call) => {
@@ -111,7 +111,7 @@ export function evaluationResultRoutes(services: Services): Route[] {
       refuseUnknownFields(EvaluationSummaryRequest, body, "body");
       const filter = await readResultFilter(services, call, body);
       const wanted = { filter, dimensions, tag: body.tag ?? undefined };
-      const summary = await summarise(services, askerOf(call), wanted).catch((error: unknown) => {
+      const summary = await summarise(services, requesterOf(call), wanted).catch((error: unknown) => {
         if (!(error instanceof TooManyGroupsError)) throw error;
         throw new InvalidRequestError([valueError(["body", "group_by"], error.message, dimensions)]);
       });
@@ -129,7 +129,7 @@ export function evaluationResultRoutes(services: Services): Route[] {
         comment: body.comment ?? undefined,
       };
       const once = readOnce(call, "correct result", body);
-      const result = await correctResult(services, askerOf(call), correction, once);
+      const result = await correctResult(services, requesterOf(call), correction, once);
       const response: CorrectionResponse = { evaluation_result: toEvaluationResult(result) };
       return jsonResponse(response, { status: 201 }, onBroken(call));
     }),

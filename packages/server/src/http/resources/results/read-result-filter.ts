@@ -8,9 +8,9 @@ import {
 import { resolveEvaluatorId } from "../../../evaluation/results/search/resolve-evaluator-id.ts";
 import type { Page, ResultFilter, SearchFilter } from "../../../evaluation/results/search/result-filter.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
-import { askerOf } from "../../request/asker-of.ts";
 import { readProfileName } from "../../request/old-names.ts";
 import { readInstant } from "../../request/read-instant.ts";
+import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 
@@ -23,7 +23,7 @@ export async function readResultFilter(
   const evaluatorId = given(fields.evaluator_id);
   return {
     app: given(fields.app),
-    evaluatorId: evaluatorId && (await resolveEvaluatorId(services, askerOf(call), evaluatorId)),
+    evaluatorId: evaluatorId && (await resolveEvaluatorId(services, requesterOf(call), evaluatorId)),
     status: given(fields.status),
     evaluatorFamily: given(fields.evaluator_family),
     profileName: readProfileName(fields),

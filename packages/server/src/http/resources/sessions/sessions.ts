@@ -9,9 +9,9 @@ import { endSession, signOut } from "../../../identity/sessions/end-session.ts";
 import { listSessions } from "../../../identity/sessions/list-sessions.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
-import { askerOf } from "../../request/asker-of.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
 import { readPath, readQuery } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
 import type { Services } from "../../services.ts";
 
 const signedOutPath = "/sign-in?signed_out";
@@ -21,7 +21,7 @@ export function sessionRoutes(services: Services): Route[] {
     withCaller("GET", "/v1/sessions", async (call) => {
       const { userId, proof } = call.caller;
       const page = readKeysetPage(readQuery(call, SessionListQuery));
-      const { rows, next } = await listSessions(services, askerOf(call), userId, page);
+      const { rows, next } = await listSessions(services, requesterOf(call), userId, page);
       const data = rows.map(({ id, user_agent, created_at, last_seen_at, expires_at }) => ({
         id,
         user_agent,

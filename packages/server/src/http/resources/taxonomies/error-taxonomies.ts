@@ -26,12 +26,12 @@ import { findRevision } from "../../../evaluation/taxonomies/find-revision.ts";
 import { listRevisions } from "../../../evaluation/taxonomies/list-revisions.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
-import { askerOf } from "../../request/asker-of.ts";
 import { parseJson } from "../../request/parse-json.ts";
 import { missing } from "../../request/pydantic-issues.ts";
 import { readOnce } from "../../request/read-idempotency-key.ts";
 import { readInstant } from "../../request/read-instant.ts";
 import { readBody, readExactBody, readPath, readQuery } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import { streamList } from "../../response/stream-list.ts";
 import { toIsoDay } from "../../response/to-iso-day.ts";
@@ -45,7 +45,7 @@ export function errorTaxonomyRoutes(services: Services): Route[] {
   return [
     withCaller("GET", path, async (call) => {
       const query = readQuery(call, ErrorTaxonomyRevisionListQuery);
-      const revisions = await listRevisions(services, askerOf(call), toFilter(query));
+      const revisions = await listRevisions(services, requesterOf(call), toFilter(query));
       const name: keyof ErrorTaxonomyRevisionListResponse = "data";
       return await streamList(services, call, name, revisions, toJson);
     }),
@@ -53,7 +53,7 @@ export function errorTaxonomyRoutes(services: Services): Route[] {
       const body = await readExactBody(call, ErrorTaxonomyRevisionCreateRequest, maxBodyBytes);
       const newRevision = toNewRevision(body);
       const once = readOnce(call, "create error taxonomy revision", body);
-      const revision = await createRevision(services, askerOf(call), newRevision, once);
+      const revision = await createRevision(services, requesterOf(call), newRevision, once);
       const response = { error_taxonomy_revision: toResponse(revision) };
       return Response.json(response satisfies ErrorTaxonomyRevisionCreateResponse, { status: 201 });
     }),
@@ -67,7 +67,7 @@ export function errorTaxonomyRoutes(services: Services): Route[] {
         since: since === undefined ? undefined : readInstant(since),
         until: until === undefined ? undefined : readInstant(until),
       };
-      const found = await findErrorFindings(services, askerOf(call), revisionIdOf(call), period);
+      const found = await findErrorFindings(services, requesterOf(call), revisionIdOf(call), period);
       return Response.json(toFindingsResponse(found));
     }),
     withCaller("POST", `${path}/:revision_id/set-labels`, (call) =>
@@ -89,7 +89,7 @@ export function errorTaxonomyRoutes(services: Services): Route[] {
     if ((account_id ?? accountId).toLowerCase() !== accountId) {
       throw new ServiceError("not_found", "There is no such account.");
     }
-    return Response.json(toResponse(await change(services, askerOf(call), revisionId, labels)));
+    return Response.json(toResponse(await change(services, requesterOf(call), revisionId, labels)));
   }
 }
 

@@ -4,8 +4,8 @@ import { type LatencyFigures, type LatencyReport, readLatency } from "../../../u
 import { readUsage, type UsageReport } from "../../../usage/read-usage.ts";
 import { reserveResponse } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
-import { askerOf } from "../../request/asker-of.ts";
 import { readQuery } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
 import { refuseUnknownFields } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import { microsPerHour, type RequestedPeriod, readUsagePeriod, refusePeriod } from "./read-usage-period.ts";
@@ -20,7 +20,7 @@ export function usageRoutes({ store }: Services): Route[] {
       const query = readQuery(call, UsageQuery);
       refuseUnknownFields(UsageQuery, query, "query");
       const period = readUsagePeriod(query);
-      const report = await readUsage(store, askerOf(call), period, query.api_key_id?.toLowerCase());
+      const report = await readUsage(store, requesterOf(call), period, query.api_key_id?.toLowerCase());
       if (report === undefined) refusePeriod(query, tooManyRows);
       reserveResponse(call.exchange, report.steps.length * bytesPerRow);
       return Response.json(toUsageResponse(period, report));
@@ -29,7 +29,7 @@ export function usageRoutes({ store }: Services): Route[] {
       const query = readQuery(call, LatencyQuery);
       refuseUnknownFields(LatencyQuery, query, "query");
       const period = readUsagePeriod(query);
-      const report = await readLatency(store, askerOf(call), period);
+      const report = await readLatency(store, requesterOf(call), period);
       return Response.json(toLatencyResponse(period, report));
     }),
   ];
