@@ -55,7 +55,7 @@ dashboardTest("A wrong URL returns a page for people, and JSON for programs", as
   const { visit, presage, expectErrors } = visitor;
   expectErrors(/status of 404/);
   const page = await visit("/evaluatons");
-  await page.getByRole("heading", { name: "There is no page here" }).waitFor();
+  await page.getByRole("heading", { name: "Page not found" }).waitFor();
   await page.getByRole("link", { name: "Go to the dashboard" }).click();
   await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
   const forPrograms = await fetch(`${presage.url}/evaluatons`);
