@@ -93,10 +93,14 @@ function composeFolder(database: Database, log: Log): Folder {
     () => foldDeltas(database),
     (error) => {
       if (isStoreUnavailable(error)) log.storeFailed(error);
-      else log.logger.warn({ err: error }, "counts of results are not folded yet; they are kept, and right");
+      else
+        log.logger.warn(
+          { err: error },
+          "could not fold result counts; none are lost, and totals are correct",
+        );
     },
   );
-  // Of processes that stopped before they could.
+  // Folds what stopped processes left behind.
   folder.schedule();
   return folder;
 }

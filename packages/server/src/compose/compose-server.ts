@@ -68,7 +68,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
   const { maxInFlight: maxEvaluations } = config.evaluation;
   const evaluationsInFlight = createInFlight(
     maxEvaluations,
-    `At most ${maxEvaluations} evaluation requests may be in progress at once, and none is left for this account right now.`,
+    `At most ${maxEvaluations} evaluation requests may be in progress at once; this account has no free slot right now.`,
   );
   const {
     dispose: disposeEvaluation,

@@ -1,6 +1,6 @@
 import type { EvaluatorOutcome } from "./evaluator-outcome.ts";
 
-/** Why an evaluation failed, as a word for programs. */
+/** Why an evaluation failed, machine-readable. */
 export type EvaluationErrorCode =
   | "timeout"
   | "overloaded"

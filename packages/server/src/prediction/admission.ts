@@ -83,7 +83,7 @@ export function createAdmission(limits: AdmissionLimits): Admission {
   ].filter((level) => level !== undefined);
   const inFlight = createInFlight(
     limits.maxInFlight,
-    `At most ${limits.maxInFlight} predictions may be in progress at once, and none is left for this account right now.`,
+    `At most ${limits.maxInFlight} predictions may be in progress at once; this account has no free slot right now.`,
   );
 
   function takeTokens(holders: RateHolders): RateStatus | undefined {

@@ -43,7 +43,7 @@ const sqliteBriefReaderTimeoutMs = 10_000;
 const readerConnections = { slots: 5, slotsEach: 4 };
 /** No account may use all of them. */
 const briefReaderConnections = { slots: 4, slotsEach: 3 };
-/** Of one account. */
+/** For one account. */
 const maxWaitingReads = 1_000;
 const maxReadWaitMs = 60_000;
 /**
@@ -119,7 +119,7 @@ const refuseRead: QueueLimits["refuse"] = (why) => {
   const message =
     why === "queue full"
       ? "Too many reads of this account are waiting. Try again when some of them have finished."
-      : `The read could not start within ${maxReadWaitMs / 1000} s, because others took too long. Try again later.`;
+      : `The read could not start within ${maxReadWaitMs / 1000} s, because earlier reads took too long. Try again later.`;
   return new ServiceError("overloaded", message, { retryAfterS: 1 });
 };
 

@@ -1,7 +1,7 @@
 import type { UsageFailure, UsageOperation } from "@presage/contract";
 import { bucketOf } from "./latency-buckets.ts";
 
-/** Of one request: an upstream may claim anything, and the sum must fit its column. */
+/** Per request: an upstream may claim anything, and the sum must fit its column. */
 const maxTokens = 1e9;
 
 /** One finished request. */

@@ -149,7 +149,7 @@ test("an unknown evaluator ends the command with a list of the known ones", asyn
   const ran = await evaluate(await fileOf([sample("a", "a"), sample("b", "b")]), "--evaluator", "exact-mach");
   expect(ran.code).toBe(1);
   expect(ran.stderr).toStartWith(
-    "--evaluator exact-mach: There is no such evaluator; the evaluators are exact-match, contains, ",
+    "--evaluator exact-mach: Unknown evaluator; available: exact-match, contains, ",
   );
 });
 
@@ -205,7 +205,7 @@ test("with --server another Presage evaluates, and its rejections end the comman
     stderr: `${presage.url}/v1 rejects the API key in PRESAGE_API_KEY\n`,
   });
   const unknown = await remotely(testKey, "--evaluator", "nothing");
-  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("There is no such evaluator")]);
+  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("Unknown evaluator")]);
 });
 
 test("a line that a server answers with 503 is sent again, and evaluated once", async () => {

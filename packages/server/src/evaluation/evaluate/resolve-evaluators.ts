@@ -49,7 +49,7 @@ async function resolveEach(
         return {
           index,
           field: "evaluator",
-          message: `There is no such evaluator; the evaluators are ${names}`,
+          message: `Unknown evaluator; available: ${names}`,
         };
       }
       const { id, family } = found;

@@ -21,7 +21,7 @@ interface FamilyBase<Config> {
   needs: readonly SampleField[];
   /** Fields that are used if they are present. */
   takes?: readonly SampleField[];
-  /** What a sample needs besides with this config. */
+  /** Further fields that this config requires. */
   needsWith?(config: Config): readonly SampleField[];
   /** Checks a profile's config and fills in its defaults. Strict: it rejects fields that it does not know. */
   config: z.ZodType<Config>;

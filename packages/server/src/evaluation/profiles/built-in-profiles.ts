@@ -2,7 +2,7 @@ import { toMicros } from "../../storage/micros.ts";
 import type { BuiltInProfile, Family } from "../evaluators/family.ts";
 import type { ProfileRevision } from "./profiles-store.ts";
 
-/** Of the ids of built-in profiles; any fixed UUID serves. */
+/** Namespace of built-in profiles' ids; any fixed UUID would do. */
 const namespace = "0b6f2c0e-7c5e-4f0e-9a35-1f5b8f1f6a52";
 
 /** Only names of what is built in begin with it. */

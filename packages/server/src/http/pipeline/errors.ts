@@ -50,7 +50,7 @@ const serviceStatus: Record<
   store_uncertain: { status: 503, category: "unavailable" },
 };
 
-/** Of a sign-in with the identity provider that failed. */
+/** Statuses of failed sign-ins at the identity provider. */
 const signInStatus: Record<SignInFailure, number> = {
   broken_attempt: 400,
   refused: 403,

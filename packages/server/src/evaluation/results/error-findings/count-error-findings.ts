@@ -2,7 +2,7 @@ import { microsPerDay } from "../../../storage/micros.ts";
 import type { ErrorFindingCountsTable } from "../../../storage/schema/evaluation-rollup.ts";
 import type { StoredResult } from "../record/evaluation-record.ts";
 
-/** Of the ids of paths; any fixed UUID serves. */
+/** Namespace of path ids; any fixed UUID would do. */
 const pathNamespace = "b3d1c7a0-64ab-4d0e-8a53-0f6f4f0c9d27";
 /** Counts the evaluations themselves: the path of a leaf has at least one name. */
 const noPath = "[]";

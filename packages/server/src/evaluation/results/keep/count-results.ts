@@ -9,7 +9,7 @@ import { toFlag } from "../../../storage/schema/flag.ts";
 import type { EvaluationRecord, StoredResult } from "../record/evaluation-record.ts";
 import { toThousandths } from "../record/result-rows.ts";
 
-/** Of the ids of series; any fixed UUID serves. */
+/** Namespace of series ids; any fixed UUID would do. */
 const seriesNamespace = "5d0cf7a4-3c4b-4d5e-9b0a-6a4f6f1f2c11";
 
 export interface Counted {

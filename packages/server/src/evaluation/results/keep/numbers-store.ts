@@ -22,8 +22,8 @@ const sequence = sql.ref(resultNumbers);
 const firstLock = sql.raw(firstWriterLock);
 
 /**
- * Takes the next numbers for results and records the time they are stored at. On PostgreSQL nobody waits for it, so results become
- * visible in a different order than that of their numbers: see `selectLastSettled`.
+ * Takes the next numbers for results and records the time they are stored at. PostgreSQL writers take numbers without waiting, so
+ * results can become visible out of order: see `selectLastSettled`.
  */
 export async function takeNumbers(transaction: Database, results: number): Promise<Numbers> {
   return isPostgres(transaction)
@@ -72,8 +72,8 @@ export async function selectLastNumber(transaction: Database): Promise<number> {
 }
 
 /**
- * The number up to which no further result can appear, or undefined if that holds for all results. Who reads upwards and continues
- * after the last id must stop there, or would miss a result of a smaller number that is committed later. A search that starts after
+ * The number up to which no further result can appear, or undefined if that holds for all results. A reader that pages by
+ * ascending id must stop there, or it would miss a result with a smaller number that is committed later. A search that starts after
  * this query sees all results up to that number: the locks are read after the sequence, and a writer releases its lock only when its
  * results are visible.
  */

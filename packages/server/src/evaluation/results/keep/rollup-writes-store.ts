@@ -55,7 +55,7 @@ const maxKnown = 10_000;
 const knownForMs = 60_000;
 
 /**
- * Returns what makes sure that series exist before results are counted in them. On PostgreSQL that happens outside the writers'
+ * Returns a function that ensures that series exist before results are counted in them. On PostgreSQL that happens outside the writers'
  * transactions: of two that insert the same series the second would wait for the first, and a single statement is short.
  */
 export function createEnsureSeries(

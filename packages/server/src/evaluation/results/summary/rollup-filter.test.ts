@@ -17,6 +17,8 @@ test("the rollup does not answer other filters", () => {
   expect(toRollupFilter({ minScore: 0 }, [])).toBeUndefined();
   expect(toRollupFilter({ beforeId: 5 }, [])).toBeUndefined();
   expect(toRollupFilter({}, ["tag"])).toBeUndefined();
+  const addedLater: object = { addedLater: 1 };
+  expect(toRollupFilter(addedLater, [])).toBeUndefined();
 });
 
 test("times at midnight UTC are days", () => {

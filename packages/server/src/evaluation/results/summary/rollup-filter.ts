@@ -28,14 +28,28 @@ export function toRollupFilter(
   filter: ResultFilter,
   dimensions: readonly Dimension[],
 ): RollupFilter | undefined {
-  const { tags, datasetId, explainStrategy, minScore, maxScore, afterId, beforeId, ...rollupFields } = filter;
-  const others = [datasetId, explainStrategy, minScore, maxScore, afterId, beforeId];
-  if (others.some((value) => value !== undefined) || Object.keys(tags ?? {}).length > 0) return undefined;
-  if (dimensions.includes("tag")) return undefined;
-  const { createdAfter, createdBefore, ...rest } = rollupFields;
+  const {
+    app,
+    evaluatorId,
+    evaluatorFamily,
+    profileName,
+    profilePublicId,
+    runId,
+    pass,
+    status,
+    createdAfter,
+    createdBefore,
+    tags,
+    // The rollup has no column for these, nor for any filter that is added later.
+    ...others
+  } = filter;
+  const isOther = Object.values(others).some((value) => value !== undefined);
+  if (isOther || Object.keys(tags ?? {}).length > 0 || dimensions.includes("tag")) return undefined;
   const from = createdAfter === undefined ? {} : daysAfter(createdAfter);
   const until = createdBefore === undefined ? {} : daysBefore(createdBefore);
-  return from === undefined || until === undefined ? undefined : { ...rest, ...from, ...until };
+  if (from === undefined || until === undefined) return undefined;
+  const columns = { app, evaluatorId, evaluatorFamily, profileName, profilePublicId, runId, pass, status };
+  return { ...columns, ...from, ...until };
 }
 
 /** Results are stored at whole milliseconds. */

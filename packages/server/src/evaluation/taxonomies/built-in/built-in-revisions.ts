@@ -4,7 +4,7 @@ import type { RevisionFilter, TaxonomyRevision } from "../error-taxonomies-store
 import { agentErrors } from "./agent-errors.ts";
 import { worldModelErrors } from "./world-model-errors.ts";
 
-/** Of the ids of built-in taxonomies; any fixed UUID serves. */
+/** Namespace of built-in taxonomies' ids; any fixed UUID would do. */
 const namespace = "5f0c4a1e-2f0b-4a53-8d4e-6f9f0f6f3c11";
 
 /** What every account sees of the built-in revisions; `account_id` is that of the reader. */

@@ -82,7 +82,7 @@ function measureCompletion(complete: Complete, exchange: Exchange): Complete {
     return measure(complete(request, clientSignal), startedAtMs, chat);
   };
 
-  /** Is not given the request, which an async function would keep in memory until it ends. */
+  /** Deliberately not passed the request: an async function would keep it in memory until it ends. */
   async function measure(
     pending: Promise<UpstreamCompletion>,
     startedAtMs: number,

@@ -39,7 +39,7 @@ export async function readResultFilter(
     createdBefore: instantOf(fields.before_datetime),
     afterId: idOf(fields.after_id),
     beforeId: idOf(fields.before_id),
-  };
+  } satisfies { [Name in keyof Required<ResultFilter>]: ResultFilter[Name] };
 }
 
 /** The results that a search selects: successes, unless it names a status. */

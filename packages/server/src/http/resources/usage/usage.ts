@@ -10,7 +10,7 @@ import { refuseUnknownFields } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 import { microsPerHour, type RequestedPeriod, readUsagePeriod, refusePeriod } from "./read-usage-period.ts";
 
-/** Of a response, approximately. */
+/** Approximate size of a row in a response. */
 const bytesPerRow = 200;
 const tooManyRows = "Too many rows; use a shorter period, step=day or one key";
 
