@@ -32,6 +32,8 @@ function wasNeverSent(error: unknown): boolean {
   return wasNeverSent(error.cause);
 }
 
+/** A server that wants a longer pause is not retried. */
+export const maxRetryAfterMs = 60_000;
 const firstDelayMs = 500;
 const longestDelayMs = 8000;
 

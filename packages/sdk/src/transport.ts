@@ -3,7 +3,7 @@ import { type Deadline, startDeadline } from "./deadline.ts";
 import { PresageError } from "./presage-error.ts";
 import { readError } from "./read-error.ts";
 import { readLines } from "./read-lines.ts";
-import { mayRetry, retryDelayMs } from "./retry.ts";
+import { maxRetryAfterMs, mayRetry, retryDelayMs } from "./retry.ts";
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -52,7 +52,7 @@ export function createTransport(settings: TransportSettings): Transport {
     };
   }
 
-  /** Retries a call until it succeeds, must not be retried, or a retry would be too late. */
+  /** Retries a call until it succeeds, must not be retried, or the pause before a retry would be too long. */
   async function send<Value>(
     call: Call,
     options: CallOptions,
@@ -65,6 +65,7 @@ export function createTransport(settings: TransportSettings): Transport {
         return await sendOnce(call, options, deadline, read);
       } catch (error) {
         if (retry >= maxRetries || !mayRetry(error, call)) throw error;
+        if ((error.retryAfterMs ?? 0) > maxRetryAfterMs) throw error;
         const delayMs = retryDelayMs(retry, error.retryAfterMs);
         if (delayMs >= deadline.remainingMs()) throw error;
         await deadline.sleep(delayMs);

@@ -69,6 +69,13 @@ describe("a call is retried", () => {
     expect(server.received).toHaveLength(1);
   });
 
+  test("not if the server wants a pause of over a minute, however much time there is", async () => {
+    server.script(busy(429, "61"));
+    const error = await caught(presage.apps.list({ timeoutMs: 3_600_000 }));
+    expect(error).toMatchObject({ category: "rate_limit", retryAfterMs: 61_000 });
+    expect(server.received).toHaveLength(1);
+  });
+
   test.each([400, 401, 403, 404, 409, 413, 422, 500, 502, 504])("never after %d", async (status) => {
     server.script(busy(status, "0"));
     await caught(presage.apps.list());

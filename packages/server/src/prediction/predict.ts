@@ -1,11 +1,8 @@
-import type { PromptMessage, Usage, WorldModelPrediction, WorldModelRequest } from "@presage/contract";
+import type { PromptMessage, WorldModelPrediction, WorldModelRequest } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { samplingDefaults } from "@presage/contract/sampling-defaults";
-import { endOfThinking, readMessage, readThought } from "../upstream/read-completion.ts";
+import { endOfThinking, readMessage, readThought, readTokenCounts } from "../upstream/read-completion.ts";
 import type { CompletionBody, CompletionRequest, UpstreamCompletion } from "../upstream/upstream.ts";
-
-/** More than any model reads or writes in one call. A larger count is a mistake. */
-const maxTokens = 1e9;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -77,7 +74,7 @@ export function readPrediction(completion: CompletionBody): WorldModelPrediction
     response: { role: "assistant", content },
     reasoning: reasoning ?? null,
     finish_reason: typeof choice.finish_reason === "string" ? choice.finish_reason : null,
-    usage: readUsage(completion.usage),
+    usage: readTokenCounts(completion.usage),
     matched_stop: firstStop(choice.matched_stop, choice.stop_reason),
   };
 }
@@ -88,20 +85,6 @@ function splitThinking(content: string): { content: string; reasoning: string | 
   if (end === undefined) return { content, reasoning: null };
   const thought = readThought(content.slice(0, end));
   return { content: content.slice(end).trimStart(), reasoning: thought === "" ? null : thought };
-}
-
-/** An upstream may send anything; a count that cannot be true is treated as missing. */
-export function readUsage(usage: unknown): Usage {
-  const counts = (typeof usage === "object" ? usage : null) as Record<string, unknown> | null;
-  return {
-    prompt_tokens: readCount(counts?.prompt_tokens),
-    completion_tokens: readCount(counts?.completion_tokens),
-  };
-}
-
-function readCount(count: unknown): number {
-  const isCount = typeof count === "number" && Number.isInteger(count) && count >= 0 && count <= maxTokens;
-  return isCount ? count : 0;
 }
 
 function firstStop(...stops: unknown[]): number | string | null {

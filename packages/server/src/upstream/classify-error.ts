@@ -62,7 +62,8 @@ export function classifyCarriedError(
 /** A 2xx response that is not what was requested. */
 export function unexpectedResponse(response: FailedResponse, expected: string, why: string): UpstreamError {
   const message = `The upstream's response is not ${expected}: ${why}.`;
-  return new UpstreamError("upstream", message, { ...response, body: cut(response.body) });
+  const stated = readStatedError(parseObject(response.body));
+  return new UpstreamError("upstream", message, { ...response, body: cut(response.body), stated });
 }
 
 function toError(response: FailedResponse, stated: StatedError, byStatus: ErrorCategory): UpstreamError {

@@ -1,7 +1,10 @@
+import type { Usage } from "@presage/contract";
 import { classifyCarriedError, isObject, unexpectedResponse } from "./classify-error.ts";
 import type { CompleteResponse } from "./send-once.ts";
 import type { CompletionBody, CompletionChoice, ModelList, UpstreamCompletion } from "./upstream.ts";
 
+/** More than any model reads or writes in one call. A larger count is a mistake. */
+const maxTokens = 1e9;
 const thinkStart = "<think>";
 const thinkEnd = "</think>";
 
@@ -94,4 +97,18 @@ export function skipSpace(text: string, from: number): number {
   let at = from;
   while (at < text.length && (text[at] ?? "").trim() === "") at += 1;
   return at;
+}
+
+/** An upstream may send anything; a count that cannot be true is treated as missing. */
+export function readTokenCounts(usage: unknown): Usage {
+  const counts = (typeof usage === "object" ? usage : null) as Record<string, unknown> | null;
+  return {
+    prompt_tokens: readCount(counts?.prompt_tokens),
+    completion_tokens: readCount(counts?.completion_tokens),
+  };
+}
+
+function readCount(count: unknown): number {
+  const isCount = typeof count === "number" && Number.isInteger(count) && count >= 0 && count <= maxTokens;
+  return isCount ? count : 0;
 }

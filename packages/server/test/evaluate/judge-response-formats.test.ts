@@ -84,6 +84,10 @@ describe("A fallback to a tool call", () => {
       "a 200 that carries the error",
       () => Response.json({ error: { message: "response_format: unsupported" } }),
     ],
+    [
+      "a 200 without a completion",
+      () => Response.json({ object: "error", message: "response_format is not supported" }),
+    ],
     ["prose", () => say("I say fail.")],
     ["the verdict in prose", () => say(`Here: ${JSON.stringify(passing)}`)],
     ["broken JSON", () => say('{"reasoning": "x", "verdict": "pass",')],

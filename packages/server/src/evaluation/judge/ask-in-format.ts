@@ -1,4 +1,5 @@
 import { UpstreamError } from "../../errors.ts";
+import { readTokenCounts } from "../../upstream/read-completion.ts";
 import type { CompletionBody, CompletionChoice, CompletionRequest } from "../../upstream/upstream.ts";
 import { EvaluationError } from "../evaluation-error.ts";
 import { completeWithRetries, type JudgeCall, type JudgeModel } from "./complete-with-retries.ts";
@@ -95,7 +96,7 @@ function adapt(capabilities: ModelCapabilities, error: UpstreamError): ModelCapa
 }
 
 function countTokens(inquiry: Inquiry, usage: unknown): void {
-  const { prompt_tokens, completion_tokens } = Object(usage) as Record<string, unknown>;
-  inquiry.promptTokens += typeof prompt_tokens === "number" ? prompt_tokens : 0;
-  inquiry.completionTokens += typeof completion_tokens === "number" ? completion_tokens : 0;
+  const { prompt_tokens, completion_tokens } = readTokenCounts(usage);
+  inquiry.promptTokens += prompt_tokens;
+  inquiry.completionTokens += completion_tokens;
 }

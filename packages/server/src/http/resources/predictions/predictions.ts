@@ -4,7 +4,8 @@ import { rateHolder } from "../../../identity/caller.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
 import type { ChatSpan } from "../../../observability/tracing.ts";
 import { completeChat } from "../../../prediction/complete-chat.ts";
-import { type Complete, predict, readUsage } from "../../../prediction/predict.ts";
+import { type Complete, predict } from "../../../prediction/predict.ts";
+import { readTokenCounts } from "../../../upstream/read-completion.ts";
 import type { UpstreamCompletion } from "../../../upstream/upstream.ts";
 import { countUsage, type Exchange } from "../../pipeline/exchange.ts";
 import { reserveResponse, reserveSentBody } from "../../pipeline/reserve-memory.ts";
@@ -92,7 +93,7 @@ function measureCompletion(complete: Complete, exchange: Exchange): Complete {
       const completion = await pending;
       reserveResponse(exchange, completion.bytes.length);
       const { usage, choices, model } = completion.body;
-      const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = readUsage(usage);
+      const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = readTokenCounts(usage);
       exchange.promptTokens = promptTokens;
       exchange.completionTokens = completionTokens;
       chat?.end({ model, finishReason: choices[0].finish_reason, promptTokens, completionTokens });
