@@ -57,7 +57,7 @@ function describe({ thing, within }: Found, place: string, isUpToDate: boolean):
   };
 }
 
-/** A thing known only by name, and perhaps by a mention of its door in the state. */
+/** A thing known only by name, and possibly from a mention of its door in the state. */
 function imagine(state: string, words: string, place: string): Referent {
   const thing: Thing = { phrase: words, names: listNames(words), remark: "" };
   const name = fullName(words).toLowerCase();

@@ -30,7 +30,7 @@ export interface ComposedEvaluation
     EvaluationServices,
     "registry" | "rules" | "runEvaluator" | "keysInFlight" | "resultWriter" | "folder"
   > {
-  /** The calls to the judge's model; undefined where there is none. */
+  /** The calls to the judge's model; undefined if none is configured. */
   judgeCalls: FairSlots | undefined;
   dispose(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export function composeEvaluation(
     runEvaluator: createEvaluatorRunner({
       rules,
       modelTimeoutMs: config.upstream.timeoutMs,
-      onUnexpectedError: (error) => logger.error({ err: error }, "an evaluator failed"),
+      onUnexpectedError: (error) => logger.error({ err: error }, "internal error in an evaluator"),
     }),
     keysInFlight: createKeysInFlight(),
     resultWriter,
@@ -109,7 +109,7 @@ function writeInPlace(database: Database): ReturnType<typeof writeInThread> {
   return { write: createWriteResults(database), end: async () => {} };
 }
 
-/** The model behind judges: the upstream's, unless they have one of their own. The sandbox is no model. */
+/** The model behind judges: the upstream's, unless they have one of their own. The sandbox is not a model. */
 function composeJudge(
   { judge, upstream }: Config,
   logger: Logger,

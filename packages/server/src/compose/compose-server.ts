@@ -153,14 +153,14 @@ async function refuseWrongClock({ database, destroy }: OpenedStore): Promise<voi
   throw new ClockSkewError(skew);
 }
 
-/** Of the machine, or of the container if that has less. */
+/** A quarter of the machine's memory, or of the container's if that is less. */
 function quarterOfMemory(): number {
   // 0 if no limit is known.
   const limitBytes = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return Math.floor(Math.min(totalmem(), limitBytes) / 4);
 }
 
-/** For the first request: the bootstrap key, or in local mode a key that is printed once. */
+/** Creates the key for the first request: the bootstrap key, or in local mode one that is printed once. */
 async function composeFirstKey(
   config: Config,
   { database, owner, keyDigest }: OpenedStore,

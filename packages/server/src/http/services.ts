@@ -33,9 +33,9 @@ export interface Services extends IdentityServices, EvaluationServices {
 }
 
 export interface Settings {
-  /** Of requests with a prediction's texts or samples. */
+  /** Body limit of requests with a prediction's texts or samples. */
   readonly maxBodyBytes: number;
-  /** Of all other requests. */
+  /** Body limit of all other requests. */
   readonly maxShortBodyBytes: number;
   /** Whether `/v1/predict` returns the prompt. */
   readonly debugFields: boolean;

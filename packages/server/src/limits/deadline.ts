@@ -15,7 +15,7 @@ export interface Deadline {
   end(): void;
 }
 
-/** For calls that thousands wait in at once: unlike `withDeadline` it holds no closure meanwhile. */
+/** For calls made by the thousand: unlike `withDeadline` it keeps no closure alive while waiting. */
 export function startDeadline(limits: DeadlineLimits, outer = limits.signal): Deadline {
   const { timeoutMs } = limits;
   const controller = new AbortController();

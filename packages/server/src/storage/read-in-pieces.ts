@@ -50,7 +50,7 @@ export function splitByBytes<Id>(
   return pieces;
 }
 
-/** A page of one item is allowed at any size, or nobody could get past that item. */
+/** A page of one item is allowed at any size, or paging would stop at it. */
 export function refuseLargePage(bytes: readonly number[], what: string, wayOut: string): void {
   const total = sumOf(bytes);
   if (bytes.length <= 1 || total <= maxPageBytes) return;

@@ -117,7 +117,7 @@ function spellingsOf(credential: string): string[] {
 
 function toConnectionError(error: unknown): UpstreamError {
   if (codeOf(error).startsWith("Malformed_HTTP")) {
-    return new UpstreamError("upstream", "The upstream did not respond in HTTP.", { cause: error });
+    return new UpstreamError("upstream", "The upstream sent a response that is not HTTP.", { cause: error });
   }
   return new NoResponseError(error);
 }

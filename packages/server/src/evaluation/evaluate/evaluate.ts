@@ -102,7 +102,7 @@ function isWanted({ outcome }: EvaluationRecord, capture: EvaluationRequest["cap
 }
 
 /**
- * Under a client's key, one evaluator with one revision of a profile gives one verdict on a sample each time it is named.
+ * For one Idempotency-Key, each mention of an evaluator with a revision of a profile yields one stored verdict.
  * Another sample is another request, whatever its key.
  */
 function requestKeys(

@@ -4,7 +4,7 @@ import { orAborted } from "../../limits/deadline.ts";
 export interface KeysInFlight {
   /**
    * Runs `work` for some keys. If another request works with one of them, this waits for it first, since its results are stored by
-   * then. Those that waited for one request continue together: if it stored nothing, each has to work for itself.
+   * then. Those that waited for one request continue together: if it stored nothing, each runs its own evaluation.
    */
   withKeys<Result>(
     keys: readonly string[],

@@ -46,7 +46,7 @@ const form: VerdictForm<{ reasoning: string; verdict: "pass" | "fail"; score?: n
     },
     schema: z.object({
       reasoning: z.string().regex(/\S/),
-      // Letter case and white space leave no doubt about what is meant; another word does.
+      // Letter case and white space are ignored; any other word is rejected.
       verdict: z
         .string()
         .trim()

@@ -8,7 +8,7 @@ const config = z.strictObject({
   threshold: z.number().min(0).max(1).default(0.5).meta({ description: "The lowest F1 that passes." }),
   normalisation: z.enum(["squad", "none"]).default("squad").meta({
     description:
-      "`squad`: lower case, without ASCII punctuation and the articles a, an, the. `none`: tokens as they stand. Both split at white space.",
+      "`squad`: lower case, without ASCII punctuation and the articles a, an, the. `none`: tokens unchanged. Both split on white space.",
   }),
 });
 type Config = z.output<typeof config>;

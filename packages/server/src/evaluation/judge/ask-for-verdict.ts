@@ -16,7 +16,7 @@ export interface GivenVerdict<Value> {
     /** As the model names itself. */
     model: string | null;
     rung: ResponseFormatName;
-    /** Requests with a question; waiting for a rate limit is part of one. */
+    /** Requests with a question; a wait for a rate limit belongs to its request. */
     attempts: number;
     /** Of all attempts together. */
     usage: { prompt_tokens: number; completion_tokens: number };
@@ -32,8 +32,8 @@ export type AskForVerdict = <Value>(
 
 /**
  * Finds for each model the most reliable format in which it gives a verdict, by real questions only, and keeps to it: a less reliable
- * format is remembered once it has worked. Each profile of each account finds out for itself: an output that talks the model
- * into something must not change how others ask.
+ * format is remembered once it has worked. Each profile of each account has its own: an output that manipulates the
+ * model must not affect other profiles.
  */
 export function createAskForVerdict(model: JudgeModel): AskForVerdict {
   const capabilitiesFor = rememberCapabilities();

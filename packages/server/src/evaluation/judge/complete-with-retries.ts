@@ -38,7 +38,13 @@ export async function completeWithRetries(
   const attempt = async () => {
     const release = await slots.take(accountId, signal).catch(() => {
       // The deadline passed, or the client disconnected, before the call had its turn.
-      throw limited ?? new EvaluationError("overloaded", "Too many evaluations wait for the judge's model.");
+      throw (
+        limited ??
+        new EvaluationError(
+          "overloaded",
+          "Too many evaluations are waiting for the judge's model. Try again later, or raise PRESAGE_JUDGE_MAX_IN_FLIGHT.",
+        )
+      );
     });
     limited = undefined;
     try {

@@ -11,8 +11,8 @@ export interface FoundObject {
 }
 
 /**
- * The objects that a model wrote among other text, the last first, repaired where they are broken. None is taken from inside
- * another, where the judged text may be quoted. It stops at one that cannot be read, which may have been the real verdict.
+ * The objects that a model wrote among other text, the last first, repaired where they are broken. Nested objects are
+ * ignored, as the judged text may be quoted there. It stops at one that cannot be read, which may have been the real verdict.
  */
 export function* jsonInText(answer: string, decidingKey: string): Generator<FoundObject> {
   for (const source of outermostObjects(answer.slice(-maxCharacters)).toReversed()) {

@@ -33,7 +33,7 @@ export interface CapabilityMemory {
   forget(model: string): void;
 }
 
-/** What each profile has found out by itself. One that is evicted finds out anew. */
+/** What each profile has found out by itself. After an eviction it is detected again. */
 export function rememberCapabilities(): (profile: string) => CapabilityMemory {
   const byProfile = new LRUCache<string, CapabilityMemory>({ max: maxProfiles });
   return (profile) => {

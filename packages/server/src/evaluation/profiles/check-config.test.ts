@@ -63,7 +63,7 @@ describe("Checking a config", () => {
       issues: [{ path: ["schema"], message: "it is wrong" }],
     });
     expect(await checkWith(Promise.reject(new EvaluationError("timeout", "late")))).toMatchObject({
-      issues: [{ path: ["schema"], message: "It takes too long to check" }],
+      issues: [{ path: ["schema"], message: "Checking the config takes too long; simplify it" }],
     });
     expect(
       await checkWith(Promise.reject(new EvaluationError("overloaded", "full"))).catch((error) => error),

@@ -48,7 +48,7 @@ async function settle(checking: Promise<string | undefined>): Promise<string | u
     return await checking;
   } catch (error) {
     if (!(error instanceof EvaluationError)) throw error;
-    if (error.code === "timeout") return "It takes too long to check";
+    if (error.code === "timeout") return "Checking the config takes too long; simplify it";
     if (error.code === "overloaded") throw new ServiceError("overloaded", error.message, { retryAfterS: 1 });
     throw error;
   }

@@ -31,7 +31,7 @@ const upstreamStatus = {
 /** `Retry-After`, in seconds, where an unavailable upstream states none. */
 const unavailablePauseS = "1";
 
-/** The one place where a `ServiceError` becomes a status. `retryAfterS` is for errors that have none of their own. */
+/** The one place where a `ServiceError` becomes a status. `retryAfterS` takes precedence over the error's. */
 const serviceStatus: Record<
   ServiceErrorCode,
   { status: number; category?: keyof typeof upstreamStatus; retryAfterS?: number }
@@ -66,7 +66,7 @@ export interface HttpErrorResponse {
   isUnexpected: boolean;
 }
 
-/** The response to `error`. That to an unexpected one reveals nothing about its cause. */
+/** The response to `error`. For an unexpected error it reveals nothing about the cause. */
 export function errorResponse(error: unknown, requestId: string): HttpErrorResponse {
   if (error instanceof InvalidRequestError) return plain(422, { detail: error.issues });
   if (error instanceof ReusedKeyError) {

@@ -16,7 +16,7 @@ export interface Exchange extends Holder {
   readonly span: RequestSpan | undefined;
   keyId: string | undefined;
   sessionId: string | undefined;
-  /** In whose usage it counts, and as what. */
+  /** The account and operation to count it under. */
   countsFor: { accountId: string; operation: UsageOperation } | undefined;
   /** What is left of the key's rate limit, if it has one. */
   rate: RateStatus | undefined;

@@ -1,10 +1,12 @@
+import { createHash } from "node:crypto";
 import { z } from "zod";
+import type { Once } from "../../storage/idempotency/once.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
 import { reserveBody } from "../pipeline/reserve-memory.ts";
-import { type Call, requestAddress } from "../pipeline/route.ts";
+import { type Call, type CallWithCaller, requestAddress } from "../pipeline/route.ts";
 import type { JsonReading } from "./parse-json.ts";
 import { readJsonBody } from "./read-json-body.ts";
-import { validate } from "./validate.ts";
+import { InvalidRequestError, validate } from "./validate.ts";
 
 /** A request's body, checked. It is undefined if there is none and the schema allows that. */
 export function readBody<Schema extends z.ZodType>(
@@ -55,6 +57,34 @@ export function readQuery<Schema extends z.ZodType>(
 /** The parameters in a request's path, checked. */
 export function readPath<Schema extends z.ZodType>({ request }: Call, schema: Schema): z.input<Schema> {
   return validate(schema, request.params, "path");
+}
+
+/** The client's name for a request, by which a retry is recognised. */
+export function readIdempotencyKey(headers: Headers): string | undefined {
+  const key = headers.get("idempotency-key");
+  if (key === null || /^[!-~]{1,200}$/.test(key)) return key ?? undefined;
+  const msg = "Value error, Input should be 1 to 200 visible ASCII characters";
+  throw new InvalidRequestError([
+    { type: "value_error", loc: ["header", "idempotency-key"], msg, input: key },
+  ]);
+}
+
+/** Identifies a request that is to be done once by its user, operation and key, and its content by its path and body. */
+export function readOnce(
+  { request, caller: { accountId, userId } }: CallWithCaller,
+  operation: string,
+  body: unknown,
+): Once | undefined {
+  const key = readIdempotencyKey(request.headers);
+  if (key === undefined) return undefined;
+  return {
+    id: digestOf([accountId, userId, operation, key]),
+    requestDigest: digestOf([requestAddress(request).pathname, body]),
+  };
+}
+
+function digestOf(value: unknown): string {
+  return createHash("sha256").update(JSON.stringify(value)).digest("base64url");
 }
 
 type FindsOldName = (value: unknown) => boolean;

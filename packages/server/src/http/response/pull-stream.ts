@@ -1,6 +1,6 @@
 /**
  * A stream that calls `read` whenever its reader is ready for more, until that returns undefined. An error breaks the connection,
- * so that nobody takes a part for the whole, and is given to `onBroken`.
+ * so that a partial response is not mistaken for a complete one, and is given to `onBroken`.
  */
 export function pullStream(
   read: () => Promise<Uint8Array | undefined>,

@@ -8,7 +8,7 @@ const sequenceName = sql.lit(numbers.resultNumbers);
 const perStretch = sql.lit(numbers.numbersPerStretch);
 const firstWriterLock = sql.raw(numbers.firstWriterLock);
 
-/** Numbers without a row that everybody waits for: docs/decisions/0010-result-numbers.md. */
+/** Numbers without a row that all writers wait for: docs/decisions/0010-result-numbers.md. */
 export const resultNumbers: Migration = {
   async up(db: Kysely<unknown>) {
     await createTimes(db);
@@ -56,7 +56,7 @@ async function addTimes(db: Kysely<unknown>, which: RawBuilder<unknown>, ifThere
     from evaluation_results where ${which} group by 1 ${ifThere}`.execute(db);
 }
 
-/** Without keys and indexes, so that adding to them waits for nobody. */
+/** Without keys and indexes, so that inserts never wait. */
 async function createDeltas(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable("evaluation_time_deltas")

@@ -1,6 +1,6 @@
 import { type Dialect, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from "kysely";
 import { openSqlite } from "./open-sqlite.ts";
-import { PatientSqliteDriver } from "./sqlite-driver.ts";
+import { RetryingSqliteDriver } from "./sqlite-driver.ts";
 
 /** Kysely's SQLite dialect over Bun's driver, on the calling thread. */
 export function sqliteDialect(path: string, onSuccess: () => void = () => {}): Dialect {
@@ -9,7 +9,7 @@ export function sqliteDialect(path: string, onSuccess: () => void = () => {}): D
   database.run("PRAGMA busy_timeout = 0");
   return {
     createAdapter: () => new TransactionalSchemaAdapter(),
-    createDriver: () => new PatientSqliteDriver(database, onSuccess),
+    createDriver: () => new RetryingSqliteDriver(database, onSuccess),
     createIntrospector: (kysely) => new SqliteIntrospector(kysely),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };

@@ -39,7 +39,7 @@ function sqliteThreadDriver(startWorker: () => Worker, timeoutMs: number): Drive
   const nextTurn = takeTurns();
   /** Resolves when no abandoned thread is running any more. */
   let noneAbandoned: Promise<unknown> = Promise.resolve();
-  /** Resolves when at most one is: beside more of them, the next thread would take processors away from the server. */
+  /** Resolves when at most one is: with more of them, the next thread would take processors away from the server. */
   let mayStart: Promise<unknown> = Promise.resolve();
   const releases = new WeakMap<DatabaseConnection, () => void>();
   let thread: SqliteThread | undefined;

@@ -32,7 +32,7 @@ export function findJsonIssue(text: string, maxDepth: number): JsonIssue | undef
     const character = text[at];
     if (character === undefined)
       return done ? undefined : { at, reason: `the text ends where ${expectedWords[expected]} is expected` };
-    if (done) return { at, reason: "something follows the end of the JSON" };
+    if (done) return { at, reason: "unexpected text after the JSON" };
 
     if (character === closers.at(-1) && ["item", "firstKey", "separator"].includes(expected)) {
       closers.pop();

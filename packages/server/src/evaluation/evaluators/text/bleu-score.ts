@@ -47,7 +47,7 @@ function brevityPenaltyOf(said: number, wanted: number): number {
   return said === 0 ? 0 : Math.exp(1 - wanted / said);
 }
 
-/** Runs of n tokens, one after another. Tokens hold no space, so that it can stand between them. */
+/** Runs of n tokens, one after another. Tokens contain no spaces, so a space can separate them. */
 function* nGrams(tokens: readonly string[], n: number): Generator<string> {
   for (let start = 0; start + n <= tokens.length; start += 1) {
     yield tokens.slice(start, start + n).join(" ");

@@ -7,7 +7,7 @@ export function tokenise13a(text: string): string[] {
     .replaceAll("<skipped>", "")
     .replaceAll("-\n", "")
     .replaceAll("\n", " ")
-    // One after the other: what an ampersand comes to stand before is read as well.
+    // One after the other, so that entities created by a replacement are decoded too.
     .replaceAll("&quot;", '"')
     .replaceAll("&amp;", "&")
     .replaceAll("&lt;", "<")

@@ -17,7 +17,7 @@ export interface Counted {
   counts: EvaluationCountsTable[];
 }
 
-/** Spelt as in the rollup. */
+/** The verdict as the rollup spells it. */
 function verdictOf(status: EvaluationStatus, pass: boolean | undefined): CountedVerdict {
   if (status !== "success") return status;
   if (pass === undefined) return "none";

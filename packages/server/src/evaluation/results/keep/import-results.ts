@@ -11,7 +11,7 @@ import type { ResultMetadata } from "../record/evaluation-record.ts";
 import { selectRowsByRequestKeys } from "../record/stored-results-store.ts";
 import type { ResultWriter } from "./result-writer.ts";
 
-/** A result that was made elsewhere. Of its evaluator and profile only the names are known. */
+/** An external result: only the names of its evaluator and profile are known. */
 export interface ImportedResult {
   evaluatorId: string;
   profileName: string | undefined;
@@ -29,7 +29,7 @@ export interface ImportReceipt {
 }
 
 /**
- * Stores results that were made elsewhere, all or none. A repeated request gets what the first one stored: the import is recorded
+ * Stores external results, all or none. A repeated request gets what the first one stored: the import is recorded
  * under a name first, and its results have that name and their position as request keys, which are unique. So they are committed with
  * their identity, on any thread and in any batch, and nothing is stored twice.
  */

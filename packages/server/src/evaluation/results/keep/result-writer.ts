@@ -95,7 +95,7 @@ export function createResultWriter(write: WriteResults): ResultWriter {
     async write(records) {
       if (records.length === 0) return [];
       if (waitingResults + records.length > maxWaiting) {
-        throw new ServiceError("overloaded", "Too many results are waiting to be stored.", {
+        throw new ServiceError("overloaded", "Too many results are waiting to be stored. Try again later.", {
           retryAfterS: 1,
         });
       }

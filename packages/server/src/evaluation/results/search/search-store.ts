@@ -36,7 +36,7 @@ export async function selectResultIds(reader: Database, search: Search): Promise
 /**
  * The scan of a common path may be long if another part of the filter is rare, and databases estimate badly which is which (SQLite has
  * no table statistics at all). So entries are counted up to a bound, and the path with the fewest is chosen. If several paths are
- * common and their intersection is rare, one of them is scanned to its end nevertheless.
+ * common and their intersection is rare, one of them is still scanned to the end.
  */
 async function choosePath(reader: Database, search: Search): Promise<AccessPath> {
   const paths = accessPathsOf(search.filter);

@@ -21,7 +21,7 @@ const columnSources: Record<keyof GroupKey, Fragment> = {
   tag: sql`tagged.value`,
 };
 
-/** All results of a filter, each a cell of its own, as a statement yet to be run. `tag` is the name of the tag to group by. */
+/** All results of a filter, one row per result, as an unexecuted statement. `tag` is the name of the tag to group by. */
 export function resultCells(
   accountId: string,
   filter: ResultFilter,

@@ -56,7 +56,7 @@ export function toRollupFilter(
 function daysAfter(time: Micros): Pick<RollupFilter, "fromDay" | "exceptAt"> | undefined {
   const firstTime = (Math.floor(time / microsPerMs) + 1) * microsPerMs;
   if (firstTime % microsPerDay === 0) return { fromDay: firstTime / microsPerDay };
-  // Midnight stands for the day, although a result of exactly that instant is not after it.
+  // Midnight includes the whole day, except for a result of exactly that instant.
   return time % microsPerDay === 0 ? { fromDay: time / microsPerDay, exceptAt: time } : undefined;
 }
 

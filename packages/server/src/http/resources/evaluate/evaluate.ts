@@ -21,8 +21,7 @@ import {
   withOldItemNames,
 } from "../../request/old-names.ts";
 import { missing, valueError } from "../../request/pydantic-issues.ts";
-import { readIdempotencyKey } from "../../request/read-idempotency-key.ts";
-import { readExactBody } from "../../request/read-request.ts";
+import { readExactBody, readIdempotencyKey } from "../../request/read-request.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import { isLongResponse, jsonResponse } from "../../response/json-response.ts";
 import { logBrokenResponse } from "../../response/log-broken-response.ts";
