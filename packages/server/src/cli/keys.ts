@@ -8,7 +8,7 @@ import { lockUsers } from "../identity/users/users-store.ts";
 import type { Keyset } from "../storage/keyset.ts";
 import { nowMicros, toIsoInstant } from "../storage/micros.ts";
 import { CommandError } from "./command-error.ts";
-import { withStore } from "./with-store.ts";
+import { withDatabase } from "./with-database.ts";
 
 const pageSize = 1_000;
 
@@ -20,7 +20,7 @@ export async function createKey(
   const request = ApiKeyCreateRequest.safeParse({ name, expires_at: expiresAt });
   if (!request.success) throw new CommandError("--name takes 1 to 120 characters, --expires-at a date-time");
   const expiry = expiresAt === undefined ? null : readExpiry(expiresAt);
-  await withStore(config, async ({ database, owner, keyDigest }) => {
+  await withDatabase(config, async ({ database, owner, keyDigest }) => {
     const newKey = { userId: owner.id, name, expiresAt: expiry };
     const { key, id } = await database.transaction().execute(async (transaction) => {
       await lockUsers(transaction, [owner.id]);
@@ -40,7 +40,7 @@ function readExpiry(text: string): Date {
 }
 
 export async function listKeys(config: Config): Promise<void> {
-  await withStore(config, async ({ database, owner }) => {
+  await withDatabase(config, async ({ database, owner }) => {
     let after: Keyset | undefined;
     do {
       const { rows, next } = await selectApiKeys(database, owner.id, { limit: pageSize, after });
@@ -51,7 +51,7 @@ export async function listKeys(config: Config): Promise<void> {
 }
 
 export async function revokeKey(config: Config, id: string): Promise<void> {
-  await withStore(config, async ({ database, owner }) => {
+  await withDatabase(config, async ({ database, owner }) => {
     await revokeKeyOf(database, owner.id, id.toLowerCase());
     process.stdout.write("Revoked.\n");
   });

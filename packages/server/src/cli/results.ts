@@ -6,11 +6,11 @@ import { readDatabaseClock } from "../storage/database-clock.ts";
 import { toIsoInstant } from "../storage/micros.ts";
 import { CommandError } from "./command-error.ts";
 import { counted } from "./counted.ts";
-import { withStore } from "./with-store.ts";
+import { withDatabase } from "./with-database.ts";
 
 /** Gives results that a wrong clock dated in the future the times of their neighbours. */
 export async function mendResultTimes(config: Config, { dryRun }: { dryRun?: boolean }): Promise<void> {
-  await withStore(config, async ({ database }) => {
+  await withDatabase(config, async ({ database }) => {
     const skew = await findClockSkew(database);
     if (skew !== undefined) throw new ClockSkewError(skew);
     const now = await readDatabaseClock(database);

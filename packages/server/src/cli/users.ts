@@ -6,10 +6,10 @@ import { findUserId } from "../identity/users/find-user-id.ts";
 import { selectUsersAccess, type UserAccess } from "../identity/users/users-access-store.ts";
 import { toIsoInstant } from "../storage/micros.ts";
 import { counted } from "./counted.ts";
-import { withStore } from "./with-store.ts";
+import { withDatabase } from "./with-database.ts";
 
 export async function showUsers(config: Config): Promise<void> {
-  await withStore(config, async ({ database }) => {
+  await withDatabase(config, async ({ database }) => {
     const live = livenessNow(sessionRules(config.identity));
     for (const user of await selectUsersAccess(database, live))
       process.stdout.write(`${describeUser(user)}\n`);
@@ -17,7 +17,7 @@ export async function showUsers(config: Config): Promise<void> {
 }
 
 export async function endUserAccess(config: Config, idOrEmail: string): Promise<void> {
-  await withStore(config, async ({ database }) => {
+  await withDatabase(config, async ({ database }) => {
     const userId = await findUserId(database, idOrEmail);
     const { sessions, keys } = await endUser(database, userId);
     process.stdout.write(`Ended ${counted(sessions, "session")} and revoked ${counted(keys, "key")}.\n`);

@@ -1,6 +1,6 @@
 import { totalmem } from "node:os";
 import type { Config } from "../config.ts";
-import { builtInRevisions } from "../evaluation/profiles/built-in-profiles.ts";
+import { builtInProfileRevisions } from "../evaluation/profiles/built-in-profiles.ts";
 import { watchClocks } from "../evaluation/results/times/watch-clocks.ts";
 import { type App, createApp } from "../http/app.ts";
 import { browserAddress } from "../http/browser-address.ts";
@@ -113,7 +113,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
       recordUse: lastUses.record,
       count: (outcome) => metrics.keyVerifications([outcome]),
     }),
-    builtInProfiles: builtInRevisions(evaluation.registry.families),
+    builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
     imports: new Map(),
     ...signIn,
     ...evaluation,

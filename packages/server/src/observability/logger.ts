@@ -1,5 +1,5 @@
 import pino, { type Logger } from "pino";
-import { watchStore } from "./watch-store.ts";
+import { watchDatabase } from "./watch-database.ts";
 
 export type { Logger };
 
@@ -61,7 +61,7 @@ export function createLog(level: string): Log {
     return head.text;
   }
 
-  const store = watchStore(logger);
+  const store = watchDatabase(logger);
   setInterval(writeBatch, flushIntervalMs).unref();
   return {
     logger,

@@ -18,7 +18,7 @@ export function findBuiltInProfile(family: Family, name: string): BuiltInProfile
 }
 
 /** The built-in profiles in the form of stored ones. Each has a single revision. */
-export function builtInRevisions(families: readonly Family[]): ProfileRevision[] {
+export function builtInProfileRevisions(families: readonly Family[]): ProfileRevision[] {
   return families.flatMap((family) => {
     const [newest, ...older] = family.versions;
     // As old as the family: later versions do not change its profiles.

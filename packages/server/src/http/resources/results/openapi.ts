@@ -68,7 +68,6 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
       requestBody: body(EvaluationResultBatchRequest),
       responses: withDeprecation({
         "201": response("The stored results, in the same order", EvaluationResultBatchResponse),
-        "409": response("Another request with the same Idempotency-Key is in progress", ErrorResponse),
         ...failures,
         ...tooLarge,
       }),

@@ -1,13 +1,13 @@
 import type { Logger } from "pino";
 import { watchOutage } from "./watch-outage.ts";
 
-export interface StoreWatch {
+export interface DatabaseWatch {
   failed(error: unknown): void;
   responded(): void;
 }
 
 /** Logs outages of the database. A database that rejects writes and still answers reads is one outage. */
-export function watchStore(logger: Logger): StoreWatch {
+export function watchDatabase(logger: Logger): DatabaseWatch {
   const { failed, responded } = watchOutage(logger, {
     begins: "database unavailable",
     ends: "database available again",

@@ -5,7 +5,10 @@ import { isInMemory } from "../storage/open-database.ts";
 import { CommandError } from "./command-error.ts";
 
 /** Opens the configured database for one command. Servers may run at the same time. */
-export async function withStore(config: Config, work: (store: OpenedStore) => Promise<void>): Promise<void> {
+export async function withDatabase(
+  config: Config,
+  work: (store: OpenedStore) => Promise<void>,
+): Promise<void> {
   if (isInMemory(config.databaseUrl)) {
     throw new CommandError("PRESAGE_DATABASE_URL is sqlite::memory:, a database that no other process sees.");
   }

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, expect, jest, test } from "bun:test";
 import pino from "pino";
-import { watchStore } from "./watch-store.ts";
+import { watchDatabase } from "./watch-database.ts";
 
 let lines: Record<string, unknown>[];
 let nowMs: number;
-let watch: ReturnType<typeof watchStore>;
+let watch: ReturnType<typeof watchDatabase>;
 
 beforeEach(() => {
   lines = [];
   nowMs = 1_000;
   jest.spyOn(performance, "now").mockImplementation(() => nowMs);
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
-  watch = watchStore(pino({ base: null, timestamp: false }, destination));
+  watch = watchDatabase(pino({ base: null, timestamp: false }, destination));
 });
 afterEach(() => {
   jest.restoreAllMocks();
