@@ -78,7 +78,7 @@ export type EvaluationResultSearchResponse = z.infer<typeof EvaluationResultSear
 export const EvaluationResultExportQuery = z
   .object({
     ...names,
-    tags: z.string().optional().meta({ description: "A JSON object of texts; all must match." }),
+    tags: z.string().optional().meta({ description: "A JSON object of strings; all must match." }),
     pass: queryBoolean().optional(),
     score_raw_min: queryNumber().optional(),
     score_raw_max: queryNumber().optional(),

@@ -8,7 +8,7 @@ export const SANDBOX_MODEL = {
   created: 1_767_225_600,
   owned_by: "presage",
   description:
-    "A rule-based simulator of a text world. It is no language model: it is built in for trying Presage out.",
+    "A rule-based simulator of a text world. It is not a language model; it is built in so that you can try Presage.",
 };
 
 /** Responds with a `chat.completion` object. */

@@ -20,7 +20,7 @@ const TURN = [
 ];
 
 describe("the sandbox over HTTP", () => {
-  test("listens on loopback and says that it is no language model", async () => {
+  test("listens on loopback and says that it is not a language model", async () => {
     expect(sandbox.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1$/);
     const response = await fetch(`${sandbox.url}/models`);
     expect(await response.json()).toEqual({

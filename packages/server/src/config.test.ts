@@ -216,7 +216,7 @@ describe("A wrong value", () => {
     test(`of ${name} is refused with one line: its name, the value and what was expected`, () => {
       const isSecret = ["PRESAGE_DATABASE_URL", "PRESAGE_BOOTSTRAP_KEY"].includes(name);
       for (const value of values) {
-        const got = isSecret ? "a value that is not shown" : JSON.stringify(value);
+        const got = isSecret ? "a hidden value" : JSON.stringify(value);
         expect(linesOf({ [name]: value })).toEqual([`${name}: got ${got}; expected ${expected}`]);
       }
     });

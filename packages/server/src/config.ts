@@ -187,9 +187,7 @@ function isSet(value: string | undefined): boolean {
 
 function issueLine(issue: z.core.$ZodIssue, set: RawEnvironment): string {
   const name = String(issue.path[0]) as EnvironmentName;
-  const got = secretNames.has(name)
-    ? "a value that is not shown"
-    : JSON.stringify(withoutCredentials(set[name]));
+  const got = secretNames.has(name) ? "a hidden value" : JSON.stringify(withoutCredentials(set[name]));
   return `${name}: got ${got}; expected ${z.globalRegistry.get(environment.shape[name])?.expected}`;
 }
 

@@ -107,7 +107,7 @@ program
     "--out <path>",
     "file for the predictions, as JSON lines; a second run resumes where the last one stopped",
   )
-  .option("--keep-context", "also write each line's context, which judges of the predictions need")
+  .option("--keep-context", "also write each line's context, which judge evaluators need")
   .option(
     "--concurrency <number>",
     "maximum concurrent predictions; more than 256 need BUN_CONFIG_MAX_HTTP_REQUESTS",

@@ -55,7 +55,7 @@ async function openPredictor(
   const { upstream, stopSandbox } = await composeUpstream(config, createLog("silent").logger);
   if (config.upstream.url === undefined) {
     process.stderr.write(
-      "PRESAGE_UPSTREAM_URL is not set: the built-in sandbox answers, a simulator without a language model.\n",
+      "PRESAGE_UPSTREAM_URL is not set: using the built-in sandbox, a rule-based simulator, not a language model.\n",
     );
   }
   const neverAborted = new AbortController().signal;

@@ -30,7 +30,7 @@ test("the part that differs is counted in code points of the original output", (
 
 test("the explanation counts from the beginning of the output too", () => {
   expect(evaluate("  abc", "axc").explain()).toBe(
-    '1 of 3 characters would have to be changed. The output differs from character 3 on: it has "bc", the gold answer "xc".',
+    '1 of 3 characters would have to be changed. The output differs from character 3 on: it has "bc", but the gold answer has "xc".',
   );
 });
 

@@ -26,7 +26,7 @@ test("the place of the difference is reported in code points of the original out
   const verdict = evaluate("\n😀 open ", "😀 shut");
   expect(verdict.positions).toEqual([[3, 7]]);
   expect(verdict.explain()).toBe(
-    'The output differs from character 3 on: it has "open", the gold answer "shut".',
+    'The output differs from character 3 on: it has "open", but the gold answer has "shut".',
   );
 });
 

@@ -18,18 +18,20 @@ test("two characters that share their first surrogate differ from that one on", 
 
 test("the place is reported in code points of the output", () => {
   expect(describeDifference("😀 open", "😀 shut", 3)).toBe(
-    'The output differs from character 2 on: it has "open", the gold answer "shut".',
+    'The output differs from character 2 on: it has "open", but the gold answer has "shut".',
   );
 });
 
 test("text before the compared part moves the place, not the excerpt", () => {
   expect(describeDifference("\n\nab", "ac", 1, 2)).toBe(
-    'The output differs from character 3 on: it has "b", the gold answer "c".',
+    'The output differs from character 3 on: it has "b", but the gold answer has "c".',
   );
 });
 
 test("a text that has ended is said to have ended", () => {
-  expect(describeDifference("open", "open door", 4)).toContain('it has ended there, the gold answer " door"');
+  expect(describeDifference("open", "open door", 4)).toContain(
+    'it ends there, but the gold answer has " door"',
+  );
 });
 
 test("long texts are cut, never through a character", () => {

@@ -18,11 +18,11 @@ export function firstDifference(one: string, other: string): number | undefined 
  */
 export function describeDifference(output: string, gold: string, at: number, start = 0): string {
   const [position] = codePointPositions(output, [[start + at, start + at]]);
-  return `The output differs from character ${position?.[0] ?? at} on: it has ${excerpt(output, start + at)}, the gold answer ${excerpt(gold, at)}.`;
+  return `The output differs from character ${position?.[0] ?? at} on: it ${describeAt(output, start + at)}, but the gold answer ${describeAt(gold, at)}.`;
 }
 
-function excerpt(text: string, at: number): string {
-  if (at >= text.length) return "ended there";
+function describeAt(text: string, at: number): string {
+  if (at >= text.length) return "ends there";
   const shown = [...text.slice(at, at + 2 * shownCharacters)].slice(0, shownCharacters).join("");
-  return JSON.stringify(at + shown.length < text.length ? `${shown}…` : shown);
+  return `has ${JSON.stringify(at + shown.length < text.length ? `${shown}…` : shown)}`;
 }

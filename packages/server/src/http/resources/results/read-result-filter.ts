@@ -76,7 +76,7 @@ function readTags(text: string): EvaluationResultFilter["tags"] {
   } catch {
     // Rejected below.
   }
-  const msg = "Value error, Input should be a JSON object of texts";
+  const msg = "Value error, Input should be a JSON object of strings";
   const issue: ValidationError = { type: "value_error", loc: ["query", "tags"], msg, input: text };
   throw new InvalidRequestError([issue]);
 }
