@@ -35,6 +35,8 @@ export function listen({ host, port }: { host: string; port: number }): Listenin
     port,
     idleTimeout: idleTimeoutS,
     maxRequestBodySize,
+    // With `development: false` Bun shares the port with a second server, which would answer every other call.
+    reusePort: false,
     // Otherwise Bun's error page would show source code.
     development: false,
     routes: app.routes,

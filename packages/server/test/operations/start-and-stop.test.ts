@@ -100,6 +100,24 @@ test("an address in use is one clear line, exit code 1, and does not use up the 
   expect(await new Response(started.stderr).text()).toMatch(/psg_[0-9A-Za-z]{38}/);
 });
 
+test("a second server on the port of a running one does not start", async () => {
+  const port = String(await freePort());
+  const serve = (name: string) =>
+    start([process.execPath, main, "serve"], {
+      PRESAGE_DATABASE_URL: `sqlite:${join(directory, `${name}.db`)}`,
+      PRESAGE_PORT: port,
+    });
+  const first = serve("first-of-two");
+  await expectEventually(() => isReady(`http://127.0.0.1:${port}`), true);
+  const second = serve("second-of-two");
+  expect(await second.exited).toBe(1);
+  expect(await new Response(second.stderr).text()).toBe(
+    "The address is in use; set PRESAGE_PORT or PRESAGE_HOST to a free one.\n",
+  );
+  first.kill("SIGTERM");
+  expect(await first.exited).toBe(0);
+}, 30_000);
+
 test("while the database is being opened the server is up and says that it is starting", async () => {
   const path = join(directory, "locked.db");
   const holder = new Database(path);
