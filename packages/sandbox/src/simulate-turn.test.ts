@@ -127,7 +127,7 @@ describe("the rest", () => {
     expect(inPantry("focus on plum")).toBe("You focus on the plum.");
   });
 
-  test("unknown actions are refused, in the world's own words if it has any", () => {
+  test("unknown actions are refused, in the world's own wording if it has one", () => {
     const knowledge = 'When action is invalid or object not present: respond "You cannot."';
     expect(inPantry("dance")).toBe(REFUSED);
     expect(ask({ state: IN_PANTRY, action: "dance", knowledge })).toBe("You cannot.");

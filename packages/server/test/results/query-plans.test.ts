@@ -19,7 +19,7 @@ import { openStore } from "../support/store/open-store.ts";
 import { anyRequester } from "../support/store/requester.ts";
 import { storeOf } from "../support/store/store-of.ts";
 
-/** So many that PostgreSQL would not choose to read them all. */
+/** Enough rows that PostgreSQL prefers an index to a full scan. */
 const results = 30_000;
 const account = "plans";
 const micros = Date.UTC(2026, 5, 1) * 1000;

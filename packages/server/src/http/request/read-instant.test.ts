@@ -11,6 +11,6 @@ test.each([
   ["2026-11-20T18:30:00.5-05:30", 500_000],
   ["2026-11-21T00:00:00.123456Z", 123_456],
   ["2026-11-21T00:00:00.1234569", 123_456],
-])("%s is so many microseconds after that midnight: %d", (text, micros) => {
+])("%s is %d microseconds after that midnight", (text, micros) => {
   expect(readInstant(text) - midnight).toBe(micros);
 });

@@ -1,5 +1,6 @@
 import { addTimes, takeNumbers } from "../../../src/evaluation/results/keep/numbers-store.ts";
 import { addResults } from "../../../src/evaluation/results/keep/write-results.ts";
+import { ordinaryRecord } from "../../../src/evaluation/results/record/evaluation-record.fixture.ts";
 import type {
   EvaluationRecord,
   StoredResult,
@@ -10,16 +11,12 @@ import type { Database } from "../../../src/storage/schema/tables.ts";
 /** A result to store: an ordinary one with these fields replaced. */
 export type StoredFields = Partial<Omit<EvaluationRecord, "accountId">> & { createdAt?: Micros };
 
+const { accountId: _accountId, ...ordinaryFields } = ordinaryRecord;
+
 /** The fields of a result that most tests do not care about. */
 export const ordinaryResult: Omit<EvaluationRecord, "accountId"> = {
+  ...ordinaryFields,
   evaluatorId: "exact-match-2026-11-01",
-  evaluatorFamily: "exact-match",
-  profile: { name: "system:default", publicId: "11111111-1111-4111-8111-111111111111", revision: 1 },
-  explainStrategy: "always",
-  isExternal: false,
-  sample: { input: "in", output: "out" },
-  metadata: { app: "default" },
-  outcome: { status: "success", pass: true, score: 1 },
 };
 
 /** Stores results as the server does, with any times. */
