@@ -126,3 +126,6 @@ export function openOperation(
 ): ZodOpenApiOperationObject {
   return { ...operation(operationId, tag, summary, rest), security: [] };
 }
+
+/** What every call with a key or session, and input, may return. */
+export const failures = { ...unauthorized, ...invalidRequest, ...unavailable };

@@ -12,21 +12,18 @@ import {
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
   body,
+  failures,
   idempotencyHeader,
-  invalidRequest,
   operation,
   optionalBody,
   pageTooLarge,
   query,
   response,
   tooLarge,
-  unauthorized,
-  unavailable,
   withDeprecation,
 } from "../docs/describe.ts";
 
 const tag = "evaluator profiles";
-const failures = { ...unauthorized, ...invalidRequest, ...unavailable };
 const profileNotFound = { "404": response("The account has no such profile", ErrorResponse) };
 const requestParams = { path: EvaluatorProfilePath };
 

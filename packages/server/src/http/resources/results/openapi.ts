@@ -16,19 +16,16 @@ import {
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
   body,
+  failures,
   idempotencyHeader,
-  invalidRequest,
   operation,
   query,
   response,
   tooLarge,
-  unauthorized,
-  unavailable,
   withDeprecation,
 } from "../docs/describe.ts";
 
 const tag = "evaluation results";
-const failures = { ...unauthorized, ...invalidRequest, ...unavailable };
 const resultNotFound = { "404": response("The account has no such result", ErrorResponse) };
 const requestParams = { path: EvaluationResultPath };
 

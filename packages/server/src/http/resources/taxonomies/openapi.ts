@@ -14,19 +14,16 @@ import {
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
   body,
+  failures,
   idempotencyHeader,
-  invalidRequest,
   operation,
   pageTooLarge,
   response,
   tooLarge,
-  unauthorized,
-  unavailable,
 } from "../docs/describe.ts";
 
 const tag = "error taxonomies";
 const revision = { "200": response("The revision", ErrorTaxonomyRevision) };
-const failures = { ...unauthorized, ...invalidRequest, ...unavailable };
 const revisionNotFound = { "404": response("The account has no such revision", ErrorResponse) };
 const builtIn = { "409": response("The revision is built-in and cannot be changed", ErrorResponse) };
 const requestParams = { path: ErrorTaxonomyRevisionPath };

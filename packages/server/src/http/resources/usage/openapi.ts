@@ -1,8 +1,6 @@
 import { LatencyQuery, LatencyResponse, UsageQuery, UsageResponse } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { invalidRequest, operation, response, unauthorized, unavailable } from "../docs/describe.ts";
-
-const failures = { ...unauthorized, ...invalidRequest, ...unavailable };
+import { failures, operation, response } from "../docs/describe.ts";
 
 export const usagePaths: ZodOpenApiPathsObject = {
   "/v1/usage": {
