@@ -61,14 +61,14 @@ export async function runFuzz(target: Target, plan: FuzzPlan): Promise<FuzzRepor
     isOver = true;
   });
 
-  const health = watchHealth(presage.url, presage.pid, ({ startedAt, tookMs, heldUpMs, status }) => {
+  const health = watchHealth(presage.url, presage.pid, ({ startedAt, tookMs, machineMs, status }) => {
     if (isOver) return;
     const during = () => recent.inFlight(startedAt, startedAt + tookMs);
     if (status !== 200) findings.add(`/health answers with ${status || "nothing"}`, during(), undefined);
-    if (tookMs - heldUpMs > plan.maxHealthMs) {
+    if (tookMs - machineMs > plan.maxHealthMs) {
       findings.add(
         `/health takes longer than ${plan.maxHealthMs} ms`,
-        `${Math.round(tookMs - heldUpMs)} ms, plus ${Math.round(heldUpMs)} ms caused by the machine\n${during()}`,
+        `${Math.round(tookMs - machineMs)} ms, plus ${Math.round(machineMs)} ms caused by the machine\n${during()}`,
         undefined,
       );
     }

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
 
-ensureInstalled({ forDevelopment: false });
+await ensureInstalled({ forDevelopment: false });
 
 // The bench, not the shell, configures what it measures: no PRESAGE_ variable is passed on except the browser's path, and no
 // proxy is used for loopback.

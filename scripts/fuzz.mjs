@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
 
-ensureInstalled({ forDevelopment: true });
+await ensureInstalled({ forDevelopment: true });
 
 // The fuzzer configures the server that it starts, so the shell's PRESAGE_ variables are not passed on.
 const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith("PRESAGE_"));

@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { buildDashboard } from "./build-dashboard.mjs";
 import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
 
-ensureInstalled({ forDevelopment: true });
+await ensureInstalled({ forDevelopment: true });
 buildDashboard();
 const folders = process.argv.slice(2).map((path) => resolve(path));
 const { status } = spawnSync(bun, [join(root, "packages/web/screenshots/main.ts"), ...folders], {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { buildDashboard } from "./build-dashboard.mjs";
 import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
 
-ensureInstalled({ forDevelopment: false });
+await ensureInstalled({ forDevelopment: false });
 buildDashboard();
 
 const server = spawn(bun, [join(root, "packages/server/src/main.ts"), "serve", ...process.argv.slice(2)], {

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { buildDashboard } from "./build-dashboard.mjs";
 import { bun, ensureInstalled, root } from "./ensure-installed.mjs";
 
-ensureInstalled({ forDevelopment: true });
+await ensureInstalled({ forDevelopment: true });
 buildDashboard();
 
 const tool = (name) => join(root, "node_modules", ".bin", name);

@@ -8,7 +8,7 @@ export const prepareBareProxy = async ({ port, upstreamOrigin }: Place): Promise
   return {
     argv: [join(rootDirectory, "node_modules", ".bin", "bun"), join(benchDirectory, "bare-proxy.ts")],
     // By default, Bun sends at most 256 requests at once. It must be set before it starts.
-    env: { PORT: String(port), UPSTREAM_ORIGIN: upstreamOrigin, BUN_CONFIG_MAX_HTTP_REQUESTS: "65335" },
+    env: { PORT: String(port), UPSTREAM_ORIGIN: upstreamOrigin, BUN_CONFIG_MAX_HTTP_REQUESTS: "65535" },
     readyUrl: `${origin}/ready`,
     request: chatRequest(origin),
   };

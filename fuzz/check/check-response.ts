@@ -68,7 +68,12 @@ function statusViolation(
   return plan.isMalformed && status < 500 ? undefined : `${status} that the document does not list`;
 }
 
-const mayFailWithUpstream: Record<string, true> = { predict: true, completeChat: true, listModels: true };
+const mayFailWithUpstream: Record<string, true> = {
+  predict: true,
+  completeChat: true,
+  listModels: true,
+  getModel: true,
+};
 
 function bodyViolations(
   { operation, isMalformed }: Plan,

@@ -20,6 +20,8 @@ export interface Operation {
   isOpen: boolean;
   parameters: Parameter[];
   body: Schema | undefined;
+  /** A body that can be sent as it is. */
+  bodyExample: unknown;
   /** By status. */
   responses: Record<string, DocumentedResponse>;
 }
@@ -33,7 +35,7 @@ interface RawOperation {
   operationId: string;
   security?: unknown[];
   parameters?: Parameter[];
-  requestBody?: { content: Record<string, { schema: Schema }> };
+  requestBody?: { content: Record<string, { schema: Schema; example?: unknown }> };
   responses: Record<string, DocumentedResponse>;
 }
 
@@ -56,6 +58,7 @@ export function listOperations({ paths, components }: RawDocument): Document {
       isOpen: raw.security?.length === 0,
       parameters: raw.parameters ?? [],
       body: raw.requestBody?.content["application/json"]?.schema,
+      bodyExample: raw.requestBody?.content["application/json"]?.example,
       responses: raw.responses,
     })),
   );

@@ -46,7 +46,7 @@ const words: Record<string, readonly string[]> = {
 };
 
 /** Kinds of references by field. */
-const told: Record<string, Parameters<typeof reference>[1]> = {
+const referenceKinds: Record<string, Parameters<typeof reference>[1]> = {
   key_id: "apiKey",
   api_key_id: "apiKey",
   session_id: "session",
@@ -65,7 +65,7 @@ export function meaningfulText(draw: Draw, name: string, served: Served): string
   if (name === "evaluator" || name === "evaluator_id") return draw.pick(served.evaluators);
   if (name === "evaluator_family") return draw.pick(served.families).name;
   if (name.endsWith("profile_name") && draw.chance(0.3)) return draw.pick(served.profileNames);
-  const kind = told[name];
+  const kind = referenceKinds[name];
   if (kind !== undefined) return reference(draw, kind);
   const known = words[name];
   return known === undefined ? undefined : draw.pick(known);

@@ -69,7 +69,10 @@ function targetOf(
   { operation, pathParameters, pathSuffix, query, querySuffix }: Plan,
   resolve: (text: string) => string,
 ): string {
-  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => resolve(pathParameters[name] ?? ""));
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    // The rest of an odd parameter is sent as it is.
+    resolve(pathParameters[name] ?? "").replaceAll(/[^!-~]+/g, percentEncoded),
+  );
   const pairs = query.map(([name, value]) => `${percentEncoded(name)}=${percentEncoded(resolve(value))}`);
   const whole = [...pairs, ...(querySuffix === "" ? [] : [querySuffix])].join("&");
   return `${path}${pathSuffix}${whole === "" ? "" : `?${whole}`}`;

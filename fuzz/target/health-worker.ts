@@ -28,8 +28,8 @@ self.onmessage = async ({ data: { url, pid } }: MessageEvent<HealthTarget>) => {
       () => 0,
     );
     const tookMs = performance.now() - startedAtMs;
-    const heldUpMs = Math.min(tookMs, Math.max(latenessMs, waitedForProcessorMs(pid) - waitedBeforeMs));
-    self.postMessage({ startedAt, tookMs, heldUpMs, status } satisfies HealthSample);
+    const machineMs = Math.min(tookMs, Math.max(latenessMs, waitedForProcessorMs(pid) - waitedBeforeMs));
+    self.postMessage({ startedAt, tookMs, machineMs, status } satisfies HealthSample);
     await Bun.sleep(pauseMs);
   }
 };

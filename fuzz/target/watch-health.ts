@@ -4,7 +4,7 @@ export interface HealthSample {
   startedAt: number;
   tookMs: number;
   /** Delay caused by the machine: how late the requesting thread's timers were, or how long the server waited for a processor, whichever is longer. */
-  heldUpMs: number;
+  machineMs: number;
   /** 0 if there was no response. */
   status: number;
 }
@@ -29,7 +29,7 @@ export function watchHealth(url: string, pid: number, onSample: (sample: HealthS
   let requests = 0;
   worker.onmessage = ({ data }: MessageEvent<HealthSample>) => {
     requests += 1;
-    slowestMs = Math.max(slowestMs, data.tookMs - data.heldUpMs);
+    slowestMs = Math.max(slowestMs, data.tookMs - data.machineMs);
     onSample(data);
   };
   worker.postMessage({ url, pid } satisfies HealthTarget);

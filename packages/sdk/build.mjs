@@ -57,14 +57,17 @@ function rewriteDeclarations() {
 }
 
 function publishedManifest() {
-  const { name, version, license, description, type } = JSON.parse(
+  const { name, version, description, keywords, license, author, repository, type } = JSON.parse(
     readFileSync(join(home, "package.json"), "utf8"),
   );
   return {
     name,
     version,
     description,
+    keywords,
     license,
+    author,
+    repository,
     type,
     sideEffects: false,
     engines: { node: ">=20" },

@@ -23,7 +23,10 @@ const fontPackages = ["@fontsource-variable/inter", "@fontsource-variable/jetbra
 const fontFiles = ["inter-latin-wght-normal.woff2", "jetbrains-mono-latin-wght-normal.woff2"];
 
 const digest = digestOfSources();
-if (!isBuilt()) await build();
+if (!isBuilt()) {
+  process.stderr.write("Building the dashboard …\n");
+  await build();
+}
 
 function isBuilt(): boolean {
   const digestFile = join(finished, "digest");

@@ -62,8 +62,8 @@ const measureAll = async (
 ): Promise<Pick<SearchResult, "floor" | "pages" | "summaries" | "problems">> => {
   const problems: string[] = [];
   for (const one of filled) {
-    const fault = await findFillingError(one.size, (body) => summary(one, body));
-    if (fault !== undefined) problems.push(fault);
+    const problem = await findFillingError(one.size, (body) => summary(one, body));
+    if (problem !== undefined) problems.push(problem);
   }
   for (const one of filled) {
     for (let warmUp = 0; warmUp < firstWarmUps; warmUp += 1) await send(search(one, { limit: pageLimit }));

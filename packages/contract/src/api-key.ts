@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { nextCursor, pageQuery } from "./query.ts";
+import { dateTime } from "./date-time.ts";
+import { defaultPageLimit, nextCursor, pageQuery } from "./query.ts";
 import { shortText } from "./text.ts";
 
 const instant = z.iso.datetime({ offset: true });
@@ -7,9 +8,9 @@ const instant = z.iso.datetime({ offset: true });
 /** Body of `POST /v1/api-keys`. */
 export const ApiKeyCreateRequest = z
   .object({
-    name: shortText(120),
-    expires_at: z.iso.datetime({ offset: true, local: true }).nullish().meta({
-      description: "When the key stops working. UTC if no offset is given.",
+    name: shortText(120).meta({ description: "What the key is for, as shown in lists." }),
+    expires_at: dateTime().nullish().meta({
+      description: "When the key stops working. UTC if no offset is given; a date alone is its midnight.",
     }),
   })
   .meta({ id: "ApiKeyCreateRequest" });
@@ -18,14 +19,22 @@ export type ApiKeyCreateRequest = z.infer<typeof ApiKeyCreateRequest>;
 /** A key without its secret. */
 export const ApiKeyResponse = z
   .object({
-    id: z.uuid(),
-    name: z.string(),
+    id: z.uuid().meta({ description: "The key's id. It is not secret." }),
+    name: z.string().meta({ description: "What the key is for." }),
     prefix: z.string().meta({ description: "The key's first 8 characters." }),
     last_four: z.string().meta({ description: "The key's last 4 characters." }),
-    created_at: instant,
-    expires_at: instant.nullable().optional(),
-    revoked_at: instant.nullable().optional(),
-    last_used_at: instant.nullable().optional().meta({ description: "Accurate to about 10 s." }),
+    created_at: instant.meta({ description: "When the key was created." }),
+    expires_at: instant
+      .nullable()
+      .optional()
+      .meta({ description: "When the key stops working; null if never." }),
+    revoked_at: instant
+      .nullable()
+      .optional()
+      .meta({ description: "When the key was revoked; null if it was not." }),
+    last_used_at: instant.nullable().optional().meta({
+      description: "When the key was last used, accurate to about 10 s; null if never.",
+    }),
   })
   .meta({ id: "ApiKeyResponse" });
 export type ApiKeyResponse = z.infer<typeof ApiKeyResponse>;
@@ -37,7 +46,7 @@ export const ApiKeyCreateResponse = ApiKeyResponse.extend({
 export type ApiKeyCreateResponse = z.infer<typeof ApiKeyCreateResponse>;
 
 /** Query of `GET /v1/api-keys`. */
-export const ApiKeyListQuery = z.object(pageQuery({ maximum: 1000, default: 1000 }));
+export const ApiKeyListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));
 
 export const ApiKeyListResponse = z
   .object({ data: z.array(ApiKeyResponse).meta({ description: "Newest first." }), next: nextCursor })
@@ -45,4 +54,10 @@ export const ApiKeyListResponse = z
 export type ApiKeyListResponse = z.infer<typeof ApiKeyListResponse>;
 
 /** Path parameters of one key. */
-export const ApiKeyPath = z.object({ key_id: z.guid().meta({ format: "uuid" }) });
+export const ApiKeyPath = z.object({
+  key_id: z.guid().meta({
+    format: "uuid",
+    description: "The key's id.",
+    examples: ["01a2015d-17f6-75b4-a7a7-ccd9f62a3a59"],
+  }),
+});

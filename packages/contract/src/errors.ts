@@ -4,6 +4,31 @@ import { z } from "zod";
 export const ErrorCategory = z.enum(["context_exceeded", "rate_limit", "upstream", "unavailable", "timeout"]);
 export type ErrorCategory = z.infer<typeof ErrorCategory>;
 
+/** An error as OpenAI's clients read it. */
+export const OpenAiError = z
+  .object({
+    message: z.string().meta({ description: "What went wrong: `detail`, or the issues of a 422 in words." }),
+    type: z
+      .enum(["invalid_request_error", "rate_limit_error", "server_error"])
+      .meta({ description: "Whether the request, its rate or the server is the cause." }),
+    param: z.string().nullable().meta({
+      description: "Of a 422, the field with the first issue, such as `messages[0].role`.",
+    }),
+    code: z.string().meta({
+      description:
+        "Identifies the kind of error, such as `context_length_exceeded`, `rate_limit_exceeded`, `invalid_api_key` or `upstream_error`.",
+    }),
+    category: ErrorCategory.nullable().meta({ description: "The same as beside `detail`." }),
+    upstream_status: z.int().nullable().meta({ description: "The same as beside `detail`." }),
+  })
+  .meta({ id: "OpenAiError" });
+export type OpenAiError = z.infer<typeof OpenAiError>;
+
+const error = OpenAiError.optional().meta({
+  description:
+    "The same error as OpenAI's clients read it: on `/v1/chat/completions` and `/v1/models`, and nowhere else.",
+});
+
 /** Every error except a validation error. */
 export const ErrorResponse = z
   .object({
@@ -21,8 +46,9 @@ export const ErrorResponse = z
       .nullable()
       .optional()
       .meta({
-        description: `One of ${ErrorCategory.options.join(", ")}, if one applies.`,
+        description: `One of ${ErrorCategory.options.join(", ")}, if one applies. A 413 of Presage itself has none.`,
       }),
+    error,
   })
   .meta({ id: "ErrorResponse" });
 export type ErrorResponse = z.infer<typeof ErrorResponse>;
@@ -33,16 +59,22 @@ export const ValidationError = z
     loc: z
       .array(z.union([z.string(), z.int()]))
       .meta({ description: "Where: body, path or query, then the path to the field." }),
-    msg: z.string(),
-    type: z.string(),
-    input: z.unknown().optional(),
-    ctx: z.record(z.string(), z.unknown()).optional(),
+    msg: z.string().meta({ description: "What is wrong, as a sentence." }),
+    type: z.string().meta({ description: "The kind of issue, for programs: one of pydantic's error types." }),
+    input: z.unknown().optional().meta({ description: "The value that is not valid." }),
+    ctx: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: "What the message refers to, for example a limit." }),
   })
   .meta({ id: "ValidationError" });
 export type ValidationError = z.infer<typeof ValidationError>;
 
 /** The validation issues of a request: the body of a 422 response. */
 export const HTTPValidationError = z
-  .object({ detail: z.array(ValidationError) })
+  .object({
+    detail: z.array(ValidationError).meta({ description: "The first 100 issues." }),
+    error,
+  })
   .meta({ id: "HTTPValidationError" });
 export type HTTPValidationError = z.infer<typeof HTTPValidationError>;

@@ -3,9 +3,13 @@ import { z } from "zod";
 /** Response of `GET /v1/me`: the user that the caller's credential belongs to. */
 export const MeResponse = z
   .object({
-    id: z.uuid(),
-    email: z.string().nullable().optional(),
-    name: z.string().nullable().optional(),
+    id: z.uuid().meta({ description: "The user's id." }),
+    email: z.string().nullable().optional().meta({
+      description: "As the identity provider last reported it; null if it did not.",
+    }),
+    name: z.string().nullable().optional().meta({
+      description: "As the identity provider last reported it; null if it did not.",
+    }),
     oidc_issuer: z.string().meta({ description: "The identity provider; urn:presage:local in local mode." }),
     oidc_subject: z.string().meta({ description: "The user's subject (sub) at the identity provider." }),
   })

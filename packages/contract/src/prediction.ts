@@ -62,20 +62,26 @@ export type Params = z.infer<typeof Params>;
 /** Body of `POST /v1/predict`. */
 export const WorldModelRequest = z
   .strictObject({
-    context: Context.nullish(),
-    interaction: Interaction,
-    params: Params.optional(),
+    context: Context.nullish().meta({ description: "Background for the world model." }),
+    interaction: Interaction.meta({ description: "The step to predict." }),
+    params: Params.optional().meta({ description: "Sampling and decoding." }),
   })
   .meta({ id: "WorldModelRequest" });
 export type WorldModelRequest = z.infer<typeof WorldModelRequest>;
 
 export const AssistantMessage = z
-  .object({ role: z.literal("assistant").meta({ default: "assistant" }), content: z.string() })
+  .object({
+    role: z.literal("assistant").meta({ default: "assistant", description: "Always `assistant`." }),
+    content: z.string().meta({ description: "The predicted next state." }),
+  })
   .meta({ id: "AssistantMessage" });
 
 /** A turn of the composed prompt. */
 export const PromptMessage = z
-  .object({ role: z.enum(["system", "user"]), content: z.string() })
+  .object({
+    role: z.enum(["system", "user"]).meta({ description: "Background, or the step." }),
+    content: z.string().meta({ description: "The turn's text." }),
+  })
   .meta({ id: "PromptMessage" });
 export type PromptMessage = z.infer<typeof PromptMessage>;
 
@@ -90,14 +96,16 @@ export type Usage = z.infer<typeof Usage>;
 /** Response of `POST /v1/predict`. */
 export const WorldModelPrediction = z
   .object({
-    response: AssistantMessage,
+    response: AssistantMessage.meta({ description: "The model's response." }),
     reasoning: z
       .string()
       .nullable()
       .optional()
       .meta({ description: "The model's reasoning before its response." }),
-    finish_reason: z.string().nullable().optional(),
-    usage: Usage,
+    finish_reason: z.string().nullable().optional().meta({
+      description: "Why the completion ended, as the upstream reports it, for example `stop` or `length`.",
+    }),
+    usage: Usage.meta({ description: "Token counts; zeros if the upstream reports none." }),
     matched_stop: z.union([z.int(), z.string()]).nullable().meta({
       description: "The stop token or string that ended the completion.",
     }),

@@ -49,7 +49,9 @@ export function queryNumber() {
 /** The paging parameters of a list whose response has `next`. */
 export function pageQuery({ maximum, default: usual }: { maximum: number; default: number }) {
   return {
-    limit: queryInteger({ minimum: 1, maximum }).optional().meta({ default: usual }),
+    limit: queryInteger({ minimum: 1, maximum })
+      .optional()
+      .meta({ default: usual, description: "Maximum number of items on the page." }),
     after: z
       .string()
       .check(({ value, issues }) => {
@@ -62,6 +64,22 @@ export function pageQuery({ maximum, default: usual }: { maximum: number; defaul
       })
       .optional()
       .meta({ description: "The `next` of an earlier response, to get the following page." }),
+  };
+}
+
+/** How many items a page has unless its query says so: of ordinary lists, and of revisions, which may be long. */
+export const defaultPageLimit = 1_000;
+export const defaultRevisionLimit = 50;
+
+/** The paging parameters of a list by number of items. */
+export function pageFields(defaultLimit: number) {
+  return {
+    limit: queryInteger({ minimum: 1, maximum: 1000 })
+      .optional()
+      .meta({ default: defaultLimit, description: "Maximum number of items on the page." }),
+    offset: queryInteger({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+      .optional()
+      .meta({ default: 0, description: "Number of items to skip." }),
   };
 }
 

@@ -1,14 +1,17 @@
 import { type ApiKeys, apiKeys } from "./resources/api-keys.ts";
 import { type Apps, apps } from "./resources/apps.ts";
 import { type ChatCompletions, chatCompletions } from "./resources/chat-completions.ts";
+import { type Deployments, deployments } from "./resources/deployments.ts";
 import { type ErrorTaxonomies, errorTaxonomies } from "./resources/error-taxonomies.ts";
 import { type Evaluate, evaluate } from "./resources/evaluate.ts";
 import { type EvaluationResults, evaluationResults } from "./resources/evaluation-results.ts";
 import { type EvaluatorProfiles, evaluatorProfiles } from "./resources/evaluator-profiles.ts";
 import { type Evaluators, evaluators } from "./resources/evaluators.ts";
+import { type Experiments, experiments } from "./resources/experiments.ts";
 import { type Me, me, type WhoAmI, whoAmI } from "./resources/me.ts";
 import { type Models, models } from "./resources/models.ts";
 import { type Predict, predict } from "./resources/predictions.ts";
+import { type Projects, projects } from "./resources/projects.ts";
 import { type Sessions, type SignOut, sessions, signOut } from "./resources/sessions.ts";
 import { type Usage, usage } from "./resources/usage.ts";
 import { createTransport, type Fetch } from "./transport.ts";
@@ -37,11 +40,14 @@ export interface Presage {
   signOut: SignOut;
   chatCompletions: ChatCompletions;
   models: Models;
+  deployments: Deployments;
   apiKeys: ApiKeys;
   sessions: Sessions;
   evaluators: Evaluators;
   profiles: EvaluatorProfiles;
   results: EvaluationResults;
+  projects: Projects;
+  experiments: Experiments;
   errorTaxonomies: ErrorTaxonomies;
   usage: Usage;
   apps: Apps;
@@ -69,11 +75,14 @@ export function createPresage(options: PresageOptions = {}): Presage {
     signOut: signOut(transport),
     chatCompletions: chatCompletions(transport),
     models: models(transport),
+    deployments: deployments(transport),
     apiKeys: apiKeys(transport),
     sessions: sessions(transport),
     evaluators: evaluators(transport),
     profiles: evaluatorProfiles(transport),
     results: evaluationResults(transport),
+    projects: projects(transport),
+    experiments: experiments(transport),
     errorTaxonomies: errorTaxonomies(transport),
     usage: usage(transport),
     apps: apps(transport),

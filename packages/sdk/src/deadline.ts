@@ -17,7 +17,11 @@ export interface Deadline {
   end(): void;
 }
 
-export function startDeadline(timeoutMs: number, callerSignal: AbortSignal | undefined): Deadline {
+export function startDeadline(
+  baseUrl: string,
+  timeoutMs: number,
+  callerSignal: AbortSignal | undefined,
+): Deadline {
   const controller = new AbortController();
   const { signal } = controller;
   const onAbort = () => controller.abort(callerSignal?.reason);
@@ -32,7 +36,7 @@ export function startDeadline(timeoutMs: number, callerSignal: AbortSignal | und
     clearTimeout(timer);
     endsAtMs = Date.now() + timeoutMs;
     timer = setTimeout(
-      () => controller.abort(timedOut(timeoutMs)),
+      () => controller.abort(timedOut(baseUrl, timeoutMs)),
       Math.max(0, Math.min(timeoutMs, longestTimerMs)),
     );
   }
@@ -50,8 +54,10 @@ export function startDeadline(timeoutMs: number, callerSignal: AbortSignal | und
   };
 }
 
-function timedOut(timeoutMs: number): PresageError {
-  return new PresageError(`Presage did not respond within ${timeoutMs} ms.`, { category: "timeout" });
+function timedOut(baseUrl: string, timeoutMs: number): PresageError {
+  return new PresageError(`Presage at ${baseUrl} did not respond within ${timeoutMs} ms.`, {
+    category: "timeout",
+  });
 }
 
 function sleep(delayMs: number, signal: AbortSignal): Promise<void> {

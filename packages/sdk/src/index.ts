@@ -10,6 +10,7 @@ export type {
   Context,
   Correction,
   CorrectionRequest,
+  DeploymentStatus,
   ErrorTaxonomyFinding,
   ErrorTaxonomyFindingsQuery,
   ErrorTaxonomyFindingsResponse,
@@ -21,12 +22,16 @@ export type {
   EvaluationStatus,
   EvaluationSummaryGroup,
   EvaluationSummaryResponse,
+  EvaluationTag,
   Evaluator,
   EvaluatorFamily,
   EvaluatorProfile,
   EvaluatorProfileCreateRequest,
   EvaluatorProfileRevisionRequest,
   EvaluatorReference,
+  Experiment,
+  ExperimentCreateRequest,
+  ExperimentUpdateRequest,
   ExplainStrategy,
   ImportedEvaluationResult,
   Interaction,
@@ -36,7 +41,9 @@ export type {
   MeResponse,
   Model,
   Params,
+  Project,
   PromptMessage,
+  ReplicaStatus,
   RevisionAgreement,
   SessionResponse,
   SignOutResponse,
@@ -57,6 +64,7 @@ export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
 export type { ErrorTaxonomyFilter } from "./resources/error-taxonomies.ts";
 export type { IterateOptions } from "./resources/evaluation-results.ts";
 export type { EvaluatorProfileFilter } from "./resources/evaluator-profiles.ts";
+export type { ExperimentFilter } from "./resources/experiments.ts";
 export type { Prediction } from "./resources/predictions.ts";
 export type {
   ExportRequest,

@@ -10,6 +10,7 @@ export type PresageErrorCategory =
   | "forbidden"
   | "not_found"
   | "conflict"
+  | "too_large"
   | "invalid"
   | "connection"
   | "unexpected";

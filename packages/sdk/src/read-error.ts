@@ -10,7 +10,7 @@ const categoryOfStatus: Record<number, PresageErrorCategory> = {
   405: "invalid",
   408: "timeout",
   409: "conflict",
-  413: "context_exceeded",
+  413: "too_large",
   422: "invalid",
   429: "rate_limit",
   502: "upstream",
@@ -21,13 +21,17 @@ const categoryOfStatus: Record<number, PresageErrorCategory> = {
 const maxIssuesInMessage = 3;
 
 /** Turns an unsuccessful response into an error, from which `secret` is removed in case the response repeats it. */
-export async function readError(response: Response, secret: string | undefined): Promise<PresageError> {
+export async function readError(
+  response: Response,
+  baseUrl: string,
+  secret: string | undefined,
+): Promise<PresageError> {
   const { status, headers } = response;
   const text = await response.text();
   const body = parse(secret === undefined ? text : text.replaceAll(secret, "[API key]"));
   const issues = Array.isArray(body.detail) ? body.detail.filter(isIssue) : [];
-  return new PresageError(messageOf(status, body.detail, issues), {
-    category: categoryOfStatus[status] ?? "unexpected",
+  return new PresageError(messageOf(body.detail, issues) ?? `${baseUrl} responded with status ${status}.`, {
+    category: categoryOf(status, body),
     status,
     requestId: headers.get("x-request-id") ?? undefined,
     retryAfterMs: readRetryAfterMs(headers),
@@ -36,6 +40,41 @@ export async function readError(response: Response, secret: string | undefined):
     upstreamBody: typeof body.upstream_body === "string" ? body.upstream_body : undefined,
     issues,
   });
+}
+
+/** Browsers show of a redirect only that it is one. */
+export function isRedirect({ type, status }: Response): boolean {
+  return type === "opaqueredirect" || (status >= 300 && status < 400);
+}
+
+/** The API has no redirects, so something else responded. */
+export function toRedirectError({ status, headers }: Response, baseUrl: string, path: string): PresageError {
+  return new PresageError(wordRedirect(readLocation(headers, baseUrl + path), baseUrl, path), {
+    category: "unexpected",
+    status: status === 0 ? undefined : status,
+    requestId: headers.get("x-request-id") ?? undefined,
+  });
+}
+
+function wordRedirect(location: string | undefined, baseUrl: string, path: string): string {
+  if (location === undefined) return `${baseUrl} redirects; is this the URL of a Presage server?`;
+  if (location.endsWith(path))
+    return `${baseUrl} redirects to ${location.slice(0, -path.length)}; use that as baseUrl.`;
+  return `${baseUrl} redirects to ${location}; is this the URL of a Presage server?`;
+}
+
+/** Without its query, which may hold a secret. */
+function readLocation(headers: Headers, from: string): string | undefined {
+  const location = headers.get("location");
+  if (location === null || !URL.canParse(location, from)) return undefined;
+  const { origin, pathname } = new URL(location, from);
+  return origin + pathname;
+}
+
+/** A 413 is the model's or the server's: only the first says `context_exceeded`. */
+function categoryOf(status: number, { category }: Body): PresageErrorCategory {
+  if (status === 413 && category === "context_exceeded") return category;
+  return categoryOfStatus[status] ?? "unexpected";
 }
 
 function readShouldRetry(headers: Headers): boolean | undefined {
@@ -59,9 +98,9 @@ function isIssue(value: unknown): value is ValidationError {
   return "loc" in value && Array.isArray(value.loc) && "msg" in value && typeof value.msg === "string";
 }
 
-function messageOf(status: number, detail: unknown, issues: readonly ValidationError[]): string {
+function messageOf(detail: unknown, issues: readonly ValidationError[]): string | undefined {
   if (typeof detail === "string") return detail;
-  if (issues.length === 0) return `Presage responded with status ${status}.`;
+  if (issues.length === 0) return undefined;
   const listed = issues.slice(0, maxIssuesInMessage).map(({ loc, msg }) => `${loc.join(".")}: ${msg}`);
   const omitted = issues.length - listed.length;
   return listed.join("; ") + (omitted === 0 ? "" : `; and ${omitted} more`);

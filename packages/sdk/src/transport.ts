@@ -1,7 +1,7 @@
 import { type Call, type CallOptions, targetOf } from "./call.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";
 import { PresageError } from "./presage-error.ts";
-import { readError } from "./read-error.ts";
+import { isRedirect, readError, toRedirectError } from "./read-error.ts";
 import { readLines } from "./read-lines.ts";
 import { maxRetryAfterMs, mayRetry, retryDelayMs } from "./retry.ts";
 
@@ -29,7 +29,7 @@ export function createTransport(settings: TransportSettings): Transport {
   const { baseUrl, apiKey, csrfToken, fetch } = settings;
 
   function start(options: CallOptions): Deadline {
-    return startDeadline(options.timeoutMs ?? settings.timeoutMs, options.signal);
+    return startDeadline(baseUrl, options.timeoutMs ?? settings.timeoutMs, options.signal);
   }
 
   function requestOf({ method, body, headers }: Call, signal: AbortSignal): RequestInit {
@@ -48,7 +48,7 @@ export function createTransport(settings: TransportSettings): Transport {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       credentials: apiKey === undefined ? "same-origin" : "omit",
       // Most redirects lose the body, and the API has none.
-      redirect: "error",
+      redirect: "manual",
     };
   }
 
@@ -82,12 +82,16 @@ export function createTransport(settings: TransportSettings): Transport {
     signal.throwIfAborted();
     const request = requestOf(call, signal);
     const response = await fetch(baseUrl + targetOf(call), request).catch((error: unknown) => {
-      throw toCallError(error, signal, undefined);
+      throw toCallError(error, signal, baseUrl, undefined);
     });
     options.onResponse?.({ status: response.status, headers: response.headers });
-    const reading = response.ok ? read(response) : readError(response, apiKey);
+    if (isRedirect(response)) {
+      await response.body?.cancel();
+      throw toRedirectError(response, baseUrl, call.path);
+    }
+    const reading = response.ok ? read(response) : readError(response, baseUrl, apiKey);
     const value = await reading.catch((error: unknown) => {
-      throw toCallError(error, signal, response);
+      throw toCallError(error, signal, baseUrl, response);
     });
     if (value instanceof PresageError) throw value;
     return value;
@@ -97,7 +101,7 @@ export function createTransport(settings: TransportSettings): Transport {
     async json<Value>(call: Call, options: CallOptions = {}) {
       const deadline = start(options);
       try {
-        return await send(call, options, deadline, (response) => readJson<Value>(response));
+        return await send(call, options, deadline, (response) => readJson<Value>(response, baseUrl));
       } finally {
         deadline.end();
       }
@@ -111,7 +115,7 @@ export function createTransport(settings: TransportSettings): Transport {
         if (response.body === null) return;
         yield* readLines(response.body, { beforeChunk: deadline.restart, afterChunk: deadline.pause });
       } catch (error) {
-        throw toCallError(error, deadline.signal, response);
+        throw toCallError(error, deadline.signal, baseUrl, response);
       } finally {
         deadline.end();
       }
@@ -119,13 +123,13 @@ export function createTransport(settings: TransportSettings): Transport {
   };
 }
 
-async function readJson<Value>(response: Response): Promise<Value> {
+async function readJson<Value>(response: Response, baseUrl: string): Promise<Value> {
   const text = await response.text();
   try {
     const value = text === "" ? undefined : JSON.parse(text);
     return value;
   } catch {
-    throw new PresageError("The response is not JSON; is this the URL of a Presage server?", {
+    throw new PresageError(`The response from ${baseUrl} is not JSON; is this the URL of a Presage server?`, {
       category: "unexpected",
       status: response.status,
       requestId: response.headers.get("x-request-id") ?? undefined,
@@ -134,10 +138,18 @@ async function readJson<Value>(response: Response): Promise<Value> {
 }
 
 /** The error to throw for a caught one: the signal's reason, the error itself, or a failed connection. */
-function toCallError(error: unknown, signal: AbortSignal, response: Response | undefined): unknown {
+function toCallError(
+  error: unknown,
+  signal: AbortSignal,
+  baseUrl: string,
+  response: Response | undefined,
+): unknown {
   if (signal.aborted) return signal.reason;
   if (error instanceof PresageError) return error;
-  const message = response === undefined ? "Presage cannot be reached." : "The response was cut off.";
+  const message =
+    response === undefined
+      ? `Presage cannot be reached at ${baseUrl}.`
+      : `The response from ${baseUrl} was cut off.`;
   return new PresageError(message, {
     category: "connection",
     status: response?.status,

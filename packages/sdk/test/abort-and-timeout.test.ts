@@ -65,7 +65,7 @@ describe("the time limit of a call", () => {
     server.script(response);
     const error = await caught(presage.me({ timeoutMs: 200 }));
     expect(error).toMatchObject({ category: "timeout", status: undefined });
-    expect(error.message).toBe("Presage did not respond within 200 ms.");
+    expect(error.message).toBe(`Presage at ${server.url} did not respond within 200 ms.`);
     expect(server.received).toHaveLength(1);
   });
 

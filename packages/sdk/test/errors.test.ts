@@ -19,7 +19,7 @@ describe("errors", () => {
     [405, "invalid"],
     [408, "timeout"],
     [409, "conflict"],
-    [413, "context_exceeded"],
+    [413, "too_large"],
     [418, "unexpected"],
     [429, "rate_limit"],
     [500, "unexpected"],
@@ -39,7 +39,7 @@ describe("errors", () => {
     server.script(() => new Response("<html>proxy</html>", { status }));
     const other = await caught(presage.me());
     expect(other.category).toBe(category);
-    expect(other.message).toBe(`Presage responded with status ${status}.`);
+    expect(other.message).toBe(`${server.url} responded with status ${status}.`);
     expect(other.requestId).toBeUndefined();
   });
 
@@ -57,6 +57,13 @@ describe("errors", () => {
     expect(error.message).toBe(
       "body.a.0: Field required; body.b.0: Field required; body.c.0: Field required; and 1 more",
     );
+  });
+
+  test("a 413 is about the model's context only if it says so", async () => {
+    const body = { detail: "The input exceeds the upstream model's context length." };
+    server.script(json({ ...body, category: "context_exceeded" }, 413), json(body, 413));
+    expect((await caught(presage.me())).category).toBe("context_exceeded");
+    expect((await caught(presage.me())).category).toBe("too_large");
   });
 
   test("of the upstream have its status and body", async () => {
@@ -80,23 +87,53 @@ describe("errors", () => {
 
   test("a successful response that is not JSON is unexpected", async () => {
     server.script(() => new Response("<html>Welcome</html>", { headers: { "content-type": "text/html" } }));
-    expect(await caught(presage.me())).toMatchObject({ category: "unexpected", status: 200 });
+    expect(await caught(presage.me())).toMatchObject({
+      category: "unexpected",
+      status: 200,
+      message: `The response from ${server.url} is not JSON; is this the URL of a Presage server?`,
+    });
   });
 
-  test("a redirect is not followed", async () => {
-    server.script(
-      () => new Response(null, { status: 302, headers: { location: "/elsewhere" } }),
-      json({ id: "somebody" }),
+  test.each([
+    ["https://presage.example/v1/me?token=secret", "https://presage.example; use that as baseUrl."],
+    ["/behind/v1/me", "SERVER/behind; use that as baseUrl."],
+    [
+      "https://login.example/start?state=secret",
+      "https://login.example/start; is this the URL of a Presage server?",
+    ],
+  ])(
+    "a redirect to %s is neither followed nor repeated, and says where it leads",
+    async (location, where) => {
+      const retrying = createPresage({ baseUrl: server.url, apiKey });
+      server.script(
+        () => new Response(null, { status: 302, headers: { location } }),
+        json({ id: "somebody" }),
+      );
+      expect(await caught(retrying.me())).toMatchObject({
+        category: "unexpected",
+        status: 302,
+        message: `${server.url} redirects to ${where.replace("SERVER", server.url)}`,
+      });
+      expect(server.received).toHaveLength(1);
+    },
+  );
+
+  test("a redirect to nowhere is one too", async () => {
+    server.script(() => new Response(null, { status: 302 }));
+    expect((await caught(presage.me())).message).toBe(
+      `${server.url} redirects; is this the URL of a Presage server?`,
     );
-    expect((await caught(presage.me())).category).toBe("connection");
-    expect(server.received).toHaveLength(1);
   });
 
   test("a server that does not run is a failed connection", async () => {
     const gone = startScriptedServer();
     await gone.stop();
     const error = await caught(createPresage({ baseUrl: gone.url, apiKey, retries: 0 }).me());
-    expect(error).toMatchObject({ category: "connection", status: undefined });
+    expect(error).toMatchObject({
+      category: "connection",
+      status: undefined,
+      message: `Presage cannot be reached at ${gone.url}.`,
+    });
     expect(error.cause).toBeInstanceOf(Error);
   });
 

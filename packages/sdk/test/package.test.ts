@@ -51,6 +51,13 @@ describe("the package", () => {
       name: "@presage/sdk",
       license: "Apache-2.0",
       engines: { node: ">=20" },
+      author: expect.any(String),
+      keywords: expect.arrayContaining(["world-model", "evaluation"]),
+      repository: {
+        type: "git",
+        url: expect.stringMatching(/^git\+https:/),
+        directory: "packages/sdk",
+      },
     });
     const files = [...(await filesOf(".js")), ...(await filesOf(".d.ts"))];
     expect(files.length).toBeGreaterThan(20);
@@ -161,16 +168,18 @@ describe("the examples of the README", () => {
   const [setUp = "", ...examples] = examplesIn("js");
 
   test("run on Node.js, one after the other, against a real Presage", async () => {
-    const environment = { PRESAGE_URL: presage.url, PRESAGE_API_KEY: testKey };
+    const environment = { PRESAGE_API_KEY: testKey };
+    const start = setUp.replace("http://127.0.0.1:8080", presage.url);
     let output = "";
     for (const [index, example] of examples.entries()) {
-      const finished = await consumer.runOnNode(`example-${index}`, setUp + example, environment);
+      const finished = await consumer.runOnNode(`example-${index}`, start + example, environment);
       expect(finished).toMatchObject({ code: 0 });
       output += finished.output;
     }
     const lines = output.trim().split("\n");
     expect(lines.slice(0, 2)).toEqual(["The door is open. 7", "pass: true"]);
     expect(lines[2]).toMatch(/^\d+ exact-match-\S+ 1$/);
+    expect(lines.splice(3, 1)).toEqual(["1 external:mine true"]);
     expect(lines[3]).toBe("exported: 1");
     expect(lines[4]).toMatch(/^exact-match-\S+ 1 1$/);
     expect(lines[5]).toMatch(/^invalid 422 \S+$/);

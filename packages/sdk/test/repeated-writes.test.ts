@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { expectEventually } from "../../server/test/support/eventually.ts";
 import { freePort } from "../../server/test/support/free-port.ts";
 import { testKey } from "../../server/test/support/presage/presage.ts";
 import { type SpawnedPresage, spawnPresage } from "../../server/test/support/presage/spawn-presage.ts";
@@ -161,9 +162,17 @@ describe("A call that cannot be repeated, such as a sign-out,", () => {
 
   test("is retried if nothing listened, as it was never sent", async () => {
     const port = await freePort();
-    const presage = createPresage({ baseUrl: `http://127.0.0.1:${port}`, retries: 10 });
+    let tries = 0;
+    const presage = createPresage({
+      baseUrl: `http://127.0.0.1:${port}`,
+      retries: 10,
+      fetch: (url, init) => {
+        tries += 1;
+        return fetch(url, init);
+      },
+    });
     const signedOut = presage.signOut();
-    await Bun.sleep(300);
+    await expectEventually(() => tries >= 2, true);
     await using server = Bun.serve({
       hostname: "127.0.0.1",
       port,

@@ -28,6 +28,9 @@ describe("against a real Presage", () => {
     });
     expect(completion).toMatchObject({ id: "chatcmpl-1", model: "test-model" });
     expect((await presage.models.list()).map(({ id }) => id)).toEqual(["test-model"]);
+    const [deployment] = await presage.deployments.list();
+    expect(deployment).toMatchObject({ name: "default", model: "test-model", is_default: true });
+    expect(deployment?.replicas?.[0]).toMatchObject({ state: "up", in_flight: 0, prefix_share: 1 });
   });
 
   test("a key is created, used, listed and revoked, and then rejected", async () => {
@@ -78,6 +81,30 @@ describe("against a real Presage", () => {
     expect((await presage.results.get(imported[0]?.id ?? "")).external).toBe(true);
     expect(await presage.apps.list()).toEqual([{ name: "elsewhere" }, { name: "sdk" }]);
     expect((await caught(presage.results.get(999_999))).category).toBe("not_found");
+  });
+
+  test("projects and experiments are created, listed and found by their results", async () => {
+    const project = await presage.projects.create("sdk");
+    expect(await presage.projects.create("sdk")).toEqual(project);
+    expect(await presage.projects.get(project.id)).toEqual(project);
+    expect(await presage.projects.list()).toEqual([project]);
+    const { id } = await presage.experiments.create({ project_id: project.id, name: "e" });
+    const experiment = await presage.experiments.update(id, { metadata: { seed: 7 } });
+    expect(experiment.metadata).toEqual({ seed: 7 });
+    expect(await presage.experiments.get(id)).toEqual(experiment);
+    expect(await presage.experiments.list({ project_id: project.id, limit: 5 })).toEqual([experiment]);
+    const result = { evaluator_id: "theirs", pass: true, tags: { of: "sdk" } };
+    for (const dataset_sample_id of [10, 9]) {
+      await presage.results.importBatch([{ ...result, experiment_id: id, dataset_sample_id }]);
+    }
+    const samples: unknown[] = [];
+    const filter = { experiment_id: id, order: "dataset_sample_id" } as const;
+    for await (const found of presage.results.iterate(filter, { pageSize: 1 })) {
+      samples.push(found.dataset_sample_id);
+    }
+    expect(samples).toEqual([9, 10]);
+    const tags = (await presage.results.listTags()).map(({ key, value }) => [key, value]);
+    expect(tags).toContainEqual(["of", "sdk"]);
   });
 
   test("evaluators are listed, and profiles created, revised and archived", async () => {

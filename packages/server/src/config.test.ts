@@ -24,6 +24,7 @@ describe("An empty environment", () => {
     expect(readConfig({})).toStrictEqual({
       listen: { host: "127.0.0.1", port: 8080, publicUrl: undefined, maxBodyBytes: 16_777_216 },
       databaseUrl: "sqlite:data/presage.db",
+      deployments: undefined,
       memoryBudgetBytes: undefined,
       prediction: {
         debugFields: false,
@@ -34,7 +35,7 @@ describe("An empty environment", () => {
       },
       evaluation: { maxInFlight: 10_000 },
       upstream: {
-        url: undefined,
+        urls: undefined,
         apiKey: undefined,
         model: undefined,
         timeoutMs: 120_000,
@@ -101,9 +102,10 @@ describe("Each variable", () => {
     expect(config).toStrictEqual({
       listen: { host: "0.0.0.0", port: 0, publicUrl: "https://presage.example", maxBodyBytes: 1_000 },
       databaseUrl: "postgres://me:password@db/presage",
+      deployments: undefined,
       memoryBudgetBytes: 1_048_576,
       upstream: {
-        url: "http://gpu:8000/v1",
+        urls: ["http://gpu:8000/v1"],
         apiKey: "upstream-key",
         model: "world-model",
         timeoutMs: 5_000,
@@ -135,6 +137,29 @@ describe("Each variable", () => {
       otlpEndpoint: "http://collector:4318",
       clientApiKey: "client-key",
     });
+  });
+
+  test("of the upstream's address, key and model is refused beside a file of deployments, which has its own", () => {
+    const environment = {
+      PRESAGE_DEPLOYMENTS: "deployments.yaml",
+      PRESAGE_UPSTREAM_URL: "http://a/v1",
+      PRESAGE_UPSTREAM_API_KEY: "key",
+      PRESAGE_UPSTREAM_MODEL: "m",
+      PRESAGE_JUDGE_API_KEY: "key",
+    };
+    expect(linesOf(environment).map((line) => line.split(":")[0])).toEqual([
+      "PRESAGE_UPSTREAM_URL",
+      "PRESAGE_UPSTREAM_API_KEY",
+      "PRESAGE_UPSTREAM_MODEL",
+      "PRESAGE_JUDGE_API_KEY",
+    ]);
+    const own = { PRESAGE_DEPLOYMENTS: "deployments.yaml", OTHER_KEY: "key" };
+    expect(readConfig(own).deployments).toEqual({ path: "deployments.yaml", environment: own });
+  });
+
+  test("of the upstream may be a list of replicas", () => {
+    const { urls } = readConfig({ PRESAGE_UPSTREAM_URL: "http://a/v1, http://b/v1/" }).upstream;
+    expect(urls).toEqual(["http://a/v1", "http://b/v1"]);
   });
 
   test("that limits keys limits users to 10 times and accounts to 50 times as much", () => {
@@ -177,8 +202,17 @@ describe("A wrong value", () => {
     ],
     [
       "PRESAGE_UPSTREAM_URL",
-      ["gpu", "gpu:8000", "ftp://gpu/v1", "http://", "/v1"],
-      "an http or https URL without user name and password",
+      [
+        "gpu",
+        "gpu:8000",
+        "ftp://gpu/v1",
+        "http://",
+        "/v1",
+        "http://a/v1,b,c",
+        "http://a/v1,",
+        "http://a/v1, http://a/v1/",
+      ],
+      "an http or https URL without user name and password, or several different ones with commas between them",
     ],
     [
       "PRESAGE_UPSTREAM_TIMEOUT_MS",
@@ -286,7 +320,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(34);
+    expect(shown).toHaveLength(35);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

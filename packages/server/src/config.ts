@@ -21,9 +21,11 @@ export type Config = Readonly<{
   databaseUrl: string;
   /** Absent: a quarter of the memory of the machine or container. */
   memoryBudgetBytes: number | undefined;
+  /** Absent: there is one deployment, the upstream or the sandbox. */
+  deployments: Readonly<{ path: string; environment: RawEnvironment }> | undefined;
   upstream: Readonly<{
-    /** Absent: the sandbox. */
-    url: string | undefined;
+    /** The base URL of each replica. Absent: the sandbox. */
+    urls: readonly string[] | undefined;
     apiKey: string | undefined;
     model: string | undefined;
     timeoutMs: number;
@@ -90,8 +92,12 @@ export function readConfig(raw: RawEnvironment): Config {
     }),
     databaseUrl: values.PRESAGE_DATABASE_URL,
     memoryBudgetBytes: values.PRESAGE_MEMORY_BUDGET_BYTES,
+    deployments:
+      values.PRESAGE_DEPLOYMENTS === undefined
+        ? undefined
+        : Object.freeze({ path: values.PRESAGE_DEPLOYMENTS, environment: raw }),
     upstream: Object.freeze({
-      url: values.PRESAGE_UPSTREAM_URL,
+      urls: values.PRESAGE_UPSTREAM_URL && Object.freeze(values.PRESAGE_UPSTREAM_URL),
       apiKey: values.PRESAGE_UPSTREAM_API_KEY,
       model: values.PRESAGE_UPSTREAM_MODEL,
       timeoutMs: values.PRESAGE_UPSTREAM_TIMEOUT_MS,
@@ -157,12 +163,33 @@ function readEnvironment(raw: RawEnvironment): Environment {
   );
   const parsed = environment.safeParse(set);
   const lines = [
-    ...(parsed.error?.issues ?? []).map((issue) => issueLine(issue, set)),
+    // A list has an issue for each item.
+    ...new Set((parsed.error?.issues ?? []).map((issue) => issueLine(issue, set))),
+    ...contradictionsOfDeployments(set),
     ...missingForSignIn(set),
     ...missingRestriction(set),
   ];
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines);
   return parsed.data;
+}
+
+/** The file has all of this for each deployment. */
+const besideDeployments = [
+  "PRESAGE_UPSTREAM_URL",
+  "PRESAGE_UPSTREAM_API_KEY",
+  "PRESAGE_UPSTREAM_MODEL",
+] as const;
+
+function contradictionsOfDeployments(set: RawEnvironment): string[] {
+  if (set.PRESAGE_DEPLOYMENTS === undefined) return [];
+  const lines = besideDeployments
+    .filter((name) => set[name] !== undefined)
+    .map((name) => `${name}: set beside PRESAGE_DEPLOYMENTS; unset one of them`);
+  if (set.PRESAGE_JUDGE_API_KEY !== undefined && set.PRESAGE_JUDGE_URL === undefined)
+    lines.push(
+      "PRESAGE_JUDGE_API_KEY: set beside PRESAGE_DEPLOYMENTS, whose default deployment has a key of its own; unset it, or set PRESAGE_JUDGE_URL",
+    );
+  return lines;
 }
 
 function missingForSignIn(set: RawEnvironment): string[] {

@@ -14,10 +14,15 @@ const wholeNumber = (lowest: number, highest: number) =>
     .transform(Number)
     .pipe(z.number().min(lowest).max(highest));
 const onOff = z.stringbool({ truthy: ["true", "1", "yes", "on"], falsy: ["false", "0", "no", "off"] });
-const httpUrl = z
+export const httpUrl = z
   .url({ protocol: /^https?$/, abort: true })
   .refine((value) => new URL(value).username === "" && new URL(value).password === "")
   .transform((value) => value.replace(/\/+$/, ""));
+const httpUrls = z
+  .string()
+  .transform((list) => list.split(",").map((url) => url.trim()))
+  .pipe(z.array(httpUrl))
+  .refine((urls) => new Set(urls).size === urls.length);
 /** Pages, their assets and cookies live at the root of the host. */
 const originUrl = httpUrl
   .refine((value) => {
@@ -65,10 +70,15 @@ export const environment = z.object({
       description: "database for all data",
       expected: "sqlite:PATH, sqlite::memory: or postgres://…",
     }),
-  PRESAGE_UPSTREAM_URL: httpUrl.optional().meta({
+  PRESAGE_UPSTREAM_URL: httpUrls.optional().meta({
     description:
-      "base URL of the chat-completions deployment, including /v1; if not set, the built-in sandbox answers",
-    expected: expectedUrl,
+      "base URL of the chat-completions deployment, including /v1, or of each of its replicas, with commas between them; if not set, the built-in sandbox answers",
+    expected: `${expectedUrl}, or several different ones with commas between them`,
+  }),
+  PRESAGE_DEPLOYMENTS: text.optional().meta({
+    description:
+      "YAML file of deployments, for more than one model; with it PRESAGE_UPSTREAM_URL, _API_KEY and _MODEL must not be set",
+    expected: "a path",
   }),
   PRESAGE_UPSTREAM_API_KEY: text
     .optional()

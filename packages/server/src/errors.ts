@@ -10,6 +10,12 @@ export type ServiceErrorCode =
   | "unsupported"
   | "malformed_host"
   | "body_too_large"
+  /** The texts are too long for this many evaluators. */
+  | "evaluation_too_large"
+  /** One page of a list. */
+  | "page_too_large"
+  /** The request alone needs more memory than one may use. */
+  | "memory_exceeded"
   | "rate_limited"
   | "overloaded"
   | "store_unavailable"

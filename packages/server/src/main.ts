@@ -1,28 +1,55 @@
 #!/usr/bin/env bun
 import { Command } from "commander";
 import packageJson from "../package.json" with { type: "json" };
-import { CommandError } from "./cli/command-error.ts";
-import { environmentHelp } from "./cli/environment-help.ts";
 import { explainError } from "./cli/explain-error.ts";
-import { bypassProxyForLoopback, settleRuntime } from "./cli/settle-runtime.ts";
-import { readConfig, unknownVariables } from "./config.ts";
+import { environmentHelp } from "./cli/help/environment-help.ts";
+import { examples } from "./cli/help/examples.ts";
+import { refuseUnknownCommand } from "./cli/help/refuse-unknown-command.ts";
+import { warnOfUnknownVariables } from "./cli/help/warn-of-unknown-variables.ts";
+import { bypassProxyForLoopback, settleRuntime, settleRuntimeFor } from "./cli/settle-runtime.ts";
+import { closedPipeExitCode, endOnClosedPipe, isClosedPipe } from "./cli/terminal/closed-pipe.ts";
+import { type Config, readConfig, unknownVariables } from "./config.ts";
 
 bypassProxyForLoopback();
+endOnClosedPipe();
 
-const helpWidth = process.stdout.columns ?? 100;
+const helpWidth = process.stdout.columns ?? 80;
+const json = ["--json", "print JSON lines instead of a table"] as const;
+
+/** The configuration of a command that does not log. */
+function configure(): Config {
+  warnOfUnknownVariables(process.env);
+  return readConfig(process.env);
+}
+
 const program = new Command("presage")
   .description(
     "A server in front of a language model that simulates an environment: it predicts the next state.",
   )
   .configureHelp({ helpWidth })
   .version(packageJson.version)
-  .addHelpText("after", () => `\n${environmentHelp(helpWidth)}`);
+  .addHelpText(
+    "after",
+    examples(
+      "presage                             start the server on http://127.0.0.1:8080",
+      'presage predict --state "The fridge is closed." --action "open fridge"',
+      "presage evaluate --help             options and examples of one command",
+      "presage help environment            every environment variable and its default",
+    ),
+  );
 
 // Each command loads only its own code.
 program
   .command("serve", { isDefault: true })
   .description("run the server (the default command)")
   .allowExcessArguments(false)
+  .addHelpText(
+    "after",
+    examples(
+      "presage serve",
+      "PRESAGE_UPSTREAM_URL=http://127.0.0.1:30000/v1 PRESAGE_PORT=8081 presage serve",
+    ),
+  )
   .action(async () => {
     settleRuntime();
     const { serve } = await import("./cli/serve.ts");
@@ -33,46 +60,81 @@ program
 program
   .command("config")
   .description("show the effective configuration, with secrets hidden")
-  .action(async () => (await import("./cli/config.ts")).showConfig(process.env));
+  .option(...json)
+  .addHelpText("after", examples("presage config", "presage config | grep PRESAGE_UPSTREAM"))
+  .action(async (options) => (await import("./cli/config.ts")).showConfig(process.env, options));
+
+program
+  .command("environment", { hidden: true })
+  .description("list every environment variable")
+  .configureHelp({ formatHelp: () => environmentHelp(helpWidth) })
+  .action(() => {
+    process.stdout.write(environmentHelp(helpWidth));
+  });
 
 program
   .command("migrate")
   .description("bring the database schema up to date")
-  .action(async () => (await import("./cli/migrate.ts")).migrateDatabase(readConfig(process.env)));
+  .addHelpText("after", examples("PRESAGE_DATABASE_URL=postgres://presage@db/presage presage migrate"))
+  .action(async () => (await import("./cli/migrate.ts")).migrateDatabase(configure()));
 
 const keys = program
   .command("keys")
-  .description("create, list or revoke the owner's API keys in the configured database");
+  .description("create, list or revoke the owner's API keys in the configured database")
+  .addHelpText(
+    "after",
+    examples("presage keys create --name training --expires-at 30d", "presage keys list"),
+  );
 keys
   .command("create")
   .description("create a key and print it once")
   .requiredOption("--name <name>", "what the key is for")
-  .option("--expires-at <date-time>", "when it expires, for example 2027-01-31T12:00:00Z")
-  .action(async (options) => (await import("./cli/keys.ts")).createKey(readConfig(process.env), options));
+  .option(
+    "--expires-at <time>",
+    "when it expires: a time from now (m, h, d, w, y), a date, or a date-time; without it, never",
+  )
+  .addHelpText(
+    "after",
+    examples(
+      "presage keys create --name training",
+      "presage keys create --name trial --expires-at 12h",
+      "presage keys create --name 2026 --expires-at 2027-01-01",
+      "presage keys create --name noon --expires-at 2027-01-31T12:00:00Z",
+    ),
+  )
+  .action(async (options) => (await import("./cli/keys.ts")).createKey(configure(), options));
 keys
   .command("list")
   .description("list the keys, newest first")
-  .action(async () => (await import("./cli/keys.ts")).listKeys(readConfig(process.env)));
+  .option(...json)
+  .addHelpText("after", examples("presage keys list", "presage keys list --json"))
+  .action(async (options) => (await import("./cli/keys.ts")).listKeys(configure(), options));
 keys
   .command("revoke <id>")
   .description("revoke a key; running servers reject it within 5 s")
-  .action(async (id: string) => (await import("./cli/keys.ts")).revokeKey(readConfig(process.env), id));
+  .addHelpText("after", examples("presage keys revoke 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50"))
+  .action(async (id: string) => (await import("./cli/keys.ts")).revokeKey(configure(), id));
 
 const users = program
   .command("users")
-  .description("list users or end all access of one in the configured database");
+  .description("list users or end all access of one in the configured database")
+  .addHelpText("after", examples("presage users list", "presage users end ada@example.org"));
 users
   .command("list")
   .description("list everyone who has ever signed in, with live sessions and active keys")
-  .action(async () => (await import("./cli/users.ts")).showUsers(readConfig(process.env)));
+  .option(...json)
+  .addHelpText("after", examples("presage users list", "presage users list --json"))
+  .action(async (options) => (await import("./cli/users.ts")).showUsers(configure(), options));
 users
   .command("end <user>")
   .description(
-    "end all sessions and revoke all keys of a user, given by id or by an e-mail address that no other user has",
+    "end all sessions and revoke all keys of a user, given by id or by an e-mail address that no other user has. A user who can still sign in at the OpenID provider regains access: end their access there first",
   )
-  .action(async (user: string) =>
-    (await import("./cli/users.ts")).endUserAccess(readConfig(process.env), user),
-  );
+  .addHelpText(
+    "after",
+    examples("presage users end ada@example.org", "presage users end 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50"),
+  )
+  .action(async (user: string) => (await import("./cli/users.ts")).endUserAccess(configure(), user));
 
 const results = program
   .command("results")
@@ -83,14 +145,14 @@ results
     "give results that a wrong clock dated in the future the times of their neighbours; servers may keep running",
   )
   .option("--dry-run", "only report which results are affected")
-  .action(async (options) =>
-    (await import("./cli/results.ts")).mendResultTimes(readConfig(process.env), options),
-  );
+  .addHelpText("after", examples("presage results mend-times --dry-run", "presage results mend-times"))
+  .action(async (options) => (await import("./cli/results.ts")).mendResultTimes(configure(), options));
 
 program
   .command("sign-in")
   .description("print a one-time sign-in URL for the configured database; in local mode only")
-  .action(async () => (await import("./cli/sign-in.ts")).printSignInAddress(readConfig(process.env)));
+  .addHelpText("after", examples("presage sign-in"))
+  .action(async () => (await import("./cli/sign-in.ts")).printSignInAddress(configure()));
 
 program
   .command("predict")
@@ -105,21 +167,30 @@ program
   )
   .option(
     "--out <path>",
-    "file for the predictions, as JSON lines; a second run resumes where the last one stopped",
+    "file for the predictions, as JSON lines; a second run resumes where the last one stopped; by default standard output, unless it is a terminal",
   )
+  .option("--json", "with --file: write JSON lines to standard output, also into a terminal")
   .option("--keep-context", "also write each line's context, which judge evaluators need")
-  .option(
-    "--concurrency <number>",
-    "maximum concurrent predictions; more than 256 need BUN_CONFIG_MAX_HTTP_REQUESTS",
-    "32",
-  )
+  .option("--concurrency <number>", "maximum concurrent predictions", "32")
   .option(
     "--server <url>",
     "call this Presage with the API key in PRESAGE_API_KEY instead of the configured upstream",
   )
-  .action(async (options) =>
-    (await import("./cli/predict/predict-command.ts")).predictCommand(readConfig(process.env), options),
-  );
+  .addHelpText(
+    "after",
+    examples(
+      'presage predict --state "The fridge is closed." --action "open fridge"',
+      "presage predict --file transitions.jsonl --out predictions.jsonl",
+      "presage predict --file transitions.jsonl | jq .prediction.response.content",
+      "PRESAGE_API_KEY=psg_... presage predict --file transitions.jsonl \\",
+      "  --out predictions.jsonl --server http://127.0.0.1:8080",
+    ),
+  )
+  .action(async (options) => {
+    settleRuntimeFor(options.concurrency);
+    const { predictCommand } = await import("./cli/predict/predict-command.ts");
+    await predictCommand(configure(), options);
+  });
 
 const collect = (value: string, earlier: string[] = []) => [...earlier, value];
 program
@@ -127,42 +198,48 @@ program
   .description("evaluate each line of a file and store the results")
   .requiredOption(
     "--file <path>",
-    "JSON lines with evaluated_model_output and whatever the evaluators need, or the output of presage predict --file",
+    "JSON lines with evaluated_model_output and whatever the evaluators need, or the output of presage predict --file; trajectory_id and step of a line become tags",
   )
   .requiredOption("--evaluator <name[=profile]>", "an evaluator to run; repeatable", collect)
   .option(
     "--out <path>",
-    "file for the outcomes, as JSON lines; a second run resumes where the last one stopped",
+    "file for the outcomes, as JSON lines; a second run resumes where the last one stopped; by default standard output, unless it is a terminal",
   )
+  .option("--json", "write JSON lines to standard output, also into a terminal")
   .option("--app <name>", "app that the results belong to", "default")
   .option("--tag <name=value>", "a tag for all results; repeatable", collect)
+  .option("--dataset <id>", "dataset that the lines are from")
+  .option("--model <name>", "model whose outputs are evaluated")
   .option("--run-id <id>", "run that the results belong to; by default the one in --out, or a new one")
   .option("--min-pass-rate <share>", "from 0 to 1: exit with 2 if the pass rate of an evaluator is lower")
-  .option(
-    "--concurrency <number>",
-    "maximum concurrent lines; more than 256 requests at a time need BUN_CONFIG_MAX_HTTP_REQUESTS",
-    "32",
-  )
+  .option("--concurrency <number>", "maximum concurrent lines", "32")
   .option(
     "--server <url>",
     "evaluate on this Presage with the API key in PRESAGE_API_KEY; it stores the results",
   )
-  .action(async (options) =>
-    (await import("./cli/evaluate/evaluate-command.ts")).evaluateCommand(readConfig(process.env), options),
-  );
+  .addHelpText(
+    "after",
+    examples(
+      "presage evaluate --file predictions.jsonl --evaluator exact-match",
+      "presage evaluate --file predictions.jsonl \\",
+      "  --evaluator exact-match --evaluator judge=system:is-concise \\",
+      "  --dataset sciworld --model world-model-1 --tag temperature=0",
+      "presage evaluate --file predictions.jsonl --evaluator state-change \\",
+      "  --min-pass-rate 0.8 --out outcomes.jsonl",
+    ),
+  )
+  .action(async (options) => {
+    settleRuntimeFor(options.concurrency);
+    const { evaluateCommand } = await import("./cli/evaluate/evaluate-command.ts");
+    await evaluateCommand(configure(), options);
+  });
 
 try {
-  refuseUnknownCommand(process.argv[2]);
+  refuseUnknownCommand(program, process.argv.slice(2));
   await program.parseAsync();
 } catch (error) {
+  if (isClosedPipe(error)) process.exit(closedPipeExitCode);
   process.stderr.write(`${explainError(error)}\n`);
   // Whatever the failed command left open must not keep the process alive.
   process.exit(1);
-}
-
-/** Without a command the server starts; a misspelt one must not. */
-function refuseUnknownCommand(word: string | undefined): void {
-  const names = program.commands.map((command) => command.name());
-  if (word === undefined || word.startsWith("-") || word === "help" || names.includes(word)) return;
-  throw new CommandError(`Unknown command ${word}; the commands are ${names.join(", ")}`);
 }

@@ -34,5 +34,5 @@ async function predict(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Examples" }).click();
   await page.getByRole("menuitem").first().click();
   await page.getByRole("button", { name: "Predict", exact: true }).click();
-  await page.getByRole("region", { name: "Answer 1" }).waitFor();
+  await page.getByRole("region", { name: "Response 1" }).waitFor();
 }

@@ -1,10 +1,11 @@
 import { createRootRoute, createRoute, createRouter } from "@tanstack/react-router";
-import { readPeriodSearch } from "./data/period.ts";
+import { readPeriodSearch } from "./data/figures/period.ts";
 import { loadPage } from "./load-page.ts";
 import { readTaxonomySearch } from "./pages/error-taxonomies/taxonomy-search.ts";
 import { readExplorerSearch } from "./pages/evaluations/explorer-search.ts";
 import { readEvaluatorsSearch } from "./pages/evaluators/evaluators-search.ts";
 import { readProfileSearch } from "./pages/evaluators/profile/profile-search.ts";
+import { readOverviewSearch } from "./pages/overview/overview-search.ts";
 import { parseSearch, stringifySearch } from "./search-params.ts";
 import { NotFound } from "./shell/not-found.tsx";
 import { PageFailed } from "./shell/page-failed.tsx";
@@ -15,7 +16,7 @@ const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFoun
 const getParentRoute = () => rootRoute;
 
 // Each page's code is loaded on its first visit.
-const overview = createRoute({ getParentRoute, path: "/", validateSearch: readPeriodSearch }).lazy(
+const overview = createRoute({ getParentRoute, path: "/", validateSearch: readOverviewSearch }).lazy(
   async () => (await loadPage(() => import("./pages/overview/overview-page.tsx"))).overviewRoute,
 );
 const playground = createRoute({ getParentRoute, path: "/playground" }).lazy(

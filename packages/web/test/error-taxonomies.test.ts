@@ -1,4 +1,5 @@
 import { expect } from "bun:test";
+import type { Locator } from "playwright-core";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 
 const dashboardTest = dashboardTests();
@@ -69,3 +70,31 @@ dashboardTest("A built-in taxonomy cannot be changed, but can be copied", async 
   expect(copy?.revision).toBe(1);
   expect<unknown>(copy?.body).toEqual(original?.body);
 });
+
+dashboardTest("Names of taxonomies and their errors are readable on a phone", async ({ visit, client }) => {
+  const name = "what our world model gets wrong in kitchens";
+  const deep = "A thing is in two places at once";
+  await client.errorTaxonomies.create({
+    error_taxonomy_name: name,
+    body: { State: { Objects: { Position: [deep, "A thing is nowhere"] } } },
+  });
+  const page = await visit("/error-taxonomies", { viewport: { width: 390, height: 844 } });
+  const link = page.getByRole("link", { name });
+  await link.waitFor();
+  for (const row of await page.getByRole("rowheader").getByRole("link").all()) {
+    expect(await readableWidth(row)).toBeGreaterThan(200);
+  }
+  await link.click();
+  const leaf = page.getByText(deep);
+  await leaf.waitFor();
+  expect(await readableWidth(leaf)).toBeGreaterThan(170);
+});
+
+/** How wide the text's element is on the screen; 0 if part of the text is cut off. */
+async function readableWidth(text: Locator): Promise<number> {
+  return await text.evaluate((element) => {
+    const { left, right } = element.getBoundingClientRect();
+    const isCut = element.scrollWidth > element.clientWidth && element.clientWidth > 0;
+    return isCut ? 0 : Math.min(right, innerWidth) - left;
+  });
+}

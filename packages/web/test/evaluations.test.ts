@@ -1,8 +1,10 @@
 import { expect } from "bun:test";
 import type { Presage } from "@presage/sdk";
 import type { Page } from "playwright-core";
+import { eventually } from "../../server/test/support/eventually.ts";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 import { resultTexts, showsResults } from "./support/result-rows.ts";
+import { emptyScroll } from "./support/scrolling.ts";
 
 const dashboardTest = dashboardTests();
 
@@ -55,7 +57,8 @@ dashboardTest("Results are browsed by keyboard and corrected", async ({ visit, c
   await page.keyboard.press("k");
   await drawer(second).waitFor();
 
-  await drawer(second).getByRole("button", { name: "Mark as pass" }).click();
+  await drawer(second).getByRole("heading", { name: "Is this verdict right?" }).waitFor();
+  await drawer(second).getByRole("button", { name: "No, it passes" }).click();
   // Typed letters are not taken as shortcuts.
   await drawer(second).getByRole("textbox", { name: "Comment" }).pressSequentially("just so");
   await drawer(second).getByRole("button", { name: "Save correction" }).click();
@@ -70,6 +73,97 @@ dashboardTest("Results are browsed by keyboard and corrected", async ({ visit, c
   expect(new URL(page.url()).search).toBe("?app=keys");
 });
 
+dashboardTest(
+  "A long list scrolls in its place, and ends with its last result",
+  async ({ visit, client }) => {
+    const result = { evaluator_id: "import", evaluated_model_output: "yes", pass: true, app: "long" };
+    await client.results.importBatch(Array.from({ length: 600 }, () => result));
+    const page = await visit("/evaluations?app=long");
+    await page
+      .getByRole("link", { name: /^Result \d+:/ })
+      .first()
+      .waitFor();
+    const list = page.getByRole("table").locator("..");
+    const last = page.locator('tr[aria-rowindex="601"]');
+    await eventually(
+      async () => {
+        await list.evaluate((element) => element.scrollTo(0, element.scrollHeight));
+        return await last.isVisible();
+      },
+      (isVisible) => isVisible,
+    );
+    await last.waitFor();
+    expect(await emptyScroll(page)).toBe(0);
+  },
+);
+
+dashboardTest("A copied link opens the same result in the same list", async ({ visit, client }) => {
+  const [wrong = "", other = ""] = await evaluate(client, "link", ["no", "never", "yes"]);
+  const permissions = ["clipboard-read", "clipboard-write"];
+  const page = await visit("/evaluations?app=link&verdict=fail", { permissions });
+  await page.getByRole("link", { name: `Result ${wrong}:` }).click();
+  const drawer = page.getByRole("dialog", { name: `Result ${wrong}` });
+  await drawer.getByRole("button", { name: "Copy link" }).click();
+  await drawer.getByRole("button", { name: "Copied" }).waitFor();
+  const address = await page.evaluate(() => navigator.clipboard.readText());
+  expect(address).toBe(page.url());
+
+  const { pathname, search } = new URL(address);
+  const elsewhere = await visit(pathname + search);
+  await elsewhere.getByRole("dialog", { name: `Result ${wrong}` }).waitFor();
+  await showsResults(elsewhere, 2);
+  await elsewhere.keyboard.press("k");
+  await elsewhere.getByRole("dialog", { name: `Result ${other}` }).waitFor();
+});
+
+dashboardTest("A sample in the drawer finds the results of that sample", async ({ visit, client }) => {
+  const sampleOf = (dataset: string, sample: string | number) => ({
+    evaluator_id: "elsewhere",
+    pass: true,
+    evaluated_model_output: `${dataset} ${sample}`,
+    dataset_id: dataset,
+    dataset_sample_id: sample,
+    app: "samples",
+  });
+  await client.results.importBatch([
+    sampleOf("d1", 7),
+    sampleOf("d1", 8),
+    sampleOf("d2", 7),
+    sampleOf("d1", "7"),
+  ]);
+  const page = await visit("/evaluations?app=samples");
+  await showsResults(page, 4);
+  await page.getByText("d1 8").click();
+  const drawer = page.getByRole("dialog");
+  await drawer.getByRole("button", { name: "Next" }).click();
+  const sample = drawer.locator("dl > div", { has: page.getByText("Sample", { exact: true }) });
+  await sample.getByRole("button", { name: "Filter by this value" }).click();
+  await showsResults(page, 2);
+  expect(new Set(await resultTexts(page)).size).toBe(2);
+  const { searchParams } = new URL(page.url());
+  expect([searchParams.get("dataset"), searchParams.get("sample")]).toEqual(["d1", "7"]);
+  await page.keyboard.press("Escape");
+  await page.getByRole("button", { name: /^Remove the filter Sample/ }).click();
+  await showsResults(page, 3);
+});
+
+dashboardTest("A result opened by a link has no focus ring until the keyboard is used", async (visitor) => {
+  const [id = ""] = await evaluate(visitor.client, "ring", ["no"]);
+  const page = await visitor.visit(`/evaluations?app=ring&result=${id}`);
+  const drawer = page.getByRole("dialog", { name: `Result ${id}` });
+  await drawer.getByRole("region", { name: "Details" }).waitFor();
+  await showsResults(page, 1);
+  const focused = () =>
+    drawer.evaluate((panel) => {
+      const element = document.activeElement ?? document.body;
+      const { outlineStyle } = getComputedStyle(element);
+      return { isInside: panel.contains(element), hasRing: outlineStyle !== "none" };
+    });
+  expect(await eventually(focused, ({ isInside }) => isInside)).toEqual({ isInside: true, hasRing: false });
+  await page.keyboard.press("Tab");
+  expect(await focused()).toEqual({ isInside: true, hasRing: true });
+});
+
 dashboardTest("Evaluations without a verdict are separate from fails", async ({ visit, client }) => {
   await evaluate(client, "apart", ["no"]);
   await client.evaluate({
@@ -80,14 +174,55 @@ dashboardTest("Evaluations without a verdict are separate from fails", async ({ 
   const page = await visit("/evaluations?app=apart");
   await showsResults(page, 1);
   expect(await resultTexts(page)).toEqual([expect.stringContaining("Fail")]);
-  await page.getByRole("link", { name: "1 ended in an error" }).click();
+  await page.getByRole("link", { name: "1 error" }).click();
   await showsResults(page, 1);
-  await page.getByRole("row").getByText("No verdict").waitFor();
+  await page.getByRole("row").getByText("Error", { exact: true }).waitFor();
   expect(await resultTexts(page)).toEqual([expect.stringContaining("needs_model")]);
-  await page.getByRole("link", { name: /^Result \d+: No verdict/ }).click();
+  await page.getByRole("link", { name: /^Result \d+: Error/ }).click();
   const drawer = page.getByRole("dialog");
   await drawer.getByText("It counts neither as a pass nor as a fail.").waitFor();
   expect(await drawer.getByText("Fail", { exact: true }).count()).toBe(0);
+});
+
+dashboardTest("Results that are all without a verdict are counted and can be shown", async (visitor) => {
+  const { visit, client } = visitor;
+  await client.evaluate({
+    evaluators: [{ evaluator: "exact-match" }, { evaluator: "judge", profile_name: "system:is-concise" }],
+    evaluated_model_output: "Without a gold answer, without a model.",
+    app: "no verdicts",
+  });
+  const page = await visit("/evaluations?app=no+verdicts");
+  await page.getByRole("heading", { name: "2 without a verdict" }).waitFor();
+  expect(await page.getByText("No results match").count()).toBe(0);
+  await page.getByRole("link", { name: "Show 1 unusable input" }).click();
+  await showsResults(page, 1);
+  expect(await resultTexts(page)).toEqual([expect.stringContaining("missing_input")]);
+  await page.goBack();
+  await page.getByRole("link", { name: "Show 1 error" }).click();
+  await showsResults(page, 1);
+  expect(await resultTexts(page)).toEqual([expect.stringContaining("needs_model")]);
+});
+
+dashboardTest("On a phone, verdict, score and output are in sight", async ({ visit, client }) => {
+  await evaluate(client, "phone", ["yes, this is the output"]);
+  await client.evaluate({
+    evaluators: [{ evaluator: "exact-match" }],
+    evaluated_model_output: "Without a gold answer.",
+    app: "phone",
+  });
+  const page = await visit("/evaluations?app=phone", { viewport: { width: 390, height: 844 } });
+  await showsResults(page, 1);
+  const edges = (name: string) =>
+    page.getByRole("columnheader", { name }).evaluate((cell) => {
+      const { left, right } = cell.getBoundingClientRect();
+      return { left, right };
+    });
+  expect((await edges("Score")).right).toBeLessThan((await edges("Output")).right);
+  expect((await edges("Output")).left).toBeLessThan(260);
+  await page.getByRole("link", { name: "1 unusable input" }).click();
+  await page.getByRole("link", { name: /^Result \d+: Unusable input/ }).waitFor();
+  const cell = page.getByRole("cell").first();
+  expect(await cell.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
 });
 
 dashboardTest("An export has the results of the view", async ({ visit, client }) => {

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { eventually } from "../../server/test/support/eventually.ts";
 import { dashboardTests } from "./support/dashboard-tests.ts";
-import { sidewaysOverflow } from "./support/sideways-overflow.ts";
+import { sidewaysOverflow } from "./support/scrolling.ts";
 
 const dashboardTest = dashboardTests();
 const megabyte = 1_000_000;

@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { eventually } from "../../server/test/support/eventually.ts";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 import { fillDashboard } from "./support/fill-dashboard.ts";
-import { sidewaysOverflow } from "./support/sideways-overflow.ts";
+import { emptyScroll, sidewaysOverflow } from "./support/scrolling.ts";
 
 type Filled = Awaited<ReturnType<typeof fillDashboard>>;
 
@@ -83,6 +83,7 @@ async function expectAccessible(page: Page): Promise<void> {
     await page.setViewportSize(viewport);
     const overflow = () => sidewaysOverflow(page);
     expect(await eventually(overflow, (pixels) => pixels === 0, 2_000)).toBe(0);
+    expect(await emptyScroll(page)).toBe(0);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       // The sign-in page follows the device without a script.

@@ -25,8 +25,8 @@ dashboardTest("The displayed prompt is the one that is sent", async ({ visit }) 
   expect(shown).toEqual([`## DOMAIN KNOWLEDGE\n${knowledge}`, `State: ${state}\n\nAction: ${action}`]);
 
   await page.getByRole("button", { name: "Predict" }).click();
-  const answer = page.getByRole("region", { name: "Answer 1" });
-  await answer.getByText("The door is open.").waitFor();
+  const response = page.getByRole("region", { name: "Response 1" });
+  await response.getByText("The door is open.").waitFor();
   expect(upstream.received.at(-1)?.body.messages.map(({ content }) => content)).toEqual(shown);
 });
 
@@ -50,7 +50,7 @@ dashboardTest("A failure is explained, and the input survives it and a reload", 
 
   upstream.answer = () => Response.json(completion("The door creaks."));
   await page.getByRole("button", { name: "Predict" }).click();
-  await page.getByRole("region", { name: "Answer 1" }).getByText("The door creaks.").waitFor();
+  await page.getByRole("region", { name: "Response 1" }).getByText("The door creaks.").waitFor();
 });
 
 dashboardTest("Missing input is reported, and nothing is sent", async ({ visit }) => {
@@ -65,12 +65,12 @@ dashboardTest("Missing input is reported, and nothing is sent", async ({ visit }
   expect(upstream.received).toHaveLength(before);
 });
 
-dashboardTest("An answer is evaluated and its result opened", async ({ visit }) => {
+dashboardTest("A response is evaluated and its result opened", async ({ visit }) => {
   upstream.answer = () => Response.json(completion("The door is open."));
   const page = await visit("/playground");
   await fillIn(page);
   await page.getByRole("button", { name: "Predict" }).click();
-  const evaluating = page.getByRole("region", { name: "Evaluate this answer" });
+  const evaluating = page.getByRole("region", { name: "Evaluate this response" });
   const family = evaluating.getByRole("group", { name: "exact-match" });
   await family.getByRole("checkbox", { name: "default" }).check();
   await evaluating.getByRole("textbox", { name: "Gold answer" }).fill("The door is open.");
@@ -84,6 +84,14 @@ dashboardTest("An answer is evaluated and its result opened", async ({ visit }) 
   expect(new URL(page.url()).searchParams.get("app")).toBe("playground");
   await page.goBack();
   await expectTyped(page);
+});
+
+dashboardTest("With a model, no example says that it needs one", async ({ visit }) => {
+  const page = await visit("/playground");
+  await page.getByText("test-model").first().waitFor();
+  await page.getByRole("button", { name: "Examples" }).click();
+  await page.getByRole("menuitem", { name: "A tool call" }).waitFor();
+  expect(await page.getByText("Needs a model").count()).toBe(0);
 });
 
 dashboardTest("The input is gone once its user signs out", async ({ visit, newSignInAddress }) => {

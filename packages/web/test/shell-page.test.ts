@@ -64,3 +64,16 @@ dashboardTest("A wrong URL returns a page for people, and JSON for programs", as
     { detail: "There is nothing at this path." },
   ]);
 });
+
+dashboardTest(
+  "Without JavaScript, the page says what needs it and links to what does not",
+  async ({ visit, presage }) => {
+    const page = await visit("/", { javaScriptEnabled: false });
+    expect(await page.textContent("noscript")).toStartWith(
+      "The dashboard needs JavaScript, and so does the API reference at /docs.",
+    );
+    const link = await page.getByRole("link", { name: "/openapi.json" }).getAttribute("href");
+    const response = await fetch(new URL(link ?? "", presage.url));
+    expect(await response.json()).toMatchObject({ openapi: expect.stringMatching(/^3\./) });
+  },
+);

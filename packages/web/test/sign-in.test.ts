@@ -1,4 +1,5 @@
 import { expect } from "bun:test";
+import type { Page } from "playwright-core";
 import { dashboardTests } from "./support/dashboard-tests.ts";
 import { signOut } from "./support/sign-out.ts";
 
@@ -15,6 +16,49 @@ dashboardTest("The printed address signs in once", async ({ visit, newSignInAddr
   await elsewhere.getByRole("alert").getByText("This sign-in link was already used").waitFor();
   expect(new URL(elsewhere.url()).hash).toBe("");
   await elsewhere.getByText("npx presage sign-in").waitFor();
+});
+
+dashboardTest(
+  "The sign-in page has the dashboard's logo and font, and copies its command",
+  async (visitor) => {
+    const dashboard = await visitor.visit("/account");
+    const logo = (page: Page) => page.locator("svg path[d^='M11 24']").first();
+    await logo(dashboard).waitFor();
+    const fontOf = (page: Page) =>
+      page.locator("h1").evaluate((heading) => {
+        const [first = ""] = getComputedStyle(heading).fontFamily.split(",");
+        return first.replaceAll('"', "");
+      });
+
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const page = await visitor.visit("/sign-in", { isSignedIn: false, permissions });
+    await logo(page).waitFor();
+    expect(await logo(page).getAttribute("d")).toBe(await logo(dashboard).getAttribute("d"));
+    expect(await fontOf(page)).toBe(await fontOf(dashboard));
+    const loaded = await page.evaluate(async () => {
+      await document.fonts.ready;
+      return [...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family);
+    });
+    expect(loaded).toContain(await fontOf(page));
+
+    await page.getByRole("button", { name: "Copy" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("npx presage sign-in");
+  },
+);
+
+dashboardTest("The command can be copied where the clipboard API is missing", async ({ visit }) => {
+  const page = await visit("/sign-in", { isSignedIn: false });
+  await page.evaluate(() => {
+    Object.defineProperty(navigator, "clipboard", { value: undefined });
+    // After the page's own listener.
+    window.addEventListener("copy", (event) => {
+      document.title = event.clipboardData?.getData("text/plain") ?? "";
+    });
+  });
+  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  expect(await page.title()).toBe("npx presage sign-in");
 });
 
 dashboardTest("Signing in leads to the requested page", async ({ visit, newSignInAddress, presage }) => {

@@ -5,8 +5,8 @@ import type {
   ApiKeyResponse,
 } from "@presage/contract";
 import type { CallOptions, WriteOptions } from "../call.ts";
-import { underOneKey } from "../idempotency-key.ts";
 import type { Transport } from "../transport.ts";
+import { underOneKey } from "../under-one-key.ts";
 import { listAllPages } from "./list-all-pages.ts";
 
 export interface ApiKeys {

@@ -1,7 +1,7 @@
 import type { EvaluateItem, EvaluateRequest, EvaluateResponse } from "@presage/contract";
 import type { WriteOptions } from "../call.ts";
-import { underOneKey } from "../idempotency-key.ts";
 import type { Transport } from "../transport.ts";
+import { underOneKey } from "../under-one-key.ts";
 
 /**
  * Evaluates one output: `POST /v1/evaluate`. Returns one item for each evaluator, in their order; an item that is not a

@@ -6,12 +6,15 @@ import type {
   EvaluationResultResponse,
   EvaluationResultSearchResponse,
   EvaluationSummaryResponse,
+  EvaluationTag,
+  EvaluationTagListResponse,
   ImportedEvaluationResult,
 } from "@presage/contract";
 import type { CallOptions, WriteOptions } from "../call.ts";
-import { underOneKey } from "../idempotency-key.ts";
 import type { Transport } from "../transport.ts";
+import { underOneKey } from "../under-one-key.ts";
 import { iteratePages } from "./iterate-pages.ts";
+import { listAllPages } from "./list-all-pages.ts";
 import type {
   ExportRequest,
   ResultFilter,
@@ -37,6 +40,8 @@ export interface EvaluationResults {
   ): AsyncGenerator<EvaluationResult, void, undefined>;
   /** Gets figures in groups, one for each value of the dimensions in `group_by`: `POST /v1/evaluation-results/summary`. */
   summarise(request?: SummaryRequest, options?: CallOptions): Promise<EvaluationSummaryResponse>;
+  /** Lists all tags that results have, with the times of their use: `GET /v1/evaluation-results/tags`. */
+  listTags(options?: CallOptions): Promise<EvaluationTag[]>;
   /** Stores 1 to 1,000 results from elsewhere, all or none: `POST /v1/evaluation-results/batch`. */
   importBatch(
     results: readonly ImportedEvaluationResult[],
@@ -75,6 +80,15 @@ export function evaluationResults({ json, lines }: Transport): EvaluationResults
       iteratePages((request) => search(request, options), filter, pageSize),
     summarise: (body = {}, options) =>
       json({ method: "POST", path: `${path}/summary`, body, isRepeatable: true }, options),
+    listTags: (options) =>
+      listAllPages(
+        (query) =>
+          json<EvaluationTagListResponse>(
+            { method: "GET", path: `${path}/tags`, query, isRepeatable: true },
+            options,
+          ),
+        ({ tags }) => tags,
+      ),
     async importBatch(results, options) {
       const body = { evaluation_results: results };
       const call = { method: "POST", path: `${path}/batch`, body, ...underOneKey(options) } as const;

@@ -8,8 +8,8 @@ import type {
   EvaluatorProfileRevisionRequest,
 } from "@presage/contract";
 import type { CallOptions, WriteOptions } from "../call.ts";
-import { underOneKey } from "../idempotency-key.ts";
 import type { Transport } from "../transport.ts";
+import { underOneKey } from "../under-one-key.ts";
 
 /** Selects revisions; all given filters must match. */
 export interface EvaluatorProfileFilter

@@ -13,7 +13,7 @@ export async function* iteratePages(
   filter: ResultFilter & ResultOrder,
   pageSize = defaultPageSize,
 ): AsyncGenerator<EvaluationResult, void, undefined> {
-  const bound = filter.order === "created_at" ? "after_id" : "before_id";
+  const bound = (filter.order ?? "-").startsWith("-") ? "before_id" : "after_id";
   let limit = pageSize;
   let from = {};
   for (;;) {
@@ -21,7 +21,7 @@ export async function* iteratePages(
     try {
       page = await search({ ...filter, limit, ...from });
     } catch (error) {
-      if (limit === 1 || !(error instanceof PresageError) || error.status !== 413) throw error;
+      if (limit === 1 || !(error instanceof PresageError) || error.category !== "too_large") throw error;
       limit = Math.ceil(limit / 2);
       continue;
     }

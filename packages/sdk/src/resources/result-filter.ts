@@ -17,11 +17,11 @@ type Bounded<Filter extends object> = Omit<Filter, keyof IdBounds> & IdBounds;
 /** Selects results; all given filters must match. */
 export type ResultFilter = Bounded<EvaluationResultFilter>;
 
-/** Newest first, or oldest first. */
+/** By time, or by the ids of samples. */
 export type ResultOrder = Pick<EvaluationResultSearchRequest, "order">;
 
 export type SearchRequest = Bounded<EvaluationResultSearchRequest>;
 
 export type SummaryRequest = Bounded<EvaluationSummaryRequest>;
 
-export type ExportRequest = ResultFilter & ResultOrder & Pick<EvaluationResultExportQuery, "format">;
+export type ExportRequest = ResultFilter & Pick<EvaluationResultExportQuery, "format" | "order">;

@@ -1,12 +1,50 @@
-import { describeConfig, type RawEnvironment, unknownVariables } from "../config.ts";
+import { type Config, describeConfig, type RawEnvironment, readConfig } from "../config.ts";
+import type { EnvironmentName } from "../environment.ts";
+import { browserAddress } from "../http/browser-address.ts";
+import { listenAddress } from "../http/listen.ts";
+import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
+import { printableJson } from "../printable.ts";
+import { warnOfUnknownVariables } from "./help/warn-of-unknown-variables.ts";
 
-/** Prints every variable's effective value and whether it is set. */
-export function showConfig(environment: RawEnvironment): void {
-  for (const { name, value, from } of describeConfig(environment)) {
+type Origin = "set" | "default" | "derived" | "not set";
+
+/** Prints every variable's effective value and where it is from. */
+export function showConfig(raw: RawEnvironment, { json = false }: { json?: boolean }): void {
+  const derived: Readonly<Partial<Record<string, string>>> = derivedValues(readConfig(raw));
+  for (const variable of describeConfig(raw)) {
+    const { name } = variable;
+    const value = variable.value || (derived[name] ?? "");
+    const from = originOf(variable, derived[name]);
     process.stdout.write(
-      `${`${name}=${value}`.padEnd(60)} ${from === "environment" ? "# set" : "# default"}\n`,
+      json ? `${printableJson({ name, value, from })}\n` : `${`${name}=${value}`.padEnd(60)} # ${from}\n`,
     );
   }
-  for (const name of unknownVariables(environment))
-    process.stderr.write(`${name} is unknown and has no effect\n`);
+  warnOfUnknownVariables(raw);
+}
+
+function originOf(
+  { value, from }: ReturnType<typeof describeConfig>[number],
+  derived: string | undefined,
+): Origin {
+  if (from === "environment") return "set";
+  if (value !== "") return "default";
+  return derived === undefined ? "not set" : "derived";
+}
+
+/** What applies where a variable is not set, if that follows from others or from the machine. */
+function derivedValues(config: Config): Partial<Record<EnvironmentName, string>> {
+  const { listen, upstream, judge, prediction, memoryBudgetBytes } = config;
+  const isJudgeUpstream = judge.url === undefined && upstream.urls !== undefined;
+  return {
+    PRESAGE_RATE_LIMIT_USER_RPM: String(prediction.userRatePerMinute),
+    PRESAGE_RATE_LIMIT_ACCOUNT_RPM: String(prediction.accountRatePerMinute),
+    PRESAGE_MEMORY_BUDGET_BYTES: String(memoryBudgetBytes ?? quarterOfMemory()),
+    PRESAGE_JUDGE_MAX_IN_FLIGHT: String(judge.maxInFlight),
+    ...(listen.port !== 0 && {
+      PRESAGE_PUBLIC_URL: browserAddress(listenAddress(listen.host, listen.port)),
+    }),
+    ...(isJudgeUpstream && { PRESAGE_JUDGE_URL: upstream.urls?.join(",") ?? "" }),
+    ...(isJudgeUpstream && upstream.model !== undefined && { PRESAGE_JUDGE_MODEL: upstream.model }),
+    ...(isJudgeUpstream && upstream.apiKey !== undefined && { PRESAGE_JUDGE_API_KEY: "***" }),
+  };
 }

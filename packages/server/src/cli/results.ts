@@ -1,11 +1,11 @@
 import type { Config } from "../config.ts";
+import { countOf } from "../count-of.ts";
 import { describeFuture, lastSoundTime } from "../evaluation/results/times/future-results-store.ts";
 import { mendCorrections, mendTimes, NoSoundTimeError } from "../evaluation/results/times/mend-times.ts";
 import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
 import { readDatabaseClock } from "../storage/database-clock.ts";
 import { toIsoInstant } from "../storage/micros.ts";
 import { CommandError } from "./command-error.ts";
-import { counted } from "./counted.ts";
 import { withDatabase } from "./with-database.ts";
 
 /** Gives results that a wrong clock dated in the future the times of their neighbours. */
@@ -18,7 +18,7 @@ export async function mendResultTimes(config: Config, { dryRun }: { dryRun?: boo
     const found =
       count === 0
         ? "No result is dated in the future"
-        : `${counted(count, "result")} dated in the future, from ${toIsoInstant(earliest)} to ${toIsoInstant(latest)}, with ids from ${firstId} to ${lastId}`;
+        : `${countOf(count, "result")} dated in the future, from ${toIsoInstant(earliest)} to ${toIsoInstant(latest)}, with ids from ${firstId} to ${lastId}`;
     process.stdout.write(`It is ${toIsoInstant(now)}. ${found}.\n`);
     if (dryRun) {
       if (count > 0)
@@ -31,7 +31,7 @@ export async function mendResultTimes(config: Config, { dryRun }: { dryRun?: boo
       const results = await mendTimes(database, lastSoundTime(now));
       const corrections = await mendCorrections(database, lastSoundTime(now));
       process.stdout.write(
-        `Mended the times of ${counted(results, "result")} and ${counted(corrections, "correction")}.\n`,
+        `Mended the times of ${countOf(results, "result")} and ${countOf(corrections, "correction")}.\n`,
       );
     } catch (error) {
       throw error instanceof NoSoundTimeError ? new CommandError(error.message) : error;

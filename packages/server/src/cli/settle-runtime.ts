@@ -8,10 +8,13 @@ export function bypassProxyForLoopback(): void {
   process.env.no_proxy = noProxy;
 }
 
+/** How many requests Bun sends at a time unless BUN_CONFIG_MAX_HTTP_REQUESTS is set. */
+export const defaultMaxHttpRequests = 256;
+
 /** What Bun reads from the environment only when it starts. A value that is already set is left alone. */
 const settings = {
-  /** Maximum concurrent outgoing requests; Bun's default is 256. */
-  BUN_CONFIG_MAX_HTTP_REQUESTS: "65335",
+  /** Maximum concurrent outgoing requests. */
+  BUN_CONFIG_MAX_HTTP_REQUESTS: "65535",
   /**
    * In bytes. JavaScriptCore lets garbage grow with the machine's memory. With 192 MiB it collects earlier: 5,000
    * waiting predictions take a third less memory, for 4 % more instructions. It is not a limit (docs/decisions/0004-speed.md).
@@ -28,4 +31,9 @@ export function settleRuntime(): void {
     ...settings,
     ...process.env,
   });
+}
+
+/** Settles the runtime for a command that wants more concurrent requests than Bun's default. */
+export function settleRuntimeFor(concurrency: string): void {
+  if (Number(concurrency) > defaultMaxHttpRequests) settleRuntime();
 }

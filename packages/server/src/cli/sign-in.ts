@@ -3,22 +3,42 @@ import type { Config } from "../config.ts";
 import { browserAddress } from "../http/browser-address.ts";
 import { listenAddress } from "../http/listen.ts";
 import { CommandError } from "./command-error.ts";
+import { findServer } from "./find-server.ts";
 import { withDatabase } from "./with-database.ts";
 
-/** Prints a new one-time URL that signs a browser in as the owner. */
+/** Prints a new one-time link that signs a browser in as the owner. */
 export async function printSignInAddress(config: Config): Promise<void> {
   const { listen, identity } = config;
   if (identity.oidc !== undefined) {
     throw new CommandError(
-      `Users sign in at ${identity.oidc.issuer} (PRESAGE_OIDC_ISSUER); sign-in URLs are for local mode only.`,
+      `Users sign in at ${identity.oidc.issuer} (PRESAGE_OIDC_ISSUER); sign-in links are for local mode only.`,
     );
   }
-  if (listen.publicUrl === undefined && listen.port === 0) {
-    throw new CommandError("PRESAGE_PORT is 0, so the server's URL is unknown; set PRESAGE_PUBLIC_URL.");
-  }
   await withDatabase(config, async (store) => {
-    const publicUrl = listen.publicUrl ?? browserAddress(listenAddress(listen.host, listen.port));
+    const { running, noted, isTaken } = await findServer(store.database, config);
+    const publicUrl = listen.publicUrl ?? running ?? noted[0] ?? configuredAddress(listen);
+    // It would be sent the token.
+    if (await isTaken(publicUrl)) {
+      throw new CommandError(
+        `The server that answers at ${publicUrl} is not on this database, so no sign-in URL was made. Start one on this database first.`,
+      );
+    }
     process.stdout.write(`${publicUrl}${await createSignInPath(store)}\n`);
-    process.stderr.write("The URL works once, within 12 hours.\n");
+    process.stderr.write("The link works once, within 12 hours.\n");
+    if (running === undefined) process.stderr.write(`${explainNoServer(noted)} Start it first.\n`);
   });
+}
+
+/** Where the server will be reached once it runs. */
+function configuredAddress({ host, port }: Config["listen"]): string {
+  if (port !== 0) return browserAddress(listenAddress(host, port));
+  throw new CommandError(
+    "No server is running on this database, and PRESAGE_PORT is 0, so the link is unknown. Start the server, or set PRESAGE_PUBLIC_URL.",
+  );
+}
+
+/** Every server is noted when it starts; one that crashed still is. */
+function explainNoServer(noted: readonly string[]): string {
+  if (noted.length === 0) return "No server is running on this database.";
+  return `The server on this database does not answer at ${noted.join(" or ")}.`;
 }

@@ -1,18 +1,21 @@
 import { sessionRules } from "../compose/compose-sign-in.ts";
 import type { Config } from "../config.ts";
+import { countOf } from "../count-of.ts";
 import { livenessNow } from "../identity/sessions/session-rules.ts";
 import { endUser } from "../identity/users/end-user.ts";
 import { findUserId } from "../identity/users/find-user-id.ts";
 import { selectUsersAccess, type UserAccess } from "../identity/users/users-access-store.ts";
+import { printable } from "../printable.ts";
 import { toIsoInstant } from "../storage/micros.ts";
-import { counted } from "./counted.ts";
+import { printList } from "./terminal/print-list.ts";
+import type { Column } from "./terminal/text-table.ts";
 import { withDatabase } from "./with-database.ts";
 
-export async function showUsers(config: Config): Promise<void> {
+export async function showUsers(config: Config, options: { json?: boolean }): Promise<void> {
   await withDatabase(config, async ({ database }) => {
     const live = livenessNow(sessionRules(config.identity));
-    for (const user of await selectUsersAccess(database, live))
-      process.stdout.write(`${describeUser(user)}\n`);
+    const users = await selectUsersAccess(database, live);
+    printList(users, { columns: userColumns, json: options.json ? toJson : undefined });
   });
 }
 
@@ -20,30 +23,29 @@ export async function endUserAccess(config: Config, idOrEmail: string): Promise<
   await withDatabase(config, async ({ database }) => {
     const userId = await findUserId(database, idOrEmail);
     const { sessions, keys } = await endUser(database, userId);
-    process.stdout.write(`Ended ${counted(sessions, "session")} and revoked ${counted(keys, "key")}.\n`);
-    process.stderr.write(
-      "Running servers reject the keys within 5 s. A user who can still sign in regains access: prevent that first.\n",
-    );
+    process.stdout.write(`Ended ${countOf(sessions, "session")} and revoked ${countOf(keys, "key")}.\n`);
+    const { oidc } = config.identity;
+    process.stderr.write("Running servers reject the keys within 5 s.\n");
+    if (oidc !== undefined) {
+      process.stderr.write(
+        `A user who can still sign in at ${oidc.issuer} regains access. If that is possible, prevent it there and run this command again.\n`,
+      );
+    }
   });
 }
 
-function describeUser(user: UserAccess): string {
-  return [
-    user.id,
-    user.email === null ? "no e-mail" : quoted(user.email),
-    user.name === null ? "no name" : quoted(user.name),
-    quoted(user.oidc_issuer),
-    `account ${quoted(user.account_name)}`,
-    `created ${toIsoInstant(user.created_at)}`,
-    counted(user.live_sessions, "live session"),
-    counted(user.active_keys, "active key"),
-  ].join("  ");
-}
+/** The last ones are left out where a terminal is too narrow. */
+const userColumns: readonly Column<UserAccess>[] = [
+  { heading: "ID", text: ({ id }) => id },
+  { heading: "E-MAIL", text: ({ email }) => printable(email ?? "none"), canWrap: true },
+  { heading: "SESSIONS", text: ({ live_sessions }) => String(live_sessions), align: "right" },
+  { heading: "KEYS", text: ({ active_keys }) => String(active_keys), align: "right" },
+  { heading: "NAME", text: ({ name }) => printable(name ?? "none"), canWrap: true },
+  { heading: "CREATED", text: ({ created_at }) => toIsoInstant(created_at).slice(0, "2026-01-31".length) },
+  { heading: "ACCOUNT", text: ({ account_name }) => printable(account_name), canWrap: true },
+  { heading: "PROVIDER", text: ({ oidc_issuer }) => printable(oidc_issuer), canWrap: true },
+];
 
-/** Escapes control characters: names of users and providers must not control the terminal. */
-function quoted(text: string): string {
-  return JSON.stringify(text).replace(
-    /[\p{Cc}\p{Cf}]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
+function toJson(user: UserAccess): object {
+  return { ...user, created_at: toIsoInstant(user.created_at) };
 }

@@ -4,7 +4,7 @@ import { createLog } from "../observability/logger.ts";
 import { isInMemory } from "../storage/open-database.ts";
 import { CommandError } from "./command-error.ts";
 
-/** Opens the configured database for one command. Servers may run at the same time. */
+/** Opens the configured database, which must exist, for one command. Servers may run at the same time. */
 export async function withDatabase(
   config: Config,
   work: (store: OpenedStore) => Promise<void>,
@@ -12,7 +12,7 @@ export async function withDatabase(
   if (isInMemory(config.databaseUrl)) {
     throw new CommandError("PRESAGE_DATABASE_URL is sqlite::memory:, a database that no other process sees.");
   }
-  const store = await composeStore(config, createLog("silent"));
+  const store = await composeStore(config, createLog("silent"), { mustExist: true });
   try {
     await work(store);
   } finally {

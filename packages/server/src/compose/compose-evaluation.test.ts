@@ -5,6 +5,7 @@ import { evaluate } from "../evaluation/evaluate/evaluate.ts";
 import { createLog } from "../observability/logger.ts";
 import { openDatabase } from "../storage/open-database.ts";
 import { openSqliteDatabase } from "../storage/sqlite/open-sqlite-database.ts";
+import { composeDeployments } from "./compose-deployments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 
 test("a request with a key does not wait for a thread that reads", async () => {
@@ -12,7 +13,9 @@ test("a request with a key does not wait for a thread that reads", async () => {
   // Reading from it fails, as it has no tables.
   const briefReader = openSqliteDatabase(":memory:");
   const store = { database, briefReader: () => briefReader, sqlitePath: undefined };
-  const { dispose, ...evaluation } = composeEvaluation(readConfig({}), createLog("silent"), store);
+  const config = readConfig({ PRESAGE_UPSTREAM_URL: "http://127.0.0.1:1/v1" });
+  const { deployments } = await composeDeployments(config, createLog("silent").logger);
+  const { dispose, ...evaluation } = composeEvaluation(config, createLog("silent"), store, { deployments });
   const request = {
     accountId: "account",
     sample: { output: "a", goldAnswer: "a" },

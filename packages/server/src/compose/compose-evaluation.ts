@@ -1,4 +1,5 @@
 import type { Config } from "../config.ts";
+import { defined } from "../defined.ts";
 import { createKeysInFlight } from "../evaluation/evaluate/keys-in-flight.ts";
 import { createEvaluatorRunner } from "../evaluation/evaluate/run-evaluator.ts";
 import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
@@ -23,16 +24,27 @@ import type { OpenedDatabase } from "../storage/open-database.ts";
 import type { Database } from "../storage/schema/tables.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
+import type { Deployments } from "../upstream/deployments/create-deployments.ts";
+import type { Upstream, UpstreamOptions } from "../upstream/upstream.ts";
 import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
+import { needsSandbox } from "./compose-deployments.ts";
+
+type Complete = Upstream["complete"];
 
 export interface ComposedEvaluation
   extends Pick<
     EvaluationServices,
-    "registry" | "rules" | "runEvaluator" | "keysInFlight" | "resultWriter" | "folder"
+    "registry" | "hasModel" | "rules" | "runEvaluator" | "keysInFlight" | "resultWriter" | "folder"
   > {
   /** The calls to the judge's model; undefined if none is configured. */
   judgeCalls: FairSlots | undefined;
   dispose(): Promise<void>;
+}
+
+interface EvaluationOptions {
+  deployments: Deployments;
+  memory?: ByteBudget;
+  countUnreachable?: CountUnreachable;
 }
 
 /** Everything that evaluates. */
@@ -40,10 +52,10 @@ export function composeEvaluation(
   config: Config,
   log: Log,
   { database, briefReader, sqlitePath }: Pick<OpenedDatabase, "database" | "briefReader" | "sqlitePath">,
-  { memory, countUnreachable }: { memory?: ByteBudget; countUnreachable?: CountUnreachable } = {},
+  options: EvaluationOptions,
 ): ComposedEvaluation {
   const { logger } = log;
-  const judgeModel = composeJudge(config, logger, { memory, countUnreachable });
+  const judgeModel = composeJudge(config, logger, options);
   const askForVerdict = judgeModel === undefined ? undefined : createAskForVerdict(judgeModel);
   const registry = createRegistry([
     ...ruleFamilies,
@@ -68,6 +80,7 @@ export function composeEvaluation(
   });
   return {
     registry,
+    hasModel: judgeModel !== undefined,
     rules,
     runEvaluator: createEvaluatorRunner({
       rules,
@@ -109,30 +122,35 @@ function writeInPlace(database: Database): ReturnType<typeof writeInThread> {
   return { write: createWriteResults(database), end: async () => {} };
 }
 
-/** The model behind judges: the upstream's, unless they have one of their own. The sandbox is not a model. */
-function composeJudge(
-  { judge, upstream }: Config,
-  logger: Logger,
-  {
-    memory,
-    countUnreachable,
-  }: { memory: ByteBudget | undefined; countUnreachable: CountUnreachable | undefined },
-): JudgeModel | undefined {
-  const url = judge.url ?? upstream.url;
-  if (url === undefined) return undefined;
-  // The upstream's credential and model are for the upstream's address only.
-  const defaults = judge.url === undefined ? upstream : undefined;
-  const model = createUpstream({
-    url,
-    apiKey: judge.apiKey ?? defaults?.apiKey,
-    model: judge.model ?? defaults?.model,
-    timeoutMs: upstream.timeoutMs,
-    retries: upstream.retries,
-    keepAlive: upstream.keepAlive,
-    ...(memory && { memory }),
-  });
-  const { complete } = watchOutages(model, { logger, upstream: "judges", count: countUnreachable });
+/** The model behind judges: the default deployment's, unless they have one of their own. The sandbox is not a model. */
+function composeJudge(config: Config, logger: Logger, options: EvaluationOptions): JudgeModel | undefined {
+  const complete = completeForJudges(config, logger, options);
   // An evaluation's deadline bounds how long its calls wait.
-  const slots = createFairSlots({ slots: judge.maxInFlight });
-  return { complete, slots };
+  return complete && { complete, slots: createFairSlots({ slots: config.judge.maxInFlight }) };
+}
+
+function completeForJudges(
+  config: Config,
+  logger: Logger,
+  { deployments, memory, countUnreachable: count }: EvaluationOptions,
+): Complete | undefined {
+  if (config.judge.url === undefined && needsSandbox(config)) return undefined;
+  const own = upstreamOfJudges(config);
+  if (own !== undefined)
+    return watchOutages(createUpstream({ ...own, ...defined({ memory }) }), { logger, count }).complete;
+  const { model } = config.judge;
+  return (request, ...call) =>
+    deployments
+      .getDefault()
+      .upstream.complete(model === undefined ? request : { ...request, model }, ...call);
+}
+
+/** An upstream that only judges use: at an address of their own, or at the same with a key of their own. */
+function upstreamOfJudges({ judge, upstream }: Config): UpstreamOptions | undefined {
+  const { timeoutMs, retries, keepAlive, urls } = upstream;
+  const rest = { name: "judges", apiKey: judge.apiKey, timeoutMs, retries, keepAlive };
+  // The upstream's credential and model are for the upstream's address only.
+  if (judge.url !== undefined) return { ...rest, urls: [judge.url], model: judge.model };
+  if (judge.apiKey === undefined || urls === undefined) return undefined;
+  return { ...rest, urls, model: judge.model ?? upstream.model };
 }

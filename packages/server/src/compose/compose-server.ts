@@ -1,4 +1,3 @@
-import { totalmem } from "node:os";
 import type { Config } from "../config.ts";
 import { builtInProfileRevisions } from "../evaluation/profiles/built-in-profiles.ts";
 import { watchClocks } from "../evaluation/results/times/watch-clocks.ts";
@@ -11,29 +10,42 @@ import { ensureFirstKey } from "../identity/api-keys/ensure-first-key.ts";
 import { createKeyVerifier } from "../identity/api-keys/verify-api-key.ts";
 import { createByteBudget } from "../limits/byte-budget.ts";
 import { createInFlight } from "../limits/in-flight.ts";
+import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
 import type { Log } from "../observability/logger.ts";
-import { createMetrics } from "../observability/metrics.ts";
-import { openTracing } from "../observability/tracing.ts";
+import { createMetrics, type ReplicaFigures } from "../observability/metrics.ts";
+import { forwardTraces, openTracing } from "../observability/tracing.ts";
+import { reasonOf } from "../observability/watch-database.ts";
 import { createAdmission } from "../prediction/admission.ts";
 import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
+import { isSqlite } from "../storage/open-database.ts";
+import { waitForPostgres } from "../storage/postgres/wait-for-postgres.ts";
+import { forgetInstance, noteInstance } from "../storage/settings-store.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
-import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
+import type { Deployment } from "../upstream/deployments/create-deployments.ts";
+import { replicaAddress } from "../upstream/replicas/replica-address.ts";
+import type { CountUnreachable } from "../upstream/watch-outages.ts";
 import { collectUsage } from "../usage/collect-usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
-import { composeStore, composeUpstream, type OpenedStore } from "./compose-command-line.ts";
+import { composeStore, type OpenedStore } from "./compose-command-line.ts";
+import { composeDeployments } from "./compose-deployments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
 
 /** For requests without a prediction's texts or samples. */
 const maxShortBodyBytes = 1024 * 1024;
+const postgresPatienceMs = 60_000;
 
 export interface Presage {
   app: App;
+  /** Where browsers reach it. */
+  publicUrl: string;
   setPhase(phase: Phase): void;
   /** The owner's first key, if this start created it. It is not stored. */
   firstKey: string | undefined;
   /** The one-time sign-in link of local mode. It is not stored. */
   signInAddress: string | undefined;
+  /** Reads the file of deployments again. */
+  rereadDeployments(): Promise<void>;
   /** Writes what is pending and releases all resources. */
   dispose(): Promise<void>;
 }
@@ -44,16 +56,20 @@ export async function composeServer(config: Config, log: Log, address: string): 
   let phase: Phase = "starting";
   const metrics = createMetrics();
   const memory = createByteBudget(config.memoryBudgetBytes ?? quarterOfMemory());
-  const tracing = config.otlpEndpoint === undefined ? undefined : await openTracing(config.otlpEndpoint);
-  const store = await composeStore(config, log);
+  const tracing =
+    config.otlpEndpoint === undefined ? forwardTraces() : await openTracing(config.otlpEndpoint);
+  const store = await openStore(config, log);
   const { database, keyDigest } = store;
-  await refuseWrongClock(store);
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
-  const signIn = await composeSignIn(config, store, publicUrl);
-  const signInPath = signIn.signIn.kind === "local" ? await createSignInPath(store) : undefined;
+  const instanceId = Bun.randomUUIDv7();
+  const { signIn, sessionCookie, sessions } = await composeSignIn(config, store, publicUrl);
+  const signInPath = signIn.kind === "local" ? await createSignInPath(store) : undefined;
   const countUnreachable: CountUnreachable = (of, reason) => metrics.upstreamUnreachable([of, reason]);
-  const { upstream, stopSandbox } = await composeUpstream(config, logger, memory);
+  const { deployments, reread, stopSandbox } = await composeDeployments(config, logger, {
+    memory,
+    countUnreachable,
+  });
 
   const lastUses = collectLastUses(
     (batch) => writeLastUses(database, batch),
@@ -66,7 +82,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
   );
   const admission = createAdmission(config.prediction);
   const { maxInFlight: maxEvaluations } = config.evaluation;
-  const evaluationsInFlight = createInFlight(
+  const requestsInFlight = createInFlight(
     maxEvaluations,
     `At most ${maxEvaluations} evaluation requests may be in progress at once; this account has no free slot right now.`,
   );
@@ -75,22 +91,26 @@ export async function composeServer(config: Config, log: Log, address: string): 
     judgeCalls,
     ...evaluation
   } = composeEvaluation(config, log, store, {
+    deployments,
     memory,
     countUnreachable,
   });
+  metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
   metrics.watch({
     presage_predictions_in_flight: admission.inFlight,
-    presage_evaluations_in_flight: evaluationsInFlight.count,
-    presage_judge_calls_in_flight: () => judgeCalls?.held() ?? 0,
+    presage_evaluations_in_flight: requestsInFlight.count,
+    presage_judge_calls_in_flight: () => judgeCalls?.inUse() ?? 0,
     presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
-    presage_memory_held_bytes: memory.heldBytes,
+    presage_memory_held_bytes: memory.reservedBytes,
     presage_memory_budget_bytes: () => memory.maxBytes,
   });
 
   const { maxBodyBytes } = config.listen;
   const services: Services = {
     settings: {
+      instanceId,
       maxBodyBytes,
+      listsDeployments: config.deployments !== undefined,
       maxShortBodyBytes: Math.min(maxBodyBytes, maxShortBodyBytes),
       debugFields: config.prediction.debugFields,
       metricsToken: config.metricsToken,
@@ -102,35 +122,47 @@ export async function composeServer(config: Config, log: Log, address: string): 
     tracing,
     memory,
     store,
-    upstream: watchOutages(upstream, { logger, upstream: "predictions", count: countUnreachable }),
+    deployments,
     admission,
-    evaluationsInFlight,
     recordUsage: usage.record,
-    keyDigest,
-    keyVerifier: createKeyVerifier({
-      digestOf: keyDigest,
-      find: (digest) => selectKeyRecord(database, digest),
-      recordUse: lastUses.record,
-      count: (outcome) => metrics.keyVerifications([outcome]),
-    }),
-    builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
-    imports: new Map(),
-    ...signIn,
-    ...evaluation,
+    identity: {
+      store,
+      keyDigest,
+      keyVerifier: createKeyVerifier({
+        digestOf: keyDigest,
+        find: (digest) => selectKeyRecord(database, digest),
+        recordUse: lastUses.record,
+        count: (outcome) => metrics.keyVerifications([outcome]),
+      }),
+      ...sessions,
+    },
+    evaluation: {
+      store,
+      requestsInFlight,
+      builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
+      ...evaluation,
+    },
+    sessionCookie,
+    signIn,
   };
 
   const clocks = watchClocks(database, logger);
+  await noteInstance(database, { id: instanceId, address: publicUrl });
   return {
     app: createApp(services),
     setPhase: (next) => {
       phase = next;
     },
     firstKey,
+    publicUrl,
+    rereadDeployments: reread,
     signInAddress: signInPath === undefined ? undefined : publicUrl + signInPath,
     async dispose() {
-      await Promise.all([lastUses.stop(), usage.stop(), clocks.stop()]);
+      // If the database is down the note stays, and `presage sign-in` notices that this server does not answer.
+      const forgotten = forgetInstance(database, instanceId).catch(() => {});
+      await Promise.all([lastUses.stop(), usage.stop(), clocks.stop(), forgotten]);
       await tracing
-        ?.stop()
+        .stop()
         .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
       await stopSandbox();
       await disposeEvaluation();
@@ -139,25 +171,55 @@ export async function composeServer(config: Config, log: Log, address: string): 
   };
 }
 
+function replicaFigures({ name, upstream }: Deployment): ReplicaFigures[] {
+  return upstream.replicas.all.map((replica) => {
+    const averageMs = replica.latency.averageMs();
+    return {
+      deployment: name,
+      replica: replicaAddress(replica.url),
+      presage_replica_in_flight: replica.inFlight,
+      presage_replica_up: replica.health.state() === "up" ? 1 : 0,
+      presage_replica_ejections: replica.health.ejections(),
+      presage_replica_requests: replica.requests,
+      presage_replica_prefix_requests: replica.preferredRequests,
+      presage_replica_latency_seconds: averageMs === undefined ? undefined : averageMs / 1000,
+    };
+  });
+}
+
 /** Batches are retried every few seconds; only the first failure is logged. */
 function logWriteFailure(log: Log, error: unknown, isFirst: boolean, message: string): void {
   if (isStoreUnavailable(error)) log.storeFailed(error);
   else if (isFirst) log.logger.warn({ err: error }, message);
 }
 
-/** This process dates keys and sessions, the database dates results, so their clocks must agree. */
-async function refuseWrongClock({ database, destroy }: OpenedStore): Promise<void> {
-  const skew = await findClockSkew(database);
-  if (skew === undefined) return;
-  await destroy();
-  throw new ClockSkewError(skew);
+/** Opens the database. Machines start in any order, so the server waits for a PostgreSQL that is down. */
+async function openStore(config: Config, log: Log): Promise<OpenedStore> {
+  const open = async () => {
+    const store = await composeStore(config, log);
+    try {
+      await refuseWrongClock(store);
+    } catch (error) {
+      await store.destroy();
+      throw error;
+    }
+    return store;
+  };
+  if (isSqlite(config.databaseUrl)) return await open();
+  return await waitForPostgres(open, {
+    patienceMs: postgresPatienceMs,
+    onDown: (error) =>
+      log.logger.warn(
+        reasonOf(error),
+        `PostgreSQL is unavailable; waiting for it for up to ${postgresPatienceMs / 1000} s`,
+      ),
+  });
 }
 
-/** A quarter of the machine's memory, or of the container's if that is less. */
-function quarterOfMemory(): number {
-  // 0 if no limit is known.
-  const limitBytes = process.constrainedMemory() || Number.POSITIVE_INFINITY;
-  return Math.floor(Math.min(totalmem(), limitBytes) / 4);
+/** This process dates keys and sessions, the database dates results, so their clocks must agree. */
+async function refuseWrongClock({ database }: OpenedStore): Promise<void> {
+  const skew = await findClockSkew(database);
+  if (skew !== undefined) throw new ClockSkewError(skew);
 }
 
 /** Creates the key for the first request: the bootstrap key, or in local mode one that is printed once. */

@@ -4,6 +4,7 @@ import { createAttemptCookie } from "../http/resources/sign-in/attempt-cookie.ts
 import type { OpenidSignIn, SignIn } from "../http/resources/sign-in/sign-in.ts";
 import type { Services } from "../http/services.ts";
 import { createKeyDigest } from "../identity/api-keys/key-digest.ts";
+import type { IdentityServices } from "../identity/identity-services.ts";
 import type { SessionRules } from "../identity/sessions/session-rules.ts";
 import { createSessionTokens } from "../identity/sessions/session-tokens.ts";
 import { createSignInToken } from "../identity/sign-in-tokens/create-sign-in-token.ts";
@@ -26,7 +27,11 @@ export async function composeSignIn(
   { identity }: Config,
   { database }: Pick<OpenedDatabase, "database">,
   publicUrl: string,
-): Promise<Pick<Services, "signIn" | "sessionCookie" | "sessionTokens" | "sessionRules" | "openidProvider">> {
+): Promise<
+  Pick<Services, "signIn" | "sessionCookie"> & {
+    sessions: Pick<IdentityServices, "sessionTokens" | "sessionRules" | "openidProvider">;
+  }
+> {
   const rules = sessionRules(identity);
   const secret = await sharedSecret(database, "session_digest");
   const cookies: CookieSettings = {
@@ -40,9 +45,11 @@ export async function composeSignIn(
   return {
     signIn,
     sessionCookie: createSessionCookie({ ...cookies, maxAgeMs: rules.maxMs }),
-    sessionTokens: createSessionTokens(secret),
-    sessionRules: rules,
-    openidProvider: signIn.kind === "openid" ? signIn.provider : undefined,
+    sessions: {
+      sessionTokens: createSessionTokens(secret),
+      sessionRules: rules,
+      openidProvider: signIn.kind === "openid" ? signIn.provider : undefined,
+    },
   };
 }
 

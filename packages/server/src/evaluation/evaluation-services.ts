@@ -1,10 +1,10 @@
+import type { InFlight } from "../limits/in-flight.ts";
 import type { Store } from "../storage/store.ts";
 import type { KeysInFlight } from "./evaluate/keys-in-flight.ts";
 import type { RunEvaluator } from "./evaluate/run-evaluator.ts";
 import type { Registry } from "./evaluators/registry.ts";
 import type { ProfileRevision } from "./profiles/profiles-store.ts";
 import type { Folder } from "./results/keep/fold-soon.ts";
-import type { ImportReceipt } from "./results/keep/import-results.ts";
 import type { ResultWriter } from "./results/keep/result-writer.ts";
 import type { RuleRunner } from "./rules/run-rule.ts";
 
@@ -12,12 +12,14 @@ import type { RuleRunner } from "./rules/run-rule.ts";
 export interface EvaluationServices {
   readonly store: Store;
   readonly registry: Registry;
+  /** Whether a model is configured for evaluators that use one. */
+  readonly hasModel: boolean;
   readonly builtInProfiles: readonly ProfileRevision[];
   readonly rules: RuleRunner;
   readonly runEvaluator: RunEvaluator;
+  /** Requests that evaluate, shared out by account. */
+  readonly requestsInFlight: InFlight;
   readonly keysInFlight: KeysInFlight;
   readonly resultWriter: ResultWriter;
   readonly folder: Pick<Folder, "schedule">;
-  /** Imports in progress by name, so that a repeated request shares the outcome of the first. */
-  readonly imports: Map<string, Promise<ImportReceipt[]>>;
 }

@@ -3,9 +3,11 @@ import { type RequestCounter, type ServePath, servePath } from "./pipeline/serve
 import { apiKeyRoutes } from "./resources/api-keys/api-keys.ts";
 import { appRoutes } from "./resources/apps/apps.ts";
 import { dashboardRoutes } from "./resources/dashboard/dashboard.ts";
+import { deploymentRoutes } from "./resources/deployments/deployments.ts";
 import { docsRoutes } from "./resources/docs/docs.ts";
 import { evaluateRoutes } from "./resources/evaluate/evaluate.ts";
 import { evaluatorRoutes } from "./resources/evaluators/evaluators.ts";
+import { experimentRoutes } from "./resources/experiments/experiments.ts";
 import { meRoutes } from "./resources/me/me.ts";
 import { whoAmIRoutes } from "./resources/me/whoami.ts";
 import { metricsRoutes } from "./resources/metrics/metrics.ts";
@@ -13,6 +15,7 @@ import { modelRoutes } from "./resources/models/models.ts";
 import { predictionRoutes } from "./resources/predictions/predictions.ts";
 import { probeRoutes } from "./resources/probes/probes.ts";
 import { evaluatorProfileRoutes } from "./resources/profiles/evaluator-profiles.ts";
+import { projectRoutes } from "./resources/projects/projects.ts";
 import { evaluationResultRoutes } from "./resources/results/evaluation-results.ts";
 import { sessionRoutes } from "./resources/sessions/sessions.ts";
 import { signInRoutes } from "./resources/sign-in/sign-in.ts";
@@ -35,10 +38,11 @@ export function createApp(services: Services): App {
   const routes: Route[] = [
     ...probeRoutes(services),
     ...metricsRoutes(services),
-    ...docsRoutes(),
+    ...docsRoutes(services),
     ...dashboardRoutes(services),
     ...predictionRoutes(services),
     ...modelRoutes(services),
+    ...deploymentRoutes(services),
     ...signInRoutes(services),
     ...sessionRoutes(services),
     ...meRoutes(services),
@@ -47,6 +51,8 @@ export function createApp(services: Services): App {
     ...errorTaxonomyRoutes(services),
     ...evaluateRoutes(services),
     ...evaluationResultRoutes(services),
+    ...projectRoutes(services),
+    ...experimentRoutes(services),
     ...evaluatorRoutes(services),
     ...evaluatorProfileRoutes(services),
     ...usageRoutes(services),

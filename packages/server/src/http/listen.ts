@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { App } from "./app.ts";
 import { idleTimeoutS } from "./pipeline/keep-open.ts";
+import { isOpenAiPath, openAiError } from "./pipeline/openai-error.ts";
 
 /** Routes limit bodies themselves, with an error response of the API. */
 const maxRequestBodySize = Number.MAX_SAFE_INTEGER;
@@ -23,6 +24,35 @@ export interface Listening {
   drain(): Promise<number>;
 }
 
+/** The server cannot listen at its address; the message says why. */
+export class ListenError extends Error {
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = "ListenError";
+  }
+}
+
+/** Explains why `Bun.serve` failed, where the cause is known. */
+function explainListenError(error: unknown, host: string, port: number): unknown {
+  const code = error instanceof Error && "code" in error ? error.code : undefined;
+  const address = listenAddress(host, port).slice("http://".length);
+  if (code === "EADDRINUSE") {
+    const message = `${address} is in use; set PRESAGE_PORT or PRESAGE_HOST to a free address.`;
+    return new ListenError(message, error);
+  }
+  if (code === "EACCES")
+    return new ListenError(
+      `This user may not listen at ${address}; set PRESAGE_PORT to 1024 or more.`,
+      error,
+    );
+  if (code === "EADDRNOTAVAIL" || code === "EINVAL")
+    return new ListenError(
+      `${host} is not an address of this machine; set PRESAGE_HOST to one that is.`,
+      error,
+    );
+  return error;
+}
+
 export function listenAddress(host: string, port: number): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
@@ -30,18 +60,25 @@ export function listenAddress(host: string, port: number): string {
 /** Listens at once, and responds that the server is starting until it is given an app. */
 export function listen({ host, port }: { host: string; port: number }): Listening {
   let app = startingApp();
-  const server = Bun.serve({
-    hostname: host,
-    port,
-    idleTimeout: idleTimeoutS,
-    maxRequestBodySize,
-    // With `development: false` Bun shares the port with a second server, which would answer every other call.
-    reusePort: false,
-    // Otherwise Bun's error page would show source code.
-    development: false,
-    routes: app.routes,
-    fetch: app.fetch,
-  });
+  const serve = () =>
+    Bun.serve({
+      hostname: host,
+      port,
+      idleTimeout: idleTimeoutS,
+      maxRequestBodySize,
+      // With `development: false` Bun shares the port with a second server, which would answer every other call.
+      reusePort: false,
+      // Otherwise Bun's error page would show source code.
+      development: false,
+      routes: app.routes,
+      fetch: app.fetch,
+    });
+  let server: ReturnType<typeof serve>;
+  try {
+    server = serve();
+  } catch (error) {
+    throw explainListenError(error, host, port);
+  }
 
   /** Bun's stop closes idle connections at once, and would lose a request that a client is just sending on one of them. */
   async function waitForQuiet(startedAtMs: number): Promise<void> {
@@ -82,7 +119,9 @@ export function listen({ host, port }: { host: string; port: number }): Listenin
 
 /** Served until there is an app: the process is up, and does not accept requests yet. */
 function startingApp(): App {
-  const starting = { detail: "The server is starting.", category: "unavailable" };
+  const category = "unavailable";
+  const starting = { detail: "The server is starting.", category };
+  const error = openAiError({ status: 503, body: starting, code: "overloaded", category });
   const headers = {
     "retry-after": "1",
     "x-content-type-options": "nosniff",
@@ -93,7 +132,10 @@ function startingApp(): App {
       "/health": async () => Response.json({ status: "ok" }),
       "/ready": async () => Response.json({ status: "starting" }, { status: 503, headers }),
     },
-    fetch: async () => Response.json(starting, { status: 503, headers }),
+    fetch: async ({ url }) => {
+      const isOpenAi = isOpenAiPath(URL.parse(url)?.pathname ?? "");
+      return Response.json(isOpenAi ? { ...starting, error } : starting, { status: 503, headers });
+    },
     lastRequestAtMs: () => 0,
     inFlight: () => 0,
   };

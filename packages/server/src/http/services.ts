@@ -1,12 +1,12 @@
 import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
 import type { IdentityServices } from "../identity/identity-services.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
-import type { InFlight } from "../limits/in-flight.ts";
 import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import type { Admission } from "../prediction/admission.ts";
-import type { Upstream } from "../upstream/upstream.ts";
+import type { Store } from "../storage/store.ts";
+import type { Deployments } from "../upstream/deployments/create-deployments.ts";
 import type { Use } from "../usage/usage-totals.ts";
 import type { SessionCookie } from "./pipeline/session-cookie.ts";
 import type { SignIn } from "./resources/sign-in/sign-in.ts";
@@ -15,28 +15,34 @@ import type { SignIn } from "./resources/sign-in/sign-in.ts";
 export type Phase = "starting" | "ready" | "stopping";
 
 /** What routes and the operations they call need. Made once, by `composeServer`. */
-export interface Services extends IdentityServices, EvaluationServices {
+export interface Services {
   readonly settings: Settings;
   phase(): Phase;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Absent if no traces are exported. */
-  readonly tracing: Tracing | undefined;
+  readonly tracing: Tracing;
   /** Counts the memory of requests in flight and of responses being written. */
   readonly memory: ByteBudget;
-  readonly upstream: Upstream;
+  readonly store: Store;
+  readonly deployments: Deployments;
+  /** Limits of predictions. */
   readonly admission: Admission;
-  readonly evaluationsInFlight: InFlight;
   recordUsage(use: Use): void;
+  readonly identity: IdentityServices;
+  readonly evaluation: EvaluationServices;
   readonly sessionCookie: SessionCookie;
   readonly signIn: SignIn;
 }
 
 export interface Settings {
+  /** Identifies this start of the server; the database has it too. */
+  readonly instanceId: string;
   /** Body limit of requests with a prediction's texts or samples. */
   readonly maxBodyBytes: number;
   /** Body limit of all other requests. */
   readonly maxShortBodyBytes: number;
+  /** Whether the deployments have names that clients know, as they are in a file. */
+  readonly listsDeployments: boolean;
   /** Whether `/v1/predict` returns the prompt. */
   readonly debugFields: boolean;
   /** Required by `/metrics`; if absent, only this machine may read them. */

@@ -7,7 +7,7 @@ export interface Caller {
   proof: Proof;
 }
 
-export type Proof = { kind: "key"; keyId: string } | { kind: "session"; sessionId: string };
+export type Proof = { kind: "key"; keyId: string; keyName: string } | { kind: "session"; sessionId: string };
 
 /** Whose rate limit a request counts against: each key has its own, the sessions of a user share one. */
 export function rateHolder({ userId, proof }: Caller): string {

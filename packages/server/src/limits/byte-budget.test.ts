@@ -20,10 +20,10 @@ test("Reserved bytes count until they are released", () => {
   expect(thrownBy(() => budget.resize(0, 20 * megabyte))).toEqual(overloaded);
   budget.resize(60 * megabyte, 15 * megabyte);
   budget.resize(0, 20 * megabyte);
-  expect(budget.heldBytes()).toBe(35 * megabyte);
+  expect(budget.reservedBytes()).toBe(35 * megabyte);
   budget.resize(15 * megabyte, 0);
   budget.resize(20 * megabyte, 0);
-  expect(budget.heldBytes()).toBe(0);
+  expect(budget.reservedBytes()).toBe(0);
 });
 
 test("A holder whose larger reservation is refused keeps the old one", () => {
@@ -31,21 +31,21 @@ test("A holder whose larger reservation is refused keeps the old one", () => {
   budget.resize(0, 40 * megabyte);
   budget.resize(0, megabyte);
   expect(thrownBy(() => budget.resize(megabyte, 31 * megabyte))).toEqual(overloaded);
-  expect(budget.heldBytes()).toBe(41 * megabyte);
+  expect(budget.reservedBytes()).toBe(41 * megabyte);
 });
 
 test("Large holders leave an eighth of the budget to small ones", () => {
   const budget = createByteBudget(8 * megabyte);
-  for (let held = 0; held < 7; held += 1) budget.resize(0, megabyte);
+  for (let reserved = 0; reserved < 7; reserved += 1) budget.resize(0, megabyte);
   expect(thrownBy(() => budget.resize(0, megabyte))).toEqual(overloaded);
-  for (let held = 0; held < 10; held += 1) budget.resize(0, 100_000);
+  for (let reserved = 0; reserved < 10; reserved += 1) budget.resize(0, 100_000);
   expect(thrownBy(() => budget.resize(0, 100_000))).toEqual(overloaded);
 });
 
 test("A request that could never fit gets 413 instead of 503", () => {
   const budget = createByteBudget(8 * megabyte);
   expect(thrownBy(() => budget.resize(0, 8 * megabyte))).toEqual(
-    expect.objectContaining({ code: "body_too_large", message: expect.stringMatching(/8 MB .* 7 MB/) }),
+    expect.objectContaining({ code: "memory_exceeded", message: expect.stringMatching(/8 MB .* 7 MB/) }),
   );
 });
 

@@ -15,13 +15,13 @@ export interface ByteBudget {
   resize(from: number, to: number): void;
   /** The same without the limit: for what is in memory already. */
   resizeAnyway(from: number, to: number): void;
-  heldBytes(): number;
+  reservedBytes(): number;
 }
 
 /** A budget of `maxBytes`. Large holders cannot use all of it, so that small requests are still served. */
 export function createByteBudget(maxBytes: number): ByteBudget {
   const maxBytesOfOne = maxBytes - Math.floor(maxBytes / partsForSmall);
-  let held = 0;
+  let reserved = 0;
   return {
     maxBytes,
     maxBytesOfOne,
@@ -29,38 +29,38 @@ export function createByteBudget(maxBytes: number): ByteBudget {
       if (to > from) {
         const isSmall = to <= smallBytes;
         if (!isSmall && to > maxBytesOfOne) throw tooLarge(to, maxBytesOfOne);
-        if (held - from + to > (isSmall ? maxBytes : maxBytesOfOne)) throw noRoom();
+        if (reserved - from + to > (isSmall ? maxBytes : maxBytesOfOne)) throw noRoom();
       }
-      held += to - from;
+      reserved += to - from;
     },
     resizeAnyway(from, to) {
-      held += to - from;
+      reserved += to - from;
     },
-    heldBytes: () => held,
+    reservedBytes: () => reserved,
   };
 }
 
 /** A request, or a read for one, with its reservation. */
 export interface Holder {
   readonly memory: ByteBudget;
-  heldBytes: number;
+  reservedBytes: number;
 }
 
 /** Replaces the holder's reservation. Throws a `ServiceError` if the limit is reached. */
 export function reserveBytes(holder: Holder, bytes: number): void {
-  holder.memory.resize(holder.heldBytes, bytes);
-  holder.heldBytes = bytes;
+  holder.memory.resize(holder.reservedBytes, bytes);
+  holder.reservedBytes = bytes;
 }
 
 /** The same without the limit: for what is in memory already. */
 export function reserveBytesAnyway(holder: Holder, bytes: number): void {
-  holder.memory.resizeAnyway(holder.heldBytes, bytes);
-  holder.heldBytes = bytes;
+  holder.memory.resizeAnyway(holder.reservedBytes, bytes);
+  holder.reservedBytes = bytes;
 }
 
 function tooLarge(bytes: number, maxBytesOfOne: number): ServiceError {
   return new ServiceError(
-    "body_too_large",
+    "memory_exceeded",
     `The request needs about ${inMegabytes(bytes)} MB of memory; the limit of one request is ${inMegabytes(maxBytesOfOne)} MB (PRESAGE_MEMORY_BUDGET_BYTES).`,
   );
 }

@@ -29,10 +29,10 @@ test("accounts take turns, and callers of one account are served in order", asyn
   release();
   await all;
   expect(entered.join("")).toBe("bcabaa");
-  expect([slots.held(), slots.waiting()]).toEqual([0, 0]);
+  expect([slots.inUse(), slots.waiting()]).toEqual([0, 0]);
 });
 
-test("a released slot goes to the account that holds the fewest", async () => {
+test("a released slot goes to the account that uses the fewest", async () => {
   const slots = create({ slots: 3 });
   const first = await slots.take("a", patient);
   await slots.take("a", patient);
@@ -53,13 +53,13 @@ test("a single account gets all slots, or as many as one account may have", asyn
     const slots = create(limits);
     for (let taken = 0; taken < 5; taken += 1) slots.take("a", patient);
     await Bun.sleep(1);
-    expect(slots.held()).toBe(most);
+    expect(slots.inUse()).toBe(most);
   }
   const slots = create({ slots: 3, slotsEach: 2 });
   for (let taken = 0; taken < 5; taken += 1) slots.take("a", patient);
   (await slots.take("b", patient))();
   await Bun.sleep(1);
-  expect([slots.held(), slots.waiting()]).toEqual([2, 3]);
+  expect([slots.inUse(), slots.waiting()]).toEqual([2, 3]);
 });
 
 test("callers beyond an account's queue limit are refused at once, those of another account are not", async () => {
@@ -85,5 +85,5 @@ test("a caller that waits too long or disconnects leaves the queue, and no slot 
   await expect(slots.take("b", caller.signal)).rejects.toThrow("hung up");
   release();
   (await slots.take("b", patient))();
-  expect(slots.held()).toBe(0);
+  expect(slots.inUse()).toBe(0);
 });

@@ -1,7 +1,7 @@
 export interface FairSlotLimits {
   /** How many slots there are. */
   slots: number;
-  /** How many of them one account may hold, even if the others are free. Absent: all. */
+  /** How many of them one account may use, even if the others are free. Absent: all. */
   slotsEach?: number;
   /** Absent: callers wait until their signal is aborted. */
   queue?: QueueLimits;
@@ -22,54 +22,54 @@ export interface FairSlots {
    * signal is aborted.
    */
   take(accountId: string, signal: AbortSignal): Promise<() => void>;
-  held(): number;
+  inUse(): number;
   waiting(): number;
 }
 
 interface Account {
-  held: number;
+  inUse: number;
   queue: Set<() => void>;
 }
 
 /**
- * A semaphore that is fair between accounts: a released slot goes to the account that holds the fewest, among equals to the one
+ * A semaphore that is fair between accounts: a released slot goes to the account that uses the fewest, among equals to the one
  * that released a slot longest ago, and within an account to the caller that has waited longest. So a single account can use all slots, and
  * another one waits for one slot, not for the first one's queue.
  */
 export function createFairSlots({ slots, slotsEach = slots, queue: limits }: FairSlotLimits): FairSlots {
-  /** Accounts that hold slots or wait, in the order of their last release. */
+  /** Accounts that use slots or wait, in the order of their last release. */
   const accounts = new Map<string, Account>();
-  let held = 0;
+  let inUse = 0;
 
   function nextToEnter(): Account | undefined {
     let next: Account | undefined;
     for (const account of accounts.values()) {
-      if (account.queue.size === 0 || account.held >= slotsEach) continue;
-      if (next === undefined || account.held < next.held) next = account;
+      if (account.queue.size === 0 || account.inUse >= slotsEach) continue;
+      if (next === undefined || account.inUse < next.inUse) next = account;
     }
     return next;
   }
 
   function enter(accountId: string, account: Account): () => void {
-    held += 1;
-    account.held += 1;
+    inUse += 1;
+    account.inUse += 1;
     return () => {
-      held -= 1;
-      account.held -= 1;
+      inUse -= 1;
+      account.inUse -= 1;
       accounts.delete(accountId);
-      if (account.held > 0 || account.queue.size > 0) accounts.set(accountId, account);
+      if (account.inUse > 0 || account.queue.size > 0) accounts.set(accountId, account);
       admitNext();
     };
   }
 
   function admitNext(): void {
-    if (held >= slots) return;
+    if (inUse >= slots) return;
     const [first] = nextToEnter()?.queue ?? [];
     first?.();
   }
 
   function forgetIfIdle(accountId: string, account: Account): void {
-    if (account.held === 0 && account.queue.size === 0) accounts.delete(accountId);
+    if (account.inUse === 0 && account.queue.size === 0) accounts.delete(accountId);
   }
 
   async function wait(accountId: string, account: Account, signal: AbortSignal): Promise<() => void> {
@@ -105,16 +105,16 @@ export function createFairSlots({ slots, slotsEach = slots, queue: limits }: Fai
       signal.throwIfAborted();
       let account = accounts.get(accountId);
       if (account === undefined) {
-        account = { held: 0, queue: new Set() };
+        account = { inUse: 0, queue: new Set() };
         accounts.set(accountId, account);
       }
-      if (held < slots && account.held < slotsEach) return enter(accountId, account);
+      if (inUse < slots && account.inUse < slotsEach) return enter(accountId, account);
       if (limits?.maxWaitingEach !== undefined && account.queue.size >= limits.maxWaitingEach) {
         throw limits.refuse("queue full");
       }
       return await wait(accountId, account, signal);
     },
-    held: () => held,
+    inUse: () => inUse,
     waiting: () => accounts.values().reduce((sum, { queue }) => sum + queue.size, 0),
   };
 }

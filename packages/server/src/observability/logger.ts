@@ -1,4 +1,5 @@
 import pino, { type Logger } from "pino";
+import { type RequestRecord, requestLine } from "./request-line.ts";
 import { watchDatabase } from "./watch-database.ts";
 
 export type { Logger };
@@ -9,8 +10,8 @@ const flushIntervalMs = 1_000;
 
 export interface Log {
   logger: Logger;
-  /** Logs a request at level info. There are too many of these lines to write each by itself. */
-  request(record: Readonly<Record<string, unknown>>): void;
+  /** Logs a request. There are too many of these lines to write each by itself. A terminal shows the key's name. */
+  request(record: RequestRecord, level: "info" | "debug", keyName: string | undefined): void;
   /** To be called with each database failure; the first of an outage is logged. */
   storeFailed(error: unknown): void;
   /** To be called after each successful statement; logs the end of an outage. */
@@ -25,7 +26,7 @@ const maxWaitingBytes = 64 * 1024 * 1024;
 /** Loaded only for a terminal: it takes 3 MB. */
 function readableLines() {
   const pretty: typeof import("pino-pretty") = require("pino-pretty");
-  return pretty({ sync: true, translateTime: "SYS:HH:MM:ss.l", singleLine: true, ignore: "pid,hostname" });
+  return pretty({ sync: true, translateTime: "SYS:HH:MM:ss", singleLine: true, ignore: "pid,hostname" });
 }
 
 /** Logs to standard output: JSON lines, or readable lines on a terminal. */
@@ -50,25 +51,25 @@ export function createLog(level: string): Log {
     },
   };
   const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, inOrder);
-  const infoLevel = pino.levels.values.info;
-  let head = { atMs: 0, text: "" };
+  let now = { atMs: 0, text: "" };
 
-  /** The start of every request line; the date is formatted once a millisecond. */
-  function lineHead(): string {
+  /** The time in every request line, formatted once a millisecond. */
+  function timeText(): string {
     const atMs = Date.now();
-    if (atMs === head.atMs) return head.text;
-    head = { atMs, text: `{"level":${infoLevel},"time":"${new Date(atMs).toISOString()}",` };
-    return head.text;
+    if (atMs !== now.atMs) now = { atMs, text: new Date(atMs).toISOString() };
+    return now.text;
   }
 
   const store = watchDatabase(logger);
   setInterval(writeBatch, flushIntervalMs).unref();
   return {
     logger,
-    request(record) {
-      if (!logger.isLevelEnabled("info")) return;
-      batch += `${lineHead()}"msg":"request",${JSON.stringify(record).slice(1)}\n`;
-      if (isReadable || batch.length >= batchCharacters) writeBatch();
+    request(record, level, keyName) {
+      if (!logger.isLevelEnabled(level)) return;
+      if (isReadable) return void destination.write(`${requestLine(record, keyName, new Date())}\n`);
+      const head = `"level":${pino.levels.values[level]},"time":"${timeText()}","msg":"request"`;
+      batch += `{${head},${JSON.stringify(record).slice(1)}\n`;
+      if (batch.length >= batchCharacters) writeBatch();
     },
     storeFailed: store.failed,
     storeResponded: store.responded,

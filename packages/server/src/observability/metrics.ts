@@ -14,6 +14,23 @@ const watched = {
   presage_memory_budget_bytes: "Limit of presage_memory_held_bytes; beyond it requests get 503.",
 } as const;
 
+const watchedReplicas = {
+  presage_replica_in_flight: "Requests that a replica has not answered yet.",
+  presage_replica_up: "1 if the replica is asked like any other, 0 if it is ejected or returning.",
+  presage_replica_ejections: "How often the replica was ejected.",
+  presage_replica_requests: "Requests that the replica was sent.",
+  presage_replica_prefix_requests:
+    "Those of presage_replica_requests that came to the replica because of their trajectory.",
+  presage_replica_latency_seconds:
+    "Moving average of the replica's latency. Absent before its first response.",
+} as const;
+
+/** The figures of one replica, by metric. */
+export type ReplicaFigures = { deployment: string; replica: string } & Record<
+  keyof typeof watchedReplicas,
+  number | undefined
+>;
+
 /** Names and units follow Prometheus' conventions. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -65,6 +82,25 @@ export function createMetrics() {
       help: "API key checks by outcome (cached, looked_up, refused, unavailable).",
       labelNames: ["outcome"],
     }),
+    /** Reads the figures of all replicas whenever the metrics are read. */
+    watchReplicas(read: () => ReplicaFigures[]) {
+      for (const name of Object.keys(watchedReplicas) as (keyof typeof watchedReplicas)[]) {
+        new Gauge({
+          name,
+          help: watchedReplicas[name],
+          labelNames: ["deployment", "replica"],
+          registers,
+          collect() {
+            // A deployment may have been removed.
+            this.reset();
+            for (const { deployment, replica, ...figures } of read()) {
+              const value = figures[name];
+              if (value !== undefined) this.set({ deployment, replica }, value);
+            }
+          },
+        });
+      }
+    },
     /** Reads these numbers whenever the metrics are read. */
     watch(counts: Record<keyof typeof watched, () => number>) {
       for (const name of Object.keys(watched) as (keyof typeof watched)[]) {

@@ -17,7 +17,7 @@ export function watchDatabase(logger: Logger): DatabaseWatch {
 }
 
 /** The database's own message and code, without the rest of its error: the details may contain a row. */
-function reasonOf(error: unknown): { reason: string; code: string | undefined } {
+export function reasonOf(error: unknown): { reason: string; code: string | undefined } {
   if (error instanceof AggregateError && error.message === "") return reasonOf(error.errors[0]);
   if (!(error instanceof Error)) return { reason: String(error), code: undefined };
   if (error.cause instanceof Error) return reasonOf(error.cause);

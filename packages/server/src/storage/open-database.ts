@@ -1,7 +1,9 @@
+import { resolve } from "node:path";
 import { type Dialect, Kysely, sql } from "kysely";
 import pRetry from "p-retry";
 import { ServiceError } from "../errors.ts";
 import type { QueueLimits } from "../limits/fair-slots.ts";
+import { hasPostgresSchema, hasSqliteSchema } from "./has-schema.ts";
 import { migrate, NewerSchemaError } from "./migrate.ts";
 import type { PostgresLimits, PostgresListeners } from "./postgres/postgres-dialect.ts";
 import { createReader, createWriter } from "./reader.ts";
@@ -63,9 +65,25 @@ export class OpenDatabaseError extends Error {
   }
 }
 
-/** Whether `url` is an in-memory database: every process has its own, which is lost when it ends. */
+/** There is no database of Presage at the URL, and the caller did not want one created. */
+export class NoDatabaseError extends Error {
+  constructor(place: string) {
+    super(
+      `There is no Presage database at ${place}. Check PRESAGE_DATABASE_URL and the current folder; npx presage migrate, or the server's first start, creates a database.`,
+    );
+    this.name = "NoDatabaseError";
+  }
+}
+
+export function isSqlite(url: string): boolean {
+  return url.startsWith(sqliteScheme);
+}
+
+/** An in-memory database: every process has its own, which is lost when it ends. */
+export const inMemoryUrl = sqliteScheme + inMemoryPath;
+
 export function isInMemory(url: string): boolean {
-  return url === sqliteScheme + inMemoryPath;
+  return url === inMemoryUrl;
 }
 
 export interface OpenedDatabase extends Store {
@@ -77,6 +95,11 @@ export interface OpenedDatabase extends Store {
   destroy(): Promise<void>;
 }
 
+export interface OpenOptions {
+  /** Throws a `NoDatabaseError` instead of creating a database. */
+  mustExist?: boolean;
+}
+
 /**
  * Opens the database at `url` (`sqlite:PATH`, `sqlite::memory:` or `postgres://…`) and brings its schema up to date.
  * `onConnectionLost` is called when an idle connection is lost, `onSuccess` after each successful statement.
@@ -85,22 +108,24 @@ export async function openDatabase(
   url: string,
   onConnectionLost: (error: Error) => void,
   onSuccess: () => void = () => {},
+  options: OpenOptions = {},
 ): Promise<OpenedDatabase> {
   try {
-    return await connectAndMigrate(url, onConnectionLost, onSuccess);
+    return await connectAndMigrate(url, { onConnectionLost, onSuccess }, options);
   } catch (error) {
-    throw error instanceof NewerSchemaError ? error : new OpenDatabaseError(error);
+    if (error instanceof NewerSchemaError || error instanceof NoDatabaseError) throw error;
+    throw new OpenDatabaseError(error);
   }
 }
 
 async function connectAndMigrate(
   url: string,
-  onConnectionLost: (error: Error) => void,
-  onSuccess: () => void,
+  listeners: Required<PostgresListeners>,
+  options: OpenOptions,
 ): Promise<OpenedDatabase> {
-  const connected = url.startsWith(sqliteScheme)
-    ? await connectSqlite(url.slice(sqliteScheme.length), onSuccess)
-    : await connectPostgres(url, { onConnectionLost, onSuccess });
+  const connected = isSqlite(url)
+    ? await connectSqlite(url.slice(sqliteScheme.length), listeners.onSuccess, options)
+    : await connectPostgres(url, listeners, options);
   const { closeReaders, ...opened } = connected;
   return {
     ...opened,
@@ -134,7 +159,12 @@ const readerQueue: QueueLimits = {
   refuse: refuseRead,
 };
 
-async function connectSqlite(path: string, onSuccess: () => void): Promise<Connected> {
+async function connectSqlite(
+  path: string,
+  onSuccess: () => void,
+  { mustExist }: OpenOptions,
+): Promise<Connected> {
+  if (mustExist && !hasSqliteSchema(path)) throw new NoDatabaseError(resolve(path));
   const database = openSqliteDatabase(path, onSuccess);
   const migrated = await migrate(database);
   // An in-memory database belongs to its one connection.
@@ -176,14 +206,27 @@ async function connectSqlite(path: string, onSuccess: () => void): Promise<Conne
   };
 }
 
-async function connectPostgres(url: string, listeners: PostgresListeners): Promise<Connected> {
-  const { postgresDialect } = await import("./postgres/postgres-dialect.ts");
-  const migrating = new Kysely<Tables>({
-    dialect: postgresDialect(url, { ...listeners, limits: migratingLimits }),
+async function connectPostgres(
+  url: string,
+  listeners: PostgresListeners,
+  { mustExist }: OpenOptions,
+): Promise<Connected> {
+  const [{ postgresDialect }, { whilePostgresResponds }] = await Promise.all([
+    import("./postgres/postgres-dialect.ts"),
+    import("./postgres/while-postgres-responds.ts"),
+  ]);
+  const migrated = await whilePostgresResponds(url, async (signal) => {
+    const migrating = new Kysely<Tables>({
+      dialect: postgresDialect(url, { ...listeners, limits: migratingLimits, signal }),
+    });
+    const prepare = async () => {
+      if (mustExist && !(await hasPostgresSchema(migrating)))
+        throw new NoDatabaseError(withoutCredentials(url));
+      await checkEncoding(migrating);
+      return await migrateBetweenReads(migrating, signal);
+    };
+    return await prepare().finally(() => migrating.destroy());
   });
-  const migrated = await checkEncoding(migrating)
-    .then(() => migrateBetweenReads(migrating))
-    .finally(() => migrating.destroy());
   const dialect = shareConnections(postgresDialect(url, { ...listeners, limits }));
   const database = new Kysely<Tables>({ dialect });
   const writer = createWriter(dialect, {
@@ -217,15 +260,22 @@ function shareConnections(dialect: Dialect): Dialect {
 }
 
 /** A migration that waits too long for a table in use is rolled back and retried, so that other statements can proceed in between. */
-async function migrateBetweenReads(database: Database): Promise<string[]> {
+async function migrateBetweenReads(database: Database, signal: AbortSignal): Promise<string[]> {
   return await pRetry(() => migrate(database), {
     retries: Number.POSITIVE_INFINITY,
+    signal,
     maxRetryTime: migratingPatienceMs,
     minTimeout: 500,
     maxTimeout: 5_000,
     randomize: true,
     shouldRetry: ({ error }) => isLockTimeout(error),
   });
+}
+
+/** The host and name of a PostgreSQL database. */
+function withoutCredentials(url: string): string {
+  const { host, pathname } = new URL(url);
+  return `postgres://${host}${pathname}`;
 }
 
 /** In other encodings, SQL_ASCII above all, texts would be cut and measured in bytes. */

@@ -55,7 +55,7 @@ export function refuseLargePage(bytes: readonly number[], what: string, wayOut: 
   const total = sumOf(bytes);
   if (bytes.length <= 1 || total <= maxPageBytes) return;
   throw new ServiceError(
-    "body_too_large",
+    "page_too_large",
     `The ${bytes.length} ${what} of this page have ${inMegabytes(total)} MB of text; the limit is ${inMegabytes(maxPageBytes)} MB. ${wayOut}`,
   );
 }

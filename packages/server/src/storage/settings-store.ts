@@ -26,3 +26,53 @@ export async function claimOnce(database: Database, name: string): Promise<boole
     .executeTakeFirst();
   return claimed !== undefined;
 }
+
+const instancePrefix = "instance:";
+/** Servers that crashed are not removed, so only the newest are kept: far more than run on one database at once. */
+const maxInstances = 100;
+
+/** A server that was started on this database, and has not stopped unless it crashed. */
+export interface ServerInstance {
+  id: string;
+  /** Where browsers reach it. Others may share the address. */
+  address: string;
+}
+
+/** Notes a server that starts. Its id is a UUID of version 7, so ids are in the order of starts. */
+export async function noteInstance(database: Database, { id, address }: ServerInstance): Promise<void> {
+  await database
+    .insertInto("settings")
+    .values({ name: instancePrefix + id, value: address })
+    .execute();
+  await database
+    .deleteFrom("settings")
+    .where("name", "like", `${instancePrefix}%`)
+    .where("name", "not in", (settings) =>
+      settings
+        .selectFrom("settings")
+        .select("name")
+        .where("name", "like", `${instancePrefix}%`)
+        .orderBy("name", "desc")
+        .limit(maxInstances),
+    )
+    .execute();
+}
+
+/** Every server that was started and has not been forgotten, newest first. */
+export async function readInstances(database: Database): Promise<ServerInstance[]> {
+  const noted = await database
+    .selectFrom("settings")
+    .select(["name", "value"])
+    .where("name", "like", `${instancePrefix}%`)
+    .orderBy("name", "desc")
+    .execute();
+  return noted.map(({ name, value }) => ({ id: name.slice(instancePrefix.length), address: value }));
+}
+
+/** Forgets a server that stops. */
+export async function forgetInstance(database: Database, id: string): Promise<void> {
+  await database
+    .deleteFrom("settings")
+    .where("name", "=", instancePrefix + id)
+    .execute();
+}

@@ -53,11 +53,11 @@ test.each([
   "SQLITE_TOOBIG",
   "EPIPE",
   "unauthenticated",
-])("%s is not the database's fault", (code) => {
+])("%s does not count as the database's", (code) => {
   expect(isStoreUnavailable(withCode(code))).toBe(false);
 });
 
-test("values without an error code are not the database's fault", () => {
+test("values without an error code do not count as the database's", () => {
   for (const value of [undefined, "SQLITE_BUSY", { code: "SQLITE_BUSY" }, new Error("SQLITE_BUSY")]) {
     expect(isStoreUnavailable(value)).toBe(false);
   }

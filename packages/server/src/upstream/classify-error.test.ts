@@ -9,6 +9,31 @@ const cases: [name: string, status: number, body: unknown, category: string][] =
     "context_exceeded",
   ],
   [
+    "the prompt is longer than what is available now",
+    400,
+    {
+      error: {
+        message: "The prompt is longer than the context length currently available to the model.",
+      },
+    },
+    "context_exceeded",
+  ],
+  [
+    "LM Studio cannot keep the prompt",
+    400,
+    {
+      error:
+        "The number of tokens to keep from the initial prompt is greater than the context length. Try to load the model with a larger context length",
+    },
+    "context_exceeded",
+  ],
+  [
+    "llama.cpp cannot shift its context",
+    500,
+    { error: { code: 500, message: "context shift is disabled", type: "server_error" } },
+    "context_exceeded",
+  ],
+  [
     "Anthropic says that the prompt is too long",
     400,
     {
@@ -59,7 +84,7 @@ const cases: [name: string, status: number, body: unknown, category: string][] =
     "upstream",
   ],
   ["an overflow in a page that is no JSON does not count", 400, "<p>maximum context length</p>", "upstream"],
-  ["a list of faults is no message", 422, { detail: [{ msg: "maximum context length" }] }, "upstream"],
+  ["a list of issues is no message", 422, { detail: [{ msg: "maximum context length" }] }, "upstream"],
   ["a body that is a JSON string is no message", 400, '"maximum context length"', "upstream"],
   ["429", 429, "", "rate_limit"],
   ["503", 503, "", "unavailable"],

@@ -3,15 +3,16 @@ import { type StatedError, UpstreamError } from "../errors.ts";
 
 const maxBodyCharacters = 4_096;
 
-/** How servers say that the input does not fit: SGLang, vLLM, OpenAI, llama.cpp, TGI, Anthropic, Gemini, Bedrock. */
+/** How servers say that the input does not fit: SGLang, vLLM, OpenAI, llama.cpp, LM Studio, TGI, Anthropic, Gemini, Bedrock. */
 const contextOverflow = [
   /maximum context length/i,
-  /longer than the (model'?s context|maximum model) length/i,
+  /(longer|greater) than the ((model'?s )?context|maximum model) length/i,
   /exceeds? the (available|model'?s|maximum) context/i,
   /`?inputs`? tokens \+ `?max_new_tokens`? must be/i,
   /`?inputs`? must have less than \d+ tokens/i,
   /context (length|window|size) (is |was )?(exceeded|too small)/i,
   /prompt is too long/i,
+  /context shift is disabled/i,
   /maximum prompt length is/i,
   /input token count .{0,40}exceeds the maximum number of tokens/i,
   /input is too long for (the )?requested model/i,

@@ -1,7 +1,13 @@
 import type { Usage } from "@presage/contract";
 import { classifyCarriedError, isObject, unexpectedResponse } from "./classify-error.ts";
 import type { CompleteResponse } from "./send-once.ts";
-import type { CompletionBody, CompletionChoice, ModelList, UpstreamCompletion } from "./upstream.ts";
+import type {
+  CompletionBody,
+  CompletionChoice,
+  ListedModel,
+  ModelList,
+  UpstreamCompletion,
+} from "./upstream.ts";
 
 /** More than any model reads or writes in one call. A larger count is a mistake. */
 const maxTokens = 1e9;
@@ -9,7 +15,7 @@ const thinkStart = "<think>";
 const thinkEnd = "</think>";
 
 /** Accepts a 2xx response that is a chat completion. Throws an `UpstreamError` for anything else. */
-export function checkCompletion(response: CompleteResponse): UpstreamCompletion {
+export function checkCompletion(response: CompleteResponse): Omit<UpstreamCompletion, "deployment"> {
   const body = parse(response);
   if (!isObject(body)) throw unexpected(response, "a chat completion", "it is not a JSON object");
   if (isObject(body.error) || typeof body.error === "string")
@@ -23,8 +29,11 @@ export function checkModelList(response: CompleteResponse): ModelList {
   const body = parse(response);
   const models: unknown = isObject(body) ? body.data : undefined;
   if (!Array.isArray(models)) throw unexpected(response, "a list of models", "it has no `data`");
-  const ids = models.map((model: unknown) => (isObject(model) ? model.id : undefined));
-  return { bytes: response.bytes, ids: ids.filter((id) => typeof id === "string") };
+  return { bytes: response.bytes, models: models.filter(isListedModel) };
+}
+
+function isListedModel(model: unknown): model is ListedModel {
+  return isObject(model) && typeof model.id === "string";
 }
 
 function parse(response: CompleteResponse): unknown {

@@ -1,9 +1,10 @@
 import { defined } from "../defined.ts";
 import { ServiceError, UpstreamError } from "../errors.ts";
 import { readBodyWithin } from "../limits/read-body-within.ts";
+import type { TraceHeaders } from "../observability/tracing.ts";
 import { classifyError } from "./classify-error.ts";
 import { type UnreachableReason, unreachableReason } from "./unreachable-reason.ts";
-import type { UpstreamOptions } from "./upstream.ts";
+import type { SessionHeader, UpstreamOptions } from "./upstream.ts";
 
 /** More than any completion needs. */
 const maxResponseBytes = 64 * 1024 * 1024;
@@ -18,6 +19,10 @@ export interface UpstreamCall {
   onResponseLength?: ((bytes: number) => void) | undefined;
   /** Takes no connection from the pool: the other side may have closed one unnoticed. */
   freshConnection?: boolean;
+  /** The client's, passed on. */
+  session?: SessionHeader | undefined;
+  /** Headers beside the usual ones. */
+  trace?: TraceHeaders | undefined;
 }
 
 /** A 2xx response, read whole. */
@@ -28,7 +33,7 @@ export interface CompleteResponse {
   text(): string;
 }
 
-export type Send = (call: UpstreamCall) => Promise<CompleteResponse>;
+export type Send<Call = UpstreamCall> = (call: Call) => Promise<CompleteResponse>;
 
 /** The connection failed before any response, so the request may be sent again. */
 export class NoResponseError extends UpstreamError {
@@ -43,12 +48,13 @@ export class NoResponseError extends UpstreamError {
   }
 }
 
-/** Sends one request and reads the whole response. Throws an `UpstreamError` for any status other than 2xx. */
+/** Sends one request to one address and reads the whole response. Throws an `UpstreamError` for any status other than 2xx. */
 export function createSendOnce({
   url,
   apiKey,
   keepAlive = true,
-}: Pick<UpstreamOptions, "url" | "apiKey" | "keepAlive">): Send {
+  firstByteTimeoutMs = 0,
+}: Pick<UpstreamOptions, "apiKey" | "keepAlive" | "firstByteTimeoutMs"> & { url: string }): Send {
   const headers: Record<string, string> = defined({
     "content-type": "application/json",
     accept: "application/json",
@@ -59,12 +65,26 @@ export function createSendOnce({
   const withoutCredential = (text: string) =>
     credentials.reduce((rest, credential) => rest.replaceAll(credential, "[redacted]"), text);
 
-  return async ({ method, path, body, signal, onResponseLength, freshConnection }) => {
+  return async ({
+    method,
+    path,
+    body,
+    signal: callSignal,
+    onResponseLength,
+    freshConnection,
+    session,
+    trace,
+  }) => {
     let response: Response;
+    const firstByte = firstByteTimeoutMs === 0 ? undefined : startFirstByteTimer(firstByteTimeoutMs);
+    const signal = firstByte === undefined ? callSignal : AbortSignal.any([callSignal, firstByte.signal]);
     try {
       response = await fetch(url + path, {
         method,
-        headers,
+        headers:
+          session === undefined && trace === undefined
+            ? headers
+            : { ...headers, ...(session && { [session.name]: session.value }), ...trace },
         signal,
         // A redirect would send the credential to a host that nobody configured.
         redirect: "manual",
@@ -75,6 +95,8 @@ export function createSendOnce({
       });
     } catch (error) {
       throw signal.aborted ? signal.reason : toConnectionError(error);
+    } finally {
+      firstByte?.end();
     }
     const { status, ok: isSuccess } = response;
     const bytes = await readResponse(response, signal, onResponseLength);
@@ -83,6 +105,19 @@ export function createSendOnce({
     const retryAfter = response.headers.get("retry-after") ?? undefined;
     throw classifyError({ status, body: text(), retryAfter });
   };
+}
+
+/** Its signal is aborted if the response has not begun in time. */
+function startFirstByteTimer(timeoutMs: number): { signal: AbortSignal; end(): void } {
+  const controller = new AbortController();
+  const timer = setTimeout(
+    () =>
+      controller.abort(
+        new UpstreamError("timeout", `The upstream did not begin its response within ${timeoutMs} ms.`),
+      ),
+    timeoutMs,
+  );
+  return { signal: controller.signal, end: () => clearTimeout(timer) };
 }
 
 async function readResponse(
@@ -124,7 +159,7 @@ function toConnectionError(error: unknown): UpstreamError {
 
 function toBrokenResponseError(error: unknown, status: number): UpstreamError | ServiceError {
   if (error instanceof ServiceError) {
-    if (error.code !== "body_too_large") return error;
+    if (error.code !== "memory_exceeded") return error;
     const message =
       "The upstream's response needs more memory than one request may use (PRESAGE_MEMORY_BUDGET_BYTES).";
     return new UpstreamError("upstream", message, { status, cause: error });

@@ -1,54 +1,85 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
 import { UpstreamError } from "../errors.ts";
+import type { ReplicaCall, Replicas } from "./replicas/replicas.ts";
 import { retryAfterMs } from "./retry-after-ms.ts";
-import { type CompleteResponse, NoResponseError, type Send, type UpstreamCall } from "./send-once.ts";
+import { type CompleteResponse, NoResponseError } from "./send-once.ts";
 
 const minPauseMs = 50;
 const maxPauseMs = 2_000;
 
+interface RetryLimits {
+  retries: number;
+  /** Called before each retry, where retries are bounded beyond this one call. */
+  mayRetry?: (() => boolean) | undefined;
+}
+
 /**
  * The only loop that retries an upstream: after a refused or reset connection or a 503, with growing, jittered pauses and
  * never before the upstream's `Retry-After`. If that is longer than our longest pause, there is no retry and the `Retry-After`
- * goes to the client.
+ * goes to the client. Each retry goes to a replica that was not asked before, if there is one; the first after a refused or reset
+ * connection at once.
  */
 export function sendWithRetries(
-  send: Send,
-  call: UpstreamCall,
-  retries: number,
-  mayRetry: () => boolean = () => true,
+  replicas: Replicas,
+  call: ReplicaCall,
+  limits: RetryLimits,
 ): Promise<CompleteResponse> {
-  const firstTry = send(call);
+  const firstTry = replicas.send(call);
   // Only a failed call pays for the loop, which takes the failed try as its first.
-  return retries === 0 ? firstTry : firstTry.catch(() => sendAgain(send, call, retries, mayRetry, firstTry));
+  return limits.retries === 0 ? firstTry : firstTry.catch(() => sendAgain(replicas, call, limits, firstTry));
 }
 
-function sendAgain(
-  send: Send,
-  call: UpstreamCall,
-  retries: number,
-  mayRetry: () => boolean,
+async function sendAgain(
+  replicas: Replicas,
+  call: ReplicaCall,
+  { retries, mayRetry = () => true }: RetryLimits,
   firstTry: Promise<CompleteResponse>,
 ): Promise<CompleteResponse> {
   const { signal } = call;
+  const { retryShare } = replicas;
+  let failovers = 0;
+  let isCounted = false;
+
+  const mayCount = (): boolean => {
+    if (retryShare === undefined) return true;
+    const isTaken = retryShare.take(replicas.inFlight(), isCounted);
+    isCounted ||= isTaken;
+    return isTaken;
+  };
+  const failOver = (error: unknown): Promise<CompleteResponse> => {
+    const mayGo =
+      replicas.mayFailOver(call, error) && (replicas.isFailoverFree() || mayCount()) && mayRetry();
+    if (!mayGo) throw error;
+    failovers = 1;
+    return replicas.send({ ...call, freshConnection: true });
+  };
   const attempt = (number: number) =>
     // Every pooled connection may be dead; the last try does not depend on them.
-    number === 1 ? firstTry : send({ ...call, freshConnection: number > retries });
-  return pRetry(attempt, {
-    retries,
-    signal,
-    minTimeout: minPauseMs,
-    maxTimeout: maxPauseMs,
-    randomize: true,
-    async shouldRetry({ error }) {
-      if (error instanceof NoResponseError) return mayRetry();
-      // Some servers report a context overflow as a 503; a retry would not make it fit.
-      if (!(error instanceof UpstreamError) || error.status !== 503 || error.category !== "unavailable")
-        return false;
-      const pauseMs = retryAfterMs(error.retryAfter);
-      if (pauseMs > maxPauseMs || !mayRetry()) return false;
-      await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
-      return true;
-    },
-  });
+    number === 1
+      ? firstTry.catch(failOver)
+      : replicas.send({ ...call, freshConnection: number + failovers > retries });
+
+  try {
+    return await pRetry(attempt, {
+      retries,
+      signal,
+      minTimeout: minPauseMs,
+      maxTimeout: maxPauseMs,
+      randomize: true,
+      async shouldRetry({ error, attemptNumber }) {
+        if (attemptNumber + failovers > retries) return false;
+        if (error instanceof NoResponseError) return mayCount() && mayRetry();
+        // Some servers report a context overflow as a 503; a retry would not make it fit.
+        if (!(error instanceof UpstreamError) || error.status !== 503 || error.category !== "unavailable")
+          return false;
+        const pauseMs = retryAfterMs(error.retryAfter);
+        if (pauseMs > maxPauseMs || !mayCount() || !mayRetry()) return false;
+        await sleep(pauseMs, undefined, { signal }).catch(() => signal.throwIfAborted());
+        return true;
+      },
+    });
+  } finally {
+    if (isCounted) retryShare?.release();
+  }
 }

@@ -1,9 +1,14 @@
 import type { ByteBudget } from "../limits/byte-budget.ts";
+import type { TraceHeaders } from "../observability/tracing.ts";
+import type { ReplicaState } from "./replicas/replica-health.ts";
+import type { Replicas } from "./replicas/replicas.ts";
 
 /** Where the deployment is and how to call it. */
 export interface UpstreamOptions {
-  /** Base URL including `/v1`, without a trailing slash. */
-  url: string;
+  /** The deployment's name. */
+  name: string;
+  /** Base URL of each replica, including `/v1`, without a trailing slash. */
+  urls: readonly string[];
   apiKey: string | undefined;
   /** Absent: read from the upstream. */
   model: string | undefined;
@@ -15,6 +20,16 @@ export interface UpstreamOptions {
   memory?: ByteBudget;
   /** Whether a connection is used for more than one call. Absent: true. */
   keepAlive?: boolean;
+  /** Maximum requests in flight at one replica. Absent: no maximum. */
+  maxInFlightPerReplica?: number;
+  /** How long a replica may take to begin a response. Absent or 0: until the deadline. */
+  firstByteTimeoutMs?: number;
+  /** Whether all replicas may be out, because another deployment takes over. Absent: false. */
+  hasFallback?: boolean;
+  /** Called when a replica is ejected, and when it is back. */
+  onReplicaChange?: (url: string, state: ReplicaState) => void;
+  /** A monotonic clock. Absent: the process's. */
+  nowMs?: () => number;
 }
 
 /** A chat completion as the upstream sent it. */
@@ -23,6 +38,8 @@ export interface UpstreamCompletion {
   bytes: Uint8Array<ArrayBuffer>;
   /** The same, parsed. */
   body: CompletionBody;
+  /** The name of the deployment that sent it. */
+  deployment: string;
 }
 
 /** The parts of a completion that are certain to be present; all others are read leniently. */
@@ -37,7 +54,11 @@ export interface CompletionChoice extends Record<string, unknown> {
 export interface ModelList {
   /** The bytes of the response, unchanged. */
   bytes: Uint8Array<ArrayBuffer>;
-  ids: string[];
+  models: ListedModel[];
+}
+
+export interface ListedModel extends Record<string, unknown> {
+  id: string;
 }
 
 /** A chat-completions request. `model` is filled in if it is absent. */
@@ -46,13 +67,34 @@ export interface CompletionRequest extends Record<string, unknown> {
   messages: readonly { role: string; content: string }[];
 }
 
+/** The header by which a client says that requests belong together. It goes on to the upstream. */
+export interface SessionHeader {
+  name: string;
+  value: string;
+}
+
+/** What a completion is for, as the log and the metrics tell outages apart. */
+export type Purpose = "predictions" | "judges";
+
+export interface CompletionOptions {
+  /** Absent: a prediction. */
+  purpose?: Purpose;
+  /** Called before each retry, where retries are bounded beyond this one call. */
+  mayRetry?: (() => boolean) | undefined;
+  session?: SessionHeader | undefined;
+  /** Sent with every try. */
+  trace?: TraceHeaders | undefined;
+}
+
 export interface Upstream {
   /** Requests one completion. Throws `UpstreamError`, or `ClientDisconnectedError` once `clientSignal` is aborted. */
   complete(
     request: CompletionRequest,
     clientSignal: AbortSignal,
-    /** Called before each retry, where retries are bounded beyond this one call. */
-    mayRetry?: () => boolean,
+    options?: CompletionOptions,
   ): Promise<UpstreamCompletion>;
   listModels(clientSignal: AbortSignal): Promise<ModelList>;
+  /** The served model as far as it is known: the configured one, or the one that the upstream listed. */
+  model(): string | undefined;
+  readonly replicas: Replicas;
 }

@@ -1,18 +1,19 @@
+import { defined } from "../defined.ts";
 import { UpstreamError } from "../errors.ts";
 import type { Logger } from "../observability/logger.ts";
 import { watchOutage } from "../observability/watch-outage.ts";
 import { NoResponseError } from "./send-once.ts";
 import type { UnreachableReason } from "./unreachable-reason.ts";
-import type { Upstream } from "./upstream.ts";
+import type { Purpose, Upstream } from "./upstream.ts";
 
 /** Counts a call for which an upstream could not be reached. */
-export type CountUnreachable = (upstream: "predictions" | "judges", reason: UnreachableReason) => void;
+export type CountUnreachable = (upstream: Purpose, reason: UnreachableReason) => void;
 
-export interface OutageObservers {
+interface OutageObservers {
   logger: Pick<Logger, "warn">;
-  /** What the upstream is used for. */
-  upstream: "predictions" | "judges";
-  count: CountUnreachable | undefined;
+  /** The deployment's name, where there may be several. */
+  deployment?: string | undefined;
+  count?: CountUnreachable | undefined;
 }
 
 /**
@@ -20,33 +21,38 @@ export interface OutageObservers {
  * Clients are not told why, as it is about our network and not about their request.
  */
 export function watchOutages(
-  { complete, listModels }: Upstream,
-  { logger, upstream, count }: OutageObservers,
+  { complete, listModels, ...rest }: Upstream,
+  { logger, deployment, count }: OutageObservers,
 ): Upstream {
-  const outage = watchOutage(logger, {
-    begins: "the upstream cannot be reached",
-    ends: "the upstream answers again",
-    fields: { upstream },
-  });
+  function createWatch(upstream: Purpose) {
+    const outage = watchOutage(logger, {
+      begins: "the upstream cannot be reached",
+      ends: "the upstream answers again",
+      fields: defined({ upstream, deployment }),
+    });
 
-  function recordFailure(error: unknown): void {
-    if (error instanceof NoResponseError) {
-      const { reason, code } = error;
-      count?.(upstream, reason);
-      outage.failed(reason, () => ({ reason, code }));
+    function recordFailure(error: unknown): void {
+      if (error instanceof NoResponseError) {
+        const { reason, code } = error;
+        count?.(upstream, reason);
+        outage.failed(reason, () => ({ reason, code }));
+      }
+      // It responded, though with an error.
+      else if (error instanceof UpstreamError && error.status !== undefined) outage.responded();
     }
-    // It responded, though with an error.
-    else if (error instanceof UpstreamError && error.status !== undefined) outage.responded();
+
+    // Beside the call instead of around it: thousands wait at once.
+    return <Answer>(call: Promise<Answer>): Promise<Answer> => {
+      call.then(outage.responded, recordFailure);
+      return call;
+    };
   }
 
-  // Beside the call instead of around it: thousands wait at once.
-  function watch<Answer>(call: Promise<Answer>): Promise<Answer> {
-    call.then(outage.responded, recordFailure);
-    return call;
-  }
-
+  const watch = { predictions: createWatch("predictions"), judges: createWatch("judges") };
   return {
-    complete: (...call) => watch(complete(...call)),
-    listModels: (clientSignal) => watch(listModels(clientSignal)),
+    ...rest,
+    complete: (request, clientSignal, options) =>
+      watch[options?.purpose ?? "predictions"](complete(request, clientSignal, options)),
+    listModels: (clientSignal) => watch.predictions(listModels(clientSignal)),
   };
 }

@@ -67,10 +67,10 @@ onEachDatabase((testDatabase) => {
 
     test("are the same for every account and have its account id", async () => {
       const stranger = Bun.randomUUIDv7();
-      const theirs = await list({}, stranger);
-      const ours = await list({ offset: 3 });
-      expect(theirs).toEqual(ours.map((revision) => ({ ...revision, account_id: stranger })));
-      for (const revision of ours) {
+      const strangers = await list({}, stranger);
+      const owners = await list({ offset: 3 });
+      expect(strangers).toEqual(owners.map((revision) => ({ ...revision, account_id: stranger })));
+      for (const revision of owners) {
         expect(revision).toMatchObject({ revision: 1, labels: ["production"], account_id: accountId });
         expect(await findRevision(store.database, accountId, revision.id)).toEqual(revision);
       }

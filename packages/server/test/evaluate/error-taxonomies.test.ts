@@ -96,7 +96,7 @@ onEachDatabase((database) => {
     });
 
     test("reports every issue of the request", async () => {
-      const faults = await issuesOf(
+      const issues = await issuesOf(
         await post("", {
           error_taxonomy_id: "x",
           error_taxonomy_name: "",
@@ -105,7 +105,7 @@ onEachDatabase((database) => {
           labels: ["", "é".repeat(121), 1, "a\0b"],
         }),
       );
-      expect(locationsOf(faults)).toEqual([
+      expect(locationsOf(issues)).toEqual([
         { type: "uuid_parsing", loc: ["body", "error_taxonomy_id"] },
         { type: "string_too_short", loc: ["body", "error_taxonomy_name"] },
         { type: "bool_type", loc: ["body", "create_only_if_not_exists"] },
@@ -129,8 +129,8 @@ onEachDatabase((database) => {
       const nested = (levels: number): unknown[] => (levels === 1 ? [] : [nested(levels - 1)]);
       const long = (characters: number) => ({ a: "x".repeat(characters - '{"a":""}'.length) });
       for (const body of [long(1_000_001), nested(21), nested(200)]) {
-        const faults = await issuesOf(await post("", { error_taxonomy_name: "large", body }));
-        expect(locationsOf(faults)).toEqual([{ type: "value_error", loc: ["body", "body"] }]);
+        const issues = await issuesOf(await post("", { error_taxonomy_name: "large", body }));
+        expect(locationsOf(issues)).toEqual([{ type: "value_error", loc: ["body", "body"] }]);
       }
       for (const body of [long(1_000_000), nested(20)]) {
         expect((await create({ error_taxonomy_name: "large", body })).body).toEqual(body);
@@ -196,8 +196,8 @@ onEachDatabase((database) => {
 
     test("reports every issue of the query", async () => {
       const query = "error_taxonomy_id=x&name=%00&latest_revision_only=maybe&limit=1.5&offset=";
-      const faults = await issuesOf(await presage.call("GET", `${path}?${query}`));
-      expect(locationsOf(faults)).toEqual([
+      const issues = await issuesOf(await presage.call("GET", `${path}?${query}`));
+      expect(locationsOf(issues)).toEqual([
         { type: "uuid_parsing", loc: ["query", "error_taxonomy_id"] },
         { type: "value_error", loc: ["query", "name"] },
         { type: "bool_parsing", loc: ["query", "latest_revision_only"] },

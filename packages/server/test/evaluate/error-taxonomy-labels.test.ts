@@ -71,11 +71,11 @@ onEachDatabase((database) => {
       const many = Array.from({ length: 101 }, (_, index) => `label ${index}`);
       const labelled = await changeLabels("set-labels", revision, many.slice(1));
       expect(labelled.labels).toEqual(many.slice(1));
-      const faults = [
+      const issues = [
         ...(await issuesOf(await post(`/${revision.id}/set-labels`, { labels: many }))),
         ...(await issuesOf(await post(`/${revision.id}/set-labels`, { labels: [""] }))),
       ];
-      expect(locationsOf(faults)).toEqual([
+      expect(locationsOf(issues)).toEqual([
         { type: "too_long", loc: ["body", "labels"] },
         { type: "string_too_short", loc: ["body", "labels", 0] },
       ]);

@@ -1,67 +1,36 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { startPresage, type TestPresage, testKey } from "../support/presage/presage.ts";
-import { type Ran, runPresage } from "../support/presage/run-presage.ts";
+import { expect, test } from "bun:test";
+import { testKey } from "../support/presage/presage.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
+import { sampleLine, useEvaluateCommand } from "../support/presage/use-evaluate-command.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
-import { completion, startUpstream, type TestUpstream } from "../support/upstream/upstream.ts";
+import { completion } from "../support/upstream/upstream.ts";
 
-let directory: string;
-let upstream: TestUpstream;
-let presage: TestPresage;
-const { search } = evaluationResultsClient(() => presage);
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "presage-evaluate-"));
-  upstream = startUpstream();
-  presage = await startPresage({
-    PRESAGE_UPSTREAM_URL: upstream.url,
-    PRESAGE_DATABASE_URL: `sqlite:${join(directory, "presage.db")}`,
-  });
-});
-afterAll(async () => {
-  await presage.stop();
-  await upstream.stop();
-  await rm(directory, { recursive: true });
-});
-
-/** Writes lines to a new file and returns its path. */
-async function fileOf(lines: unknown[]): Promise<string> {
-  const path = join(directory, `${crypto.randomUUID()}.jsonl`);
-  await Bun.write(path, lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-  return path;
-}
+const command = useEvaluateCommand();
+const { search } = evaluationResultsClient(() => command.presage);
 
 async function linesOf(path: string): Promise<Record<string, unknown>[]> {
   const text = (await Bun.file(path).text()).trimEnd();
   return text.split("\n").map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** Runs the command on the database that the tests search. */
-function evaluate(file: string, ...more: string[]): Promise<Ran> {
-  const url = `sqlite:${join(directory, "presage.db")}`;
-  return runPresage(["evaluate", "--file", file, ...more], {
-    PRESAGE_DATABASE_URL: url,
-    PRESAGE_UPSTREAM_URL: upstream.url,
-  });
-}
-
-const sample = (output: string, gold: string) => ({
-  evaluated_model_output: output,
-  evaluated_model_gold_answer: gold,
-});
-
 test("evaluates every line, stores the results and prints a table at the end", async () => {
-  const file = await fileOf([sample("a", "a"), sample("a", "b"), sample("b", "b"), sample("c", "c")]);
+  const file = await command.fileOf([
+    sampleLine("a", "a"),
+    sampleLine("a", "b"),
+    sampleLine("b", "b"),
+    sampleLine("c", "c"),
+  ]);
   const out = `${file}.out`;
-  const ran = await evaluate(
+  const ran = await command.evaluate(
     file,
     ...["--evaluator", "exact-match", "--evaluator", "contains=system:default"],
     ...["--out", out, "--app", "cli", "--tag", "model=m 1", "--run-id", "run-1"],
   );
   expect([ran.code, ran.stdout]).toEqual([0, ""]);
-  expect(ran.stderr).toMatch(/exact-match-\S+ system:default +│ 4 +│ 3 +│ 75\.0 % +│ 30\.1 % – 95\.4 %/);
+  expect(ran.stderr).toMatch(/^exact-match system:default +3\/4 +75\.0 % +13\.1 – 98\.4 % +0\.750 +0$/m);
+  expect(ran.stderr).toEndWith(
+    `Run run-1, in the dashboard:\n  ${command.presage.url}/evaluations?run=run-1\n`,
+  );
   const lines = await linesOf(out);
   expect(lines.map(({ line, evaluation_run_id }) => [line, evaluation_run_id])).toEqual([
     [1, "run-1"],
@@ -75,13 +44,77 @@ test("evaluates every line, stores the results and prints a table at the end", a
   expect(results[0]?.tags).toEqual({ model: "m 1" });
 });
 
+test("names the run's path where no server runs on the database, and neither where nobody can see it", async () => {
+  const file = await command.fileOf([sampleLine("a", "a")]);
+  const args = ["evaluate", "--file", file, "--evaluator", "exact-match", "--run-id", "run 1"];
+  // Another server has the port.
+  const PRESAGE_PORT = new URL(command.presage.url).port;
+  const created = await runPresage(args, { PRESAGE_PORT, PRESAGE_DATABASE_URL: `sqlite:${file}.db` });
+  expect(created.code).toBe(0);
+  expect(created.stderr).toEndWith("Run run 1. Start the server to see it at\n  /evaluations?run=run%201\n");
+  const inMemory = await runPresage(args, { PRESAGE_PORT, PRESAGE_DATABASE_URL: "sqlite::memory:" });
+  expect(inMemory.stderr).toEndWith("\nRun run 1\n");
+});
+
+test("keeps a line's place in its trajectory, and names dataset and model", async () => {
+  const lines = [
+    { trajectory_id: "t-1", step: 0, ...sampleLine("a", "a") },
+    { trajectory_id: 7, step: 1, dataset_id: "of the line", tags: { seed: "1" }, ...sampleLine("a", "a") },
+    { evaluated_model_name: "of the line", ...sampleLine("a", "a") },
+  ];
+  const options = ["--evaluator", "exact-match", "--dataset", "sciworld", "--tag", "split=test"];
+  const file = await command.fileOf(lines);
+  const out = `${file}.out`;
+  expect((await command.evaluate(file, ...options, "--app", "placed", "--out", out)).code).toBe(0);
+  expect((await linesOf(out)).map(({ trajectory_id, step }) => [trajectory_id, step])).toEqual([
+    ["t-1", 0],
+    [7, 1],
+    [undefined, undefined],
+  ]);
+  const named = ["--model", "world-1", "--server", command.presage.url];
+  const ran = await runPresage(
+    ["evaluate", "--file", file, ...options, ...named, "--app", "placed-remotely"],
+    {
+      PRESAGE_API_KEY: testKey,
+    },
+  );
+  expect(ran.code).toBe(0);
+  const placed = async (app: string) => {
+    const results = (await search({ app })).toSorted(
+      (one, other) => Number(one.dataset_sample_id) - Number(other.dataset_sample_id),
+    );
+    return results.map(({ dataset_id, evaluated_model_name, tags }) => [
+      dataset_id,
+      evaluated_model_name,
+      tags,
+    ]);
+  };
+  const first = { trajectory_id: "t-1", step: "0", split: "test" };
+  const second = { trajectory_id: "7", step: "1", seed: "1", split: "test" };
+  const third = { split: "test" };
+  expect(await placed("placed")).toEqual([
+    ["sciworld", null, first],
+    ["sciworld", null, second],
+    ["sciworld", "of the line", third],
+  ]);
+  expect(await placed("placed-remotely")).toEqual(
+    [first, second, third].map((tags) => ["sciworld", "world-1", tags]),
+  );
+});
+
 test("reads the output of presage predict", async () => {
   const line = {
     interaction: { state: "closed", action: "open" },
     next_state: "open",
     prediction: { response: { content: "open" } },
   };
-  const ran = await evaluate(await fileOf([line]), "--evaluator", "exact-match", "--app", "predicted");
+  const ran = await command.evaluate(
+    await command.fileOf([line]),
+    "--evaluator",
+    "exact-match",
+    "--app",
+    "predicted",
+  );
   expect(ran.code).toBe(0);
   expect((await search({ app: "predicted" }))[0]).toMatchObject({
     pass: true,
@@ -90,7 +123,7 @@ test("reads the output of presage predict", async () => {
 });
 
 test("resumes where it stopped: retries what failed and stores nothing twice", async () => {
-  const file = await fileOf([sample("a", "a"), sample("b", "b")]);
+  const file = await command.fileOf([sampleLine("a", "a"), sampleLine("b", "b")]);
   const out = `${file}.out`;
   const judged = [
     "--evaluator",
@@ -102,14 +135,14 @@ test("resumes where it stopped: retries what failed and stores nothing twice", a
     "--app",
     "again",
   ];
-  upstream.answer = () => new Response("no", { status: 500 });
-  const first = await evaluate(file, ...judged);
+  command.upstream.answer = () => new Response("no", { status: 500 });
+  const first = await command.evaluate(file, ...judged);
   expect(first.code).toBe(1);
-  expect(first.stderr).toMatch(/judge-\S+ system:is-concise +│ 2 +│ 0 +│ – +│ – +│ – +│ 2 /);
+  expect(first.stderr).toMatch(/^judge system:is-concise +0\/0 +– +– +– +2$/m);
   const verdict = JSON.stringify({ reasoning: "It is short.", verdict: "pass" });
-  upstream.answer = () => Response.json(completion(verdict));
-  expect((await evaluate(file, ...judged)).code).toBe(0);
-  expect((await evaluate(file, ...judged)).stderr).toContain("0 lines in");
+  command.upstream.answer = () => Response.json(completion(verdict));
+  expect((await command.evaluate(file, ...judged)).code).toBe(0);
+  expect((await command.evaluate(file, ...judged)).stderr).toContain("0 lines in");
   const kept = await search({ app: "again" });
   expect(kept.map(({ evaluator_family }) => evaluator_family).toSorted()).toEqual([
     "exact-match",
@@ -122,15 +155,19 @@ test("resumes where it stopped: retries what failed and stores nothing twice", a
 });
 
 test("with --min-pass-rate exits with 2 if the pass rate is too low", async () => {
-  const file = await fileOf([sample("a", "a"), sample("a", "b")]);
+  const file = await command.fileOf([sampleLine("a", "a"), sampleLine("a", "b")]);
   const evaluator = ["--evaluator", "exact-match"];
-  expect((await evaluate(file, ...evaluator, "--min-pass-rate", "0.5")).code).toBe(0);
-  expect((await evaluate(file, ...evaluator, "--min-pass-rate", "0.51")).code).toBe(2);
+  expect((await command.evaluate(file, ...evaluator, "--min-pass-rate", "0.5")).code).toBe(0);
+  const missed = await command.evaluate(file, ...evaluator, "--min-pass-rate", "0.51");
+  expect(missed.code).toBe(2);
+  expect(missed.stderr).toContain(
+    "exact-match system:default: 1 of 2 passed (50.0 %), which is below --min-pass-rate 0.51\n",
+  );
 });
 
 test("a failed evaluation does not count as a pass: exit 1", async () => {
-  const file = await fileOf([sample("a", "a"), { evaluated_model_output: "a" }]);
-  const ran = await evaluate(file, "--evaluator", "exact-match", "--min-pass-rate", "0.5");
+  const file = await command.fileOf([sampleLine("a", "a"), { evaluated_model_output: "a" }]);
+  const ran = await command.evaluate(file, "--evaluator", "exact-match", "--min-pass-rate", "0.5");
   expect(ran.code).toBe(1);
 });
 
@@ -139,14 +176,42 @@ test.each([
   [["--evaluator", "judge"], "--evaluator judge: name a profile, as FAMILY=PROFILE"],
   [["--evaluator", "exact-match", "--min-pass-rate", "2"], "--min-pass-rate takes a number from 0 to 1"],
   [["--evaluator", "exact-match", "--tag", "x"], "--tag takes NAME=VALUE"],
+  [["--evaluator", "exact-match", "--json", "--out", "x"], "--json cannot be combined with --out"],
+  [["--evaluator", "exact-match", "--dataset", ""], "--dataset: String should have at least 1 character"],
+  [
+    ["--evaluator", "exact-match", "--model", "m".repeat(201)],
+    "--model: String should have at most 200 characters",
+  ],
+  [
+    ["--evaluator", "exact-match=nothing"],
+    "--evaluator exact-match=nothing: The family exact-match has no profile of this name, or it is archived; the built-in ones are system:default",
+  ],
   [["--evaluator", "exact-match", "--server", "http://x"], "--server needs an API key in PRESAGE_API_KEY"],
 ])("refuses %j in one line", async (options, line) => {
-  const ran = await evaluate(await fileOf([sample("a", "a"), sample("b", "b")]), ...options);
+  const ran = await command.evaluate(
+    await command.fileOf([sampleLine("a", "a"), sampleLine("b", "b")]),
+    ...options,
+  );
   expect([ran.code, ran.stderr]).toEqual([1, `${line}\n`]);
 });
 
+test("a judge is refused where no model is configured, and nothing is stored", async () => {
+  const file = await command.fileOf([sampleLine("a", "a")]);
+  const args = ["evaluate", "--file", file, "--evaluator", "judge=system:is-concise", "--app", "no model"];
+  const ran = await runPresage(args, { PRESAGE_DATABASE_URL: command.databaseUrl });
+  expect([ran.code, ran.stderr]).toEqual([
+    1,
+    "--evaluator judge=system:is-concise: needs a model; set PRESAGE_UPSTREAM_URL or PRESAGE_JUDGE_URL\n",
+  ]);
+  expect(await search({ app: "no model" })).toEqual([]);
+});
+
 test("an unknown evaluator ends the command with a list of the known ones", async () => {
-  const ran = await evaluate(await fileOf([sample("a", "a"), sample("b", "b")]), "--evaluator", "exact-mach");
+  const ran = await command.evaluate(
+    await command.fileOf([sampleLine("a", "a"), sampleLine("b", "b")]),
+    "--evaluator",
+    "exact-mach",
+  );
   expect(ran.code).toBe(1);
   expect(ran.stderr).toStartWith(
     "--evaluator exact-mach: Unknown evaluator; available: exact-match, contains, ",
@@ -154,11 +219,11 @@ test("an unknown evaluator ends the command with a list of the known ones", asyn
 });
 
 test("an output file with outcomes of other evaluators is left unchanged", async () => {
-  const file = await fileOf([sample("a", "a")]);
+  const file = await command.fileOf([sampleLine("a", "a")]);
   const out = `${file}.out`;
-  await evaluate(file, "--evaluator", "exact-match", "--out", out);
+  await command.evaluate(file, "--evaluator", "exact-match", "--out", out);
   const before = await Bun.file(out).text();
-  const ran = await evaluate(file, "--evaluator", "contains", "--out", out);
+  const ran = await command.evaluate(file, "--evaluator", "contains", "--out", out);
   expect([ran.code, ran.stderr]).toEqual([
     1,
     `${out} contains evaluations by exact-match; name another file. Nothing was changed.\n`,
@@ -167,7 +232,13 @@ test("an output file with outcomes of other evaluators is left unchanged", async
 });
 
 test("an empty file does not reach the minimum pass rate", async () => {
-  const ran = await evaluate(await fileOf([]), "--evaluator", "exact-match", "--min-pass-rate", "0.5");
+  const ran = await command.evaluate(
+    await command.fileOf([]),
+    "--evaluator",
+    "exact-match",
+    "--min-pass-rate",
+    "0.5",
+  );
   expect(ran.code).toBe(1);
 });
 
@@ -176,14 +247,17 @@ test("a judge sees the context that predict --keep-context wrote", async () => {
     context: { task_context: "Find the lamp." },
     interaction: { state: "dark", action: "look" },
   };
-  upstream.answer = () => Response.json(completion("a lamp"));
-  const out = `${await fileOf([])}.predicted`;
-  await runPresage(["predict", "--file", await fileOf([transition]), "--out", out, "--keep-context"], {
-    PRESAGE_UPSTREAM_URL: upstream.url,
-  });
-  upstream.answer = () =>
+  command.upstream.answer = () => Response.json(completion("a lamp"));
+  const out = `${await command.fileOf([])}.predicted`;
+  await runPresage(
+    ["predict", "--file", await command.fileOf([transition]), "--out", out, "--keep-context"],
+    {
+      PRESAGE_UPSTREAM_URL: command.upstream.url,
+    },
+  );
+  command.upstream.answer = () =>
     Response.json(completion(JSON.stringify({ reasoning: "It is short.", verdict: "pass" })));
-  const ran = await evaluate(out, "--evaluator", "judge=system:is-concise", "--app", "context");
+  const ran = await command.evaluate(out, "--evaluator", "judge=system:is-concise", "--app", "context");
   expect(ran.code).toBe(0);
   expect((await search({ app: "context" }))[0]).toMatchObject({
     evaluated_model_system_prompt: "## TASK CONTEXT\nFind the lamp.",
@@ -192,9 +266,9 @@ test("a judge sees the context that predict --keep-context wrote", async () => {
 });
 
 test("with --server another Presage evaluates, and its rejections end the command", async () => {
-  const file = await fileOf([sample("a", "a"), sample("a", "b")]);
+  const file = await command.fileOf([sampleLine("a", "a"), sampleLine("a", "b")]);
   const remotely = (key: string, ...more: string[]) =>
-    runPresage(["evaluate", "--file", file, "--server", `${presage.url}/v1`, ...more], {
+    runPresage(["evaluate", "--file", file, "--server", `${command.presage.url}/v1`, ...more], {
       PRESAGE_API_KEY: key,
     });
   const ran = await remotely(testKey, "--evaluator", "exact-match", "--app", "remote");
@@ -202,10 +276,31 @@ test("with --server another Presage evaluates, and its rejections end the comman
   expect((await search({ app: "remote" })).map(({ pass }) => pass).toSorted()).toEqual([false, true]);
   expect(await remotely("wrong", "--evaluator", "exact-match")).toMatchObject({
     code: 1,
-    stderr: `${presage.url}/v1 rejects the API key in PRESAGE_API_KEY\n`,
+    stderr: `${command.presage.url}/v1 rejects the API key in PRESAGE_API_KEY\n`,
   });
-  const unknown = await remotely(testKey, "--evaluator", "nothing");
-  expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining("Unknown evaluator")]);
+  for (const [evaluator, reason] of [
+    ["nothing", "Unknown evaluator; available: "],
+    ["judge", "name a profile, as FAMILY=PROFILE\n"],
+    ["exact-match=nothing", "The family exact-match has no profile of this name, or it is archived\n"],
+  ] as const) {
+    const unknown = await remotely(testKey, "--evaluator", evaluator);
+    expect([unknown.code, unknown.stderr]).toEqual([
+      1,
+      expect.stringContaining(`--evaluator ${evaluator}: ${reason}`),
+    ]);
+  }
+  const builtIn = ["--evaluator", "contains=system:default", "--evaluator", "judge=system:is-concise"];
+  expect((await remotely(testKey, ...builtIn)).stderr).toContain("contains system:default");
+});
+
+test("a server that cannot be reached ends the command before the first line", async () => {
+  const file = await command.fileOf([sampleLine("a", "a")]);
+  const args = ["evaluate", "--file", file, "--evaluator", "exact-match", "--server", "127.0.0.1:1"];
+  expect(await runPresage(args, { PRESAGE_API_KEY: testKey })).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: "Presage cannot be reached at http://127.0.0.1:1.\n",
+  });
 });
 
 test("a line that a server answers with 503 is sent again, and evaluated once", async () => {
@@ -213,17 +308,18 @@ test("a line that a server answers with 503 is sent again, and evaluated once", 
   const relay = Bun.serve({
     port: 0,
     async fetch(request) {
-      requests += 1;
       const { pathname } = new URL(request.url);
+      requests += pathname === "/v1/evaluate" ? 1 : 0;
       const { method, headers } = request;
-      const response = await fetch(presage.url + pathname, { method, headers, body: await request.text() });
-      if (requests > 1) return response;
+      const body = method === "POST" ? await request.text() : null;
+      const response = await fetch(command.presage.url + pathname, { method, headers, body });
+      if (pathname !== "/v1/evaluate" || requests > 1) return response;
       return new Response("{}", { status: 503, headers: { "retry-after": "0" } });
     },
   });
   const ran = await runPresage(
     [
-      ...["evaluate", "--file", await fileOf([sample("a", "a")]), "--evaluator", "exact-match"],
+      ...["evaluate", "--file", await command.fileOf([sampleLine("a", "a")]), "--evaluator", "exact-match"],
       ...["--app", "retried", "--server", relay.url.href],
     ],
     { PRESAGE_API_KEY: testKey },

@@ -142,7 +142,7 @@ onEachDatabase((database) => {
         ],
       });
       expect(items.map(({ status }) => status)).toEqual(["validation_error", "failed", "success", "success"]);
-      expect(items[0]?.error_message).toBe("missing_input: exact-match needs evaluated_model_gold_answer.");
+      expect(items[0]?.error_message).toBe("missing_input: evaluated_model_gold_answer is missing.");
       expect(items[1]?.error_message).toMatch(/^judge_invalid_verdict: /);
       expect(items.slice(0, 2).map(({ evaluation_result }) => evaluation_result)).toEqual([null, null]);
     });
@@ -152,7 +152,7 @@ onEachDatabase((database) => {
       const [item] = await evaluate({ ...same, evaluated_model_retrieved_context: [], evaluators: [judge] });
       expect([item?.status, item?.error_message]).toEqual([
         "validation_error",
-        "missing_input: judge needs evaluated_model_retrieved_context.",
+        "missing_input: evaluated_model_retrieved_context is missing.",
       ]);
     });
 
@@ -299,17 +299,17 @@ onEachDatabase((database) => {
     ])("because it %s gets 422 at its place", async (_, body, loc, type) => {
       const response = await post(body);
       expect(response.status).toBe(422);
-      const [fault] = await issuesOf(response);
-      expect(fault?.loc).toEqual(loc);
-      expect(fault?.type).toBe(type);
+      const [issue] = await issuesOf(response);
+      expect(issue?.loc).toEqual(loc);
+      expect(issue?.type).toBe(type);
     });
 
     test("gets every missing and unknown field in one response, with the object around each", async () => {
       const judge = { evaluator: "judge" };
       const evaluators = [{ evaluator: "nope" }, { explain_strategy: "never" }, judge];
       const body = { app: "all at once", evaluators };
-      const faults = await issuesOf(await post(body));
-      expect(faults.map(({ type, loc, input }) => ({ type, loc, input }))).toEqual([
+      const issues = await issuesOf(await post(body));
+      expect(issues.map(({ type, loc, input }) => ({ type, loc, input }))).toEqual([
         { type: "missing", loc: ["body", "evaluated_model_output"], input: body },
         { type: "value_error", loc: ["body", "evaluators", 0, "evaluator"], input: "nope" },
         { type: "missing", loc: ["body", "evaluators", 1, "evaluator"], input: evaluators[1] },
@@ -319,8 +319,8 @@ onEachDatabase((database) => {
     });
 
     test("has no evaluators if its only list is empty and under the old name", async () => {
-      const faults = await issuesOf(await post({ ...same, criteria: [] }));
-      expect(faults).toMatchObject([{ type: "missing", loc: ["body", "evaluators"] }]);
+      const issues = await issuesOf(await post({ ...same, criteria: [] }));
+      expect(issues).toMatchObject([{ type: "missing", loc: ["body", "evaluators"] }]);
       expect(await resultOf({ ...same, criteria: [], evaluators: exactMatch })).toMatchObject({ pass: true });
     });
 
@@ -331,8 +331,8 @@ onEachDatabase((database) => {
         { evaluator: "a" },
         { evaluator: "judge", profile_name: "b" },
       ];
-      const faults = await issuesOf(await post({ ...same, app, evaluators }));
-      expect(faults.map(({ loc }) => loc)).toEqual([
+      const issues = await issuesOf(await post({ ...same, app, evaluators }));
+      expect(issues.map(({ loc }) => loc)).toEqual([
         ["body", "evaluators", 1, "evaluator"],
         ["body", "evaluators", 2, "profile_name"],
       ]);

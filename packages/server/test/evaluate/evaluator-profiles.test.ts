@@ -98,12 +98,12 @@ onEachDatabase((database) => {
     test("reports a missing family together with other issues", async () => {
       for (const family of [{}, { evaluator_family: null, evaluator_id: null }]) {
         const body = { ...family, name: "no family", config: [] };
-        const faults = await issuesOf(await post("", body));
-        expect(faults).toHaveLength(2);
-        expect(faults).toContainEqual(
+        const issues = await issuesOf(await post("", body));
+        expect(issues).toHaveLength(2);
+        expect(issues).toContainEqual(
           expect.objectContaining({ type: "missing", loc: ["body", "evaluator_family"], input: body }),
         );
-        expect(faults).toContainEqual(
+        expect(issues).toContainEqual(
           expect.objectContaining({ type: "dict_type", loc: ["body", "config"] }),
         );
       }
@@ -207,8 +207,8 @@ onEachDatabase((database) => {
 
     test("requires a config that is valid for the family", async () => {
       const first = await create({ name: "strict" });
-      const faults = await issuesOf(await post(`/${first.public_id}/revision`, { description: "no config" }));
-      expect(locationsOf(faults)).toEqual([{ type: "missing", loc: ["body", "config"] }]);
+      const issues = await issuesOf(await post(`/${first.public_id}/revision`, { description: "no config" }));
+      expect(locationsOf(issues)).toEqual([{ type: "missing", loc: ["body", "config"] }]);
       const wrong = await post(`/${first.public_id}/revision`, { config: { trims: true } });
       expect(locationsOf(await issuesOf(wrong))).toEqual([
         { type: "extra_forbidden", loc: ["body", "config", "trims"] },
@@ -231,8 +231,8 @@ onEachDatabase((database) => {
       await archive(archived);
       expect((await post(`/${archived.public_id}/revision`, { config: {} })).status).toBe(409);
       expect((await post(`/${nowhere}/revision`, { config: {} })).status).toBe(404);
-      const faults = await issuesOf(await post("/no-id/revision", { config: {} }));
-      expect(locationsOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "public_id"] }]);
+      const issues = await issuesOf(await post("/no-id/revision", { config: {} }));
+      expect(locationsOf(issues)).toEqual([{ type: "uuid_parsing", loc: ["path", "public_id"] }]);
     });
   });
 
@@ -262,8 +262,8 @@ onEachDatabase((database) => {
       const profile = await create({ name: "of its family" });
       const ask = (body: unknown) => presage.call("PATCH", `${path}/${profile.public_id}/archive`, body);
       for (const field of ["evaluator_family", "evaluator_id"]) {
-        const faults = await issuesOf(await ask({ [field]: "contains" }));
-        expect(locationsOf(faults)).toEqual([{ type: "value_error", loc: ["body", field] }]);
+        const issues = await issuesOf(await ask({ [field]: "contains" }));
+        expect(locationsOf(issues)).toEqual([{ type: "value_error", loc: ["body", field] }]);
       }
       expect(locationsOf(await issuesOf(await ask({ evaluator_id: 1 })))).toEqual([
         { type: "string_type", loc: ["body", "evaluator_id"] },

@@ -27,6 +27,7 @@ test("Every evaluator is listed by its id, with its aliases", async () => {
     aliases: ["exact-match"],
     description: "The output equals the gold answer.",
     profile_required: false,
+    default_criteria: "system:default",
     evaluation_enabled: true,
     evaluation_run_enabled: true,
   });
@@ -71,6 +72,8 @@ test("A family says whether it calls a model", async () => {
   const families = await listFamilies();
   const names = families.filter(({ uses_model }) => uses_model).map(({ family_name }) => family_name);
   expect(names.sort()).toEqual(["error-taxonomy", "judge"]);
+  // This server has a model.
+  expect(families.filter(({ needs_model }) => needs_model)).toEqual([]);
 });
 
 test("A family's schema is JSON Schema, accepts omitted fields and rejects unknown ones", async () => {

@@ -55,6 +55,14 @@ test.each(["(a+)+$", "(a|a)*b", "(.*)*x", "(?:a{0,500}){0,2}c", "^(([a-z])+.)+[A
   60_000,
 );
 
+test("Short texts with thousands of sentences, whose pairs would take seconds, are not compared", async () => {
+  const pltrdy = { evaluator: "rouge-l", profile_name: "system:pltrdy" };
+  const one = Array.from({ length: 1_000 }, (_, index) => `x y ${index}.`).join("");
+  const other = Array.from({ length: 1_000 }, (_, index) => `y x ${-index}.`).join("");
+  expect(await outcomeOf(pltrdy, one, other)).toBe("unusable_input");
+  expect(await outcomeOf(pltrdy, other, one)).toBe("unusable_input");
+}, 60_000);
+
 test("A pattern that no linear-time engine can match is rejected at its field", async () => {
   const config = { pattern: "(a)\\1" };
   const response = await presage.call("POST", "/v1/evaluator-profiles", {
@@ -123,7 +131,7 @@ test("Long texts for many evaluators are rejected if the response would fill the
   expect((await evaluateWith(3)).status).toBe(200);
   const refused = await evaluateWith(4);
   expect(refused.status).toBe(413);
-  expect(await refused.json()).toMatchObject({
+  expect(await refused.json()).toStrictEqual({
     detail: expect.stringMatching(
       /4 evaluators × 60000 characters exceed the limit of 200000; use at most 3 evaluators/,
     ),

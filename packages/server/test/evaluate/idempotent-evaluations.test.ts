@@ -147,7 +147,7 @@ onEachDatabase((database) => {
 
   test("A key that is not plain text is rejected", async () => {
     const request = { ...sample, evaluators: [exactMatch] };
-    const [fault] = await issuesOf(await post(request, headers("two words")));
-    expect(fault?.loc).toEqual(["header", "idempotency-key"]);
+    const [issue] = await issuesOf(await post(request, headers("two words")));
+    expect(issue?.loc).toEqual(["header", "idempotency-key"]);
   });
 });

@@ -72,6 +72,28 @@ onEachDatabase((database) => {
     expect((await agreement(profile.public_id)).revisions).toEqual(revisions);
   });
 
+  test("Corrections of results of one trajectory are one cluster", async () => {
+    await create({ evaluator_family: "contains", name: "steps", config: { substrings: ["door"] } });
+    const evaluateStep = (trajectory_id?: string) =>
+      resultOf({
+        evaluators: [{ evaluator: "contains", profile_name: "steps" }],
+        evaluated_model_output: "a door",
+        ...(trajectory_id === undefined ? {} : { tags: { trajectory_id } }),
+      });
+    const trajectories = ["a", "a", "a", "b", "b", undefined, undefined];
+    let publicId = "";
+    for (const [index, trajectory] of trajectories.entries()) {
+      const result = await evaluateStep(trajectory);
+      publicId = result.evaluator_profile_public_id ?? "";
+      await correct(result.id ?? "", { pass: trajectory === "a" || index === 5 });
+    }
+    const [revision] = (await agreement(publicId)).revisions;
+    expect(revision).toMatchObject({ corrected: 7, agreed: 4, interval_method: "clustered", clusters: 4 });
+    // Of statsmodels and scipy for clusters of 3, 2, 1 and 1 (see clustered-interval.test.ts); 0.25 to 0.84 if they were independent.
+    expect(revision?.agreement_interval?.lower).toBeCloseTo(0.06937365871125106, 7);
+    expect(revision?.agreement_interval?.upper).toBeCloseTo(0.9597558683126999, 7);
+  });
+
   test("A built-in profile is measured by the caller's own corrections only", async () => {
     const body = {
       evaluators: [{ evaluator: "exact-match" }],
@@ -100,7 +122,7 @@ onEachDatabase((database) => {
     const own = await create({ name: "mine alone" });
     const theirs = await presage.call("GET", `${path}/${own.public_id}/agreement`, undefined, stranger);
     expect(theirs.status).toBe(404);
-    const faults = await issuesOf(await presage.call("GET", `${path}/doors/agreement`));
-    expect(locationsOf(faults)).toEqual([{ type: "uuid_parsing", loc: ["path", "public_id"] }]);
+    const issues = await issuesOf(await presage.call("GET", `${path}/doors/agreement`));
+    expect(locationsOf(issues)).toEqual([{ type: "uuid_parsing", loc: ["path", "public_id"] }]);
   });
 });

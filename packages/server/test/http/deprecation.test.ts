@@ -37,7 +37,7 @@ test.each([
     "/v1/evaluator-profiles/x/archive",
     { evaluator_id: "exact-match" },
   ],
-])("Old names are told and counted with %s: %d", async (_, status, method, path, body) => {
+])("Old names are reported and counted with %s: %d", async (_, status, method, path, body) => {
   const before = await counted();
   const response = await presage.call(method, path, body);
   expect([response.status, response.headers.get("deprecation")]).toEqual([
@@ -56,7 +56,7 @@ test.each([
     { output: null, criteria: null, evaluators: [{ evaluator_id: null }] },
     undefined,
   ],
-])("Nothing is told where %s", async (_, body, headers) => {
+])("Nothing is reported where %s", async (_, body, headers) => {
   const response = await presage.call("POST", "/v1/evaluate", body, headers);
   expect(response.ok).toBe(false);
   expect(response.headers.has("deprecation")).toBe(false);

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from "bun:test";
+import { errorBody } from "../support/presage/error-body.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { openRawClient } from "../support/presage/raw-client.ts";
@@ -21,7 +22,6 @@ async function expectAlive(): Promise<void> {
 /** Only predictions allow long bodies; other routes allow one megabyte. */
 const tooLarge = (path: string) => ({
   detail: `The request body is larger than ${path === "/v1/api-keys" ? mebibyte : 16 * mebibyte} bytes.`,
-  category: "context_exceeded",
 });
 
 function inChunks(bytes: number): ReadableStream<Uint8Array> {
@@ -49,7 +49,7 @@ for (const path of paths) {
     for (const body of [new Uint8Array(17 * mebibyte).fill(32), inChunks(17 * mebibyte)]) {
       const response = await presage.call("POST", path, body);
       expect(response.status).toBe(413);
-      expect(await response.json()).toStrictEqual(tooLarge(path));
+      expect(await errorBody(response)).toStrictEqual(tooLarge(path));
     }
     await expectAlive();
   });

@@ -30,6 +30,7 @@ onEachDatabase((database) => {
   let other: SpawnedPresage;
   let store: Awaited<ReturnType<typeof openStore>>;
   let profileId: string;
+  let projectId: string;
   let resultId: string;
   const keys = apiKeyClient(() => one);
   const results = evaluationResultsClient(() => one);
@@ -42,6 +43,8 @@ onEachDatabase((database) => {
     const profile = { evaluator_family: "regex", name: "revised", config: { pattern: "first" } };
     const made = await (await one.call("POST", "/v1/evaluator-profiles", profile)).json();
     profileId = (made as { evaluator_profile: { public_id: string } }).evaluator_profile.public_id;
+    const project = await (await one.call("POST", "/v1/projects", { name: "of the tests" })).json();
+    projectId = (project as { id: string }).id;
     [resultId = ""] = await results.importAll([{ evaluator_id: "of the tests", pass: true }]);
   }, 60_000);
   afterAll(async () => {
@@ -53,9 +56,11 @@ onEachDatabase((database) => {
     "x-api-key": apiKey,
     "idempotency-key": idempotencyKey,
   });
-  const told = async (response: Response) => [response.status, await response.text()] as const;
-  const rowsOf = (table: "evaluator_profiles" | "error_taxonomies", name: string) =>
-    store.database.selectFrom(table).select("name").where("name", "=", name).execute();
+  const statusAndText = async (response: Response) => [response.status, await response.text()] as const;
+  const rowsOf = (
+    table: "evaluator_profiles" | "error_taxonomies" | "projects" | "experiments",
+    name: string,
+  ) => store.database.selectFrom(table).select("name").where("name", "=", name).execute();
 
   const writes: Record<string, Write> = {
     "a key": {
@@ -123,6 +128,20 @@ onEachDatabase((database) => {
         return rows.length;
       },
     },
+    "a project": {
+      path: "/v1/projects",
+      body: (name) => ({ name }),
+      count: async (name) => (await rowsOf("projects", name)).length,
+    },
+    "an experiment": {
+      path: "/v1/experiments",
+      body: (name) => ({ project_id: projectId, name, tags: { split: "test" }, metadata: { seed: 7 } }),
+      count: async (name) => (await rowsOf("experiments", name)).length,
+      async disturb(answer) {
+        const path = `/v1/experiments/${JSON.parse(answer).experiment.id}`;
+        expect((await one.call("POST", path, { metadata: { seed: 8 } })).status).toBe(200);
+      },
+    },
     "a revision of an error taxonomy": {
       path: "/v1/error-taxonomy-revision",
       body: (name) => ({
@@ -153,17 +172,19 @@ onEachDatabase((database) => {
       server.call("POST", write.path, write.body(name(about)), headers(key(about), apiKey));
 
     test("that is repeated gets exactly the first response, from another process and whatever happened since", async () => {
-      const first = await told(await send(one, "again"));
+      const first = await statusAndText(await send(one, "again"));
       expect(first[0]).toBe(201);
-      expect(await told(await send(other, "again"))).toEqual(first);
+      expect(await statusAndText(await send(other, "again"))).toEqual(first);
       await write.disturb?.(first[1]);
-      expect(await told(await send(one, "again"))).toEqual(first);
+      expect(await statusAndText(await send(one, "again"))).toEqual(first);
       expect(await write.count(name("again"))).toBe(1);
     });
 
     test("that is sent many times concurrently, to two processes, is executed once with equal responses", async () => {
       const answers = await Promise.all(
-        Array.from({ length: 10 }, async (_, index) => told(await send(index % 2 ? one : other, "raced"))),
+        Array.from({ length: 10 }, async (_, index) =>
+          statusAndText(await send(index % 2 ? one : other, "raced")),
+        ),
       );
       expect(answers[0]?.[0]).toBe(201);
       expect(answers).toEqual(Array(10).fill(answers[0]));
@@ -173,22 +194,23 @@ onEachDatabase((database) => {
     test("with a key that was used for another request is rejected and not executed", async () => {
       expect((await send(one, "first")).status).toBe(201);
       const refused = await other.call("POST", write.path, write.body(name("second")), headers(key("first")));
-      const [fault] = await issuesOf(refused);
-      expect(fault).toMatchObject({ type: "value_error", loc: ["header", "idempotency-key"], input: null });
-      expect(fault?.msg).toContain("was used for another request");
+      const [issue] = await issuesOf(refused);
+      expect(issue).toMatchObject({ type: "value_error", loc: ["header", "idempotency-key"], input: null });
+      expect(issue?.msg).toContain("was used for another request");
       expect(await write.count(name("second"))).toBe(0);
     });
 
     test("is executed again a day later, when its key has expired", async () => {
-      const changing = write.path.endsWith("taxonomy-revision") || write.path.endsWith("profiles");
+      // The second request finds its name taken; a project's name is no conflict.
+      const isNamed = /(taxonomy-revision|profiles|projects)$/.test(write.path);
+      const repeated = write.path.endsWith("projects") ? 200 : 409;
       expect((await send(one, "old")).status).toBe(201);
       await store.database
         .updateTable("idempotent_requests")
         .set((row) => ({ created_at: row("created_at", "-", dayMicros) }))
         .execute();
-      // The second request finds its name taken.
-      expect((await send(other, "old")).status).toBe(changing ? 409 : 201);
-      expect(await write.count(name("old"))).toBe(changing ? 1 : 2);
+      expect((await send(other, "old")).status).toBe(isNamed ? repeated : 201);
+      expect(await write.count(name("old"))).toBe(isNamed ? 1 : 2);
     });
 
     test("with a key that is not plain text is rejected", async () => {
@@ -227,19 +249,21 @@ onEachDatabase((database) => {
     const [maker, sibling] = [await keys.create("maker"), await keys.create("sibling")];
     const create = (server: SpawnedPresage, apiKey: string) =>
       server.call("POST", "/v1/api-keys", { name: "offspring" }, headers("offspring", apiKey));
-    const first = await told(await create(one, maker.key));
+    const first = await statusAndText(await create(one, maker.key));
     expect(first[0]).toBe(201);
     const asked = await create(other, sibling.key);
     expect(asked.status).toBe(409);
     expect(await asked.text()).toContain("only that one can retrieve it");
-    expect(await told(await create(other, maker.key))).toEqual(first);
+    expect(await statusAndText(await create(other, maker.key))).toEqual(first);
     expect(await keys.revoke(maker.id)).toBe(204);
     expect((await create(other, maker.key)).status).toBe(401);
   });
 
   test("Remembered requests contain no API key, no idempotency key and no text", async () => {
     const name = "a name that is nowhere else";
-    const made = await told(await one.call("POST", "/v1/api-keys", { name }, headers("a-word-of-mine")));
+    const made = await statusAndText(
+      await one.call("POST", "/v1/api-keys", { name }, headers("a-word-of-mine")),
+    );
     const { key } = ApiKeyCreateResponse.parse(JSON.parse(made[1]));
     const bulk = [{ evaluator_id: "bulk", app: "bulk", evaluated_model_output: "text ".repeat(10_000) }];
     const body = { evaluation_results: bulk };

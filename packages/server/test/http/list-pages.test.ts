@@ -40,8 +40,8 @@ onEachDatabase((database) => {
         ["after=1", "value_error"],
         ["after=x.y", "value_error"],
       ] as const) {
-        const faults = locationsOf(await issuesOf(await presage.call("GET", `${path}?${query}`)));
-        expect(faults).toEqual([{ type, loc: ["query", query.split("=")[0] ?? ""] }]);
+        const issues = locationsOf(await issuesOf(await presage.call("GET", `${path}?${query}`)));
+        expect(issues).toEqual([{ type, loc: ["query", query.split("=")[0] ?? ""] }]);
       }
       expect((await presage.call("GET", `${path}?after=1.nothing`)).status).toBe(200);
     }

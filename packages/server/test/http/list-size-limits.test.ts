@@ -91,7 +91,7 @@ onEachDatabase((database) => {
     const profile = { evaluator_family: "exact-match", name: "bounds" };
     const output = { evaluators: [{ evaluator: "contains" }], evaluated_model_output: "x" };
     const imported = (fields: object) => ({ evaluation_results: [{ evaluator_id: "elsewhere", ...fields }] });
-    const cases: [path: string, body: object, faults: ReturnType<typeof locationsOf>, largest: object][] = [
+    const cases: [path: string, body: object, issues: ReturnType<typeof locationsOf>, largest: object][] = [
       [
         taxonomies,
         { ...revision, error_taxonomy_description: text(10_001), metadata: json(65_537) },
@@ -117,8 +117,8 @@ onEachDatabase((database) => {
         imported({ explanation: "x".repeat(900_000) }),
       ],
     ];
-    for (const [path, body, faults, largest] of cases) {
-      expect(locationsOf(await issuesOf(await presage.call("POST", path, body)))).toEqual(faults);
+    for (const [path, body, issues, largest] of cases) {
+      expect(locationsOf(await issuesOf(await presage.call("POST", path, body)))).toEqual(issues);
       const kept = await presage.call("POST", path, largest);
       expect(kept.status).toBeLessThan(300);
     }

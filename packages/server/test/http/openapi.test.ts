@@ -9,7 +9,12 @@ const upstream = useUpstream();
 const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
 const repository = join(import.meta.dir, "../../../..");
 
-interface Parameter {
+interface DescribedSchema {
+  description?: string;
+  $ref?: string;
+}
+
+interface Parameter extends DescribedSchema {
   name: string;
   in: string;
   deprecated?: boolean;
@@ -17,6 +22,7 @@ interface Parameter {
 }
 
 interface Operation {
+  description?: string;
   security?: unknown[];
   parameters?: Parameter[];
   requestBody?: { required?: boolean };
@@ -28,7 +34,10 @@ interface Document {
   info: { version: string };
   paths: Record<string, Record<string, Operation>>;
   components: {
-    schemas: Record<string, { properties: Record<string, unknown>; additionalProperties?: unknown }>;
+    schemas: Record<
+      string,
+      DescribedSchema & { properties: Record<string, unknown>; additionalProperties?: unknown }
+    >;
   };
 }
 
@@ -52,6 +61,37 @@ test("the document is OpenAPI 3.1, version 0.1.0, and a public linter finds no i
   const output = (await new Response(linter.stdout).text()) + (await new Response(linter.stderr).text());
   await rm(directory, { recursive: true });
   expect([await linter.exited, output]).toEqual([0, expect.not.stringMatching(/\d (warning|error)/)]);
+});
+
+test("every operation, parameter and field has a description", async () => {
+  const { paths, components } = await document();
+  const isDescribed = (schema: DescribedSchema): boolean => {
+    if (schema.description) return true;
+    const component = components.schemas[schema.$ref?.split("/").at(-1) ?? ""];
+    return component !== undefined && isDescribed(component);
+  };
+  let fields = 0;
+  function undescribedIn(value: unknown, place: string): string[] {
+    if (typeof value !== "object" || value === null) return [];
+    const { properties = {} }: { properties?: Record<string, DescribedSchema> } = value;
+    fields += Object.keys(properties).length;
+    const own = Object.entries(properties).filter(([, field]) => !isDescribed(field));
+    return [
+      ...own.map(([name]) => `${place} ${name}`),
+      ...Object.entries(value).flatMap(([name, child]) =>
+        name === "example" ? [] : undescribedIn(child, `${place}/${name}`),
+      ),
+    ];
+  }
+  const operations = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { description, parameters = [] }]) => [
+      { name: `${method} ${path}`, description },
+      ...parameters.map((parameter) => ({ ...parameter, name: `${method} ${path} ${parameter.name}` })),
+    ]),
+  );
+  expect(operations.filter(({ description }) => !description).map(({ name }) => name)).toEqual([]);
+  expect(undescribedIn({ paths, components }, "")).toEqual([]);
+  expect(fields).toBeGreaterThan(400);
 });
 
 test("every documented path exists, and requires a key unless documented as open", async () => {
@@ -100,12 +140,16 @@ test("responses to requests that may use old names document the Deprecation head
   );
   expect(telling.sort()).toEqual([
     "get /v1/evaluation-results/export",
+    "get /v1/evaluator-criteria",
     "get /v1/evaluator-profiles",
+    "patch /v1/evaluator-criteria/{public_id}/archive",
     "patch /v1/evaluator-profiles/{public_id}/archive",
     "post /v1/evaluate",
     "post /v1/evaluation-results/batch",
     "post /v1/evaluation-results/search",
     "post /v1/evaluation-results/summary",
+    "post /v1/evaluator-criteria",
+    "post /v1/evaluator-criteria/{public_id}/revision",
     "post /v1/evaluator-profiles",
     "post /v1/evaluator-profiles/{public_id}/revision",
   ]);
@@ -129,8 +173,30 @@ test("operations that create something accept an Idempotency-Key", async () => {
     "post /v1/evaluate",
     "post /v1/evaluation-results/batch",
     "post /v1/evaluation-results/{id}/correction",
+    "post /v1/evaluator-criteria",
+    "post /v1/evaluator-criteria/{public_id}/revision",
     "post /v1/evaluator-profiles",
     "post /v1/evaluator-profiles/{public_id}/revision",
+    "post /v1/experiments",
+    "post /v1/projects",
+  ]);
+});
+
+test("every error may carry the same error as OpenAI's clients read it", async () => {
+  const { schemas } = (await document()).components;
+  for (const name of ["ErrorResponse", "HTTPValidationError"]) {
+    expect(schemas[name]?.properties.error).toMatchObject({
+      $ref: "#/components/schemas/OpenAiError",
+      description: expect.stringContaining("/v1/chat/completions"),
+    });
+  }
+  expect(Object.keys(schemas.OpenAiError?.properties ?? {})).toEqual([
+    "message",
+    "type",
+    "param",
+    "code",
+    "category",
+    "upstream_status",
   ]);
 });
 
@@ -151,10 +217,14 @@ test("the page loads nothing from other origins, and every part of it is served"
   const html = await answer.text();
   expect(answer.headers.get("content-security-policy")).toContain("default-src 'none'");
   const parts = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? "");
-  const served = parts.filter((part) => !part.startsWith("data:"));
-  expect(served.length).toBe(3);
+  const served = parts.filter((part) => part.startsWith("/docs/"));
+  expect(served.length).toBe(4);
+  expect(parts.filter((part) => !served.includes(part) && !part.startsWith("data:")).sort()).toEqual([
+    "/",
+    "/",
+    "/openapi.json",
+  ]);
   for (const part of served) {
-    expect(part).toStartWith("/docs/");
     const { status, headers } = await fetch(presage.url + part);
     expect([part, status, headers.get("content-type")]).toEqual([
       part,

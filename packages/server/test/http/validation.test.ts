@@ -1,7 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import type { ValidationError } from "@presage/contract";
+import { HTTPValidationError, ValidationError } from "@presage/contract";
+import { z } from "zod";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
+
+const sharedCases = (await Bun.file(new URL("validation-cases.jsonl", import.meta.url)).text())
+  .trim()
+  .split("\n");
 
 const upstream = useUpstream();
 const presage = usePresage({ PRESAGE_UPSTREAM_URL: upstream.url });
@@ -10,7 +15,7 @@ const interaction = { state: "You are in the hall.", action: "go north" };
 const messages = [{ role: "user", content: "Hello." }];
 const notAnObject = "Input should be a valid dictionary or object to extract fields from";
 
-const cases: [name: string, path: string, body: unknown, faults: Partial<ValidationError>[]][] = [
+const cases: [name: string, path: string, body: unknown, issues: Partial<ValidationError>[]][] = [
   [
     "a fraction where an integer is expected",
     "/v1/predict",
@@ -97,7 +102,7 @@ const cases: [name: string, path: string, body: unknown, faults: Partial<Validat
     "an expiry that is not a date-time",
     "/v1/api-keys",
     { name: "k", expires_at: "tomorrow" },
-    [{ type: "datetime_parsing", loc: ["body", "expires_at"], input: "tomorrow" }],
+    [{ type: "datetime_from_date_parsing", loc: ["body", "expires_at"], input: "tomorrow" }],
   ],
   [
     "an expiry that is a number",
@@ -115,7 +120,13 @@ const cases: [name: string, path: string, body: unknown, faults: Partial<Validat
     "a list that is too long where a string is also allowed",
     "/v1/evaluate",
     { retrieved_context: Array(51).fill("x") },
-    [{ type: "too_long", loc: ["body", "retrieved_context"], ctx: { field_type: "List", max_length: 50 } }],
+    [
+      {
+        type: "too_long",
+        loc: ["body", "retrieved_context"],
+        ctx: { field_type: "List", max_length: 50, actual_length: 51 },
+      },
+    ],
   ],
   [
     "an unknown word where a boolean is also allowed",
@@ -186,14 +197,49 @@ const cases: [name: string, path: string, body: unknown, faults: Partial<Validat
   ],
 ];
 
+const SharedCase = z.object({
+  id: z.string(),
+  method: z.string(),
+  path: z.string(),
+  /** As JSON. */
+  body: z.unknown().optional(),
+  /** As it is. */
+  raw: z.string().optional(),
+  status: z.int(),
+  detail: z.array(ValidationError),
+});
+
+/** Of these pydantic's own reason is not repeated. */
+function comparable({ type, loc, ...rest }: ValidationError) {
+  if (type === "json_invalid") return { type, loc: loc.slice(0, 1), msg: rest.msg };
+  return /^(uuid_parsing|datetime_)/.test(type) ? { type, loc } : { type, loc, ...rest };
+}
+
+describe("A case shared with other servers has its exact response:", () => {
+  for (const line of sharedCases) {
+    const { id, method, path, body, raw, status, detail } = SharedCase.parse(JSON.parse(line));
+    test(`${id} ${method} ${path}`, async () => {
+      const response = await presage.call(
+        method,
+        path,
+        raw ?? (body === undefined ? body : JSON.stringify(body)),
+      );
+      expect(response.status).toBe(status);
+      const found = HTTPValidationError.parse(await response.json()).detail.map(comparable);
+      expect(found).toHaveLength(detail.length);
+      expect(found).toEqual(expect.arrayContaining(detail.map(comparable)));
+    });
+  }
+});
+
 describe("422 in pydantic's words for", () => {
-  for (const [name, path, body, faults] of cases) {
+  for (const [name, path, body, issues] of cases) {
     test(name, async () => {
       const answer = await presage.call("POST", path, body);
       expect(answer.status).toBe(422);
       const { detail } = (await answer.json()) as { detail: ValidationError[] };
-      expect(detail).toHaveLength(faults.length);
-      for (const fault of faults) expect(detail).toContainEqual(expect.objectContaining(fault));
+      expect(detail).toHaveLength(issues.length);
+      for (const issue of issues) expect(detail).toContainEqual(expect.objectContaining(issue));
     });
   }
 

@@ -18,7 +18,15 @@ onEachDatabase((database) => {
   const presage = usePresage({ database, PRESAGE_UPSTREAM_URL: upstream.url });
   let stranger: Record<string, string>;
   /** The first account's resources. */
-  const own = { result: "", profile: "", revision: "", apiKey: "", session: "" };
+  const own = {
+    result: "",
+    profile: "",
+    revision: "",
+    project: "",
+    experiment: "",
+    apiKey: "",
+    session: "",
+  };
 
   beforeAll(async () => {
     stranger = { "x-api-key": await keyOfAnotherAccount(presage.databaseUrl) };
@@ -52,6 +60,12 @@ onEachDatabase((database) => {
       labels: [mark],
     });
     own.revision = taxonomy.error_taxonomy_revision.id;
+    own.project = (await make("/v1/projects", { name: mark })).id;
+    const experiment = { project_id: own.project, name: mark, tags: { mark }, metadata: { mark } };
+    own.experiment = (await make("/v1/experiments", experiment)).experiment.id;
+    await make("/v1/evaluation-results/batch", {
+      evaluation_results: [{ evaluator_id: mark, experiment_id: own.experiment, dataset_sample_id: mark }],
+    });
     own.apiKey = (await make("/v1/api-keys", { name: mark })).id;
     await using store = await openStore(presage.databaseUrl);
     const use = { accountId: store.owner.account_id, keyId: own.apiKey, totalMs: 5, upstreamMs: 3 };
@@ -72,6 +86,12 @@ onEachDatabase((database) => {
     ["GET", `/v1/error-taxonomy-revision/${own.revision}/findings`],
     ["POST", `/v1/error-taxonomy-revision/${own.revision}/set-labels`, { labels: ["x"] }],
     ["POST", `/v1/error-taxonomy-revision/${own.revision}/remove-labels`, { labels: [mark] }],
+    ["GET", `/v1/projects/${own.project}`],
+    ["GET", `/v1/experiments/${own.experiment}`],
+    ["POST", `/v1/experiments/${own.experiment}`, { metadata: {} }],
+    ["PATCH", `/v1/evaluator-criteria/${own.profile}/archive`],
+    ["GET", `/v1/evaluator-criteria/${own.profile}/agreement`],
+    ["POST", `/v1/evaluator-criteria/${own.profile}/revision`, { config: { substrings: ["x"] } }],
     ["DELETE", `/v1/api-keys/${own.apiKey}`],
     ["DELETE", `/v1/sessions/${own.session}`],
   ];
@@ -81,12 +101,18 @@ onEachDatabase((database) => {
     ["GET", "/v1/me"],
     ["GET", "/v1/whoami"],
     ["GET", "/v1/apps"],
+    ["GET", "/v1/projects"],
+    ["GET", "/v1/experiments"],
+    ["GET", `/v1/experiments?project_id=${own.project}`],
+    ["GET", "/v1/evaluator-criteria?include_archived=true&limit=1000"],
+    ["GET", "/v1/evaluation-results/tags"],
     ["GET", "/v1/api-keys"],
     ["GET", "/v1/sessions"],
     ["GET", "/v1/usage"],
     ["GET", `/v1/usage?api_key_id=${own.apiKey}`],
     ["GET", "/v1/usage/latency"],
     ["GET", "/v1/models"],
+    ["GET", "/v1/deployments"],
     ["GET", "/v1/evaluators"],
     ["GET", "/v1/evaluator-families"],
     ["GET", "/v1/evaluator-profiles?include_archived=true&limit=1000"],
@@ -96,6 +122,8 @@ onEachDatabase((database) => {
     ["GET", `/v1/error-taxonomy-revision?label=${mark}`],
     ["GET", "/v1/evaluation-results/export"],
     ["GET", "/v1/evaluation-results/export?format=csv"],
+    ["POST", "/v1/evaluation-results/search", { order: "dataset_sample_id" }],
+    ["POST", "/v1/evaluation-results/search", { order: "dataset_sample_id", after_id: own.result }],
     ...[
       {},
       { app: mark },
@@ -103,6 +131,10 @@ onEachDatabase((database) => {
       { score_raw_min: 0 },
       { after_id: 0 },
       { dataset_id: mark },
+      { experiment_id: own.experiment },
+      { project_id: own.project },
+      { explain: true },
+      { evaluator_id: `external:${mark}` },
     ].flatMap((filter): [string, string, unknown][] => [
       ["POST", "/v1/evaluation-results/search", filter],
       ["POST", "/v1/evaluation-results/summary", { ...filter, group_by: ["app", "run", "profile"] }],
@@ -173,14 +205,20 @@ onEachDatabase((database) => {
       const pattern = new RegExp(`^${route.replace(/\{\w+\}/g, "[^/]+")}$`);
       return walked.some((call) => pattern.test(call));
     };
-    // These create resources of the caller's own and refer to no existing ones; the profile of a request is tested above.
+    // These create resources of the caller's own and refer to no existing ones; the profile of a request is tested above,
+    // and the project of an experiment where experiments are.
     const makers = [
       "POST /v1/predict",
       "POST /v1/chat/completions",
+      // The upstream's models belong to no account.
+      "GET /v1/models/{id}",
       "POST /v1/api-keys",
       "POST /v1/evaluate",
       "POST /v1/evaluation-results/batch",
       "POST /v1/evaluator-profiles",
+      "POST /v1/evaluator-criteria",
+      "POST /v1/projects",
+      "POST /v1/experiments",
       "POST /v1/error-taxonomy-revision",
       // And this one ends the current session.
       "POST /auth/sign-out",

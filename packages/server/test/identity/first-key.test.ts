@@ -56,7 +56,7 @@ onEachDatabase((database) => {
       expect(await list(key)).toHaveLength(1);
     });
     expect(new Set(first.stderr.match(keyInText))).toEqual(new Set([key]));
-    expect(first.stderr).toContain(`    ${key}\n`);
+    expect(first.stderr).toContain(` ${key}\n`);
     expect(first.stdout).not.toContain(key.slice(4, -4));
 
     const second = await runServer(environment, async ({ use }) => expect(await use(key)).toBe(200));

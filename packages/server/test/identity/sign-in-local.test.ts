@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { createSignInPath } from "../../src/compose/compose-sign-in.ts";
 import { toMicros } from "../../src/storage/micros.ts";
-import { startPresage } from "../support/presage/presage.ts";
+import { freePort } from "../support/free-port.ts";
+import { startPresage, type TestPresage } from "../support/presage/presage.ts";
 import { runPresage } from "../support/presage/run-presage.ts";
 import { spawnPresage } from "../support/presage/spawn-presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
@@ -160,29 +161,109 @@ onEachDatabase((database) => {
       });
       expect([openid.code, openid.stdout]).toEqual([1, ""]);
       expect(openid.stderr).toStartWith("Users sign in at https://login.example");
-      const port = await runPresage(["sign-in"], {
-        PRESAGE_DATABASE_URL: presage.databaseUrl,
-        PRESAGE_PORT: "0",
-      });
+      const unused = { PRESAGE_DATABASE_URL: await database.create() };
+      await runPresage(["migrate"], unused);
+      const port = await runPresage(["sign-in"], { ...unused, PRESAGE_PORT: "0" });
       expect([port.code, port.stdout]).toEqual([1, ""]);
       expect(port.stderr).toContain("PRESAGE_PUBLIC_URL");
     });
 
-    test("prints an address that signs in, under the server's public URL", async () => {
-      const print = async (environment: Record<string, string>) => {
-        const ran = await runPresage(["sign-in"], {
-          PRESAGE_DATABASE_URL: presage.databaseUrl,
-          ...environment,
-        });
-        expect([ran.code, ran.stderr]).toEqual([0, "The URL works once, within 12 hours.\n"]);
-        return ran.stdout.trim();
-      };
-      const address = await print({ PRESAGE_PUBLIC_URL: "https://presage.example/" });
+    const onceWithin12Hours = "The link works once, within 12 hours.\n";
+    const print = async (environment: Record<string, string>) => {
+      const ran = await runPresage(["sign-in"], environment);
+      expect(ran.code).toBe(0);
+      expect(ran.stderr).toStartWith(onceWithin12Hours);
+      return { address: ran.stdout.trim(), notice: ran.stderr.slice(onceWithin12Hours.length) };
+    };
+
+    test("prints an address that signs in at the running server, whichever port is configured", async () => {
+      const { address, notice } = await print({
+        PRESAGE_DATABASE_URL: presage.databaseUrl,
+        PRESAGE_PORT: String(await freePort()),
+      });
+      expect(notice).toBe("");
+      expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/sign-in#[\w-]{43}$/);
+      expect(address).toStartWith(`${presage.url}/`);
+      expect((await use(tokenOf(address))).status).toBe(200);
+    });
+
+    test("prints an address below a configured public URL", async () => {
+      const { address } = await print({
+        PRESAGE_DATABASE_URL: presage.databaseUrl,
+        PRESAGE_PUBLIC_URL: "https://presage.example/",
+      });
       expect(address).toMatch(/^https:\/\/presage\.example\/sign-in#[\w-]{43}$/);
       expect((await use(tokenOf(address))).status).toBe(200);
-      const everywhere = await print({ PRESAGE_HOST: "0.0.0.0", PRESAGE_PORT: "8123" });
-      expect(everywhere).toStartWith("http://localhost:8123/sign-in#");
     });
+
+    test("finds the server that runs beside one that crashed", async () => {
+      await using crashing = await spawnPresage({ PRESAGE_DATABASE_URL: presage.databaseUrl });
+      const before = await print({ PRESAGE_DATABASE_URL: presage.databaseUrl });
+      expect(before.address).toStartWith(`${crashing.url}/`);
+      crashing.kill("SIGKILL");
+      await crashing.exited;
+      const after = await print({ PRESAGE_DATABASE_URL: presage.databaseUrl });
+      expect(after).toEqual({ address: expect.stringContaining(`${presage.url}/`), notice: "" });
+    }, 60_000);
+
+    test("prints no address that a server on another database has taken over", async () => {
+      const PRESAGE_DATABASE_URL = await database.create();
+      await using crashing = await spawnPresage({ PRESAGE_DATABASE_URL });
+      crashing.kill("SIGKILL");
+      await crashing.exited;
+      const PRESAGE_PORT = new URL(crashing.url).port;
+      const other = await startPresage({ PRESAGE_PORT });
+      for (const address of [{}, { PRESAGE_PORT }, { PRESAGE_PUBLIC_URL: other.url }]) {
+        const ran = await runPresage(["sign-in"], { PRESAGE_DATABASE_URL, ...address });
+        expect(ran).toEqual({
+          code: 1,
+          stdout: "",
+          stderr: `The server that answers at ${other.url} is not on this database, so no sign-in URL was made. Start one on this database first.\n`,
+        });
+      }
+      await other.stop();
+    }, 60_000);
+
+    test("finds the server that is left of two at one address, whichever stops first", async () => {
+      for (const stopsFirst of [0, 1]) {
+        const PRESAGE_DATABASE_URL = await database.create();
+        // Both are behind one address, of the one that stays.
+        const PRESAGE_PORT = String(await freePort());
+        const PRESAGE_PUBLIC_URL = `http://127.0.0.1:${PRESAGE_PORT}`;
+        const ports = stopsFirst === 0 ? ["0", PRESAGE_PORT] : [PRESAGE_PORT, "0"];
+        const servers: TestPresage[] = [];
+        for (const port of ports) {
+          servers.push(await startPresage({ PRESAGE_DATABASE_URL, PRESAGE_PUBLIC_URL, PRESAGE_PORT: port }));
+        }
+        await servers[stopsFirst]?.stop();
+        expect(await print({ PRESAGE_DATABASE_URL })).toEqual({
+          address: expect.stringContaining(`${PRESAGE_PUBLIC_URL}/sign-in#`),
+          notice: "",
+        });
+        await servers[1 - stopsFirst]?.stop();
+      }
+    }, 60_000);
+
+    test("says when no server answers: none was started, or it has stopped or crashed", async () => {
+      const url = await database.create();
+      const port = String(await freePort());
+      await runPresage(["migrate"], { PRESAGE_DATABASE_URL: url });
+      const everywhere = { PRESAGE_DATABASE_URL: url, PRESAGE_HOST: "0.0.0.0", PRESAGE_PORT: port };
+      const none = "No server is running on this database. Start it first.\n";
+      expect(await print(everywhere)).toEqual({
+        address: expect.stringContaining(`http://localhost:${port}/sign-in#`),
+        notice: none,
+      });
+      for (const signal of ["SIGTERM", "SIGKILL"] as const) {
+        await using server = await spawnPresage({ PRESAGE_DATABASE_URL: url });
+        expect((await print(everywhere)).address).toStartWith(`${server.url}/`);
+        server.kill(signal);
+        await server.exited;
+        const crashed = `The server on this database does not answer at ${server.url}. Start it first.\n`;
+        const notice = signal === "SIGTERM" ? none : crashed;
+        expect((await print(everywhere)).notice).toBe(notice);
+      }
+    }, 60_000);
   });
 
   test("with an https public URL, the cookie is for https only", async () => {

@@ -31,9 +31,11 @@ onEachDatabase((database) => {
     return await runPresage(["users", ...args], environment);
   }
 
-  async function lineOf(name: string): Promise<string> {
-    const { stdout } = await users("list");
-    return stdout.split("\n").find((line) => line.includes(`"${name}"`)) ?? "";
+  /** What `users list --json` has about a user. */
+  async function listed(name: string): Promise<Record<string, unknown> | undefined> {
+    const { stdout } = await users("list", "--json");
+    const lines = stdout.trimEnd().split("\n");
+    return lines.map((line) => JSON.parse(line)).find((user) => user.name === name);
   }
 
   async function signIn(subject: string): Promise<{ browser: Browser; id: string }> {
@@ -57,17 +59,38 @@ onEachDatabase((database) => {
     test("lists users with their provider, live sessions and active keys", async () => {
       const { browser, id } = await signIn("bob");
       await makeKey(browser);
-      const line = await lineOf("Bob");
-      expect(line).toStartWith(`${id}  "bob@example.org"  "Bob"  "${running.provider.issuer}"  `);
-      expect(line).toMatch(/ {2}account "default" {2}created \S+Z {2}1 live session {2}1 active key$/);
-      expect(await lineOf("Owner")).toMatch(/"urn:presage:local" .* 0 live sessions {2}1 active key$/);
+      const { issuer } = running.provider;
+      expect(await listed("Bob")).toEqual({
+        ...{ id, email: "bob@example.org", name: "Bob", oidc_issuer: issuer, account_name: "default" },
+        ...{ created_at: expect.stringMatching(/^\d{4}-.*Z$/), live_sessions: 1, active_keys: 1 },
+      });
+      expect(await listed("Owner")).toMatchObject({
+        oidc_issuer: "urn:presage:local",
+        live_sessions: 0,
+        active_keys: 1,
+      });
+    });
+
+    test("prints a table with headings", async () => {
+      const { id } = await signIn("bob");
+      const { code, stdout } = await users("list");
+      const lines = stdout.split("\n");
+      expect([code, lines[0]]).toEqual([
+        0,
+        expect.stringMatching(/^ID +E-MAIL +SESSIONS +KEYS +NAME +CREATED +ACCOUNT +PROVIDER$/),
+      ]);
+      const line = lines.find((text) => text.startsWith(id)) ?? "";
+      expect(line).toMatch(/^\S+ {2}bob@example\.org +\d+ +\d+ {2}Bob +\d{4}-\d\d-\d\d {2}default +http/);
+      expect(line.indexOf("bob@")).toBe(lines[0]?.indexOf("E-MAIL") ?? 0);
     });
 
     test("escapes names that would control the terminal", async () => {
       running.provider.people.set("eve", { name: "\u001b[2J\u009b2J\u202eEve\nline" });
       await signIn("eve");
-      const { stdout } = await users("list");
-      expect(stdout).toContain(String.raw`"\u001b[2J\u{9b}2J\u{202e}Eve\nline"`);
+      expect((await users("list")).stdout).toContain(String.raw`\u{1b}[2J\u{9b}2J\u{202e}Eve\u{a}line`);
+      expect((await users("list", "--json")).stdout).toContain(
+        String.raw`"\u001b[2J\u009b2J\u202eEve\nline"`,
+      );
     });
 
     test("ends all sessions and keys of one user, given by e-mail, and no one else's", async () => {
@@ -76,13 +99,13 @@ onEachDatabase((database) => {
       expect([await useKey(key), await useKey(bobsKey)]).toEqual([200, 200]);
       const { code, stdout, stderr } = await users("end", "ada@EXAMPLE.org");
       expect([code, stdout]).toEqual([0, "Ended 2 sessions and revoked 1 key.\n"]);
-      expect(stderr).toContain("A user who can still sign in regains access");
+      expect(stderr).toContain(`A user who can still sign in at ${running.provider.issuer} regains access.`);
       expect([await use(one.browser), await use(two.browser), await use(bob.browser)]).toEqual([
         401, 401, 200,
       ]);
       await expectEventually(() => useKey(key), 401);
       expect(await useKey(bobsKey)).toBe(200);
-      expect(await lineOf("Ada")).toEndWith("0 live sessions  0 active keys");
+      expect(await listed("Ada")).toMatchObject({ live_sessions: 0, active_keys: 0 });
       expect((await users("end", one.id)).stdout).toBe("Ended 0 sessions and revoked 0 keys.\n");
     });
 
@@ -110,8 +133,11 @@ onEachDatabase((database) => {
       const local = await startPresage({ PRESAGE_DATABASE_URL: url });
       await using store = await openStore(url);
       const path = await createSignInPath(store);
-      const { stdout } = await runPresage(["users", "end", store.owner.id], { PRESAGE_DATABASE_URL: url });
+      const { stdout, stderr } = await runPresage(["users", "end", store.owner.id], {
+        PRESAGE_DATABASE_URL: url,
+      });
       expect(stdout).toBe("Ended 0 sessions and revoked 1 key.\n");
+      expect(stderr).toBe("Running servers reject the keys within 5 s.\n");
       const token = path.split("#")[1];
       expect((await local.call("POST", "/auth/local", { token }, {})).status).toBe(401);
       await local.stop();

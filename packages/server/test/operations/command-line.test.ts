@@ -54,43 +54,22 @@ function echoState(): void {
     Response.json(completion(/^State: (.*)$/m.exec(body.messages.at(-1)?.content ?? "")?.[1] ?? ""));
 }
 
-test("--help names every command and every variable in lines of at most 100 characters", async () => {
-  const { code, out } = await run(["--help"]);
-  expect(code).toBe(0);
-  for (const word of [
-    "serve",
-    "config",
-    "migrate",
-    "keys",
-    "users",
-    "predict",
-    "PRESAGE_UPSTREAM_URL",
-    "8080",
-  ])
-    expect(out).toContain(word);
-  expect(out.split("\n").filter((line) => line.length > 100)).toEqual([]);
-});
-
 test.each([
   [["--help"], 1],
   [["keys", "list"], 1],
   [["predict", "--state", "calm", "--action", "wait"], 1],
+  [["predict", "--state", "calm", "--action", "wait", "--concurrency", "257"], 2],
   [["serve"], 2],
   [[], 2],
-])("%j starts the process %d time(s): only serve restarts it for Bun's settings", async (args, starts) => {
-  const count = join(directory, `${crypto.randomUUID()}.ts`);
-  await Bun.write(count, 'process.stderr.write("started\\n");');
-  const { err } = await run(args, { PRESAGE_PORT: "x" }, ["--preload", count]);
-  expect(err.match(/^started$/gm)).toHaveLength(starts);
-});
-
-test("a misspelt command is refused by its name, and no server starts", async () => {
-  const { code, err } = await run(["evalute"]);
-  expect([code, err]).toEqual([
-    1,
-    "Unknown command evalute; the commands are serve, config, migrate, keys, users, results, sign-in, predict, evaluate\n",
-  ]);
-});
+])(
+  "%j starts the process %d time(s): it is restarted only where Bun's settings are needed",
+  async (args, starts) => {
+    const count = join(directory, `${crypto.randomUUID()}.ts`);
+    await Bun.write(count, 'process.stderr.write("started\\n");');
+    const { err } = await run(args, { PRESAGE_PORT: "x" }, ["--preload", count]);
+    expect(err.match(/^started$/gm)).toHaveLength(starts);
+  },
+);
 
 test("config shows the effective values and hides secrets", async () => {
   const secrets = {
@@ -100,8 +79,57 @@ test("config shows the effective values and hides secrets", async () => {
   const { out } = await run(["config"], { ...secrets, PRESAGE_PORT: "9999" });
   expect(out).toMatch(/PRESAGE_PORT=9999 +# set/);
   expect(out).toMatch(/PRESAGE_HOST=127\.0\.0\.1 +# default/);
+  expect(out).toMatch(/PRESAGE_UPSTREAM_MODEL= +# not set/);
   expect(out).not.toContain("upstream-secret");
   expect(out).not.toContain("pass-word");
+});
+
+test("config shows what follows from other variables, with where it is from", async () => {
+  const { out } = await run(["config"], {
+    PRESAGE_RATE_LIMIT_RPM: "6",
+    PRESAGE_HOST: "0.0.0.0",
+    PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1",
+  });
+  expect(out).toMatch(/PRESAGE_RATE_LIMIT_USER_RPM=60 +# derived/);
+  expect(out).toMatch(/PRESAGE_PUBLIC_URL=http:\/\/localhost:8080 +# derived/);
+  expect(out).toMatch(/PRESAGE_JUDGE_URL=http:\/\/gpu:8000\/v1 +# derived/);
+  expect(out).toMatch(/PRESAGE_MEMORY_BUDGET_BYTES=\d+ +# derived/);
+});
+
+test("config --json has one variable a line", async () => {
+  const { out } = await run(["config", "--json"], { PRESAGE_PORT: "9999" });
+  const variables = out
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(variables).toContainEqual({ name: "PRESAGE_PORT", value: "9999", from: "set" });
+});
+
+test.each(["config", "keys list", "predict --state calm --action wait"])(
+  "%s warns of a misspelt variable",
+  async (command) => {
+    const { err } = await run(command.split(" "), {
+      PRESAGE_UPSTREM_URL: "http://gpu:8000/v1",
+      PRESAGE_DATABASE_URL: `sqlite:${join(directory, "misspelt.db")}`,
+    });
+    expect(err).toContain(
+      "PRESAGE_UPSTREM_URL is unknown and has no effect; did you mean PRESAGE_UPSTREAM_URL?\n",
+    );
+  },
+);
+
+test("a command whose output nobody reads ends quietly", async () => {
+  const { PATH = "" } = process.env;
+  const child = Bun.spawn(["sh", "-c", `"${process.execPath}" "${main}" config | true`], {
+    env: { PATH },
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [out, err] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  expect([out, err]).toEqual(["", ""]);
 });
 
 test("an invalid environment stops a command with one line per variable", async () => {
@@ -111,18 +139,6 @@ test("an invalid environment stops a command with one line per variable", async 
     'PRESAGE_PORT: got "x"; expected a whole number from 0 to 65535',
     'PRESAGE_DEBUG_FIELDS: got "maybe"; expected true or false',
   ]);
-});
-
-test("keys are created, listed and revoked", async () => {
-  const environment = { PRESAGE_DATABASE_URL: `sqlite:${join(directory, "keys.db")}` };
-  const made = await run(["keys", "create", "--name", "training"], environment);
-  expect(made.out.trim()).toMatch(/^psg_[0-9A-Za-z]{38}$/);
-  const { out: list } = await run(["keys", "list"], environment);
-  const [id = ""] = list.split(" ");
-  expect(list).toContain("training");
-  expect((await run(["keys", "revoke", id], environment)).code).toBe(0);
-  expect((await run(["keys", "list"], environment)).out).toContain("revoked");
-  expect(await run(["keys", "revoke", crypto.randomUUID()], environment)).toMatchObject({ code: 1 });
 });
 
 test("commands on an in-memory database are refused, since what they print could never work", async () => {
@@ -182,12 +198,17 @@ describe("predict", () => {
     });
     expect(lines[1]).toMatchObject({ error: { category: "invalid" } });
     expect(lines[2]).toMatchObject({
-      error: { category: "invalid", detail: expect.stringContaining("interaction.action") },
+      error: {
+        category: "invalid",
+        detail:
+          "interaction.state: String should have at least 1 character; interaction.action: Field required",
+      },
     });
     expect(lines[3]).toMatchObject({ exact_match: false });
     expect(lines[4]).not.toHaveProperty("exact_match");
     expect(result.err).toContain("3 predictions, 2 failures");
     expect(result.err).toContain("exact match: 1 of 2 (50.0 %)");
+    expect(result.err).toContain("Failures:\n  line 2: the line is not JSON\n  line 3: interaction.state: ");
   });
 
   test("a second run predicts only lines that failed, were cut off or have changed", async () => {
@@ -237,6 +258,11 @@ describe("predict", () => {
       1,
       `${presage.url} rejects the API key in PRESAGE_API_KEY\n`,
     ]);
+    const file = join(directory, "remote.jsonl");
+    await Bun.write(file, `${transition(0)}\n${transition(1)}\n`);
+    const ofFile = ["predict", "--file", file, "--server", presage.url];
+    expect(await run(ofFile, { PRESAGE_API_KEY: "wrong" })).toEqual({ ...refused, out: "" });
+    expect((await run(ofFile, { PRESAGE_API_KEY: testKey })).err).toContain("2 predictions, 0 failures");
     await presage.stop();
   });
 
@@ -250,11 +276,65 @@ describe("predict", () => {
     expect(await run(args, { PRESAGE_API_KEY: testKey })).toMatchObject({ code: 0, out: "calm\n" });
   });
 
+  test("--server without a scheme names a server on this machine", async () => {
+    await using server = Bun.serve({
+      port: 0,
+      fetch: () => Response.json({ response: { content: "calm" } }),
+    });
+    const args = ["predict", "--state", "calm", "--action", "wait", "--server", `localhost:${server.port}`];
+    expect(await run(args, { PRESAGE_API_KEY: testKey })).toMatchObject({ code: 0, out: "calm\n" });
+  });
+
   test.each([
-    ["localhost:8080", "--server: baseUrl must be an http or https URL.\n"],
-    ["http://127.0.0.1:1", "http://127.0.0.1:1: Presage cannot be reached.\n"],
+    ["ftp://127.0.0.1", "--server: baseUrl must be an http or https URL.\n"],
+    ["http://127.0.0.1:1", "Presage cannot be reached at http://127.0.0.1:1.\n"],
+    ["127.0.0.1:1", "Presage cannot be reached at http://127.0.0.1:1.\n"],
+    [
+      "gpu.invalid:8080",
+      "Presage cannot be reached at https://gpu.invalid:8080. If it serves plain HTTP, use --server http://gpu.invalid:8080.\n",
+    ],
   ])("--server %s ends the command with one line", async (server, line) => {
     const args = ["predict", "--state", "calm", "--action", "wait", "--server", server];
     expect(await run(args, { PRESAGE_API_KEY: testKey })).toEqual({ code: 1, out: "", err: line });
+  });
+
+  test("an upstream that cannot be reached is named", async () => {
+    const { code, err } = await run(["predict", "--state", "calm", "--action", "wait"], {
+      PRESAGE_UPSTREAM_URL: "http://127.0.0.1:1/v1",
+      PRESAGE_UPSTREAM_MODEL: "m",
+      PRESAGE_UPSTREAM_RETRIES: "0",
+    });
+    expect([code, err]).toEqual([1, "http://127.0.0.1:1/v1: The upstream cannot be reached.\n"]);
+  });
+
+  test.each([
+    [[], "predict needs --state and --action, or --file\n"],
+    [["--state", "calm"], "predict needs --state and --action, or --file\n"],
+    [["--state", "", "--action", "wait"], "--state: String should have at least 1 character\n"],
+    [
+      ["--state", "calm", "--action", "wait", "--params", '{"temperature": "hot"}'],
+      "--params temperature: Input should be a valid number\n",
+    ],
+    [["--file", "nowhere.jsonl"], "There is no file nowhere.jsonl\n"],
+    [["--state", "calm", "--action", "wait", "--out", "x"], "--out needs --file\n"],
+    [
+      ["--file", "nowhere.jsonl", "--params", "{}"],
+      "--file cannot be combined with --params, which a line has itself\n",
+    ],
+  ])("%j are refused before anything else is said", async (options, line) => {
+    expect(await run(["predict", ...options])).toEqual({ code: 1, out: "", err: line });
+  });
+
+  test("more concurrent requests than Bun allows are allowed, or the limit is named", async () => {
+    echoState();
+    const file = join(directory, "concurrent.jsonl");
+    await Bun.write(file, transition(0));
+    const args = ["predict", "--file", file, "--concurrency", "300"];
+    const environment = { PRESAGE_UPSTREAM_URL: upstream.url, PRESAGE_UPSTREAM_MODEL: "m" };
+    expect((await run(args, environment)).err).not.toContain("requests are sent at a time");
+    const limited = await run(args, { ...environment, BUN_CONFIG_MAX_HTTP_REQUESTS: "100" });
+    expect(limited.err).toStartWith(
+      "Only 100 requests are sent at a time; for 300, set BUN_CONFIG_MAX_HTTP_REQUESTS=300.\n",
+    );
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { eventually } from "../support/eventually.ts";
+import { eventually, expectEventually } from "../support/eventually.ts";
 import { bodiesWithLongResponses } from "../support/hostile/hostile-bodies.ts";
 import { peakMemory } from "../support/presage/peak-memory.ts";
 import { testKey } from "../support/presage/presage.ts";
@@ -61,12 +61,19 @@ async function start(environment: Record<string, string>): Promise<SpawnedPresag
   });
 }
 
-const heldBytes = (presage: SpawnedPresage) => readMetric(presage, "presage_memory_held_bytes");
+const reservedBytes = (presage: SpawnedPresage) => readMetric(presage, "presage_memory_held_bytes");
+
+/** The number of requests whose response is ready, whatever its status. */
+async function countAnswered(presage: SpawnedPresage, route: string): Promise<number> {
+  const metrics = await (await presage.call("GET", "/metrics")).text();
+  const counts = metrics.matchAll(/^presage_http_requests_total\{route="([^"]+)",status="\d+"\} (\d+)$/gm);
+  return [...counts].reduce((sum, [_, counted, count]) => (counted === route ? sum + Number(count) : sum), 0);
+}
 
 async function expectNothingHeld(presage: SpawnedPresage): Promise<void> {
   expect(
     await eventually(
-      () => heldBytes(presage),
+      () => reservedBytes(presage),
       (held) => held === 0,
       40_000,
     ),
@@ -131,7 +138,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
         (count) => count > before,
       ),
     ).toBeGreaterThan(before);
-    expect(await heldBytes(presage)).toBeLessThan(budget);
+    expect(await reservedBytes(presage)).toBeLessThan(budget);
     upstream.answerAll();
     expect((await small).status).toBe(200);
     const { 200: good = 0, 503: refused = 0 } = await countStatuses(calls);
@@ -166,7 +173,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     });
     expect(
       await eventually(
-        () => heldBytes(presage),
+        () => reservedBytes(presage),
         (held) => held > budget / 2,
       ),
     ).toBeLessThan(budget);
@@ -183,7 +190,7 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     });
     const response = await presage.call("POST", "/v1/predict", longPrediction(16 * megabyte));
     expect(response.status).toBe(413);
-    expect(await response.json()).toMatchObject({
+    expect(await response.json()).toStrictEqual({
       detail: expect.stringMatching(/97 MB .* 59 MB .*PRESAGE_MEMORY_BUDGET_BYTES/),
     });
     await expectNothingHeld(presage);
@@ -199,12 +206,12 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     );
     expect(
       await eventually(
-        () => heldBytes(presage),
+        () => reservedBytes(presage),
         (held) => held > 40 * megabyte,
       ),
     ).toBeGreaterThan(40 * megabyte);
-    await Bun.sleep(1_000);
-    expect(await heldBytes(presage)).toBeGreaterThan(40 * megabyte);
+    await expectEventually(() => countAnswered(presage, "/v1/chat/completions"), sockets.length);
+    expect(await reservedBytes(presage)).toBeGreaterThan(40 * megabyte);
     expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
     for (const socket of sockets) socket.destroy();
     await expectNothingHeld(presage);
@@ -217,9 +224,9 @@ describe.if(process.platform === "linux")("With a budget of 256 MB", () => {
     const body = Buffer.from(escaped?.body() ?? []).toString();
     const sockets = Array.from({ length: 8 }, () => askAndRead(presage, "POST", "/v1/evaluate", body));
     const isHeld = (held: number) => held > 10 * megabyte;
-    expect(await eventually(() => heldBytes(presage), isHeld)).toSatisfy(isHeld);
-    await Bun.sleep(1_000);
-    expect(await heldBytes(presage)).toSatisfy(isHeld);
+    expect(await eventually(() => reservedBytes(presage), isHeld)).toSatisfy(isHeld);
+    await expectEventually(() => countAnswered(presage, "/v1/evaluate"), sockets.length);
+    expect(await reservedBytes(presage)).toSatisfy(isHeld);
     expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);
     for (const socket of sockets) socket.destroy();
     await expectNothingHeld(presage);
@@ -271,7 +278,7 @@ onEachDatabase((database) => {
         return response.status;
       };
       const isFull = (held: number) => held > budget * 0.85;
-      expect(await eventually(() => heldBytes(presage), isFull, 20_000)).toSatisfy(isFull);
+      expect(await eventually(() => reservedBytes(presage), isFull, 20_000)).toSatisfy(isFull);
       expect(await search({ limit: 62 })).toBe(503);
       expect(await search({ limit: 1, text_limit: 9 })).toBe(200);
       expect(await peakMemory(presage)).toBeLessThan(budget + besideBudget);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
-import { eventually } from "../support/eventually.ts";
+import { eventually, expectEventually } from "../support/eventually.ts";
 import { testKey } from "../support/presage/presage.ts";
 import { readMetric } from "../support/presage/read-metric.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
@@ -19,28 +19,33 @@ describe("With a memory budget of 128 MiB", () => {
     PRESAGE_MEMORY_BUDGET_BYTES: String(budget),
   });
 
-  const heldBytes = () => readMetric(presage, "presage_memory_held_bytes");
-  const nothingHeld = () => eventually(heldBytes, (held) => held === 0, 20_000);
+  const reservedBytes = () => readMetric(presage, "presage_memory_held_bytes");
+  const nothingHeld = () => eventually(reservedBytes, (held) => held === 0, 20_000);
 
-  /** Announces a body and sends only its beginning. */
-  function beginBody(path: string, announcedBytes: number, sentBytes: number): Socket {
+  /** Announces a body and sends only its beginning. `onHead` is called once the server has begun to handle the request. */
+  function beginBody(path: string, announcedBytes: number, sentBytes: number, onHead?: () => void): Socket {
     const { hostname, port } = new URL(presage.url);
     const socket = connect(Number(port), hostname);
     socket.on("error", () => {});
-    socket.resume();
+    socket.once("data", () => onHead?.());
     socket.write(
-      `POST ${path} HTTP/1.1\r\nhost: a\r\nx-api-key: ${testKey}\r\ncontent-length: ${announcedBytes}\r\n\r\n`,
+      `POST ${path} HTTP/1.1\r\nhost: a\r\nx-api-key: ${testKey}\r\nexpect: 100-continue\r\ncontent-length: ${announcedBytes}\r\n\r\n`,
     );
     if (sentBytes > 0) socket.write(`"${"x".repeat(sentBytes - 1)}`);
     return socket;
   }
 
   test("bodies that are announced but never sent reserve no memory", async () => {
+    let begun = 0;
     const sockets = [1, 8, 15].flatMap((size) =>
-      Array.from({ length: 40 }, () => beginBody("/v1/evaluation-results/batch", size * megabyte, 0)),
+      Array.from({ length: 40 }, () =>
+        beginBody("/v1/evaluation-results/batch", size * megabyte, 0, () => {
+          begun += 1;
+        }),
+      ),
     );
-    await Bun.sleep(200);
-    expect(await heldBytes()).toBeLessThan(megabyte);
+    await expectEventually(() => begun, sockets.length);
+    expect(await reservedBytes()).toBeLessThan(megabyte);
     const state = "x".repeat(megabyte);
     const { status } = await presage.call("POST", "/v1/predict", { interaction: { state, action: "look" } });
     expect(status).toBe(200);
@@ -50,7 +55,7 @@ describe("With a memory budget of 128 MiB", () => {
   test("a partly sent body counts with what has arrived", async () => {
     const socket = beginBody("/v1/evaluation-results/batch", 15 * megabyte, 2 * megabyte);
     const isCounted = (held: number) => held >= 12 * megabyte;
-    const held = await eventually(heldBytes, isCounted, 5_000);
+    const held = await eventually(reservedBytes, isCounted, 5_000);
     expect(held).toBeGreaterThanOrEqual(12 * megabyte);
     expect(held).toBeLessThan(13 * megabyte);
     socket.destroy();

@@ -90,7 +90,7 @@ test("an address in use is one clear line, exit code 1, and does not use up the 
   });
   expect(await refused.exited).toBe(1);
   expect(await new Response(refused.stderr).text()).toBe(
-    "The address is in use; set PRESAGE_PORT or PRESAGE_HOST to a free one.\n",
+    `127.0.0.1:${blocker.port} is in use; set PRESAGE_PORT or PRESAGE_HOST to a free address.\n`,
   );
   await blocker.stop(true);
   const port = await freePort();
@@ -112,11 +112,22 @@ test("a second server on the port of a running one does not start", async () => 
   const second = serve("second-of-two");
   expect(await second.exited).toBe(1);
   expect(await new Response(second.stderr).text()).toBe(
-    "The address is in use; set PRESAGE_PORT or PRESAGE_HOST to a free one.\n",
+    `127.0.0.1:${port} is in use; set PRESAGE_PORT or PRESAGE_HOST to a free address.\n`,
   );
   first.kill("SIGTERM");
   expect(await first.exited).toBe(0);
 }, 30_000);
+
+test("an address that is not of this machine is one clear line", async () => {
+  const refused = start([process.execPath, main, "serve"], {
+    PRESAGE_HOST: "192.0.2.1",
+    PRESAGE_PORT: "8080",
+  });
+  expect(await refused.exited).toBe(1);
+  expect(await new Response(refused.stderr).text()).toBe(
+    "192.0.2.1 is not an address of this machine; set PRESAGE_HOST to one that is.\n",
+  );
+});
 
 test("while the database is being opened the server is up and says that it is starting", async () => {
   const path = join(directory, "locked.db");

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "bun:test";
+import { errorBody } from "../support/presage/error-body.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
@@ -118,7 +119,7 @@ describe("structured mode", () => {
 
 test("streaming is rejected with 400 before anything is sent", async () => {
   const answer = await presage.call("POST", path, { messages, stream: true });
-  expect([answer.status, await answer.json()]).toEqual([400, { detail: "Streaming is not supported." }]);
+  expect([answer.status, await errorBody(answer)]).toEqual([400, { detail: "Streaming is not supported." }]);
   expect(upstream.received).toHaveLength(0);
   expect((await presage.call("POST", path, { messages, stream: false })).status).toBe(200);
 });

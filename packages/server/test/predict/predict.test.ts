@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "bun:test";
 import type { WorldModelPrediction, WorldModelResponse } from "@presage/contract";
+import { errorBody } from "../support/presage/error-body.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { completion } from "../support/upstream/upstream.ts";
@@ -161,7 +162,10 @@ describe("params cannot", () => {
   test("ask for a stream", async () => {
     for (const path of ["/v1/predict", "/v1/chat/completions"]) {
       const answer = await presage.call("POST", path, { interaction, params: { stream: true } });
-      expect([answer.status, await answer.json()]).toEqual([400, { detail: "Streaming is not supported." }]);
+      expect([answer.status, await errorBody(answer)]).toEqual([
+        400,
+        { detail: "Streaming is not supported." },
+      ]);
     }
     expect(upstream.received).toHaveLength(0);
   });

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { ErrorResponse } from "@presage/contract";
+import { errorBody } from "../support/presage/error-body.ts";
 import { presageWithRawUpstream } from "../support/presage/presage-with-raw-upstream.ts";
 import { goodResponse, httpResponse } from "../support/upstream/raw-upstream.ts";
 import { completion } from "../support/upstream/upstream.ts";
@@ -44,7 +45,7 @@ for (const [what, head, piece] of [
       sent.bytes = 0;
       const response = await ask();
       expect(response.status).toBe(502);
-      expect(await response.json()).toStrictEqual({
+      expect(await errorBody(response)).toStrictEqual({
         category: "upstream",
         detail: expect.any(String),
         upstream_status: 200,
@@ -95,7 +96,7 @@ test("a response that is not HTTP is 502 without an upstream status", async () =
   );
   const response = await server.predict();
   expect(response.status).toBe(502);
-  expect(await response.json()).toStrictEqual({ category: "upstream", detail: expect.any(String) });
+  expect(await errorBody(response)).toStrictEqual({ category: "upstream", detail: expect.any(String) });
 });
 
 const credential = 'sk-upstream-"secret"/0123456789';

@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { createDraw } from "../../../../fuzz/generate/draw.ts";
 import { freePort } from "../support/free-port.ts";
+import { errorBody } from "../support/presage/error-body.ts";
 import { startPresage } from "../support/presage/presage.ts";
 import { prediction, presageWithRawUpstream } from "../support/presage/presage-with-raw-upstream.ts";
 import { seed, seeded } from "../support/seeded.ts";
@@ -20,7 +21,7 @@ test("an upstream that refuses the connection is 503 unavailable, without an ups
   ] as const) {
     const response = await presage.call("POST", path, body);
     expect(response.status).toBe(503);
-    expect(await response.json()).toStrictEqual(unavailable);
+    expect(await errorBody(response)).toStrictEqual(unavailable);
   }
   await presage.stop();
 });
@@ -32,7 +33,7 @@ test("an upstream whose name does not resolve is 503 unavailable", async () => {
   });
   const response = await presage.call("POST", "/v1/predict", prediction);
   expect(response.status).toBe(503);
-  expect(await response.json()).toStrictEqual(unavailable);
+  expect(await errorBody(response)).toStrictEqual(unavailable);
   await presage.stop();
 }, 30_000);
 
@@ -51,7 +52,7 @@ test("a connection reset each time is tried three times and is then 503 unavaila
   await using server = await presageWithRawUpstream(({ socket }) => socket.resetAndDestroy());
   const response = await server.predict();
   expect(response.status).toBe(503);
-  expect(await response.json()).toStrictEqual(unavailable);
+  expect(await errorBody(response)).toStrictEqual(unavailable);
   expect(server.upstream.received).toHaveLength(3);
 });
 

@@ -4,6 +4,7 @@ import { eventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { prediction } from "../support/presage/presage-with-raw-upstream.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
+import { upstreamHost } from "../support/upstream/as-replicas.ts";
 import { selfSignedCertificate } from "../support/upstream/self-signed-certificate.ts";
 import { completion } from "../support/upstream/upstream.ts";
 
@@ -36,13 +37,13 @@ async function unreachableCounts(presage: SpawnedPresage): Promise<string[]> {
 
 test.concurrent("callers get one text; the log and the metrics say why the upstream is unreachable", async () => {
   const https = Bun.serve({
-    hostname: "127.0.0.1",
+    hostname: upstreamHost,
     port: 0,
     tls: selfSignedCertificate(),
     fetch: () => Response.json(completion("Open.")),
   });
   const plain = Bun.serve({
-    hostname: "127.0.0.1",
+    hostname: upstreamHost,
     port: 0,
     fetch: () => Response.json(completion("Open.")),
   });
@@ -80,7 +81,7 @@ test.concurrent("an outage is reported once, and so is its end", async () => {
   await using presage = await before(`http://127.0.0.1:${port}/v1`, { PRESAGE_UPSTREAM_RETRIES: "0" });
   for (let call = 0; call < 20; call++) expect((await predict(presage)).status).toBe(503);
   const upstream = Bun.serve({
-    hostname: "127.0.0.1",
+    hostname: upstreamHost,
     port,
     fetch: () => Response.json(completion("Open.")),
   });

@@ -32,6 +32,13 @@ onEachDatabase((database) => {
     expect(await listApps(stranger)).toEqual({ apps: [], next: null });
   });
 
+  test("They are listed by limit and offset as well", async () => {
+    const response = await presage.call("GET", "/v1/apps?limit=2&offset=1");
+    const apps = ["a b", "beta"].map((name) => ({ name }));
+    expect(await response.json()).toEqual({ apps, next: "beta" });
+    expect((await presage.call("GET", "/v1/apps?offset=-1")).status).toBe(422);
+  });
+
   test("They are listed in pages, each continuing after the last name, whatever its characters", async () => {
     for (const app of ["🚪", "\uff5e", "a%b", "é"]) await evaluateFor(app);
     const pages: string[][] = [];

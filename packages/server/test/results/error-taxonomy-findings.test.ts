@@ -159,10 +159,10 @@ onEachDatabase((database) => {
     expect((await get(nowhere)).status).toBe(404);
     const own = await create({ error_taxonomy_name: "mine alone" });
     expect((await get(own.id, "", stranger)).status).toBe(404);
-    const faults = await issuesOf(await get(own.id, "?since=yesterday&until="));
-    expect(locationsOf(faults)).toEqual([
-      { type: "datetime_parsing", loc: ["query", "since"] },
-      { type: "datetime_parsing", loc: ["query", "until"] },
+    const issues = await issuesOf(await get(own.id, "?since=yesterday&until="));
+    expect(locationsOf(issues)).toEqual([
+      { type: "datetime_from_date_parsing", loc: ["query", "since"] },
+      { type: "datetime_from_date_parsing", loc: ["query", "until"] },
     ]);
     const idFaults = await issuesOf(await get("rooms"));
     expect(locationsOf(idFaults)).toEqual([{ type: "uuid_parsing", loc: ["path", "revision_id"] }]);

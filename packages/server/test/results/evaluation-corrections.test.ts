@@ -131,8 +131,8 @@ onEachDatabase((database) => {
     expect((await post("/999999999/correction", { pass: true })).status).toBe(404);
     expect((await post(`/${id}/correction`, { pass: false }, stranger)).status).toBe(404);
     expect((await find(id)).correction).toBeNull();
-    const faults = await issuesOf(await post(`/${id}/correction`, { score_raw: 1.5, comment: "nul \0" }));
-    expect(locationsOf(faults)).toEqual([
+    const issues = await issuesOf(await post(`/${id}/correction`, { score_raw: 1.5, comment: "nul \0" }));
+    expect(locationsOf(issues)).toEqual([
       { type: "missing", loc: ["body", "pass"] },
       { type: "less_than_equal", loc: ["body", "score_raw"] },
       { type: "value_error", loc: ["body", "comment"] },

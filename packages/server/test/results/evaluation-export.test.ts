@@ -72,6 +72,8 @@ onEachDatabase((database) => {
     [{ score_raw_min: "0.4", score_raw_max: "0.6", app: "odd" }, 59],
     [{ after_id: "0", before_id: "11" }, 10],
     [{ evaluator_profile_public_id: "11111111-1111-4111-8111-111111111111" }, 351],
+    [{ evaluator_profile_revision: "1" }, 351],
+    [{ evaluator_profile_revision: "2" }, 0],
     [{ status: "failed" }, 0],
     [{ before_datetime: "2020-01-01T00:00:00Z" }, 0],
   ])("the filters are those of the search: %p", async (query, count) => {
@@ -122,7 +124,7 @@ onEachDatabase((database) => {
   });
 
   test("reports the issues of the query", async () => {
-    const faults = await issuesOf(
+    const issues = await issuesOf(
       await get({
         pass: "perhaps",
         score_raw_min: "low",
@@ -133,7 +135,7 @@ onEachDatabase((database) => {
       }),
     );
     expect(
-      locationsOf(faults)
+      locationsOf(issues)
         .map(({ loc }) => loc[1])
         .sort(),
     ).toEqual(["pass", "score_raw_min", "after_id", "format", "order", "status"].sort());

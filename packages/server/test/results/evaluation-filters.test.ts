@@ -30,8 +30,8 @@ onEachDatabase((database) => {
     "A %s refuses a filter that it does not know, unless it is null",
     async (of) => {
       const ask = (body: object) => presage.call("POST", `${results}/${of}`, body);
-      const faults = await issuesOf(await ask({ evaluator: "regex", score_min: 0.5, favorite: null }));
-      expect(faults.map(({ type, loc }) => [type, loc])).toEqual([
+      const issues = await issuesOf(await ask({ evaluator: "regex", score_min: 0.5, favorite: null }));
+      expect(issues.map(({ type, loc }) => [type, loc])).toEqual([
         ["extra_forbidden", ["body", "evaluator"]],
         ["extra_forbidden", ["body", "score_min"]],
       ]);
@@ -40,14 +40,14 @@ onEachDatabase((database) => {
   );
 
   test("An export rejects one too", async () => {
-    const [fault] = await issuesOf(await presage.call("GET", `${results}/export?evaluator=regex`));
-    expect(fault?.loc).toEqual(["query", "evaluator"]);
+    const [issue] = await issuesOf(await presage.call("GET", `${results}/export?evaluator=regex`));
+    expect(issue?.loc).toEqual(["query", "evaluator"]);
   });
 
   test("A search with limit 1000 and offset 0 succeeds, and any other offset is rejected", async () => {
     expect(await search({ limit: 1000, offset: 0 })).toHaveLength(2);
-    const [fault] = await issuesOf(await presage.call("POST", `${results}/search`, { offset: 50 }));
-    expect(fault?.loc).toEqual(["body", "offset"]);
+    const [issue] = await issuesOf(await presage.call("POST", `${results}/search`, { offset: 50 }));
+    expect(issue?.loc).toEqual(["body", "offset"]);
   });
 
   test.each([
@@ -83,7 +83,7 @@ onEachDatabase((database) => {
 
   test("An unknown field of an evaluator is rejected: a profile must not be ignored", async () => {
     const body = { evaluators: [{ evaluator: "contains", profile: "mine" }], evaluated_model_output: "x" };
-    const [fault] = await issuesOf(await presage.call("POST", "/v1/evaluate", body));
-    expect([fault?.type, fault?.loc]).toEqual(["extra_forbidden", ["body", "evaluators", 0, "profile"]]);
+    const [issue] = await issuesOf(await presage.call("POST", "/v1/evaluate", body));
+    expect([issue?.type, issue?.loc]).toEqual(["extra_forbidden", ["body", "evaluators", 0, "profile"]]);
   });
 });

@@ -16,11 +16,19 @@ onEachDatabase((database) => {
         ...Array.from({ length: 200 }, (_, at) => 0x20000 + (((seed + at) * 7919) % 40_000)),
       );
     const metadata = { app: name(1), evaluation_run_id: name(2), dataset_id: name(3) };
-    const evaluator = { evaluator_id: name(4), profile_name: name(5) };
-    const [id = ""] = await importAll([{ ...metadata, ...evaluator, pass: true, tags: { tag: name(6) } }]);
+    const evaluator = { evaluator_id: `external:${name(4)}`, profile_name: name(5) };
+    const result = { ...metadata, profile_name: name(5), pass: true, tags: { tag: name(6) } };
+    const [id = ""] = await importAll([{ ...result, evaluator_id: name(4) }]);
     expect(await search({ ...metadata, ...evaluator })).toMatchObject([{ id, ...metadata, ...evaluator }]);
+    const group = { project_id: name(7), experiment_id: name(8), dataset_sample_id: name(9) };
+    await importAll([{ evaluator_id: name(4), pass: true, ...group }]);
+    const { project_id, experiment_id } = group;
+    const order = "dataset_sample_id";
+    expect(await search({ project_id, experiment_id, order })).toMatchObject([group]);
     const { groups } = await summary({ app: name(1), group_by: ["evaluator", "profile", "run"] });
-    expect(groups).toMatchObject([{ count: 1, key: { evaluation_run_id: name(2), evaluator_id: name(4) } }]);
+    expect(groups).toMatchObject([
+      { count: 1, key: { evaluation_run_id: name(2), evaluator_id: evaluator.evaluator_id } },
+    ]);
   });
 
   test("an imported result is stored in full, and marked as imported", async () => {
@@ -56,12 +64,12 @@ onEachDatabase((database) => {
         id: expect.stringMatching(/^\d+$/),
         app: "imported",
         created_at: expect.stringMatching(/Z$/),
-        evaluator_id: "their-judge",
+        evaluator_id: "external:their-judge",
       },
     ]);
     expect(await find(id)).toMatchObject({
       external: true,
-      evaluator_id: "their-judge",
+      evaluator_id: "external:their-judge",
       evaluator_family: null,
       profile_name: "their profile",
       evaluator_profile_public_id: null,
@@ -142,7 +150,7 @@ onEachDatabase((database) => {
   });
 
   test("one issue rejects the whole import, and each is reported", async () => {
-    const faults = await issuesOf(
+    const issues = await issuesOf(
       await post("/batch", {
         evaluation_results: [
           { evaluator_id: "all or nothing" },
@@ -151,7 +159,7 @@ onEachDatabase((database) => {
         ],
       }),
     );
-    expect(locationsOf(faults)).toMatchObject([
+    expect(locationsOf(issues)).toMatchObject([
       { type: "missing", loc: ["body", "evaluation_results", 1, "evaluator_id"] },
       { loc: ["body", "evaluation_results", 1, "pass"] },
       { loc: ["body", "evaluation_results", 1, "score_raw"] },
@@ -163,7 +171,7 @@ onEachDatabase((database) => {
 
   test("invalid durations are rejected", async () => {
     const durations = ["P1Y", "PT1M", "P1M", `P${"9".repeat(300)}W`];
-    const faults = await issuesOf(
+    const issues = await issuesOf(
       await post("/batch", {
         evaluation_results: durations.map((evaluation_duration) => ({
           evaluator_id: "slow",
@@ -171,7 +179,7 @@ onEachDatabase((database) => {
         })),
       }),
     );
-    expect(locationsOf(faults).map(({ loc }) => loc[2])).toEqual([0, 2, 3]);
+    expect(locationsOf(issues).map(({ loc }) => loc[2])).toEqual([0, 2, 3]);
   });
 
   test("no result, or more than a thousand, is rejected", async () => {

@@ -24,11 +24,12 @@ function fieldsOf(index: number): StoredFields {
     createdAt: firstTime + Math.floor(index / 2) * microsPerMinute,
     evaluatorId: of("exact-match-2026-11-01", "judge-2026-11-01", "somebody's"),
     evaluatorFamily: of("exact-match", "judge"),
-    profile: { name: at("one", "two", "three"), publicId: at(...profileIds), revision: 1 },
+    profile: { name: at("one", "two", "three"), publicId: at(...profileIds), revision: at(1, 2) },
     explainStrategy: of("always", "never", "on-fail"),
     metadata: {
       app: at("default", "default", "shop"),
       ...(index % 4 === 0 ? { datasetId: of("d1", "d2") } : {}),
+      ...(index % 6 === 0 ? { datasetSampleId: at<number | string>(7, "7", "boil/9") } : {}),
       ...(index % 5 === 0 ? { runId: of("r1", "r2") } : {}),
       ...(index % 3 === 0 ? { tags: { env: at("prod", "test"), tier: of("gold", "tin"), "": "x" } } : {}),
     },
@@ -67,7 +68,19 @@ onEachDatabase((database) => {
       { evaluator_profile_public_id: profileIds[0]?.toUpperCase() },
       ({ profile }) => profile?.publicId === profileIds[0],
     ],
+    [
+      "a revision of a profile",
+      { evaluator_profile_public_id: profileIds[0], evaluator_profile_revision: 1 },
+      ({ profile }) => profile?.publicId === profileIds[0] && profile?.revision === 1,
+    ],
+    ["a revision", { evaluator_profile_revision: 2 }, ({ profile }) => profile?.revision === 2],
     ["a dataset", { dataset_id: "d2" }, ({ metadata }) => metadata.datasetId === "d2"],
+    ["a sample", { dataset_sample_id: "boil/9" }, ({ metadata }) => metadata.datasetSampleId === "boil/9"],
+    [
+      "a sample's number, also where it is a text",
+      { dataset_sample_id: 7 },
+      ({ metadata }) => String(metadata.datasetSampleId) === "7",
+    ],
     ["a run", { evaluation_run_id: "r1" }, ({ metadata }) => metadata.runId === "r1"],
     [
       "an explain strategy",
@@ -236,7 +249,7 @@ onEachDatabase((database) => {
     });
 
     test("reports every issue of the request", async () => {
-      const faults = await issuesOf(
+      const issues = await issuesOf(
         await post("/search", {
           app: 1,
           status: "pending",
@@ -250,7 +263,7 @@ onEachDatabase((database) => {
           limit: 1001,
         }),
       );
-      expect(locationsOf(faults).map(({ loc }) => loc.join("."))).toEqual([
+      expect(locationsOf(issues).map(({ loc }) => loc.join("."))).toEqual([
         "body.app",
         "body.explain_strategy",
         "body.status",
@@ -301,8 +314,8 @@ onEachDatabase((database) => {
   describe("One result", () => {
     test("that is unknown is 404, and an invalid id is rejected", async () => {
       expect((await presage.call("GET", `${resultsPath}/999999999`)).status).toBe(404);
-      const faults = await issuesOf(await presage.call("GET", `${resultsPath}/abc`));
-      expect(locationsOf(faults)).toEqual([{ type: "int_parsing", loc: ["path", "id"] }]);
+      const issues = await issuesOf(await presage.call("GET", `${resultsPath}/abc`));
+      expect(locationsOf(issues)).toEqual([{ type: "int_parsing", loc: ["path", "id"] }]);
     });
   });
 });

@@ -134,7 +134,7 @@ onEachDatabase((database) => {
       });
       const byEvaluator = await summary({ group_by: ["evaluator", "evaluator"] });
       expect(byEvaluator.groups.map(({ key }) => key)).toContainEqual({
-        evaluator_id: "theirs",
+        evaluator_id: "external:theirs",
         evaluator_family: null,
       });
     });
@@ -256,8 +256,8 @@ onEachDatabase((database) => {
     });
 
     test("by tag requires the tag's name, and lists its dimensions", async () => {
-      const faults = await issuesOf(await post("/summary", { group_by: ["tag"] }));
-      expect(locationsOf(faults)).toEqual([{ type: "missing", loc: ["body", "tag"] }]);
+      const issues = await issuesOf(await post("/summary", { group_by: ["tag"] }));
+      expect(locationsOf(issues)).toEqual([{ type: "missing", loc: ["body", "tag"] }]);
       const unknown = await issuesOf(await post("/summary", { group_by: ["week"] }));
       expect(locationsOf(unknown)).toEqual([{ type: "literal_error", loc: ["body", "group_by", 0] }]);
     });
@@ -278,8 +278,8 @@ onEachDatabase((database) => {
       expect((await summary(wanted)).groups).toHaveLength(10_000);
       await inRuns(10_000, 10_001);
       for (const request of [wanted, { ...wanted, after_id: 0 }]) {
-        const faults = await issuesOf(await post("/summary", request));
-        expect(faults).toMatchObject([
+        const issues = await issuesOf(await post("/summary", request));
+        expect(issues).toMatchObject([
           { type: "value_error", loc: ["body", "group_by"], msg: expect.stringMatching(/10000.*filter/) },
         ]);
       }

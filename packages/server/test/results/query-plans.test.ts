@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type CompiledQuery, Kysely, CompiledQuery as Query, sql } from "kysely";
+import { selectExperimentSizes } from "../../src/evaluation/experiments/experiments-store.ts";
 import { selectAgreementCells } from "../../src/evaluation/profiles/agreement-store.ts";
+import { selectProjectByName, selectProjects } from "../../src/evaluation/projects/projects-store.ts";
 import { findCorrections } from "../../src/evaluation/results/corrections/corrections-store.ts";
 import { selectErrorFindings } from "../../src/evaluation/results/error-findings/error-findings-store.ts";
 import { selectResult } from "../../src/evaluation/results/record/stored-results-store.ts";
 import { selectApps } from "../../src/evaluation/results/search/apps-store.ts";
 import type { SearchFilter } from "../../src/evaluation/results/search/result-filter.ts";
 import { searchResults } from "../../src/evaluation/results/search/search-results.ts";
+import { selectTags } from "../../src/evaluation/results/search/tags-store.ts";
 import { selectScoreCounts } from "../../src/evaluation/results/summary/rollup-store.ts";
 import { summarise } from "../../src/evaluation/results/summary/summarise.ts";
 import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
@@ -33,7 +36,13 @@ const filters: Record<string, Partial<SearchFilter>> = {
   "a profile": { profileName: "profile1" },
   "a profile's id": { profilePublicId: "public1" },
   "a dataset": { datasetId: "dataset1" },
+  "a sample": { datasetSampleId: "sample1" },
   "a run": { runId: "run1" },
+  "a project": { projectId: "project1" },
+  "an experiment": { experimentId: "experiment1" },
+  "an imported evaluator": { evaluatorId: "evaluator1", isExternal: true },
+  "an explanation": { isExplained: true },
+  "no explanation and a run": { isExplained: false, runId: "run1" },
   "an explain strategy": { explainStrategy: "never" },
   "a status": { status: "failed" },
   "a status and an app": { status: "failed", app: "app1" },
@@ -108,9 +117,37 @@ onEachDatabase((database) => {
       expect(plans.filter(isScan)).toEqual([]);
       // A range of scores is many index scans, whose first results are sorted; their number is bounded. And what is counted
       // to choose the index may be sorted if it is below the limit of the count.
-      const isBounded = filter.minScore !== undefined || (filter.tags && filter.status);
+      const isBounded =
+        filter.minScore !== undefined || filter.isExplained !== undefined || (filter.tags && filter.status);
       if (!isBounded) expect(plans.filter(isSort)).toEqual([]);
     });
+  });
+
+  describe.each(Object.entries(filters))("A search by %s, in the order of samples", (_, filter) => {
+    test("reads no more than what it sorts, or the index of samples", async () => {
+      const page = { order: "first-sample-first", limit: 50 } as const;
+      const place = { afterId: undefined, beforeId: undefined, ...filter };
+      const plans = await plansOf(() =>
+        searchResults(
+          { store: storeOf(watched) },
+          anyRequester(account),
+          { status: "success", ...place },
+          page,
+        ),
+      );
+      expect(plans.filter(isScan)).toEqual([]);
+    });
+  });
+
+  test("all results in the order of samples are read from their index", async () => {
+    const page = { order: "last-sample-first", limit: 50 } as const;
+    const filter = { status: "success", beforeId: 77 } as const;
+    const plans = await plansOf(() =>
+      searchResults({ store: storeOf(watched) }, anyRequester(account), filter, page),
+    );
+    expect(plans.join("\n")).toContain("evaluation_results_by_sample_key");
+    expect(plans.filter(isScan)).toEqual([]);
+    expect(plans.filter(isSort)).toEqual([]);
   });
 
   test("one result is found by its primary key", async () => {
@@ -144,9 +181,15 @@ onEachDatabase((database) => {
   });
 
   test("a summary from the rollup reads no results", async () => {
-    const wanted = { filter: { evaluatorId: "evaluator1" }, dimensions: ["day" as const] };
+    const wanted = {
+      filter: { evaluatorId: "evaluator1" },
+      dimensions: ["day" as const],
+      hasIntervals: true,
+    };
     const plans = await plansOf(() => summarise({ store: storeOf(watched) }, anyRequester(account), wanted));
-    expect(plans.filter((line) => /evaluation_results|SCAN series/.test(line))).toEqual([]);
+    // An index without entries tells that there are no clusters, whose results would be read.
+    const reads = plans.filter((line) => /evaluation_results|SCAN series/.test(line));
+    expect(reads).toEqual([expect.stringContaining("evaluation_results_in_clusters")]);
     // Counts not yet folded have no index, and are few; on SQLite there are none.
     expect(plans.filter((line) => /SCAN counts/.test(line)).length).toBeLessThanOrEqual(1);
   });
@@ -158,7 +201,9 @@ onEachDatabase((database) => {
   });
 
   test("the apps of an account are read from an index, skipping its runs", async () => {
-    const plans = await plansOf(() => selectApps(watched, account, { limit: 50, after: undefined }));
+    const plans = await plansOf(() =>
+      selectApps(watched, account, { limit: 50, after: undefined, offset: 0 }),
+    );
     // PostgreSQL reads all of the few series of this test.
     const served = isSqlite
       ? /COVERING INDEX evaluation_series_of_an_app .*spans_runs=/
@@ -166,8 +211,66 @@ onEachDatabase((database) => {
     expect(plans.join("\n")).toMatch(served);
   });
 
+  test.each([
+    ["everything", {}, /evaluation_results_in_clusters/],
+    ["an evaluator", { evaluatorId: "evaluator2" }, /evaluation_results_(in_clusters|by_evaluator_id)/],
+    ["a run", { runId: "run7" }, /evaluation_results_by_run_id/],
+  ])("the clusters of %s are found by an index", async (_, filter, index) => {
+    const wanted = { filter, dimensions: ["evaluator" as const, "profile" as const], hasIntervals: true };
+    const plans = await plansOf(() => summarise({ store: storeOf(watched) }, anyRequester(account), wanted));
+    expect(plans.filter(isScan).filter((line) => /results/.test(line))).toEqual([]);
+    expect(plans.join("\n")).toMatch(index);
+  });
+
+  test.each([
+    ["everything", {}],
+    ["an evaluator", { evaluatorId: "evaluator2" }],
+  ])("of %s in a period, a summary with intervals reads the ids of that period alone", async (_, filter) => {
+    const period = { createdAfter: micros + 29e6, createdBefore: micros + 295e5 };
+    const wanted = {
+      filter: { ...filter, ...period },
+      dimensions: ["evaluator" as const],
+      hasIntervals: true,
+    };
+    const plans = await plansOf(() => summarise({ store: storeOf(watched) }, anyRequester(account), wanted));
+    // PostgreSQL has the condition in the line below.
+    const reads = plans.flatMap((line, at) =>
+      /(SEARCH|SCAN|Scan .*) result(_\d)?\b/.test(line) ? [`${line} ${plans[at + 1]}`] : [],
+    );
+    // Verdicts, results without one, and results in clusters.
+    expect(reads).toHaveLength(3);
+    expect(reads.filter((read) => !/\bid ?>/.test(read))).toEqual([]);
+  });
+
+  test("the tags of an account are read from their index, each of them once", async () => {
+    const after = { key: "name1", value: "value0" };
+    const plans = await plansOf(() => selectTags(watched, account, { limit: 50, after }));
+    expect(plans.filter(isScan)).toEqual([]);
+  });
+
+  test.each([
+    ["projects", () => selectProjects(watched, account, { limit: 50, offset: 0 })],
+    [
+      "experiments",
+      () => selectExperimentSizes(watched, account, { projectId: undefined, limit: 50, offset: 0 }),
+    ],
+    [
+      "experiments of a project",
+      () => selectExperimentSizes(watched, account, { projectId: "project1", limit: 50, offset: 0 }),
+    ],
+    ["projects of a name", () => selectProjectByName(watched, account, "name1")],
+  ])("%s are found by an index", async (_, select) => {
+    const plans = await plansOf(select);
+    expect(plans.filter((line) => /^SCAN|Seq Scan/.test(line))).toEqual([]);
+    expect(plans.filter(isSort)).toEqual([]);
+  });
+
   test("a summary of a rare tag reads only the tagged results", async () => {
-    const wanted = { filter: { tags: { name1: "nothing" } }, dimensions: ["day" as const] };
+    const wanted = {
+      filter: { tags: { name1: "nothing" } },
+      dimensions: ["day" as const],
+      hasIntervals: true,
+    };
     const plans = await plansOf(() => summarise({ store: storeOf(watched) }, anyRequester(account), wanted));
     expect(plans.filter(isScan)).toEqual([]);
   });
@@ -179,12 +282,12 @@ async function fill(database: Kysely<Tables>, isSqlite: boolean): Promise<void> 
     ? sql`(with recursive n(i) as (select 1 union all select i + 1 from n where i < ${results}) select i from n) as numbers`
     : sql`generate_series(1, ${sql.lit(results)}) as numbers(i)`;
   await sql`insert into evaluation_results (id, account_id, created_at, app, evaluator_id, evaluator_family, profile_name,
-      profile_public_id, profile_revision, status, explain_strategy, dataset_id, run_id, is_external,
-      pass, score, counted_pass, counted_score, score_mille)
+      profile_public_id, profile_revision, status, explain_strategy, dataset_id, run_id, project_id, experiment_id, sample_key, is_external,
+      pass, score, counted_pass, counted_score, score_mille, cluster_id)
     select i, case when i % 9 = 0 then 'others' else ${sql.lit(account)} end, ${sql.lit(micros)} + i * 1000, 'app' || (i % 4),
       'evaluator' || (i % 5), 'family' || (i % 5), 'profile' || (i % 7), 'public' || (i % 7), 1,
       case when i % 10 = 0 then 'failed' else 'success' end, case when i % 3 = 0 then 'never' else 'always' end,
-      'dataset' || (i % 11), 'run' || (i % 50), 0, i % 2, (i % 1001) / 1000.0, i % 2, (i % 1001) / 1000.0, i % 1001
+      'dataset' || (i % 11), 'run' || (i % 50), 'project' || (i % 7), 'experiment' || (i % 50), 'sample' || (i % 100), 0, i % 2, (i % 1001) / 1000.0, i % 2, (i % 1001) / 1000.0, i % 1001, case when i % 5 = 2 then i / 20 end
     from ${numbers}`.execute(database);
   await sql`insert into evaluation_times (stretch, earliest, latest)
     select id / ${sql.lit(numbersPerStretch)}, min(created_at), max(created_at) from evaluation_results group by 1`.execute(
@@ -213,6 +316,12 @@ async function fill(database: Kysely<Tables>, isSqlite: boolean): Promise<void> 
     select ${sql.lit(account)}, 'revision' || (i % 100), i / 3000, 'path' || i, '[]', 1 from ${numbers}`.execute(
     database,
   );
+  await sql`insert into projects (id, account_id, name, created_by, created_at)
+    select 'project' || i, case when i % 100 = 0 then ${sql.lit(account)} else 'others' end, 'name' || i, 'user', i
+    from ${numbers}`.execute(database);
+  await sql`insert into experiments (id, account_id, project_id, name, created_at)
+    select 'experiment' || i, case when i % 100 = 0 then ${sql.lit(account)} else 'others' end,
+      'project' || (1 + i % 50), 'name' || i, i from ${numbers}`.execute(database);
   const accounts = sql`case when i % 2 = 0 then 'others' else ${sql.lit(account)} end`;
   await sql`insert into usage_counts (account_id, hour, key_id, operation, outcome, requests, prompt_tokens, completion_tokens)
     select ${accounts}, i / 20, 'key' || (i % 20), 'predict', '', 1, 1, 1 from ${numbers}`.execute(database);

@@ -98,8 +98,8 @@ onEachDatabase((database) => {
       [1.5, "int_type"],
       ["9", "int_type"],
     ] as const) {
-      const faults = locationsOf(await issuesOf(await post("/search", { text_limit })));
-      expect(faults).toEqual([{ type, loc: ["body", "text_limit"] }]);
+      const issues = locationsOf(await issuesOf(await post("/search", { text_limit })));
+      expect(issues).toEqual([{ type, loc: ["body", "text_limit"] }]);
     }
   });
 });

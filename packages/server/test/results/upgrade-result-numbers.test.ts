@@ -1,11 +1,9 @@
 import { expect, test } from "bun:test";
-import { Kysely, Migrator, sql } from "kysely";
-import { migrations } from "../../src/storage/migrations/index.ts";
-import { postgresDialect } from "../../src/storage/postgres/postgres-dialect.ts";
-import { sqliteDialect } from "../../src/storage/sqlite/sqlite-dialect.ts";
+import { type Kysely, sql } from "kysely";
 import { startPresage } from "../support/presage/presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
+import { openMigratedTo } from "../support/store/open-migrated-to.ts";
 import { openStore } from "../support/store/open-store.ts";
 
 const lastBefore = "008-session-issuers";
@@ -16,13 +14,7 @@ const microsPerMinute = 60_000_000;
 onEachDatabase((database) => {
   test("Results of the previous version are found by time after an upgrade, and new ones continue their numbers", async () => {
     const databaseUrl = await database.create();
-    await using before = new Kysely<unknown>({
-      dialect: databaseUrl.startsWith("sqlite:")
-        ? sqliteDialect(databaseUrl.slice("sqlite:".length))
-        : postgresDialect(databaseUrl, { onConnectionLost() {} }),
-    });
-    const migrator = new Migrator({ db: before, provider: { getMigrations: async () => migrations } });
-    expect((await migrator.migrateTo(lastBefore)).error).toBeUndefined();
+    await using before = await openMigratedTo(databaseUrl, lastBefore);
     await fill(before);
 
     const accountId = await openStore(databaseUrl).then(async (store) => {

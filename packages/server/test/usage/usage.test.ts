@@ -78,7 +78,7 @@ onEachDatabase((database) => {
         ),
       );
       const { id, key } = await create("is failed");
-      for (const status of [429, 503, 503, 500]) {
+      for (const status of [429, 503, 503, 500, 413]) {
         const broken = await startPresage({
           PRESAGE_DATABASE_URL: presage.databaseUrl,
           PRESAGE_UPSTREAM_URL: failing.url,
@@ -90,13 +90,35 @@ onEachDatabase((database) => {
         await broken.stop();
       }
       await failing.stop();
-      const [row] = await rowsOf(id, 4);
+      const [row] = await rowsOf(id, 5);
       expect(row).toMatchObject({
         operation: "predict",
-        requests: 4,
-        failures: { rate_limit: 1, unavailable: 2, upstream: 1 },
+        requests: 5,
+        failures: { rate_limit: 1, unavailable: 2, upstream: 1, context_exceeded: 1 },
         prompt_tokens: 0,
       });
+    });
+
+    test.concurrent("that is too large for Presage itself is counted as invalid, not as too long for the model", async () => {
+      const { id, key } = await create("sends too much");
+      const text = "x".repeat(2_000_000);
+      const tooMuch = {
+        evaluators: Array(20).fill({ evaluator: "contains" }),
+        evaluated_model_output: text,
+      };
+      const refusals = [
+        await presage.call("POST", "/v1/evaluate", tooMuch, { "x-api-key": key }),
+        await presage.call("POST", "/v1/predict", text.repeat(10), { "x-api-key": key }),
+      ];
+      for (const refusal of refusals) {
+        expect(refusal.status).toBe(413);
+        expect(await refusal.json()).toStrictEqual({ detail: expect.any(String) });
+      }
+      const rows = await rowsOf(id, 2);
+      expect(rows.map(({ operation, failures }) => [operation, failures])).toEqual([
+        ["evaluate", { invalid: 1 }],
+        ["predict", { invalid: 1 }],
+      ]);
     });
 
     test.concurrent("is not counted for unknown callers, nor if it is neither a prediction nor an evaluation", async () => {
@@ -116,7 +138,7 @@ onEachDatabase((database) => {
       const { headers } = await sessionOf(await signInLocally(dashboard), url);
       expect((await dashboard.call("POST", "/v1/predict", prediction, headers)).status).toBe(200);
       const usage = usageClient(() => dashboard);
-      const { data, api_keys } = await eventually(usage.list, (told) => told.data.length > 0);
+      const { data, api_keys } = await eventually(usage.list, (usage) => usage.data.length > 0);
       await dashboard.stop();
       expect(data).toMatchObject([{ api_key_id: null, operation: "predict", requests: 1 }]);
       expect(api_keys).toEqual([]);

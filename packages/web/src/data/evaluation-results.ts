@@ -8,6 +8,7 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { profilesQueryKey } from "./evaluator-profiles.ts";
+import { addUp, byRate, sortRates } from "./figures/rate-group.ts";
 import { usePresage } from "./use-presage.ts";
 
 type Order = NonNullable<SearchRequest["order"]>;
@@ -54,13 +55,25 @@ export function resultQuery(presage: Presage, id: string) {
   });
 }
 
-/** Totals of all matching results, including those without a verdict. */
-export function resultSummaryQuery(presage: Presage, filter: ResultFilter) {
+/** How many results match, including those without a verdict. */
+export function resultCountQuery(presage: Presage, filter: ResultFilter) {
   return queryOptions({
-    queryKey: [...summaryKey, filter],
+    queryKey: [...summaryKey, "count", filter],
     async queryFn({ signal }) {
-      const { source, groups } = await presage.results.summarise(filter, { signal });
-      return { source, figures: groups[0] };
+      const { source, groups } = await presage.results.summarise({ ...filter, intervals: false }, { signal });
+      return { source, ...addUp(groups) };
+    },
+    staleTime: summaryFreshMs,
+  });
+}
+
+/** The figures of the matching results, one for each evaluator and profile, those with the most verdicts first. */
+export function resultRatesQuery(presage: Presage, filter: ResultFilter) {
+  return queryOptions({
+    queryKey: [...summaryKey, "rates", filter],
+    async queryFn({ signal }) {
+      const { groups } = await presage.results.summarise({ ...filter, group_by: [...byRate] }, { signal });
+      return sortRates(groups);
     },
     staleTime: summaryFreshMs,
   });

@@ -6,6 +6,7 @@ import type {
   Presage,
 } from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { byRate } from "./figures/rate-group.ts";
 import { listAll } from "./list-all.ts";
 import { usePresage } from "./use-presage.ts";
 
@@ -40,12 +41,12 @@ export function profileAgreementQuery(presage: Presage, publicId: string) {
   });
 }
 
-/** The totals of every revision that has results, for one profile or for all. */
+/** The totals of each evaluator with every revision that has results, for one profile or for all. */
 export function profileFiguresQuery(presage: Presage, publicId?: string) {
   return queryOptions({
     queryKey: [...profilesQueryKey, "figures", publicId ?? "all"],
     queryFn: async ({ signal }) => {
-      const request = { group_by: ["profile" as const], evaluator_profile_public_id: publicId };
+      const request = { group_by: [...byRate], evaluator_profile_public_id: publicId };
       return (await presage.results.summarise(request, { signal })).groups;
     },
   });

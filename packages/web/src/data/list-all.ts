@@ -12,7 +12,7 @@ export async function listAll<Item>(
     try {
       page = await readPage({ limit, offset: all.length });
     } catch (error) {
-      if (limit === 1 || !(error instanceof PresageError) || error.status !== 413) throw error;
+      if (limit === 1 || !(error instanceof PresageError) || error.category !== "too_large") throw error;
       limit = Math.ceil(limit / 2);
       continue;
     }

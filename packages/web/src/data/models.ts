@@ -9,7 +9,7 @@ export function modelsQuery(presage: Presage) {
   });
 }
 
-/** Whether this is the built-in simulator rather than a language model. */
-export function isSimulator({ owned_by, description }: Model): boolean {
+/** Whether this is the built-in sandbox rather than a language model. */
+export function isSandbox({ owned_by, description }: Model): boolean {
   return owned_by === "presage" && typeof description === "string" && description.includes("simulator");
 }

@@ -1,42 +1,74 @@
 import type { EvaluationSummaryGroup, Presage, SummaryRequest } from "@presage/sdk";
 import { queryOptions } from "@tanstack/react-query";
-import { daysBefore, firstDayOf, type Period } from "./period.ts";
+import { type Period, periodBefore, periodBounds, wholeDaysAndRest } from "./figures/period.ts";
+import { addUp, byRate, rateId, type Totals } from "./figures/rate-group.ts";
 
-/** Totals of the evaluations in a range of UTC days. Undefined: there were none. */
+/** How often figures up to now are loaded again: intervals over a million clustered results take seconds. */
+export const summaryRefreshMs = 120_000;
+
+/** The evaluations of a period. */
 export interface PeriodSummary {
-  period: Period;
-  /** The first day. */
   since: string;
-  /** When it was requested, which is on the last day. */
-  untilMs: number;
-  all: EvaluationSummaryGroup | undefined;
-  /** The same number of days before. */
-  before: EvaluationSummaryGroup | undefined;
-  byDay: EvaluationSummaryGroup[];
-  byEvaluator: EvaluationSummaryGroup[];
-  /** Evaluations without the input they need, by evaluator. The others without a verdict ended in an error. */
+  all: Totals;
+  /** Of the previous period. */
+  before: Totals;
+  /** One for each evaluator and revision of a profile. */
+  rates: EvaluationSummaryGroup[];
+  /** Evaluations without the input they need, by rate. The others without a verdict are errors. */
   lackedInput: ReadonlyMap<string, number>;
 }
 
-/** Whole UTC days only: their totals are precomputed, so this is fast for any number of evaluations. */
+/** The same periods as those of the usage. */
 export function periodSummaryQuery(presage: Presage, period: Period) {
   return queryOptions({
     queryKey: ["summaries", "period", period],
     async queryFn({ signal }): Promise<PeriodSummary> {
-      const untilMs = Date.now();
-      const since = firstDayOf(period, untilMs);
-      const earlier = daysBefore(period, untilMs);
+      const nowMs = Date.now();
+      const { since } = periodBounds(period, nowMs);
       const groupsOf = async (request: SummaryRequest) =>
         (await presage.results.summarise(request, { signal })).groups;
-      const [[all], [before], byDay, byEvaluator, lacking] = await Promise.all([
-        groupsOf({ after_datetime: since }),
-        groupsOf({ after_datetime: earlier.since, before_datetime: earlier.until }),
-        groupsOf({ after_datetime: since, group_by: ["day"] }),
-        groupsOf({ after_datetime: since, group_by: ["evaluator"] }),
-        groupsOf({ after_datetime: since, group_by: ["evaluator"], status: "validation_error" }),
+      const [rates, lacking, ...before] = await Promise.all([
+        groupsOf({ after_datetime: justBefore(since), group_by: [...byRate] }),
+        groupsOf({
+          after_datetime: justBefore(since),
+          group_by: [...byRate],
+          status: "validation_error",
+          intervals: false,
+        }),
+        ...wholeDaysAndRest(periodBefore(period, nowMs)).map(({ since, until }) =>
+          groupsOf({ after_datetime: justBefore(since), before_datetime: until, intervals: false }),
+        ),
       ]);
-      const lackedInput = new Map(lacking.map(({ key, count }) => [key.evaluator_id ?? "", count]));
-      return { period, since, untilMs, all, before, byDay, byEvaluator, lackedInput };
+      const lackedInput = new Map(lacking.map(({ key, count }) => [rateId(key), count]));
+      return { since, all: addUp(rates), before: addUp(before.flat()), rates, lackedInput };
+    },
+  });
+}
+
+export interface RateByDay {
+  /** The first day. */
+  since: string;
+  /** When it was requested, which is on the last day. */
+  untilMs: number;
+  days: EvaluationSummaryGroup[];
+}
+
+/** The pass rate of one evaluator with one revision of a profile, by UTC day. */
+export function rateByDayQuery(presage: Presage, period: Period, rate: EvaluationSummaryGroup["key"]) {
+  const { evaluator_id, evaluator_profile_public_id } = rate;
+  return queryOptions({
+    queryKey: ["summaries", "by day", period, rateId(rate)],
+    async queryFn({ signal }): Promise<RateByDay> {
+      const untilMs = Date.now();
+      const { since } = periodBounds(period, untilMs);
+      const request: SummaryRequest = {
+        after_datetime: justBefore(since),
+        evaluator_id,
+        evaluator_profile_public_id,
+        group_by: [...byRate, "day"],
+      };
+      const { groups } = await presage.results.summarise(request, { signal });
+      return { since, untilMs, days: groups.filter(({ key }) => rateId(key) === rateId(rate)) };
     },
   });
 }
@@ -45,6 +77,12 @@ export function periodSummaryQuery(presage: Presage, period: Period) {
 export function evaluationCountQuery(presage: Presage) {
   return queryOptions({
     queryKey: ["summaries", "count"],
-    queryFn: async ({ signal }) => (await presage.results.summarise({}, { signal })).groups[0]?.count ?? 0,
+    queryFn: async ({ signal }) =>
+      (await presage.results.summarise({ intervals: false }, { signal })).groups[0]?.count ?? 0,
   });
+}
+
+/** Results are stored at whole milliseconds, and `after_datetime` leaves out those of its own. */
+function justBefore(since: string): string {
+  return new Date(Date.parse(since) - 1).toISOString();
 }

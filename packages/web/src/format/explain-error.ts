@@ -16,6 +16,7 @@ const titles: Record<PresageErrorCategory, string> = {
   forbidden: "Not allowed",
   not_found: "Not found",
   conflict: "Already exists",
+  too_large: "Too much at once",
   invalid: "Invalid request",
   connection: "Presage cannot be reached",
   unexpected: "Something went wrong on the server",
@@ -30,8 +31,9 @@ const advices: Record<PresageErrorCategory, string> = {
   timeout: "Try again, or ask for fewer tokens.",
   unauthenticated: "Sign in again to continue.",
   forbidden: "Reload the page. If this persists, sign out and in again.",
-  not_found: "It may have been removed, or it may belong to another account.",
+  not_found: "The ID may be wrong, or it may belong to another account.",
   conflict: "Reload to see the current state.",
+  too_large: "",
   invalid: "Correct the issues below and try again.",
   connection: "Check your connection and whether the server is running. Your input is still here.",
   unexpected: "Try again. If this persists, give the request ID to your administrator.",
@@ -46,7 +48,9 @@ export function explainError(error: unknown): Explanation {
   }
   const { category, message, retryAfterMs } = error;
   const isRedundant =
-    message === `${titles[category]}.` || (category === "invalid" && error.issues.length > 0);
+    // The browser shows the address that the message names.
+    (category === "connection" && message.startsWith(titles[category])) ||
+    (category === "invalid" && error.issues.length > 0);
   const advice = [isRedundant ? "" : message, whenToRetry(category, retryAfterMs), advices[category]];
   return { title: titles[category], advice: advice.filter((sentence) => sentence !== "").join(" ") };
 }

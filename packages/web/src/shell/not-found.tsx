@@ -18,7 +18,7 @@ export function NotFound() {
             </Link>
           }
         >
-          The URL may be wrong, or the page may have been removed.
+          The dashboard has no page at this URL. Check it for typing errors.
         </EmptyState>
       </Card>
     </Page>

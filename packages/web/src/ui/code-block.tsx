@@ -5,18 +5,23 @@ import { ScrollRegion } from "./scroll-region.tsx";
 export function CodeBlock({ code, label }: { code: string; label: string }) {
   const shown = shortenLines(code);
   return (
-    <div className="relative min-w-0 rounded-md border border-line bg-sunken">
-      <ScrollRegion as="pre" className="max-h-96 overflow-auto p-3 pr-10 font-mono text-xs leading-5">
-        {shown}
-      </ScrollRegion>
+    <div className="min-w-0 rounded-md border border-line bg-sunken">
+      <div className="flex items-start">
+        <ScrollRegion
+          as="pre"
+          className="max-h-96 min-w-0 flex-1 overflow-auto p-3 font-mono text-xs leading-5"
+        >
+          {shown}
+        </ScrollRegion>
+        <div className="p-1.5">
+          <CopyButton text={code} label={`Copy ${label}`} />
+        </div>
+      </div>
       {shown !== code && (
         <p className="border-t border-line px-3 py-1.5 text-xs text-ink-3">
           Long lines are cut off here. Copying takes the full text.
         </p>
       )}
-      <div className="absolute top-1.5 right-1.5 rounded-md bg-sunken">
-        <CopyButton text={code} label={`Copy ${label}`} />
-      </div>
     </div>
   );
 }

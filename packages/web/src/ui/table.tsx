@@ -14,7 +14,7 @@ export function Table({
 }) {
   return (
     // Relative: texts for screen readers only are positioned inside it.
-    <ScrollRegion label={label} className="relative min-w-0 overflow-x-auto -outline-offset-2">
+    <ScrollRegion label={label} className="scroll-edges-x relative min-w-0 overflow-x-auto -outline-offset-2">
       <table className={clsx("w-full border-collapse text-sm", className)}>{children}</table>
     </ScrollRegion>
   );
@@ -22,7 +22,7 @@ export function Table({
 
 interface CellProps {
   isNumber?: boolean;
-  className?: string;
+  className?: string | undefined;
   children?: ReactNode;
 }
 
@@ -31,7 +31,7 @@ export function HeaderCell({ isNumber = false, className, children }: CellProps)
     <th
       scope="col"
       className={clsx(
-        "px-4 py-2 text-xs font-medium whitespace-nowrap text-ink-3",
+        "px-2 py-2 first:pl-4 last:pr-4 sm:px-4 text-xs font-medium whitespace-nowrap text-ink-3",
         isNumber ? "text-right" : "text-left",
         className,
       )}
@@ -43,7 +43,13 @@ export function HeaderCell({ isNumber = false, className, children }: CellProps)
 
 export function Cell({ isNumber = false, className, children }: CellProps) {
   return (
-    <td className={clsx("px-4 py-2 align-middle", isNumber && "text-right tabular-nums", className)}>
+    <td
+      className={clsx(
+        "px-2 py-2 align-middle first:pl-4 last:pr-4 sm:px-4",
+        isNumber && "text-right tabular-nums",
+        className,
+      )}
+    >
       {children}
     </td>
   );
@@ -51,7 +57,7 @@ export function Cell({ isNumber = false, className, children }: CellProps) {
 
 export function RowHeader({ className, children }: CellProps) {
   return (
-    <th scope="row" className={clsx("px-4 py-2 text-left font-normal", className)}>
+    <th scope="row" className={clsx("px-2 py-2 text-left font-normal first:pl-4 sm:px-4", className)}>
       {children}
     </th>
   );

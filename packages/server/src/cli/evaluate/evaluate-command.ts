@@ -1,22 +1,30 @@
 import { composeEvaluator } from "../../compose/compose-command-line.ts";
+import { needsSandbox } from "../../compose/compose-deployments.ts";
 import type { Config } from "../../config.ts";
 import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-request.ts";
-import type { ResultMetadata } from "../../evaluation/results/record/evaluation-record.ts";
+import { InvalidRequestError, validate } from "../../http/request/validate.ts";
 import { createLog } from "../../observability/logger.ts";
+import { inMemoryUrl, isInMemory, NoDatabaseError, type OpenOptions } from "../../storage/open-database.ts";
 import { CommandError } from "../command-error.ts";
 import { connectToServer } from "../connect-to-server.ts";
-import { checkFiles, readConcurrency } from "../files/file-options.ts";
+import { checkFiles, readConcurrency, readOutput } from "../files/file-options.ts";
+import { describeIssues } from "../files/read-lines.ts";
+import { findServer } from "../find-server.ts";
 import { evaluateFile, findRunId } from "./evaluate-file.ts";
-import type { EvaluateSample } from "./evaluate-line.ts";
+import { type EvaluateSample, type MetadataFields, metadataFields } from "./evaluate-line.ts";
 import { evaluateLocally } from "./evaluate-locally.ts";
 import { evaluateRemotely } from "./evaluate-remotely.ts";
+import { readEvaluator } from "./wanted-evaluators.ts";
 
 export interface EvaluateOptions {
   file: string;
   evaluator: string[];
   out?: string;
+  json?: boolean;
   app: string;
   tag?: string[];
+  dataset?: string;
+  model?: string;
   runId?: string;
   minPassRate?: string;
   concurrency: string;
@@ -27,22 +35,23 @@ export interface EvaluateOptions {
 const belowPassRateExitCode = 2;
 
 export async function evaluateCommand(config: Config, options: EvaluateOptions): Promise<void> {
-  checkFiles(options.file, options.out);
+  const { file, out } = options;
+  checkFiles(file, out);
+  const output = readOutput(options);
   const concurrency = readConcurrency(options.concurrency);
   const minPassRate = readShare(options.minPassRate);
   const named = [...new Set(options.evaluator)];
-  const evaluators = named.map(readEvaluator);
-  const runId = options.runId ?? (await findRunId(options.out, named)) ?? Bun.randomUUIDv7();
-  const metadata: ResultMetadata = {
-    app: options.app,
-    runId,
-    ...(options.tag && { tags: readTags(options.tag) }),
-  };
-  const { evaluate, stop } = await openEvaluator(config, options.server, evaluators, metadata);
+  const runId = options.runId ?? (await findRunId(out, named)) ?? Bun.randomUUIDv7();
+  const metadata = readMetadata(options, runId);
+  const { evaluate, findOrigin, stop } = await openEvaluator(
+    config,
+    options.server,
+    named.map(readEvaluator),
+  );
   try {
-    const { file, out } = options;
-    const fileOptions = { file, out, concurrency, runId, evaluators: named, minPassRate };
+    const fileOptions = { file, output, concurrency, runId, evaluators: named, metadata, minPassRate };
     const { isComplete, reachesPassRate } = await evaluateFile(evaluate, fileOptions);
+    process.stderr.write(describeRun(runId, await findOrigin()));
     if (!reachesPassRate) process.exitCode = belowPassRateExitCode;
     if (!isComplete) process.exitCode = 1;
   } finally {
@@ -50,25 +59,92 @@ export async function evaluateCommand(config: Config, options: EvaluateOptions):
   }
 }
 
+interface OpenedEvaluator {
+  evaluate: EvaluateSample;
+  findOrigin(): Promise<Origin>;
+  stop(): Promise<void>;
+}
+
+/** Where the dashboard that has the results is: nowhere until a server is started, and of a database in memory never. */
+type Origin = string | "no server" | "never";
+
 async function openEvaluator(
   config: Config,
   server: string | undefined,
   evaluators: readonly WantedEvaluator[],
-  metadata: ResultMetadata,
-): Promise<{ evaluate: EvaluateSample; stop(): Promise<void> }> {
+): Promise<OpenedEvaluator> {
   if (server !== undefined) {
-    const call = connectToServer(server, config.clientApiKey);
-    return { evaluate: evaluateRemotely(call, evaluators, metadata), stop: async () => {} };
+    const { call, origin } = connectToServer(server, config.clientApiKey);
+    const evaluate = await evaluateRemotely(call, evaluators);
+    return { evaluate, findOrigin: async () => origin, stop: async () => {} };
   }
-  const { services, accountId, stop } = await composeEvaluator(config, createLog("warn"));
-  return { evaluate: evaluateLocally(services, accountId, evaluators, metadata), stop };
+  try {
+    return await openHere(config, evaluators, { mustExist: true });
+  } catch (error) {
+    if (!(error instanceof NoDatabaseError)) throw error;
+    // No database is created for a command that is refused: one in memory is as empty, and refuses the same.
+    const { stop } = await openHere({ ...config, databaseUrl: inMemoryUrl }, evaluators);
+    await stop();
+    return await openHere(config, evaluators);
+  }
 }
 
-/** `FAMILY`, or `FAMILY=PROFILE`. */
-function readEvaluator(text: string): WantedEvaluator {
-  const [evaluator = "", ...profile] = text.split("=");
-  const profileName = profile.join("=");
-  return { evaluator, ...(profileName === "" ? {} : { profileName }), explainStrategy: "always" };
+async function openHere(
+  config: Config,
+  evaluators: readonly WantedEvaluator[],
+  options?: OpenOptions,
+): Promise<OpenedEvaluator> {
+  const { services, accountId, stop } = await composeEvaluator(config, createLog("warn"), options);
+  try {
+    const hasModel = config.judge.url !== undefined || !needsSandbox(config);
+    const evaluate = await evaluateLocally(services, accountId, evaluators, hasModel);
+    const findOrigin = async () => {
+      if (isInMemory(config.databaseUrl)) return "never";
+      return (await findServer(services.store.database, config)).running ?? "no server";
+    };
+    return { evaluate, findOrigin, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** The address has its own line, which is short enough for most terminals. */
+function describeRun(runId: string, origin: Origin): string {
+  const path = `/evaluations?run=${encodeURIComponent(runId)}`;
+  if (origin === "never") return `Run ${runId}\n`;
+  if (origin === "no server") return `Run ${runId}. Start the server to see it at\n  ${path}\n`;
+  return `Run ${runId}, in the dashboard:\n  ${origin}${path}\n`;
+}
+
+const optionOfField = new Map([
+  ["app", "--app"],
+  ["tags", "--tag"],
+  ["dataset_id", "--dataset"],
+  ["evaluated_model_name", "--model"],
+  ["evaluation_run_id", "--run-id"],
+]);
+
+/** Metadata of all results, checked as the API would. */
+function readMetadata(
+  { app, tag, dataset, model }: EvaluateOptions,
+  evaluation_run_id: string,
+): MetadataFields {
+  const metadata = {
+    app,
+    evaluation_run_id,
+    ...(tag && { tags: readTags(tag) }),
+    ...(dataset !== undefined && { dataset_id: dataset }),
+    ...(model !== undefined && { evaluated_model_name: model }),
+  };
+  try {
+    return validate(metadataFields, metadata, "body");
+  } catch (error) {
+    if (!(error instanceof InvalidRequestError)) throw error;
+    throw new CommandError(
+      describeIssues(error.issues, (field) => optionOfField.get(field.split(".")[0] ?? "") ?? field),
+    );
+  }
 }
 
 function readTags(pairs: readonly string[]): Record<string, string> {

@@ -1,16 +1,32 @@
 import { existsSync } from "node:fs";
+import { countOf } from "../../count-of.ts";
 import { CommandError } from "../command-error.ts";
-import { counted } from "../counted.ts";
+import { collectFailureReasons } from "../files/failure-reasons.ts";
 import type { OutputLine } from "../files/output-lines.ts";
 import { type ProcessLinesOptions, processLines } from "../files/process-lines.ts";
 import { readLines } from "../files/read-lines.ts";
-import { type EvaluateSample, type EvaluationLine, evaluateLine } from "./evaluate-line.ts";
-import { countOutcome, type OutcomeCounts, outcomeTable, passRate } from "./outcome-table.ts";
+import {
+  type EvaluateLineOptions,
+  type EvaluateSample,
+  type EvaluationLine,
+  evaluateLine,
+} from "./evaluate-line.ts";
+import {
+  countOutcome,
+  type OutcomeCounts,
+  outcomeName,
+  outcomeTable,
+  passRate,
+  percent,
+  verdictsOf,
+} from "./outcome-table.ts";
+
+/** Of output that is not a terminal. */
+const defaultWidth = 80;
 
 export interface EvaluateFileOptions
-  extends Pick<ProcessLinesOptions<EvaluationLine>, "file" | "out" | "concurrency"> {
-  runId: string;
-  evaluators: readonly string[];
+  extends EvaluateLineOptions,
+    Pick<ProcessLinesOptions<EvaluationLine>, "file" | "output" | "concurrency"> {
   /** From 0 to 1; each evaluator must reach it. */
   minPassRate: number | undefined;
 }
@@ -24,34 +40,52 @@ export interface FileEvaluation {
 /** Evaluates each line of a file and prints a summary. */
 export async function evaluateFile(
   evaluate: EvaluateSample,
-  { runId, evaluators, minPassRate, ...options }: EvaluateFileOptions,
+  { runId, evaluators, metadata, minPassRate, ...options }: EvaluateFileOptions,
 ): Promise<FileEvaluation> {
   const counts = new Map<string, OutcomeCounts>();
+  const reasons = collectFailureReasons();
   let failedLines = 0;
   const { processed, elapsedMs } = await processLines<EvaluationLine>({
     ...options,
     noun: "evaluations",
     isFinished: (line: OutputLine): line is EvaluationLine => isFinished(line as EvaluationLine),
-    process: (input, digest) => evaluateLine(evaluate, { runId, evaluators }, input, digest),
-    onLine({ results }) {
-      if (results === undefined) failedLines += 1;
-      for (const outcome of results ?? []) countOutcome(counts, outcome);
+    process: (input, digest) => evaluateLine(evaluate, { runId, evaluators, metadata }, input, digest),
+    onLine({ line, cluster_id = null, results = [], error }) {
+      if (error !== undefined) reasons.add(line, error.detail);
+      for (const outcome of results) {
+        countOutcome(counts, outcome, cluster_id);
+        if (outcome.status !== "success")
+          reasons.add(line, outcome.error_message ?? outcome.status, outcomeName(outcome));
+      }
+      if (error !== undefined || results.some(({ status }) => status !== "success")) failedLines += 1;
     },
   });
+  const all = [...counts.values()];
+  const missed = all.filter((of) => minPassRate !== undefined && (passRate(of) ?? 0) < minPassRate);
   const seconds = (elapsedMs / 1000).toFixed(1);
   process.stderr.write(
-    `${outcomeTable(counts.values())}\nrun ${runId}: ${counted(processed, "line")} in ${seconds} s, ${counted(failedLines, "line")} could not be evaluated\n`,
+    [
+      `${outcomeTable(all, process.stderr.columns ?? defaultWidth)}\n`,
+      `${countOf(processed, "line")} in ${seconds} s; ${countOf(failedLines, "line")} with failures\n`,
+      reasons.describe(),
+      ...missed.map((of) => `${describeMiss(of)} --min-pass-rate ${minPassRate}\n`),
+    ].join(""),
   );
-  const all = [...counts.values()];
   return {
     isComplete: all.length > 0 && failedLines === 0 && all.every(({ failed }) => failed === 0),
-    reachesPassRate: minPassRate === undefined || all.every((of) => (passRate(of) ?? 0) >= minPassRate),
+    reachesPassRate: missed.length === 0,
   };
 }
 
-/** Lines with a failed evaluation are evaluated again. */
-function isFinished({ results }: EvaluationLine): boolean {
-  return results?.every(({ status }) => status !== "failed") ?? false;
+function describeMiss(of: OutcomeCounts): string {
+  const verdicts = verdictsOf(of);
+  if (verdicts === 0) return `${of.name}: no verdicts, so it does not reach`;
+  return `${of.name}: ${of.passed} of ${verdicts} passed (${percent(passRate(of))}), which is below`;
+}
+
+/** Lines with a failed evaluation are evaluated again, as are those of an earlier version, which name no cluster. */
+function isFinished({ cluster_id, results }: EvaluationLine): boolean {
+  return cluster_id !== undefined && (results?.every(({ status }) => status !== "failed") ?? false);
 }
 
 /** The run that an existing file of evaluations belongs to, so that a second start of the command resumes it. */

@@ -1,16 +1,21 @@
 import { createHash } from "node:crypto";
-import { Context, type EvaluateItem } from "@presage/contract";
+import { Context, type EvaluateItem, EvaluateRequest } from "@presage/contract";
 import { composePrompt } from "@presage/contract/compose-prompt";
 import { z } from "zod";
+import { clusterOf } from "../../evaluation/results/record/result-rows.ts";
 import type { Sample } from "../../evaluation/sample.ts";
+import { readResultMetadata } from "../../http/resources/results/read-result-metadata.ts";
 import { CommandError } from "../command-error.ts";
 import type { OutputLine } from "../files/output-lines.ts";
-import { describeIssues, InvalidLineError, type NumberedLine, parseLine } from "../files/read-lines.ts";
+import { checkLine, InvalidLineError, type NumberedLine, parseLine } from "../files/read-lines.ts";
+
+/** The metadata of results, under its API names. */
+export type MetadataFields = z.input<typeof metadataFields>;
 
 /** The sample of one line, to be evaluated by this process or by another Presage. */
 export interface LineSample {
   sample: Sample;
-  datasetSampleId: number | string;
+  metadata: MetadataFields;
   /** The same each time that a run sends this line. */
   idempotencyKey: string;
 }
@@ -30,39 +35,78 @@ export interface EvaluationLine extends OutputLine {
   evaluation_run_id: string;
   /** As given on the command line. */
   evaluators: readonly string[];
+  /** As in the input line. */
+  trajectory_id?: string | number;
+  step?: string | number;
+  dataset_sample_id?: string | number;
+  /** The cluster of the results in the summary, the same as where they are stored. */
+  cluster_id?: number | null;
   results?: Outcome[];
 }
 
-const text = z.string().nullish();
+export interface EvaluateLineOptions {
+  runId: string;
+  evaluators: readonly string[];
+  /** Metadata of all results; it takes precedence over a line's own. */
+  metadata: MetadataFields;
+}
+
+const { shape } = EvaluateRequest;
+
+/** What the command line and each line of a file can say about a result. */
+export const metadataFields = z.object({
+  app: shape.app,
+  tags: shape.tags,
+  dataset_id: shape.dataset_id,
+  dataset_sample_id: shape.dataset_sample_id,
+  evaluation_run_id: shape.evaluation_run_id,
+  evaluated_model_id: shape.evaluated_model_id,
+  evaluated_model_name: shape.evaluated_model_name,
+  evaluated_model_provider: shape.evaluated_model_provider,
+  evaluated_model_params: shape.evaluated_model_params,
+  evaluated_model_selected_model: shape.evaluated_model_selected_model,
+});
+
 /** A line has the texts under their API names, or was written by `presage predict --file`. */
-const inputLine = z.object({
-  evaluated_model_system_prompt: text,
-  evaluated_model_retrieved_context: z.union([z.string(), z.array(z.string())]).nullish(),
-  evaluated_model_input: text,
-  evaluated_model_output: text,
-  evaluated_model_gold_answer: text,
-  dataset_sample_id: z.union([z.int(), z.string()]).nullish(),
+const inputLine = metadataFields.omit({ app: true, evaluation_run_id: true }).extend({
+  evaluated_model_system_prompt: shape.evaluated_model_system_prompt,
+  evaluated_model_retrieved_context: shape.evaluated_model_retrieved_context,
+  evaluated_model_input: shape.evaluated_model_input,
+  evaluated_model_output: shape.evaluated_model_output,
+  evaluated_model_gold_answer: shape.evaluated_model_gold_answer,
+  trajectory_id: z.union([z.string(), z.number()]).nullish(),
+  step: z.union([z.string(), z.number()]).nullish(),
   context: Context.nullish(),
   interaction: z.object({ state: z.string(), action: z.string() }).nullish(),
-  next_state: text,
+  next_state: z.string().nullish(),
   prediction: z.object({ response: z.object({ content: z.string() }) }).nullish(),
 });
+
+type InputLine = z.output<typeof inputLine>;
 
 /** Evaluates one line of a file. A failure is a line like any other, except an error of the command itself. */
 export async function evaluateLine(
   evaluate: EvaluateSample,
-  { runId, evaluators }: { runId: string; evaluators: readonly string[] },
+  { runId, evaluators, metadata }: EvaluateLineOptions,
   { number, text }: NumberedLine,
   digest: string,
 ): Promise<EvaluationLine> {
   const head = { line: number, digest, evaluation_run_id: runId, evaluators };
   try {
-    const line = inputLine.safeParse(parseLine(text));
-    if (!line.success) throw new InvalidLineError(describeIssues(line.error.issues));
-    const sample = readSample(line.data);
-    const datasetSampleId = line.data.dataset_sample_id ?? number;
+    const line = inputLine.parse(checkLine(inputLine, parseLine(text)));
+    const sample = readSample(line);
     const idempotencyKey = createHash("sha256").update(`${runId} ${number} ${text}`).digest("hex");
-    return { ...head, results: await evaluate({ sample, datasetSampleId, idempotencyKey }) };
+    const place = readPlace(line);
+    const ofLine = readMetadata(line, place, number, metadata);
+    const { dataset_sample_id } = line;
+    const named = dataset_sample_id === null || dataset_sample_id === undefined ? {} : { dataset_sample_id };
+    return {
+      ...head,
+      ...place,
+      ...named,
+      cluster_id: clusterOf(readResultMetadata(ofLine)),
+      results: await evaluate({ sample, metadata: ofLine, idempotencyKey }),
+    };
   } catch (error) {
     if (error instanceof CommandError) throw error;
     const category = error instanceof InvalidLineError ? "invalid" : "failed";
@@ -70,7 +114,41 @@ export async function evaluateLine(
   }
 }
 
-function readSample(line: z.output<typeof inputLine>): Sample {
+interface Place {
+  trajectory_id?: string | number;
+  step?: string | number;
+}
+
+/** The line's place in a trajectory, if it has one. */
+function readPlace({ trajectory_id, step }: InputLine): Place {
+  return {
+    ...(isNamed(trajectory_id) && { trajectory_id }),
+    ...(isNamed(step) && { step }),
+  };
+}
+
+function isNamed(value: string | number | null | undefined): value is string | number {
+  return value !== null && value !== undefined && value !== "";
+}
+
+/** The line's own metadata, with its place in a trajectory as tags, and the command's. */
+function readMetadata(
+  line: InputLine,
+  place: Place,
+  number: number,
+  ofCommand: MetadataFields,
+): MetadataFields {
+  const placeTags = Object.fromEntries(Object.entries(place).map(([name, value]) => [name, String(value)]));
+  const merged = {
+    ...metadataFields.parse(line),
+    dataset_sample_id: line.dataset_sample_id ?? number,
+    ...ofCommand,
+    tags: { ...placeTags, ...line.tags, ...ofCommand.tags },
+  };
+  return checkLine(metadataFields, merged);
+}
+
+function readSample(line: InputLine): Sample {
   const context = line.evaluated_model_retrieved_context;
   const turns = line.interaction ? composePrompt(line.context, line.interaction) : [];
   const contentOf = (role: string) => turns.find((turn) => turn.role === role)?.content;

@@ -3,30 +3,44 @@ import {
   InvalidEvaluatorsError,
   type WantedEvaluator,
 } from "../../evaluation/evaluate/evaluation-request.ts";
-import type { ResultMetadata } from "../../evaluation/results/record/evaluation-record.ts";
+import { findEvaluatorIssues } from "../../evaluation/evaluate/resolve-evaluators.ts";
+import { readResultMetadata } from "../../http/resources/results/read-result-metadata.ts";
 import { CommandError } from "../command-error.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
+import { optionOf } from "./wanted-evaluators.ts";
 
-/** Evaluates in this process and stores the results in the configured database. */
-export function evaluateLocally(
+/** Evaluates in this process, by evaluators that it knows, and stores the results in the configured database. */
+export async function evaluateLocally(
   services: EvaluateServices,
   accountId: string,
   evaluators: readonly WantedEvaluator[],
-  metadata: ResultMetadata,
-): EvaluateSample {
+  hasModel: boolean,
+): Promise<EvaluateSample> {
+  const issues = await findEvaluatorIssues(services, accountId, evaluators);
+  if (issues.length > 0) throw new CommandError(describe(issues, evaluators));
+  const judge = evaluators.find(
+    ({ evaluator }) => services.registry.find(evaluator)?.family.kind === "model",
+  );
+  if (judge !== undefined && !hasModel)
+    throw new CommandError(
+      `${optionOf(judge)}: needs a model; set PRESAGE_UPSTREAM_URL or PRESAGE_JUDGE_URL`,
+    );
   const neverAborted = new AbortController().signal;
-  return async ({ sample, datasetSampleId, idempotencyKey }) => {
+  return async ({ sample, metadata, idempotencyKey }) => {
     const request = {
       accountId,
       sample,
       evaluators,
-      metadata: { ...metadata, datasetSampleId },
+      metadata: readResultMetadata(metadata),
       capture: "all",
       hasConfidenceInterval: false,
       idempotencyKey,
     } as const;
+    // A profile may be archived meanwhile.
     const evaluations = await evaluate(services, request, neverAborted).catch((error: unknown) => {
-      throw error instanceof InvalidEvaluatorsError ? new CommandError(describe(error, evaluators)) : error;
+      throw error instanceof InvalidEvaluatorsError
+        ? new CommandError(describe(error.issues, evaluators))
+        : error;
     });
     return evaluations.map((evaluation) => ({
       evaluator_id: evaluation.evaluatorId,
@@ -41,12 +55,12 @@ export function evaluateLocally(
   };
 }
 
-function describe({ issues }: InvalidEvaluatorsError, evaluators: readonly WantedEvaluator[]): string {
+function describe(issues: InvalidEvaluatorsError["issues"], evaluators: readonly WantedEvaluator[]): string {
   return issues
     .map(({ index, message }) => {
-      const { evaluator, profileName } = evaluators[index] ?? {};
-      const option = profileName === undefined ? evaluator : `${evaluator}=${profileName}`;
-      return `--evaluator ${option}: ${message ?? "name a profile, as FAMILY=PROFILE"}`;
+      const wanted = evaluators[index];
+      const option = wanted === undefined ? "--evaluator" : optionOf(wanted);
+      return `${option}: ${message ?? "name a profile, as FAMILY=PROFILE"}`;
     })
     .join("\n");
 }

@@ -1,33 +1,39 @@
 import type { WantedEvaluator } from "../../evaluation/evaluate/evaluation-request.ts";
-import type { ResultMetadata } from "../../evaluation/results/record/evaluation-record.ts";
+import { CommandError } from "../command-error.ts";
 import type { CallServer } from "../connect-to-server.ts";
 import type { EvaluateSample } from "./evaluate-line.ts";
+import { optionOf } from "./wanted-evaluators.ts";
 
-/** Evaluates on another Presage. */
-export function evaluateRemotely(
+/** Evaluates on another Presage, which must know the evaluators and their profiles. */
+export async function evaluateRemotely(
   call: CallServer,
   evaluators: readonly WantedEvaluator[],
-  { app, tags, runId }: ResultMetadata,
-): EvaluateSample {
-  const ofCommand = {
-    evaluators: evaluators.map(({ evaluator, profileName, explainStrategy }) => ({
-      evaluator,
-      profile_name: profileName,
-      explain_strategy: explainStrategy,
-    })),
-    app,
-    tags: { ...tags },
-    evaluation_run_id: runId,
-  };
-  return async ({ sample, datasetSampleId, idempotencyKey }) => {
+): Promise<EvaluateSample> {
+  const known = await call((presage) => presage.evaluators.list());
+  for (const wanted of evaluators) {
+    const found = known.find(
+      ({ id, aliases }) => id === wanted.evaluator || aliases.includes(wanted.evaluator),
+    );
+    if (found === undefined) {
+      const families = [...new Set(known.map(({ evaluator_family }) => evaluator_family))];
+      throw new CommandError(`${optionOf(wanted)}: Unknown evaluator; available: ${families.join(", ")}`);
+    }
+    await checkProfile(call, wanted, found);
+  }
+  const references = evaluators.map(({ evaluator, profileName, explainStrategy }) => ({
+    evaluator,
+    profile_name: profileName,
+    explain_strategy: explainStrategy,
+  }));
+  return async ({ sample, metadata, idempotencyKey }) => {
     const request = {
-      ...ofCommand,
+      ...metadata,
+      evaluators: references,
       evaluated_model_system_prompt: sample.systemPrompt,
       evaluated_model_retrieved_context: sample.retrievedContext && [...sample.retrievedContext],
       evaluated_model_input: sample.input,
       evaluated_model_output: sample.output,
       evaluated_model_gold_answer: sample.goldAnswer,
-      dataset_sample_id: datasetSampleId,
     };
     const items = await call(({ evaluate }) => evaluate(request, { idempotencyKey }));
     return items.map(({ evaluation_result, evaluator_id, profile_name, status, error_message }) => ({
@@ -41,4 +47,23 @@ export function evaluateRemotely(
       explanation: evaluation_result?.explanation ?? null,
     }));
   };
+}
+
+async function checkProfile(
+  call: CallServer,
+  wanted: WantedEvaluator,
+  { evaluator_family, profile_required }: { evaluator_family: string; profile_required: boolean },
+): Promise<void> {
+  const { profileName } = wanted;
+  if (profileName === undefined) {
+    if (profile_required) throw new CommandError(`${optionOf(wanted)}: name a profile, as FAMILY=PROFILE`);
+    return;
+  }
+  const profiles = await call((presage) =>
+    presage.profiles.list({ evaluator_family, name: profileName, get_last_revision: true, limit: 1 }),
+  );
+  if (profiles.length > 0) return;
+  throw new CommandError(
+    `${optionOf(wanted)}: The family ${evaluator_family} has no profile of this name, or it is archived`,
+  );
 }

@@ -1,65 +1,90 @@
-import Table from "cli-table3";
-import { wilsonInterval } from "../../evaluation/statistics/wilson-interval.ts";
+import { clusteredRateInterval, momentsOfClusters } from "../../evaluation/statistics/clustered-interval.ts";
+import { printable } from "../../printable.ts";
+import { type Column, textTable } from "../terminal/text-table.ts";
 import type { Outcome } from "./evaluate-line.ts";
 
 /** Counts of one evaluator with one profile over a file. */
 export interface OutcomeCounts {
   name: string;
-  evaluations: number;
   passed: number;
   notPassed: number;
   failed: number;
   scoreSum: number;
+  /** Verdicts and passes by cluster: verdicts of one are not independent of each other. */
+  clusters: Map<number | null, { count: number; sum: number }>;
 }
 
-/** Adds one evaluation to the counts of its evaluator and profile. */
-export function countOutcome(counts: Map<string, OutcomeCounts>, outcome: Outcome): void {
-  const name = `${outcome.evaluator_id} ${outcome.profile_name}`;
-  const of = counts.get(name) ?? { name, evaluations: 0, passed: 0, notPassed: 0, failed: 0, scoreSum: 0 };
-  of.evaluations += 1;
-  if (outcome.status !== "success") of.failed += 1;
-  else if (outcome.pass === true) of.passed += 1;
-  else of.notPassed += 1;
+/** The evaluator, without the date of its version, and the profile of an outcome. */
+export function outcomeName({ evaluator_id, profile_name }: Outcome): string {
+  return `${evaluator_id.replace(/-\d{4}-\d{2}-\d{2}$/, "")} ${profile_name}`;
+}
+
+/** Adds one evaluation, of a line in `cluster`, to the counts of its evaluator and profile. */
+export function countOutcome(
+  counts: Map<string, OutcomeCounts>,
+  outcome: Outcome,
+  cluster: number | null,
+): void {
+  // Two versions of an evaluator are not counted together.
+  const id = `${outcome.evaluator_id} ${outcome.profile_name}`;
+  const name = outcomeName(outcome);
+  const of: OutcomeCounts = counts.get(id) ?? {
+    name,
+    ...{ passed: 0, notPassed: 0, failed: 0, scoreSum: 0 },
+    clusters: new Map(),
+  };
+  counts.set(id, of);
+  if (outcome.status !== "success") {
+    of.failed += 1;
+    return;
+  }
+  const passed = outcome.pass === true ? 1 : 0;
+  of.passed += passed;
+  of.notPassed += 1 - passed;
   of.scoreSum += outcome.score_raw ?? 0;
-  counts.set(name, of);
+  const inCluster = of.clusters.get(cluster) ?? { count: 0, sum: 0 };
+  of.clusters.set(cluster, {
+    count: inCluster.count + 1,
+    sum: inCluster.sum + passed,
+  });
 }
 
 /** The share of verdicts that are passes; undefined where all evaluations failed. */
-export function passRate({ passed, notPassed }: OutcomeCounts): number | undefined {
-  const verdicts = passed + notPassed;
-  return verdicts === 0 ? undefined : passed / verdicts;
+export function passRate(counts: OutcomeCounts): number | undefined {
+  const verdicts = verdictsOf(counts);
+  return verdicts === 0 ? undefined : counts.passed / verdicts;
 }
 
-/** A table for people with one row for each evaluator. */
-export function outcomeTable(counts: Iterable<OutcomeCounts>): string {
-  const table = new Table({
-    head: [
-      "evaluator and profile",
-      "evaluated",
-      "passed",
-      "pass rate",
-      "95 % interval",
-      "mean score",
-      "failed",
-    ],
-    style: { head: [], border: [] },
-  });
-  for (const of of counts) {
-    const verdicts = of.passed + of.notPassed;
-    const interval = wilsonInterval(of.passed, verdicts);
-    table.push([
-      of.name,
-      of.evaluations,
-      of.passed,
-      percent(passRate(of)),
-      interval === null ? "–" : `${percent(interval.lower)} – ${percent(interval.upper)}`,
-      verdicts === 0 ? "–" : (of.scoreSum / verdicts).toFixed(3),
-      of.failed,
-    ]);
-  }
-  return table.toString();
+export function verdictsOf({ passed, notPassed }: OutcomeCounts): number {
+  return passed + notPassed;
 }
 
-function percent(share: number | undefined): string {
+/** A table for people with one row for each evaluator, at most `width` wide. */
+export function outcomeTable(counts: Iterable<OutcomeCounts>, width: number): string {
+  return textTable(outcomeColumns, [...counts], width).text;
+}
+
+const outcomeColumns: readonly Column<OutcomeCounts>[] = [
+  { heading: "evaluator and profile", text: ({ name }) => printable(name), canWrap: true },
+  { heading: "passed", text: (of) => `${of.passed}/${verdictsOf(of)}`, align: "right" },
+  { heading: "pass rate", text: (of) => percent(passRate(of)), align: "right" },
+  { heading: "95 % interval", text: describeInterval, align: "right" },
+  { heading: "score", text: describeScore, align: "right" },
+  { heading: "failed", text: ({ failed }) => String(failed), align: "right" },
+];
+
+function describeInterval({ clusters }: OutcomeCounts): string {
+  const interval = clusteredRateInterval(momentsOfClusters(clusters.values()));
+  return interval === null
+    ? "–"
+    : `${(100 * interval.lower).toFixed(1)} – ${(100 * interval.upper).toFixed(1)} %`;
+}
+
+function describeScore(of: OutcomeCounts): string {
+  const verdicts = verdictsOf(of);
+  return verdicts === 0 ? "–" : (of.scoreSum / verdicts).toFixed(3);
+}
+
+export function percent(share: number | undefined): string {
   return share === undefined ? "–" : `${(100 * share).toFixed(1)} %`;
 }

@@ -1,13 +1,13 @@
 import { appendFileSync } from "node:fs";
 import { SingleBar } from "cli-progress";
 import { pMapIterable } from "p-map";
+import type { Output } from "./file-options.ts";
 import { digestOf, keepFinishedLines, lineId, type OutputLine } from "./output-lines.ts";
 import { type NumberedLine, readLines } from "./read-lines.ts";
 
 export interface ProcessLinesOptions<Line extends OutputLine> {
   file: string;
-  /** Absent: standard output. */
-  out: string | undefined;
+  output: Output;
   /** Maximum lines in progress. */
   concurrency: number;
   /** What the output lines contain, in the plural: "predictions". */
@@ -29,7 +29,7 @@ export interface Progress {
 /** Processes each line of a file and writes the outcomes in the file's order. A later run resumes where this one stopped. */
 export async function processLines<Line extends OutputLine>({
   file,
-  out,
+  output,
   concurrency,
   noun,
   isFinished,
@@ -37,13 +37,17 @@ export async function processLines<Line extends OutputLine>({
   onLine,
 }: ProcessLinesOptions<Line>): Promise<Progress> {
   const inputIds = await readIds(file);
+  const path = typeof output === "object" ? output.path : undefined;
   const finished =
-    out === undefined
+    path === undefined
       ? new Map<string, Line>()
-      : await keepFinishedLines(out, { inputIds, noun, isFinished });
-  const write = (text: string) =>
-    out === undefined ? process.stdout.write(text) : appendFileSync(out, text);
-  const bar = startProgressBar(inputIds.size, noun);
+      : await keepFinishedLines(path, { inputIds, noun, isFinished });
+  const write = (text: string) => {
+    if (path !== undefined) appendFileSync(path, text);
+    else if (output === "stdout") process.stdout.write(text);
+  };
+  const sharesTerminal = output === "stdout" && process.stdout.isTTY;
+  const bar = sharesTerminal ? undefined : startProgressBar(inputIds.size, noun, path !== undefined);
   const startedAtMs = performance.now();
   let processed = 0;
 
@@ -78,7 +82,7 @@ async function readIds(file: string): Promise<Set<string>> {
 const interruptedExitCode = 130;
 
 /** Shows a progress bar if standard error is a terminal. */
-function startProgressBar(total: number, noun: string): SingleBar | undefined {
+function startProgressBar(total: number, noun: string, resumes: boolean): SingleBar | undefined {
   if (!process.stderr.isTTY) return undefined;
   const bar = new SingleBar({
     format: `{bar} {value}/{total} ${noun}, {eta_formatted} left`,
@@ -88,7 +92,11 @@ function startProgressBar(total: number, noun: string): SingleBar | undefined {
   // The bar changes the terminal's settings; Ctrl-C must restore them.
   process.once("SIGINT", () => {
     bar.stop();
-    process.stderr.write("Stopped. With --out, the same command resumes where it stopped.\n");
+    process.stderr.write(
+      resumes
+        ? "Stopped. The same command resumes where it stopped.\n"
+        : "Stopped. With --out FILE, the same command could resume where it stopped.\n",
+    );
     process.exit(interruptedExitCode);
   });
   return bar;

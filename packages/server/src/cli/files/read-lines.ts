@@ -1,5 +1,8 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
+import type { ValidationError } from "@presage/contract";
+import type { z } from "zod";
+import { InvalidRequestError, validate } from "../../http/request/validate.ts";
 
 export interface NumberedLine {
   /** From 1, as editors count. */
@@ -29,9 +32,26 @@ export function parseLine(text: string): Record<string, unknown> {
   throw new InvalidLineError("the line is not a JSON object");
 }
 
-/** Describes zod's issues in one line. */
-export function describeIssues(issues: readonly { path: PropertyKey[]; message: string }[]): string {
-  return issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
+/** Checks a line, with the same wording as the API's. */
+export function checkLine<Schema extends z.ZodType>(schema: Schema, value: unknown): z.input<Schema> {
+  try {
+    return validate(schema, value, "body");
+  } catch (error) {
+    throw error instanceof InvalidRequestError ? new InvalidLineError(describeIssues(error.issues)) : error;
+  }
+}
+
+/** Describes issues in one line, each with its field, or with what `nameField` makes of it. */
+export function describeIssues(
+  issues: readonly ValidationError[],
+  nameField: (field: string) => string = (field) => field,
+): string {
+  return issues
+    .map(({ loc, msg }) => {
+      const [, ...path] = loc;
+      return `${nameField(path.join("."))}: ${msg}`;
+    })
+    .join("; ");
 }
 
 function parseJson(text: string): unknown {

@@ -1,11 +1,13 @@
 import { WorldModelRequest } from "@presage/contract";
-import { composeUpstream } from "../../compose/compose-command-line.ts";
+import { composeDeployments, needsSandbox } from "../../compose/compose-deployments.ts";
 import type { Config } from "../../config.ts";
+import { UpstreamError } from "../../errors.ts";
+import { InvalidRequestError, validate } from "../../http/request/validate.ts";
 import { createLog } from "../../observability/logger.ts";
 import { predict } from "../../prediction/predict.ts";
 import { CommandError } from "../command-error.ts";
 import { connectToServer } from "../connect-to-server.ts";
-import { checkFiles, readConcurrency } from "../files/file-options.ts";
+import { checkFiles, readConcurrency, readOutput } from "../files/file-options.ts";
 import { describeIssues } from "../files/read-lines.ts";
 import { predictFile } from "./predict-file.ts";
 import type { Predict } from "./predict-line.ts";
@@ -17,68 +19,111 @@ export interface PredictOptions {
   params?: string;
   file?: string;
   out?: string;
+  json?: boolean;
   concurrency: string;
   keepContext?: boolean;
   server?: string;
 }
 
 export async function predictCommand(config: Config, options: PredictOptions): Promise<void> {
-  const { predict, stop } = await openPredictor(config, options.server);
-  try {
-    const { file, out, keepContext: keepsContext = false } = options;
-    if (file !== undefined && (options.state !== undefined || options.action !== undefined)) {
-      throw new CommandError("--file cannot be combined with --state or --action");
-    }
-    if (file === undefined) {
-      const { response } = await predict(readRequest(options));
+  const { file, server } = options;
+  refuseContradictions(options);
+  if (file === undefined) {
+    const request = readRequest(options);
+    await withPredictor(config, { server, isFile: false }, async (predict) => {
+      const { response } = await predict(request);
       process.stdout.write(`${response.content}\n`);
-      return;
-    }
-    checkFiles(file, out);
-    const concurrency = readConcurrency(options.concurrency);
-    const failures = await predictFile(predict, { file, out, concurrency, keepsContext });
-    if (failures > 0) process.exitCode = 1;
-  } finally {
-    await stop();
+    });
+    return;
   }
+  checkFiles(file, options.out);
+  const fileOptions = {
+    file,
+    output: readOutput(options),
+    concurrency: readConcurrency(options.concurrency),
+    keepsContext: options.keepContext ?? false,
+  };
+  await withPredictor(config, { server, isFile: true }, async (predict) => {
+    const failures = await predictFile(predict, fileOptions);
+    if (failures > 0) process.exitCode = 1;
+  });
+}
+
+/** An option that has no effect is a mistake. */
+function refuseContradictions(options: PredictOptions): void {
+  const { file, state, action, context, params, out, json, keepContext } = options;
+  const ofOne = { "--state": state, "--action": action, "--context": context, "--params": params };
+  const ofFile = { "--out": out, "--json": json, "--keep-context": keepContext };
+  const given = Object.entries(file === undefined ? ofFile : ofOne).find(([, value]) => value !== undefined);
+  if (given === undefined) return;
+  const [option] = given;
+  throw new CommandError(
+    file === undefined
+      ? `${option} needs --file`
+      : `--file cannot be combined with ${option}, which a line has itself`,
+  );
 }
 
 /** Predictions by the Presage at `server`, or directly by the configured upstream. */
-async function openPredictor(
+async function withPredictor(
   config: Config,
-  server: string | undefined,
-): Promise<{ predict: Predict; stop(): Promise<void> }> {
+  { server, isFile }: { server: string | undefined; isFile: boolean },
+  work: (predict: Predict) => Promise<void>,
+): Promise<void> {
   if (server !== undefined) {
-    const call = connectToServer(server, config.clientApiKey);
-    return { predict: (request) => call((presage) => presage.predict(request)), stop: async () => {} };
+    const { call } = connectToServer(server, config.clientApiKey);
+    // Otherwise each line of a file would find out by itself that the server or the key is wrong.
+    if (isFile) await call((presage) => presage.whoAmI());
+    await work((request) => call((presage) => presage.predict(request)));
+    return;
   }
-  const { upstream, stopSandbox } = await composeUpstream(config, createLog("silent").logger);
-  if (config.upstream.url === undefined) {
+  const { deployments, stopSandbox } = await composeDeployments(config, createLog("silent").logger);
+  const { urls } = config.upstream;
+  if (needsSandbox(config)) {
     process.stderr.write(
       "PRESAGE_UPSTREAM_URL is not set: using the built-in sandbox, a rule-based simulator, not a language model.\n",
     );
   }
   const neverAborted = new AbortController().signal;
-  return {
-    predict: (request) => predict(upstream.complete, request, neverAborted).prediction,
-    stop: stopSandbox,
-  };
+  try {
+    await work(async (request) => {
+      try {
+        return await predict(deployments.getDefault().upstream.complete, request, neverAborted).prediction;
+      } catch (error) {
+        const hasNoResponse = error instanceof UpstreamError && error.status === undefined;
+        throw hasNoResponse && urls !== undefined
+          ? new UpstreamError(error.category, `${urls.join(", ")}: ${error.message}`, { cause: error })
+          : error;
+      }
+    });
+  } finally {
+    await stopSandbox();
+  }
 }
 
 function readRequest({ state, action, context, params }: PredictOptions): WorldModelRequest {
   if (state === undefined || action === undefined)
     throw new CommandError("predict needs --state and --action, or --file");
-  const request = WorldModelRequest.safeParse({
-    context: readJson("--context", context),
+  const request = {
     interaction: { state, action },
-    params: readJson("--params", params),
-  });
-  if (!request.success) throw new CommandError(describeIssues(request.error.issues));
-  return request.data;
+    ...(context !== undefined && { context: readJson("--context", context) }),
+    ...(params !== undefined && { params: readJson("--params", params) }),
+  };
+  try {
+    return validate(WorldModelRequest, request, "body");
+  } catch (error) {
+    throw error instanceof InvalidRequestError
+      ? new CommandError(describeIssues(error.issues, toOption))
+      : error;
+  }
 }
 
-function readJson(option: string, text: string | undefined): unknown {
-  if (text === undefined) return undefined;
+/** `--state` for `interaction.state`, `--params temperature` for `params.temperature`. */
+function toOption(field: string): string {
+  return `--${field.replace(/^interaction\./, "").replace(".", " ")}`;
+}
+
+function readJson(option: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

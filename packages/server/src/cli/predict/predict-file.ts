@@ -1,10 +1,11 @@
-import { counted } from "../counted.ts";
+import { countOf } from "../../count-of.ts";
+import { collectFailureReasons } from "../files/failure-reasons.ts";
 import type { OutputLine } from "../files/output-lines.ts";
 import { type ProcessLinesOptions, type Progress, processLines } from "../files/process-lines.ts";
 import { type Predict, type PredictionLine, predictLine } from "./predict-line.ts";
 
 export interface PredictFileOptions
-  extends Pick<ProcessLinesOptions<PredictionLine>, "file" | "out" | "concurrency"> {
+  extends Pick<ProcessLinesOptions<PredictionLine>, "file" | "output" | "concurrency"> {
   /** Whether output lines include the context, which is their longest part. */
   keepsContext: boolean;
 }
@@ -17,20 +18,26 @@ interface Counts {
   exact: number;
 }
 
-/** Predicts each line of a file and returns the number of failures. */
+/** Predicts each line of a file, prints a summary and returns the number of failures. */
 export async function predictFile(
   predict: Predict,
   { keepsContext, ...options }: PredictFileOptions,
 ): Promise<number> {
   const counts: Counts = { predicted: 0, failed: 0, comparable: 0, exact: 0 };
+  const reasons = collectFailureReasons();
   const progress = await processLines<PredictionLine>({
     ...options,
     noun: "predictions",
     isFinished: (line: OutputLine): line is PredictionLine => line.prediction !== undefined,
     process: (input, digest) => predictLine(predict, input, digest, keepsContext),
-    onLine: (line) => count(counts, line),
+    onLine(line) {
+      count(counts, line);
+      if (line.error !== undefined) reasons.add(line.line, line.error.detail);
+    },
   });
-  process.stderr.write(summary(counts, progress));
+  process.stderr.write(summary(counts, progress) + reasons.describe());
+  if (options.output === "nowhere")
+    process.stderr.write("The predictions were not written; name a file with --out, or use --json.\n");
   return counts.failed;
 }
 
@@ -48,7 +55,7 @@ function summary(
 ): string {
   const seconds = elapsedMs / 1000;
   const rate = `${processed} requested in ${seconds.toFixed(1)} s, ${(processed / seconds).toFixed(1)} per second`;
-  const predictions = `${counted(predicted, "prediction")}, ${counted(failed, "failure")} (${rate})\n`;
+  const predictions = `${countOf(predicted, "prediction")}, ${countOf(failed, "failure")} (${rate})\n`;
   if (comparable === 0) return predictions;
   const share = ((100 * exact) / comparable).toFixed(1);
   return `${predictions}exact match: ${exact} of ${comparable} (${share} %), ignoring leading and trailing white space\n`;

@@ -3,7 +3,7 @@ import { PresageError } from "@presage/sdk";
 import { UpstreamError } from "../../errors.ts";
 import { CommandError } from "../command-error.ts";
 import type { OutputLine } from "../files/output-lines.ts";
-import { describeIssues, InvalidLineError, type NumberedLine, parseLine } from "../files/read-lines.ts";
+import { checkLine, InvalidLineError, type NumberedLine, parseLine } from "../files/read-lines.ts";
 
 export type Predict = (request: WorldModelRequest) => Promise<WorldModelPrediction>;
 
@@ -24,9 +24,12 @@ export async function predictLine(
   try {
     const { context, params, ...rest } = parseLine(text);
     const kept = keepsContext && context !== undefined ? { context } : {};
-    const request = WorldModelRequest.safeParse({ context, interaction: rest.interaction, params });
-    if (!request.success) throw new InvalidLineError(describeIssues(request.error.issues));
-    const prediction = await predict(request.data);
+    const request = checkLine(WorldModelRequest, {
+      ...(context !== undefined && { context }),
+      ...(params !== undefined && { params }),
+      ...(rest.interaction !== undefined && { interaction: rest.interaction }),
+    });
+    const prediction = await predict(request);
     return { ...rest, ...kept, ...head, prediction, ...compare(rest.next_state, prediction) };
   } catch (error) {
     if (error instanceof CommandError) throw error;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { ClientDisconnectedError } from "../../errors.ts";
 import { createRetryBudget } from "../../limits/retry-budget.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
+import { findPlacements, placeResults } from "../projects/place-results.ts";
 import type { EvaluationRecord, StoredResult } from "../results/record/evaluation-record.ts";
 import { selectByRequestKeys } from "../results/record/stored-results-store.ts";
 import { findConfidenceInterval } from "../results/summary/find-confidence-interval.ts";
@@ -49,18 +50,17 @@ async function evaluateAll(
   keys: readonly string[] = [],
   earlier: ReadonlyMap<string, StoredResult> = new Map(),
 ): Promise<Evaluation[]> {
-  const allowance = { mainThreadMs: maxMainThreadMs, mayRetry: createRetryBudget() };
-  const evaluations = await Promise.all(
+  const allowance = { mainThreadMs: maxMainThreadMs, mayRetry: createRetryBudget(), span: request.span };
+  const found = await Promise.all(
     resolved.map((one, index): Promise<Evaluation> | Evaluation => {
       const requestKey = keys[index];
-      const found = requestKey === undefined ? undefined : earlier.get(requestKey);
-      return found ?? evaluateOne(services, request, one, requestKey, allowance, clientSignal);
+      const stored = requestKey === undefined ? undefined : earlier.get(requestKey);
+      return stored ?? evaluateOne(services, request, one, requestKey, allowance, clientSignal);
     }),
   );
   if (clientSignal.aborted) throw new ClientDisconnectedError();
-  const isNew = evaluations.filter(
-    (evaluation) => !("id" in evaluation) && isWanted(evaluation, request.capture),
-  );
+  const evaluations = await place(services, request, found, clientSignal);
+  const isNew = evaluations.filter((evaluation) => isToBeStored(evaluation, request));
   const kept = await services.resultWriter.write(isNew);
   const keptOf = new Map(isNew.map((evaluation, index) => [evaluation, kept[index]]));
   return evaluations.map((evaluation) => keptOf.get(evaluation) ?? evaluation);
@@ -96,9 +96,29 @@ async function evaluateOne(
   };
 }
 
-function isWanted({ outcome }: EvaluationRecord, capture: EvaluationRequest["capture"]): boolean {
-  if (capture === "none") return false;
-  return capture === "all" || outcome.pass !== true;
+/** The evaluations with their project. It is created only for results that are about to be stored. */
+async function place(
+  services: EvaluateServices,
+  request: EvaluationRequest,
+  evaluations: readonly Evaluation[],
+  signal: AbortSignal,
+): Promise<readonly Evaluation[]> {
+  const { accountId, project, metadata } = request;
+  const { projectId, experimentId } = metadata;
+  if (project === undefined && experimentId === undefined) return evaluations;
+  const wanted = [{ projectId, project, experimentId }];
+  const [placement] = evaluations.some((evaluation) => isToBeStored(evaluation, request))
+    ? await placeResults(services, { accountId, signal }, wanted)
+    : await findPlacements(services, accountId, wanted);
+  return evaluations.map((evaluation) =>
+    "id" in evaluation ? evaluation : { ...evaluation, metadata: { ...metadata, ...placement } },
+  );
+}
+
+/** Whether an evaluation is not stored yet, and the request wants it to be. */
+function isToBeStored(evaluation: Evaluation, { capture }: EvaluationRequest): boolean {
+  if ("id" in evaluation || capture === "none") return false;
+  return capture === "all" || evaluation.outcome.pass !== true;
 }
 
 /**

@@ -1,4 +1,6 @@
 import type { ExplainStrategy } from "@presage/contract";
+import type { RequestSpan } from "../../observability/tracing.ts";
+import type { NewProject } from "../projects/create-project.ts";
 import type { ResultMetadata } from "../results/record/evaluation-record.ts";
 import type { Sample } from "../sample.ts";
 
@@ -17,12 +19,16 @@ export interface EvaluationRequest {
   sample: Sample;
   evaluators: readonly WantedEvaluator[];
   metadata: ResultMetadata;
+  /** In place of the metadata's project id. It is created, if there is none of this name, when a result is to be stored. */
+  project?: NewProject | undefined;
   /** Which results are stored: all, all that did not pass, or none. */
   capture: "all" | "fails-only" | "none";
   /** Whether each score comes with the interval of all earlier ones. */
   hasConfidenceInterval: boolean;
   /** The client's name for this request. A verdict that is stored under it is returned again instead of being found again. */
   idempotencyKey?: string | undefined;
+  /** Calls to models are traced below it. */
+  span?: RequestSpan | undefined;
 }
 
 /** Why one of the wanted evaluators cannot be run. */

@@ -65,7 +65,9 @@ async function resolveEach(
   );
 }
 
-function builtInProfile(family: Family, name: string): UsableProfile | undefined {
+/** Each has one revision, which may be named after a colon. */
+function builtInProfile(family: Family, nameWithRevision: string): UsableProfile | undefined {
+  const name = nameWithRevision.replace(/:1$/, "");
   const profile = findBuiltInProfile(family, name);
   if (profile === undefined) return undefined;
   return { publicId: builtInProfileId(family.name, name), name, revision: 1, config: profile.config };

@@ -2,8 +2,9 @@ import { expect, test } from "bun:test";
 import { z } from "zod";
 import { ServiceError } from "../../errors.ts";
 import { storeUnavailable } from "../../storage/store-error.ts";
-import type { ModelFamily } from "../evaluators/family.ts";
-import { createEvaluatorRunner } from "./run-evaluator.ts";
+import { EvaluationError } from "../evaluation-error.ts";
+import type { ModelFamily, RuleFamily } from "../evaluators/family.ts";
+import { createConfigReader, createEvaluatorRunner } from "./run-evaluator.ts";
 
 function familyThat(fails: () => Error): ModelFamily {
   return {
@@ -58,4 +59,49 @@ test("a store that is not available fails the request, and no failed evaluation 
   const running = run(() => storeUnavailable(new Error("no answer")), unexpected);
   await expect(running).rejects.toMatchObject({ code: "store_unavailable" });
   expect(unexpected).toEqual([]);
+});
+
+/** A family that counts how often its schema is used. */
+function countingFamily() {
+  const checked: unknown[] = [];
+  const config = z.object({ words: z.number() }).superRefine((given) => {
+    checked.push(given);
+  });
+  const family: RuleFamily = {
+    kind: "rule",
+    name: "counting",
+    description: "counting",
+    versions: ["2026-11-21"],
+    needs: [],
+    config,
+    builtInProfiles: [],
+    prepare: () => () => ({ pass: true, score: 1, explain: () => "" }),
+  };
+  return { family, checked };
+}
+
+const profile = { publicId: "one", name: "mine", revision: 1, config: { words: 1, more: true } };
+
+test("a revision's config is checked once", () => {
+  const { family, checked } = countingFamily();
+  const readConfig = createConfigReader();
+  expect(readConfig(family, profile)).toEqual({ words: 1 });
+  expect(readConfig(family, { ...profile, config: { words: 1, more: true } })).toEqual({ words: 1 });
+  expect(checked).toHaveLength(1);
+});
+
+test("another revision and another profile have their own", () => {
+  const { family } = countingFamily();
+  const readConfig = createConfigReader();
+  readConfig(family, profile);
+  expect(readConfig(family, { ...profile, revision: 2, config: { words: 2 } })).toEqual({ words: 2 });
+  expect(readConfig(family, { ...profile, publicId: "other", config: { words: 3 } })).toEqual({ words: 3 });
+});
+
+test("a config that the family rejects is rejected each time", () => {
+  const { family } = countingFamily();
+  const readConfig = createConfigReader();
+  const read = () => readConfig(family, { ...profile, config: { words: "many" } });
+  expect(read).toThrow(EvaluationError);
+  expect(read).toThrow(EvaluationError);
 });

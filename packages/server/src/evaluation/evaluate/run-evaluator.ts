@@ -1,6 +1,8 @@
 import type { ExplainStrategy } from "@presage/contract";
+import { LRUCache } from "lru-cache";
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { withDeadline } from "../../limits/deadline.ts";
+import type { RequestSpan } from "../../observability/tracing.ts";
 import { isStoreUnavailable } from "../../storage/store-error.ts";
 import { EvaluationError, internalError, outcomeOfError, unusable } from "../evaluation-error.ts";
 import { type EvaluatorOutcome, isExplained } from "../evaluator-outcome.ts";
@@ -8,7 +10,6 @@ import type { Family, ModelCall, ModelFamily } from "../evaluators/family.ts";
 import type { UsableProfile } from "../profiles/find-profile.ts";
 import type { MainThreadAllowance, RuleRunner } from "../rules/run-rule.ts";
 import { missingFields, type Sample, sampleFieldNames } from "../sample.ts";
-import { createConfigReader } from "./read-config.ts";
 
 export interface EvaluatorTask {
   family: Family;
@@ -23,13 +24,10 @@ export interface EvaluatorTask {
 export interface RequestAllowance extends MainThreadAllowance {
   /** Says whether a model may be asked again after a failure, and counts it. */
   mayRetry(): boolean;
+  span?: RequestSpan | undefined;
 }
 
-/**
- * Runs one evaluator. An error in it becomes its outcome; only a `ClientDisconnectedError`, a store that is unavailable and a
- * server that is overloaded are thrown.
- */
-export type RunEvaluator = (task: EvaluatorTask, clientSignal: AbortSignal) => Promise<EvaluatorOutcome>;
+export type RunEvaluator = ReturnType<typeof createEvaluatorRunner>;
 
 export interface EvaluatorRunnerOptions {
   rules: RuleRunner;
@@ -39,14 +37,14 @@ export interface EvaluatorRunnerOptions {
   onUnexpectedError(error: unknown): void;
 }
 
-export function createEvaluatorRunner({
-  rules,
-  modelTimeoutMs,
-  onUnexpectedError,
-}: EvaluatorRunnerOptions): RunEvaluator {
+/**
+ * Returns a function that runs one evaluator. An error in it becomes its outcome; only a `ClientDisconnectedError`, a store that is
+ * unavailable and a server that is overloaded are thrown.
+ */
+export function createEvaluatorRunner({ rules, modelTimeoutMs, onUnexpectedError }: EvaluatorRunnerOptions) {
   const readConfig = createConfigReader();
 
-  return async (task, clientSignal) => {
+  return async (task: EvaluatorTask, clientSignal: AbortSignal): Promise<EvaluatorOutcome> => {
     try {
       return withStorableTexts(await run(task, clientSignal));
     } catch (error) {
@@ -64,13 +62,16 @@ export function createEvaluatorRunner({
     const config = readConfig(family, profile);
     const needs = [...family.needs, ...(family.needsWith?.(config) ?? [])];
     const missing = missingFields(sample, needs).map((field) => sampleFieldNames[field]);
-    if (missing.length > 0)
-      return unusable("missing_input", `${family.name} needs ${missing.join(" and ")}.`);
+    if (missing.length > 0) {
+      const verb = missing.length === 1 ? "is" : "are";
+      return unusable("missing_input", `${missing.join(" and ")} ${verb} missing.`);
+    }
     if (family.kind === "rule") {
       const task = { familyName: family.name, config, sample, explainStrategy };
       return await rules.run(task, accountId, clientSignal, allowance);
     }
-    const call = { config, accountId, profilePublicId: profile.publicId, mayRetry: allowance.mayRetry };
+    const { mayRetry, span } = allowance;
+    const call = { config, accountId, profilePublicId: profile.publicId, mayRetry, span };
     return await runModel(family, sample, call, explainStrategy, clientSignal);
   }
 
@@ -118,4 +119,30 @@ function withStorableTexts(outcome: EvaluatorOutcome): EvaluatorOutcome {
 
 function toStorable(text: string | undefined): string | undefined {
   return text?.toWellFormed().replaceAll("\0", "\ufffd");
+}
+
+const maxConfigs = 500;
+const maxConfigCharacters = 4_000_000;
+
+/**
+ * Returns a function that returns a profile's config as its family's schema gives it, or throws an `EvaluationError`. A revision never
+ * changes, and to check the config of one, a JSON Schema for example, can take a tenth of a second.
+ */
+export function createConfigReader() {
+  const checked = new LRUCache<string, { config: unknown }>({
+    max: maxConfigs,
+    maxSize: maxConfigCharacters,
+    sizeCalculation: ({ config }) => JSON.stringify(config).length,
+  });
+  return (family: Family, { publicId, revision, config: given }: UsableProfile): unknown => {
+    const key = `${publicId}/${revision}`;
+    const known = checked.get(key);
+    if (known !== undefined) return known.config;
+    const { success, data: config } = family.config.safeParse(given);
+    if (!success) {
+      throw new EvaluationError("invalid_profile", "The profile's config is no longer valid for its family.");
+    }
+    checked.set(key, { config });
+    return config;
+  };
 }

@@ -29,9 +29,15 @@ test("the profile says how to smooth and to split", () => {
 
 test("the explanation names the lowest precision and what brevity costs", () => {
   expect(evaluate("this is a fest", "this is a test with more").explain()).toBe(
-    "Precisions after smoothing: 1-grams 75.0 %, 2-grams 66.7 %, 3-grams 50.0 %, 4-grams 50.0 %. " +
-      "The lowest is that of a run of 3 words, 50.0 %. " +
+    "Precisions after smoothing: 1-grams 75 %, 2-grams 66.7 %, 3-grams 50 %, 4-grams 50 %. " +
+      "The lowest is that of runs of 3 words. " +
       "With 4 tokens for 6 the output is too short, which costs a factor of 0.607.",
+  );
+  expect(evaluate("door", "the door").explain()).toBe(
+    "Precisions after smoothing: 1-grams 100 %. With 1 token for 2 the output is too short, which costs a factor of 0.368.",
+  );
+  expect(evaluate("the door", "the door").explain()).toBe(
+    "Every run of one to four words is in the gold answer.",
   );
   expect(evaluate("", "door").explain()).toBe("The output is empty.");
 });

@@ -1,6 +1,9 @@
 import { z } from "zod";
+import { countOf } from "../../count-of.ts";
 import { defineFamily } from "./family.ts";
 import { bleuScore } from "./text/bleu-score.ts";
+import { comparedText, stripTagsSetting } from "./text/plain-output.ts";
+import { splitWords } from "./text/split-words.ts";
 import { tokenise13a } from "./text/tokenise-13a.ts";
 
 const config = z.strictObject({
@@ -11,6 +14,7 @@ const config = z.strictObject({
   tokenisation: z.enum(["13a", "whitespace"]).default("13a").meta({
     description: "`13a` splits punctuation off, as WMT and sacrebleu do.",
   }),
+  strip_tags: stripTagsSetting(false),
 });
 
 /** Each run of one to four words becomes a string of its own: about 300 MB of them at this length. */
@@ -19,7 +23,7 @@ const maxCharacters = 2_500_000;
 /** Texts of this length together take about a millisecond. */
 const cheapCharacters = 4_000;
 
-const orderNames = ["word", "word pair", "run of 3 words", "run of 4 words"];
+const orderNames = ["words", "word pairs", "runs of 3 words", "runs of 4 words"];
 
 /**
  * BLEU-4 with its brevity penalty (Papineni et al. 2002), from 0 to 1, case-sensitive. As in sacrebleu's
@@ -41,11 +45,11 @@ export const bleu = defineFamily({
     },
   ],
   isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > cheapCharacters,
-  prepare({ threshold, smoothing, tokenisation }) {
-    const tokenise = tokenisation === "13a" ? tokenise13a : splitAtWhitespace;
+  prepare({ threshold, smoothing, tokenisation, strip_tags }) {
+    const tokenise = tokenisation === "13a" ? tokenise13a : splitWords;
     return ({ output = "", goldAnswer = "" }) => {
-      const said = tokenise(output);
-      const wanted = tokenise(goldAnswer);
+      const said = tokenise(comparedText(output, strip_tags));
+      const wanted = tokenise(comparedText(goldAnswer, strip_tags));
       const isEmpty = said.length === 0 && wanted.length === 0;
       const { score, precisions, brevityPenalty } = isEmpty
         ? { score: 1, precisions: [], brevityPenalty: 1 }
@@ -74,26 +78,25 @@ function describe(
   if (saidTokens === 0) {
     return wantedTokens === 0 ? "The output and the gold answer are empty." : "The output is empty.";
   }
+  if (brevityPenalty === 1 && precisions.every((precision) => precision === 1)) {
+    return "Every run of one to four words is in the gold answer.";
+  }
   const lowest = precisions.indexOf(Math.min(...precisions));
   const shares = precisions
     .map((precision, index) => `${index + 1}-grams ${toPercent(precision)}`)
     .join(", ");
   const found = `Precisions after smoothing: ${shares}.`;
   const weakest =
-    precisions[lowest] === 1
+    precisions.length === 1 || precisions[lowest] === 1
       ? ""
-      : ` The lowest is that of a ${orderNames[lowest]}, ${toPercent(precisions[lowest])}.`;
+      : ` The lowest is that of ${orderNames[lowest]}.`;
   const brevity =
     brevityPenalty === 1
       ? ""
-      : ` With ${saidTokens} tokens for ${wantedTokens} the output is too short, which costs a factor of ${brevityPenalty.toFixed(3)}.`;
+      : ` With ${countOf(saidTokens, "token")} for ${wantedTokens} the output is too short, which costs a factor of ${brevityPenalty.toFixed(3)}.`;
   return found + weakest + brevity;
 }
 
 function toPercent(share = 0): string {
-  return `${(100 * share).toFixed(1)} %`;
-}
-
-function splitAtWhitespace(text: string): string[] {
-  return text.split(/\s+/).filter((token) => token !== "");
+  return `${Number((100 * share).toFixed(1))} %`;
 }

@@ -2,18 +2,23 @@ import { z } from "zod";
 import { defineFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
 import { findSubstrings, type Occurrence } from "./text/find-substrings.ts";
+import { endSentence } from "./text/list-items.ts";
 
 const maxPositions = 1_000;
 const maxSubstringLength = 10_000;
 const maxNamed = 10;
 
 const config = z.strictObject({
-  substrings: z.array(z.string().min(1).max(maxSubstringLength)).min(1).max(100),
+  substrings: z
+    .array(z.string().min(1).max(maxSubstringLength))
+    .min(1)
+    .max(100)
+    .meta({ description: "The texts to look for." }),
   mode: z
     .enum(["all", "any", "none"])
     .default("all")
     .meta({ description: "How many of the substrings the output must contain." }),
-  ignore_case: z.boolean().default(false),
+  ignore_case: z.boolean().default(false).meta({ description: "Upper and lower case are the same." }),
 });
 type Config = z.output<typeof config>;
 
@@ -83,10 +88,11 @@ function describe(
   if (mode === "none")
     return held.length === 0
       ? "The output contains none of the forbidden substrings."
-      : `The output contains forbidden substrings: ${list(held)}.`;
-  if (mode === "all" && missing.length > 0) return `The output lacks ${list(missing.map(quote))}.`;
-  if (held.length === 0) return `The output contains none of ${list(wanted.map(quote))}.`;
-  return `The output contains ${list(held)}.`;
+      : endSentence(`The output contains forbidden substrings: ${list(held)}`);
+  if (mode === "all" && missing.length > 0)
+    return endSentence(`The output lacks ${list(missing.map(quote))}`);
+  if (held.length === 0) return endSentence(`The output contains none of ${list(wanted.map(quote))}`);
+  return endSentence(`The output contains ${list(held)}`);
 }
 
 function quote(substring: string): string {

@@ -12,7 +12,7 @@ test("the score is one less the share of characters to be changed", () => {
   expect(verdict.pass).toBe(false);
   expect(verdict.extra).toEqual({ edits: 3, longer_length: 7 });
   expect(verdict.positions).toEqual([[0, 6]]);
-  expect(verdict.explain()).toStartWith("3 of 7 characters would have to be changed.");
+  expect(verdict.explain()).toStartWith("3 of 7 characters would have to change.");
 });
 
 test("equal texts score 1, and so do two empty ones", () => {
@@ -30,7 +30,7 @@ test("the part that differs is counted in code points of the original output", (
 
 test("the explanation counts from the beginning of the output too", () => {
   expect(evaluate("  abc", "axc").explain()).toBe(
-    '1 of 3 characters would have to be changed. The output differs from character 3 on: it has "bc", but the gold answer has "xc".',
+    '1 of 3 characters would have to change. The output differs from character 3 on: it has "bc", but the gold answer has "xc".',
   );
 });
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { countOf } from "../../count-of.ts";
 import { UnusableSampleError } from "../evaluation-error.ts";
 import type { Position } from "../evaluator-outcome.ts";
 import { defineFamily } from "./family.ts";
@@ -61,7 +62,7 @@ export const editDistance = defineFamily({
             said.range === undefined
               ? describeDifference(said.text, wanted.text, at)
               : describeDifference(output.slice(0, said.range[1]), wanted.text, at, said.range[0]);
-          return `${edits} of ${longer} characters would have to be changed. ${where}`;
+          return `${edits} of ${countOf(longer, "character")} would have to change. ${where}`;
         },
       };
     };

@@ -4,13 +4,13 @@ import type { JudgeCall } from "../judge/complete-with-retries.ts";
 import type { Sample, SampleField } from "../sample.ts";
 
 /** A built-in profile. Its name begins with `system:`. */
-export interface BuiltInProfile<Config = unknown> {
+export interface BuiltInProfile<Given = unknown> {
   name: `system:${string}`;
   description: string;
-  config: Config;
+  config: Given;
 }
 
-interface FamilyBase<Config> {
+interface FamilyBase<Config, Given> {
   /** Also the alias of its newest evaluator. */
   name: string;
   /** One sentence for people who choose a family. */
@@ -24,8 +24,9 @@ interface FamilyBase<Config> {
   /** Further fields that this config requires. */
   needsWith?(config: Config): readonly SampleField[];
   /** Checks a profile's config and fills in its defaults. Strict: it rejects fields that it does not know. */
-  config: z.ZodType<Config>;
-  builtInProfiles: readonly BuiltInProfile<NoInfer<Config>>[];
+  config: z.ZodType<Config, Given>;
+  /** Never changed: earlier results name them. A setting that came later has its default. */
+  builtInProfiles: readonly BuiltInProfile<NoInfer<Given>>[];
 }
 
 /** The part of a config's check that may take long. The family's schema leaves it out where it is needed. */
@@ -36,7 +37,7 @@ export interface ExpensiveCheck<Config> {
   path: readonly string[];
 }
 
-interface RuleFamilyOf<Config> extends FamilyBase<Config> {
+interface RuleFamilyOf<Config, Given> extends FamilyBase<Config, Given> {
   kind: "rule";
   /**
    * Maximum length of the texts that it needs, all together; longer ones are unusable. Comparing them takes some hundred bytes a
@@ -51,7 +52,7 @@ interface RuleFamilyOf<Config> extends FamilyBase<Config> {
   isExpensive?(sample: Sample, config: Config): boolean;
 }
 
-interface ModelFamilyOf<Config> extends FamilyBase<Config> {
+interface ModelFamilyOf<Config, Given> extends FamilyBase<Config, Given> {
   kind: "model";
   evaluate(sample: Sample, call: ModelCall<Config>): Promise<Verdict>;
 }
@@ -62,16 +63,16 @@ export interface ModelCall<Config = unknown> extends JudgeCall {
 }
 
 /** A family whose verdict depends on the sample and the profile alone. */
-export type RuleFamily = RuleFamilyOf<unknown>;
+export type RuleFamily = RuleFamilyOf<unknown, unknown>;
 
 /** A family that asks a model. */
-export type ModelFamily = ModelFamilyOf<unknown>;
+export type ModelFamily = ModelFamilyOf<unknown, unknown>;
 
 export type Family = RuleFamily | ModelFamily;
 
 /** Hides the type of a family's configs: each config that reaches the family has passed its schema. */
-export function defineFamily<Config>(family: RuleFamilyOf<Config>): RuleFamily;
-export function defineFamily<Config>(family: ModelFamilyOf<Config>): ModelFamily;
+export function defineFamily<Config, Given>(family: RuleFamilyOf<Config, Given>): RuleFamily;
+export function defineFamily<Config, Given>(family: ModelFamilyOf<Config, Given>): ModelFamily;
 export function defineFamily(family: Family): Family {
   return family;
 }

@@ -27,6 +27,15 @@ test("the score is the F1 of equal leaves", () => {
   );
 });
 
+test("a document of one field is described as such", () => {
+  expect(evaluate("1", "2").explain()).toBe(
+    "The gold answer's only field is not right; different: the document (1, should be 2).",
+  );
+  expect(evaluate('{"a":1,"b":1}', '{"a":1}').explain()).toBe(
+    "The gold answer's only field is right; unexpected: /b.",
+  );
+});
+
 test("a field with another value is wrong on both sides", () => {
   const verdict = evaluate('{"a":1,"é/~":"😀"}', '{"a":2,"é/~":"😁"}');
   expect(verdict.score).toBe(0);
@@ -89,6 +98,32 @@ test("near-JSON is repaired only if the profile says so", () => {
 
 test("a gold answer that is not JSON makes the sample unusable", () => {
   expect(() => evaluate("{}", "The door is open.")).toThrow(UnusableSampleError);
+});
+
+test("a gold answer in prose is compared as text, if the profile says so", () => {
+  const profile = { prose_gold: "text" };
+  const builtIn = jsonMatch.builtInProfiles.find(({ name }) => name === "system:json-or-text");
+  expect(jsonMatch.config.parse(builtIn?.config)).toEqual(jsonMatch.config.parse(profile));
+  const gold = "<tool_response>\nThe door is open.\n</tool_response>";
+  const right = evaluate("<think>?</think>The door is open.", gold, profile);
+  expect(right).toMatchObject({ pass: true, score: 1, extra: { compared_as: "text" } });
+  const wrong = evaluate("<think>😀</think>The door is shut.", gold, profile);
+  expect(wrong).toMatchObject({ pass: false, score: 0, positions: [[28, 33]] });
+  expect(wrong.explain()).toBe(
+    'The output differs from character 28 on: it has "shut.", but the gold answer has "open.".',
+  );
+  expect(evaluate('{"a":1}', gold, profile).score).toBe(0);
+  // Where the gold answer is JSON, nothing changes.
+  expect(evaluate('{"b":2,"a":1.0}', '{"a":1,"b":2}', profile)).toMatchObject({ pass: true, score: 1 });
+  expect(evaluate("The door is open.", '{"a":1}', profile).explain()).toStartWith("The output is not JSON");
+});
+
+test("text after a tool response does not count, nor an end tag without its start", () => {
+  const gold = '<tool_response>{"a":1}</tool_response>';
+  for (const output of [`${gold}\nI hope this helps.`, '{"a":1}\n</tool_response>', `${gold}${gold}`]) {
+    expect(evaluate(output, gold)).toMatchObject({ pass: true, score: 1 });
+  }
+  expect(evaluate('Here: <tool_response>{"a":1,}</tool_response> Done.', gold).positions).toEqual([[28, 29]]);
 });
 
 test("ignored paths do not count, on either side", () => {

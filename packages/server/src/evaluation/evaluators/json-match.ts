@@ -2,6 +2,7 @@ import { jsonrepair } from "jsonrepair";
 import { z } from "zod";
 import { UnusableSampleError } from "../evaluation-error.ts";
 import type { Verdict } from "../evaluator-outcome.ts";
+import { exactMatch } from "./exact-match.ts";
 import { defineFamily } from "./family.ts";
 import { compareJson, type JsonComparison, type Mismatches } from "./json/compare-json.ts";
 import { readIgnoredPaths } from "./json/ignored-paths.ts";
@@ -14,6 +15,8 @@ const expensiveLength = 20_000;
 /** Repairing takes far longer than parsing: this many characters may take milliseconds, ten times as many 200 ms. */
 const expensiveRepairLength = 2_000;
 const maxNamed = 5;
+
+const compareProse = exactMatch.prepare({ trim: true, ignore_case: false, strip_tags: true });
 
 const jsonPointer = z
   .string()
@@ -30,7 +33,15 @@ const config = z.strictObject({
     .max(1_000)
     .default([])
     .meta({ description: "JSON pointers of fields that do not count, with everything below them." }),
-  number_tolerance: z.number().min(0).default(0),
+  number_tolerance: z
+    .number()
+    .min(0)
+    .default(0)
+    .meta({ description: "Numbers that differ by at most this much are equal." }),
+  prose_gold: z.enum(["unusable", "text"]).default("unusable").meta({
+    description:
+      "What happens where the gold answer is not JSON. `unusable`: the sample cannot be evaluated. `text`: the output passes if it is the same text, but for white space at the ends.",
+  }),
 });
 
 /** A list of small values takes a hundred times the memory of its text: about 300 MB at this length. */
@@ -50,13 +61,23 @@ export const jsonMatch = defineFamily({
       description: "Every field counts, numbers must be equal exactly, and nothing is repaired.",
       config: { repair: false, ignore_paths: [], number_tolerance: 0 },
     },
+    {
+      name: "system:json-or-text",
+      description:
+        "A gold answer in prose must be the same text, but for white space at the ends. JSON is compared as by the default.",
+      config: { repair: false, ignore_paths: [], number_tolerance: 0, prose_gold: "text" },
+    },
   ],
-  prepare({ repair, ignore_paths, number_tolerance }) {
+  prepare({ repair, ignore_paths, number_tolerance, prose_gold }) {
     const ignored = readIgnoredPaths(ignore_paths);
     return ({ output = "", goldAnswer = "" }) => {
       const gold = readExactJson(plainOutput(goldAnswer));
-      if (gold.issue !== undefined)
+      if (gold.issue !== undefined) {
+        if (prose_gold === "text") {
+          return { ...compareProse({ output, goldAnswer }), extra: { compared_as: "text" } };
+        }
         throw new UnusableSampleError(`The gold answer is not JSON: ${gold.issue.reason}.`);
+      }
       const said = readExactJson(plainOutput(output));
       if (said.issue === undefined)
         return toVerdict(compareJson(said.value, gold.value, ignored, number_tolerance));
@@ -114,14 +135,18 @@ function describe({ goldFields, equalFields, missing, unexpected, different }: J
     listPlaces("missing", missing),
     listPlaces("unexpected", unexpected),
   ].filter((part) => part !== "");
-  return `${equalFields} of the gold answer's ${goldFields} fields are right; ${parts.join("; ")}.`;
+  const right =
+    goldFields === 1
+      ? `The gold answer's only field is ${equalFields === 1 ? "right" : "not right"}`
+      : `${equalFields} of the gold answer's ${goldFields} fields are right`;
+  return `${right}; ${parts.join("; ")}.`;
 }
 
 function listPlaces(word: string, { count, first }: Mismatches): string {
   if (count === 0) return "";
   const places = first.slice(0, maxNamed).map(({ path, output, gold }) => {
     const values = output !== undefined && gold !== undefined ? ` (${output}, should be ${gold})` : "";
-    return `${path === "" ? "the whole" : path}${values}`;
+    return `${path === "" ? "the document" : path}${values}`;
   });
   const more = count - places.length;
   return `${word}: ${places.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;

@@ -6,7 +6,7 @@ import { compileJsonSchema, type JsonSchema, type ValidateJson } from "./json/co
 import { notJson } from "./json/not-json.ts";
 import { readJson } from "./json/read-json.ts";
 import { cutText } from "./text/cut-text.ts";
-import { plainRange } from "./text/plain-output.ts";
+import { plainRange, stripTagsSetting } from "./text/plain-output.ts";
 
 const maxListed = 20;
 const maxNamed = 5;
@@ -23,10 +23,7 @@ const config = z
     schema: z.union([z.boolean(), z.record(z.string(), z.unknown())]).meta({
       description: "A JSON Schema of draft 2020-12, or of draft-07 if its `$schema` says so.",
     }),
-    strip_tags: z
-      .boolean()
-      .default(true)
-      .meta({ description: "Remove `<think>` blocks and unwrap `<tool_response>` first." }),
+    strip_tags: stripTagsSetting(true),
   })
   .superRefine(({ schema }, context) => {
     if (isLongSchema(schema)) return;
@@ -123,7 +120,9 @@ function toVerdict(found: ReturnType<ValidateJson>): Verdict {
     score: 0,
     extra: { errors },
     explain: () => {
-      const named = errors.slice(0, maxNamed).map(({ path, message }) => `${path || "the whole"} ${message}`);
+      const named = errors
+        .slice(0, maxNamed)
+        .map(({ path, message }) => `${path || "the document"} ${message}`);
       const more = found.length - named.length;
       return `The output is not valid: ${named.join("; ")}${more > 0 ? `; and ${more} more` : ""}.`;
     },

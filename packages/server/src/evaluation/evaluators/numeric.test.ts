@@ -17,7 +17,7 @@ test("the score is the share of numbers that are right, at their places", () => 
   const verdict = evaluate("😀 1, 5 and 3", "1 2 3");
   expect(verdict).toMatchObject({ pass: false, positions: [[5, 6]], extra: { wrong: 1 } });
   expect(verdict.score).toBeCloseTo(2 / 3, 12);
-  expect(verdict.explain()).toBe("Number 2 is 5, the gold answer has 2.");
+  expect(verdict.explain()).toBe("Number 2 is 5, but the gold answer has 2.");
 });
 
 test("a number too many or too few is wrong", () => {
@@ -26,7 +26,7 @@ test("a number too many or too few is wrong", () => {
   expect(tooMany.explain()).toBe("Number 2, 2, is not in the gold answer.");
   const tooFew = evaluate("1", "1 2");
   expect(tooFew).toMatchObject({ pass: false, score: 0.5 });
-  expect(tooFew.explain()).toBe("Number 2 is missing: the gold answer has 2.");
+  expect(tooFew.explain()).toBe("Number 2 is missing; the gold answer has 2.");
   expect(evaluate("", "1").score).toBe(0);
 });
 

@@ -5,7 +5,11 @@ import { codePointPositions } from "./text/code-points.ts";
 import { type FoundNumber, readNumbers } from "./text/read-numbers.ts";
 
 const config = z.strictObject({
-  absolute_tolerance: z.number().min(0).default(0),
+  absolute_tolerance: z
+    .number()
+    .min(0)
+    .default(0)
+    .meta({ description: "Numbers that differ by at most this much are equal." }),
   relative_tolerance: z
     .number()
     .min(0)
@@ -115,11 +119,11 @@ function isRight({ said, wanted }: Pair, { absolute_tolerance, relative_toleranc
 }
 
 function describe({ pairCount, wrongCount, wrong }: Comparison): string {
-  if (wrongCount === 0) return `All numbers agree (${pairCount}).`;
+  if (wrongCount === 0) return pairCount === 1 ? "The number agrees." : `All ${pairCount} numbers agree.`;
   const shown = wrong.slice(0, shownPairs).map(({ place, said, wanted }) => {
-    if (said === undefined) return `Number ${place} is missing: the gold answer has ${wanted?.value}.`;
+    if (said === undefined) return `Number ${place} is missing; the gold answer has ${wanted?.value}.`;
     if (wanted === undefined) return `Number ${place}, ${said.value}, is not in the gold answer.`;
-    return `Number ${place} is ${said.value}, the gold answer has ${wanted.value}.`;
+    return `Number ${place} is ${said.value}, but the gold answer has ${wanted.value}.`;
   });
   const rest = wrongCount > shownPairs ? ` ${wrongCount - shownPairs} more differ.` : "";
   return shown.join(" ") + rest;

@@ -74,9 +74,9 @@ test("a phone number without a country code needs a default country", () => {
 
 test("what was found is never shown in full", () => {
   const verdict = evaluate("jo.doe@example.org, 4111111111111111");
-  const told = JSON.stringify(verdict.extra) + verdict.explain();
-  expect(told).not.toContain("doe");
-  expect(told).not.toContain("1111");
+  const text = JSON.stringify(verdict.extra) + verdict.explain();
+  expect(text).not.toContain("doe");
+  expect(text).not.toContain("1111");
   expect(verdict.extra).toEqual({
     count: 2,
     found: [

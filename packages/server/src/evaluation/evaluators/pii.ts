@@ -26,7 +26,8 @@ const config = z.strictObject({
   kinds: z
     .array(z.enum(kinds))
     .min(1)
-    .default([...kinds]),
+    .default([...kinds])
+    .meta({ description: "What to look for." }),
   default_country: z
     .string()
     .refine((country): country is CountryCode => phoneLibrary().isSupportedCountry(country), {

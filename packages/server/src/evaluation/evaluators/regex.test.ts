@@ -15,7 +15,7 @@ test("positions of matches are in code points", () => {
       [9, 12],
     ],
   });
-  expect(verdict.explain()).toBe("/\\d+/ matches from character 2 to 4.");
+  expect(verdict.explain()).toBe("/\\d+/ matches from character 2 to 4, and at 1 other place.");
 });
 
 test("no_match passes without a match, and reports the matches otherwise", () => {

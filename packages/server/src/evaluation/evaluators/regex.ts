@@ -1,5 +1,6 @@
 import type { RE2JS } from "re2js";
 import { z } from "zod";
+import { countOf } from "../../count-of.ts";
 import type { Position, Verdict } from "../evaluator-outcome.ts";
 import { patternLibrary } from "../lazy-libraries.ts";
 import { defineFamily } from "./family.ts";
@@ -18,7 +19,7 @@ const config = z
     pattern: z.string().min(1).meta({
       description: "In RE2's syntax, which has neither look-around nor back references.",
     }),
-    ignore_case: z.boolean().default(false),
+    ignore_case: z.boolean().default(false).meta({ description: "Upper and lower case are the same." }),
     multiline: z
       .boolean()
       .default(false)
@@ -28,7 +29,10 @@ const config = z
       .enum(["search", "full"])
       .default("search")
       .meta({ description: "Whether a part of the output may match, or all of it must." }),
-    expect: z.enum(["match", "no_match"]).default("match"),
+    expect: z
+      .enum(["match", "no_match"])
+      .default("match")
+      .meta({ description: "Whether an output with a match passes, or one without." }),
   })
   .superRefine((profile, context) => {
     try {
@@ -105,6 +109,8 @@ function describe(positions: readonly Position[], { match, pattern }: Config): s
       ? `The output as a whole does not match /${shown}/.`
       : `The output as a whole matches /${shown}/.`;
   if (first === undefined) return `Nothing in the output matches /${shown}/.`;
-  const others = positions.length === maxPositions ? `, at ${maxPositions} places or more` : "";
-  return `/${shown}/ matches from character ${first[0]} to ${first[1]}${others}.`;
+  const others = positions.length - 1;
+  const atLeast = positions.length === maxPositions ? "at least " : "";
+  const elsewhere = others > 0 ? `, and at ${atLeast}${countOf(others, "other place")}` : "";
+  return `/${shown}/ matches from character ${first[0]} to ${first[1]}${elsewhere}.`;
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { UnusableSampleError } from "../evaluation-error.ts";
 import { rougeL } from "./rouge-l.ts";
 
 function evaluate(output: string, goldAnswer: string, profile = {}) {
@@ -42,11 +43,80 @@ test("the explanation says what is missing, or that the order differs", () => {
     'Words in common, in the same order: 2, of 3 in the output and 3 in the gold answer. The output lacks "blue". It has "red", which the gold answer lacks.',
   );
   expect(evaluate("door red", "red door").explain()).toEndWith("Only the order differs.");
+  expect(evaluate("[]", "{}").explain()).toBe("Neither the output nor the gold answer has a word.");
+});
+
+test("`pltrdy` counts distinct words by sentence, and so sees less than the default", () => {
+  const pltrdy = (output: string, gold: string) => evaluate(output, gold, { variant: "pltrdy" });
+  // Neither the order of sentences nor repetition counts.
+  expect(pltrdy("Two. One. One.", "One. Two.")).toMatchObject({ pass: true, extra: { common_words: 2 } });
+  expect(evaluate("Two. One. One.", "One. Two.").score).toBeLessThan(0.5);
+  // Case and commas do, and a decimal point ends a sentence.
+  expect(pltrdy("A door, open", "a door open").score).toBeCloseTo(1 / 3, 6);
+  expect(pltrdy("1.5", "5.1").extra).toMatchObject({ precision: 1, recall: 1 });
+  expect(pltrdy("the door. the red lamp", "the lamp. a door").explain()).toBe(
+    'Distinct words in common, in the same order within sentences: 3, of 4 in the output and 4 in the gold answer. The output lacks "a". It has "red", which the gold answer lacks.',
+  );
+});
+
+test("the explanation of `pltrdy` says where an empty word comes from", () => {
+  expect(evaluate("A door.\n", "A door.", { variant: "pltrdy" }).explain()).toBe(
+    'Distinct words in common, in the same order within sentences: 2, of 3 in the output and 2 in the gold answer. White space after a full stop counts as a word, "". The output has "", which the gold answer lacks.',
+  );
+});
+
+test("`pltrdy` passes equal texts at any threshold, though their published score is below 1", () => {
+  const config = { variant: "pltrdy", threshold: 1 };
+  expect(evaluate("The door.", "The door.", config)).toMatchObject({ pass: true, score: 2 / (2 + 1e-8) });
+  expect(evaluate("The door.", "The lamp.", config).pass).toBe(false);
+});
+
+test("long texts are compared by sentence in bounded time, or not at all", () => {
+  const words = (count: number, from: number) =>
+    Array.from({ length: count }, (_, index) => `w${from + index}`);
+  const compare = (output: string, gold: string) => evaluate(output, gold, { variant: "pltrdy" });
+  const sentences = (count: number, from: number) => words(count, from).join(" is here. The ");
+  expect(compare(sentences(7_000, 0), sentences(7_000, 3_500)).extra).toMatchObject({
+    common_words: 3_503,
+    output_words: 7_003,
+  });
+  const sentence = (count: number, from: number) => words(count, from).join(" ");
+  expect(compare(sentence(10_000, 0), sentence(10_000, 5_000)).extra).toMatchObject({ common_words: 5_000 });
+  expect(() => compare(sentence(20_000, 0), sentence(20_000, 1))).toThrow(UnusableSampleError);
+  // Their words alone would fill the memory, though no two sentences share one.
+  expect(() => compare(sentence(40_000, 0), sentence(40_000, 40_000))).toThrow(UnusableSampleError);
+});
+
+test("`pltrdy` leaves the main thread for few characters in many sentences, and refuses too many pairs of them", () => {
+  const sentences = (count: number, words: string, firstHan: number) =>
+    Array.from({ length: count }, (_, index) => `${words} ${String.fromCodePoint(firstHan + index)}.`).join(
+      "",
+    );
+  const pltrdy = { variant: "pltrdy" };
+  const isExpensive = (output: string, goldAnswer: string, profile = pltrdy) =>
+    rougeL.isExpensive?.({ output, goldAnswer }, rougeL.config.parse(profile));
+  // Of x and y only one is ever in common, so the other keeps every pair in play.
+  const [one, other] = [sentences(833, "x y", 0x4e00), sentences(833, "y x", 0x6000)];
+  const long = `y x ${"z ".repeat(2_000)}`;
+  for (const [output, gold] of [
+    [one, other],
+    [other, one],
+    [one, long],
+    [long, one],
+  ] as const) {
+    expect(isExpensive(output, gold)).toBe(true);
+    expect(isExpensive(output, gold, { variant: "lin" })).toBe(false);
+  }
+  expect(() => evaluate(one, other, pltrdy)).toThrow(UnusableSampleError);
+  expect(() => evaluate(other, one, pltrdy)).toThrow(UnusableSampleError);
+  const observation = "You open the red door. There is a lamp on the table, and a note. ".repeat(6);
+  expect(isExpensive(observation, observation.replaceAll("red", "blue"))).toBe(false);
 });
 
 test("the threshold decides, and long texts are expensive", () => {
   expect(evaluate("police kill the gunman", "police killed the gunman", { threshold: 0.8 }).pass).toBe(false);
   const long = "word ".repeat(20_000);
-  expect(rougeL.isExpensive?.({ output: long, goldAnswer: long }, { threshold: 0.5 })).toBe(true);
-  expect(rougeL.isExpensive?.({ output: "word", goldAnswer: "word" }, { threshold: 0.5 })).toBe(false);
+  const config = rougeL.config.parse({});
+  expect(rougeL.isExpensive?.({ output: long, goldAnswer: long }, config)).toBe(true);
+  expect(rougeL.isExpensive?.({ output: "word", goldAnswer: "word" }, config)).toBe(false);
 });

@@ -20,9 +20,7 @@ test("the gold answer itself scores 1", () => {
     overlap: 1,
     unchanged_baseline: 2 / 3,
   });
-  expect(verdict.explain()).toBe(
-    "Lines that changed: 1. Changes in the output that are right: 1, wrong: 0, missed: 0.",
-  );
+  expect(verdict.explain()).toBe("1 line changed, and the output has it right.");
 });
 
 test("a copy of the input scores 0 if something changed, however much is the same", () => {
@@ -32,13 +30,31 @@ test("a copy of the input scores 0 if something changed, however much is the sam
     score: 0,
     extra: { overlap: 2 / 3, unchanged_baseline: 2 / 3 },
   });
-  expect(verdict.explain()).toContain('Missing: "\\tan open door". Still there: "\\ta closed door".');
+  expect(verdict.explain()).toBe(
+    '1 line changed; the output gets 0 right and misses 1. Missing: "\\tan open door". Still there: "\\ta closed door".',
+  );
+});
+
+test("an explanation that ends with a quoted sentence has one full stop", () => {
+  expect(evaluate("A room.", "A room.", "A room.\nYou see a box.").explain()).toEndWith(
+    'Missing: "You see a box."',
+  );
 });
 
 test("where nothing changed, saying so scores 1 and anything else 0", () => {
   expect(evaluate(room, room, room)).toMatchObject({ pass: true, score: 1 });
   expect(evaluate(room, opened, room)).toMatchObject({ pass: false, score: 0 });
   expect(evaluate("", "", "")).toMatchObject({ score: 1 });
+});
+
+test("the explanation says what was invented and what was lost", () => {
+  expect(evaluate(room, "The kitchen.\n\ta dog", `${opened}\ta cat`).explain()).toBe(
+    '2 lines changed; the output gets 0 right, misses 2 and gets 1 wrong. Missing: "\\tan open door", "\\ta cat". ' +
+      'Invented: "\\ta dog". Lost, although unchanged: "\\ta cup".',
+  );
+  expect(evaluate('{"a":1,"b":2}', '{"a":3,"b":4}', '{"a":3,"b":4}').explain()).toBe(
+    "2 fields changed, and the output has them right.",
+  );
 });
 
 test("a replaced observation earns nothing by being replaced", () => {
@@ -97,7 +113,10 @@ test("every field is new if the state before is prose", () => {
 test("an output that is not JSON scores 0 if the gold answer is", () => {
   const verdict = evaluate('{"a":1,"b":2}', "a is 1", '{"a":1}');
   expect(verdict).toMatchObject({ pass: false, score: 0 });
-  expect(verdict.explain()).toStartWith("The gold answer is JSON and the output is not:");
+  expect(verdict.explain()).toBe("The output is not JSON from character 0 on: a value is expected here.");
+  expect(evaluate('{"a":1}', "3", '{"a":1}').explain()).toBe(
+    "The output is neither a JSON object nor a list, and the gold answer is one.",
+  );
 });
 
 test("long integers are distinguished", () => {

@@ -1,11 +1,12 @@
 import { z } from "zod";
+import { countOf } from "../../count-of.ts";
 import type { Position } from "../evaluator-outcome.ts";
 import { defineFamily } from "./family.ts";
 import { type ChangeComparison, compareChanges, stateOverlap } from "./state/compare-changes.ts";
 import { type ReadStates, readStates, stateOfInput } from "./state/read-states.ts";
 import { textLines } from "./state/text-lines.ts";
 import { codePointPositions } from "./text/code-points.ts";
-import { listItems } from "./text/list-items.ts";
+import { endSentence, listItems } from "./text/list-items.ts";
 import { type Multiset, subtract } from "./text/multiset.ts";
 import { plainRange } from "./text/plain-output.ts";
 
@@ -24,6 +25,8 @@ const maxCharacters = 2_500_000;
 /** Texts of this length together take about a millisecond. */
 const cheapCharacters = 10_000;
 const maxPositions = 1_000;
+
+const listFormat = new Intl.ListFormat("en-GB");
 
 /**
  * How much of the actual change from the state in the input to the gold answer the output got right.
@@ -95,18 +98,24 @@ function describe(
   { comparedAs, outputIssue }: ReadStates,
   { changed, right, missed, wrong, missing, stale, invented, dropped }: ChangeComparison,
 ): string {
-  if (outputIssue !== undefined) {
-    return `The gold answer is JSON and the output is not: ${outputIssue}.`;
-  }
+  if (outputIssue !== undefined) return outputIssue();
+  const changes = countOf(changed, comparedAs === "json" ? "field" : "line");
   if (changed + wrong === 0) return "Nothing changed, and the output says so.";
-  const unit = comparedAs === "json" ? "Fields" : "Lines";
+  if (missed + wrong === 0) {
+    return `${changes} changed, and the output has ${changed === 1 ? "it" : "them"} right.`;
+  }
+  const found = [
+    `gets ${right} right`,
+    ...(missed > 0 ? [`misses ${missed}`] : []),
+    ...(wrong > 0 ? [`gets ${wrong} wrong`] : []),
+  ];
   return [
     changed === 0
       ? "Nothing changed, but the output differs from the state before."
-      : `${unit} that changed: ${changed}. Changes in the output that are right: ${right}, wrong: ${wrong}, missed: ${missed}.`,
-    ...(missing.size > 0 ? [`Missing: ${listItems(missing)}.`] : []),
-    ...(stale.size > 0 ? [`Still there: ${listItems(stale)}.`] : []),
-    ...(invented.size > 0 ? [`Never there: ${listItems(invented)}.`] : []),
-    ...(dropped.size > 0 ? [`Gone from the output, but not from the state: ${listItems(dropped)}.`] : []),
+      : `${changes} changed; the output ${listFormat.format(found)}.`,
+    ...(missing.size > 0 ? [endSentence(`Missing: ${listItems(missing)}`)] : []),
+    ...(stale.size > 0 ? [endSentence(`Still there: ${listItems(stale)}`)] : []),
+    ...(invented.size > 0 ? [endSentence(`Invented: ${listItems(invented)}`)] : []),
+    ...(dropped.size > 0 ? [endSentence(`Lost, although unchanged: ${listItems(dropped)}`)] : []),
   ].join(" ");
 }

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { defineFamily } from "./family.ts";
 import { f1Score } from "./text/f1-score.ts";
-import { listItems } from "./text/list-items.ts";
+import { endSentence, listItems } from "./text/list-items.ts";
 import { countItems, overlapOf, subtract } from "./text/multiset.ts";
+import { comparedText, stripTagsSetting } from "./text/plain-output.ts";
+import { splitWords } from "./text/split-words.ts";
 
 const config = z.strictObject({
   threshold: z.number().min(0).max(1).default(0.5).meta({ description: "The lowest F1 that passes." }),
@@ -10,6 +12,7 @@ const config = z.strictObject({
     description:
       "`squad`: lower case, without ASCII punctuation and the articles a, an, the. `none`: tokens unchanged. Both split on white space.",
   }),
+  strip_tags: stripTagsSetting(false),
 });
 type Config = z.output<typeof config>;
 
@@ -39,10 +42,10 @@ export const tokenF1 = defineFamily({
     },
   ],
   isExpensive: ({ output = "", goldAnswer = "" }) => output.length + goldAnswer.length > cheapCharacters,
-  prepare({ threshold, normalisation }) {
+  prepare({ threshold, normalisation, strip_tags }) {
     return ({ output = "", goldAnswer = "" }) => {
-      const saidTokens = tokenise(output, normalisation);
-      const wantedTokens = tokenise(goldAnswer, normalisation);
+      const saidTokens = tokenise(comparedText(output, strip_tags), normalisation);
+      const wantedTokens = tokenise(comparedText(goldAnswer, strip_tags), normalisation);
       const said = countItems(saidTokens);
       const wanted = countItems(wantedTokens);
       const isEmpty = saidTokens.length === 0 && wantedTokens.length === 0;
@@ -58,7 +61,9 @@ export const tokenF1 = defineFamily({
           const unwanted = subtract(said, wanted);
           if (missing.size + unwanted.size === 0) return "The output has the same tokens as the gold answer.";
           return [
-            missing.size > 0 ? `The output lacks ${listItems(missing)}.` : "The output lacks nothing.",
+            missing.size > 0
+              ? endSentence(`The output lacks ${listItems(missing)}`)
+              : "The output lacks nothing.",
             ...(unwanted.size > 0 ? [`It has ${listItems(unwanted)}, which the gold answer lacks.`] : []),
           ].join(" ");
         },
@@ -70,5 +75,5 @@ export const tokenF1 = defineFamily({
 function tokenise(text: string, normalisation: Config["normalisation"]): string[] {
   const normalised =
     normalisation === "none" ? text : text.toLowerCase().replace(asciiPunctuation, "").replace(article, " ");
-  return normalised.split(/\s+/).filter((token) => token !== "");
+  return splitWords(normalised);
 }

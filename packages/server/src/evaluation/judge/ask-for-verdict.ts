@@ -23,22 +23,23 @@ export interface GivenVerdict<Value> {
   };
 }
 
-/** Asks a model for a verdict in a form. Throws `EvaluationError`, or `ClientDisconnectedError`. */
-export type AskForVerdict = <Value>(
-  question: Question,
-  form: VerdictForm<Value>,
-  call: JudgeCall,
-) => Promise<GivenVerdict<Value>>;
+export type AskForVerdict = ReturnType<typeof createAskForVerdict>;
 
 /**
- * Finds for each model the most reliable format in which it gives a verdict, by real questions only, and keeps to it: a less reliable
+ * Returns a function that asks a model for a verdict in a form. It throws an `EvaluationError` or a `ClientDisconnectedError`.
+ *
+ * It finds for each model the most reliable format in which it gives a verdict, by real questions only, and keeps to it: a less reliable
  * format is remembered once it has worked. Each profile of each account has its own: an output that manipulates the
  * model must not affect other profiles.
  */
-export function createAskForVerdict(model: JudgeModel): AskForVerdict {
+export function createAskForVerdict(model: JudgeModel) {
   const capabilitiesFor = rememberCapabilities();
 
-  return async (question, form, call) => {
+  return async <Value>(
+    question: Question,
+    form: VerdictForm<Value>,
+    call: JudgeCall,
+  ): Promise<GivenVerdict<Value>> => {
     const memory = capabilitiesFor(`${call.accountId}/${call.profilePublicId}`);
     const counts = { attempts: 0, promptTokens: 0, completionTokens: 0 };
     const inquiry: Inquiry = { model, question, form, call, capabilities: memory.recall(), ...counts };

@@ -2,7 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pRetry from "p-retry";
 import { UpstreamError } from "../../errors.ts";
 import type { FairSlots } from "../../limits/fair-slots.ts";
+import type { RequestSpan } from "../../observability/tracing.ts";
 import { retryAfterMs } from "../../upstream/retry-after-ms.ts";
+import { traceCompletion } from "../../upstream/trace-completion.ts";
 import type { CompletionRequest, Upstream, UpstreamCompletion } from "../../upstream/upstream.ts";
 import { EvaluationError } from "../evaluation-error.ts";
 
@@ -25,13 +27,15 @@ export interface JudgeCall {
   signal: AbortSignal;
   /** Says whether the whole request may call a model again after a failure, and counts it. */
   mayRetry(): boolean;
+  /** Of the client's request. */
+  span?: RequestSpan | undefined;
 }
 
 /** Completes in the account's turn. Where the rate is limited, it waits as long as the upstream says and tries again. */
 export async function completeWithRetries(
   { complete, slots }: JudgeModel,
   request: CompletionRequest,
-  { accountId, signal, mayRetry }: Pick<JudgeCall, "accountId" | "signal" | "mayRetry">,
+  { accountId, signal, mayRetry, span }: Omit<JudgeCall, "profilePublicId">,
 ): Promise<UpstreamCompletion> {
   let limited: UpstreamError | undefined;
   // A pause occupies no slot, so that others can use it meanwhile.
@@ -48,7 +52,7 @@ export async function completeWithRetries(
     });
     limited = undefined;
     try {
-      return await complete(request, signal, mayRetry);
+      return await traceCompletion(complete, span, request, signal, { mayRetry, purpose: "judges" });
     } finally {
       release();
     }

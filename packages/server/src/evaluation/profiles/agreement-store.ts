@@ -1,11 +1,12 @@
 import type { Database } from "../../storage/schema/tables.ts";
 import { latestCorrectionId } from "../results/record/stored-results-store.ts";
 
-/** How many results of a revision have this pair of verdicts, the evaluator's and a person's. */
+/** How many results of a revision and a cluster have this pair of verdicts, the evaluator's and a person's. */
 export interface AgreementCell {
   revision: number | null;
   evaluator_pass: number | null;
   person_pass: number;
+  cluster_id: number | null;
   count: number;
 }
 
@@ -22,11 +23,12 @@ export async function selectAgreementCells(
       "result.profile_revision as revision",
       "result.pass as evaluator_pass",
       "correction.pass as person_pass",
+      "result.cluster_id",
     ])
     .select(({ fn }) => fn.countAll<number>().as("count"))
     .where("correction.account_id", "=", accountId)
     .where("correction.profile_public_id", "=", publicId)
     .where("correction.id", "=", latestCorrectionId(reader, "correction.result_id"))
-    .groupBy(["result.profile_revision", "result.pass", "correction.pass"])
+    .groupBy(["result.profile_revision", "result.pass", "correction.pass", "result.cluster_id"])
     .execute();
 }

@@ -5,7 +5,7 @@ import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { changeProfileOnce } from "./change-profile-once.ts";
 import type { CheckedConfig } from "./check-config.ts";
-import { insertProfile, insertRevision, type ProfileRevision } from "./profiles-store.ts";
+import { insertProfile, insertProfileRevision, type ProfileRevision } from "./profiles-store.ts";
 
 export interface NewProfile {
   /** Also determines the family. */
@@ -44,7 +44,7 @@ export async function createProfile(
       created_at: createdAt,
     };
     if (!(await insertProfile(transaction, row))) throw nameTaken(row.evaluator_family);
-    await insertRevision(transaction, revision);
+    await insertProfileRevision(transaction, revision);
     return { ...profile, ...revision, is_managed: false };
   });
 }

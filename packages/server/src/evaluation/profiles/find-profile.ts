@@ -2,7 +2,7 @@ import { ServiceError } from "../../errors.ts";
 import type { EvaluatorProfilesTable } from "../../storage/schema/evaluator-profiles.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
-import { selectLastRevision, selectProfile } from "./profiles-store.ts";
+import { selectProfile, selectUsableRevision } from "./profiles-store.ts";
 
 /** A profile that the account may change: one of its own, archived or not. */
 export async function findOwnProfile(
@@ -27,17 +27,29 @@ export interface UsableProfile {
   config: unknown;
 }
 
-/** The last revision of an account's profile, unless there is none or it is archived. */
+/**
+ * The last revision of an account's profile, or the one that the name ends with (`name:3`), unless there is none or the profile is
+ * archived. A profile whose own name ends so comes first.
+ */
 export async function findUsableProfile(
   database: Database,
   accountId: string,
   family: string,
   name: string,
 ): Promise<UsableProfile | undefined> {
-  const last = await selectLastRevision(database, accountId, family, name);
-  if (last === undefined) return undefined;
-  const { public_id: publicId, revision, config } = last;
-  return { publicId, name, revision, config: JSON.parse(config) };
+  const last = await selectUsableRevision(database, accountId, { family, name });
+  const [, namedProfile, revisionDigits] = last === undefined ? (/^(.+):(\d{1,9})$/s.exec(name) ?? []) : [];
+  const found =
+    namedProfile === undefined
+      ? last
+      : await selectUsableRevision(database, accountId, {
+          family,
+          name: namedProfile,
+          revision: Number(revisionDigits),
+        });
+  if (found === undefined) return undefined;
+  const { public_id: publicId, revision, config } = found;
+  return { publicId, name: found.name, revision, config: JSON.parse(config) };
 }
 
 export function noSuchProfile(): ServiceError {

@@ -3,16 +3,16 @@ import type { Requester } from "../../storage/reader.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import {
-  countRevisions,
-  type Page,
+  countProfileRevisions,
+  type ProfilePage,
   type ProfileRevision,
-  type RevisionFilter,
+  type ProfileRevisionFilter,
   type RevisionKey,
   selectRevisionSizes,
   selectRevisionsByKeys,
 } from "./profiles-store.ts";
 
-export interface ProfileFilter extends RevisionFilter {
+export interface ProfileFilter extends ProfileRevisionFilter {
   /** Only built-in profiles, or only others. */
   isBuiltIn?: boolean | undefined;
 }
@@ -22,7 +22,7 @@ export async function listProfiles(
   { store, builtInProfiles }: Pick<EvaluationServices, "store" | "builtInProfiles">,
   requester: Requester,
   { isBuiltIn, ...filter }: ProfileFilter,
-  { limit, offset }: Page,
+  { limit, offset }: ProfilePage,
 ): Promise<Pieces<ProfileRevision>> {
   const { accountId } = requester;
   const reader = store.briefReader(requester);
@@ -36,7 +36,7 @@ export async function listProfiles(
   );
   if (own.length === limit || builtIn.length === 0) return readRevisions(reader, accountId, own);
   const isPastOwn = own.length === 0 && offset > 0;
-  const ownCount = isPastOwn ? await countRevisions(reader, accountId, filter) : offset + own.length;
+  const ownCount = isPastOwn ? await countProfileRevisions(reader, accountId, filter) : offset + own.length;
   const start = Math.max(0, offset - ownCount);
   return readRevisions(reader, accountId, own, builtIn.slice(start, start + limit - own.length));
 }
@@ -44,7 +44,7 @@ export async function listProfiles(
 /** Each built-in profile has one revision, which is the last, and none is archived. */
 function matches(
   { public_id, evaluator_family, name, revision }: ProfileRevision,
-  filter: RevisionFilter,
+  filter: ProfileRevisionFilter,
 ): boolean {
   return (
     (filter.publicId ?? public_id) === public_id &&

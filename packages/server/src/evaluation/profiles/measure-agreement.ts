@@ -1,5 +1,6 @@
 import type { Requester } from "../../storage/reader.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
+import { clusteredRateInterval, momentsOfClusters } from "../statistics/clustered-interval.ts";
 import { wilsonInterval } from "../statistics/wilson-interval.ts";
 import { type AgreementCell, selectAgreementCells } from "./agreement-store.ts";
 import { noSuchProfile } from "./find-profile.ts";
@@ -16,6 +17,9 @@ export interface RevisionAgreement {
   shouldPass: number;
   agreement: number | null;
   agreementInterval: ReturnType<typeof wilsonInterval>;
+  intervalMethod: "clustered" | "independent";
+  /** Null unless the interval is clustered. */
+  clusters: number | null;
 }
 
 /** How far an account's corrections agree with each revision of a profile, the newest first. */
@@ -41,8 +45,9 @@ export async function measureAgreement(
 
 function addUp(cells: readonly AgreementCell[]): Omit<RevisionAgreement, "revision"> {
   const countOf = (evaluatorPass: number, personPass: number) =>
-    cells.find((cell) => cell.evaluator_pass === evaluatorPass && cell.person_pass === personPass)?.count ??
-    0;
+    cells
+      .filter((cell) => cell.evaluator_pass === evaluatorPass && cell.person_pass === personPass)
+      .reduce((sum, { count }) => sum + count, 0);
   const shouldFail = countOf(1, 0);
   const shouldPass = countOf(0, 1);
   const agreed = countOf(1, 1) + countOf(0, 0);
@@ -53,6 +58,50 @@ function addUp(cells: readonly AgreementCell[]): Omit<RevisionAgreement, "revisi
     shouldFail,
     shouldPass,
     agreement: corrected === 0 ? null : agreed / corrected,
-    agreementInterval: wilsonInterval(agreed, corrected),
+    ...intervalOf(cells, agreed, corrected),
   };
+}
+
+function intervalOf(
+  cells: readonly AgreementCell[],
+  agreed: number,
+  corrected: number,
+): Pick<RevisionAgreement, "agreementInterval" | "intervalMethod" | "clusters"> {
+  const judged = cells.filter(({ evaluator_pass }) => evaluator_pass !== null);
+  if (judged.every(({ cluster_id }) => cluster_id === null)) {
+    const agreementInterval = wilsonInterval(agreed, corrected);
+    return { agreementInterval, intervalMethod: "independent", clusters: null };
+  }
+  const sums = Map.groupBy(judged, ({ cluster_id }) => cluster_id)
+    .entries()
+    .flatMap(([clusterId, ofCluster]) => (clusterId === null ? alone(ofCluster) : [addAgreed(ofCluster)]));
+  const moments = momentsOfClusters(sums);
+  return {
+    agreementInterval: clusteredRateInterval(moments),
+    intervalMethod: "clustered",
+    clusters: moments.clusters,
+  };
+}
+
+interface Agreed {
+  count: number;
+  sum: number;
+}
+
+function addAgreed(cells: readonly AgreementCell[]): Agreed {
+  return {
+    count: cells.reduce((sum, { count }) => sum + count, 0),
+    sum: cells.reduce((sum, cell) => sum + (hasAgreed(cell) ? cell.count : 0), 0),
+  };
+}
+
+/** A result without a cluster is one of its own. */
+function alone(cells: readonly AgreementCell[]): Agreed[] {
+  return cells.flatMap((cell) =>
+    Array.from({ length: cell.count }, () => ({ count: 1, sum: Number(hasAgreed(cell)) })),
+  );
+}
+
+function hasAgreed({ evaluator_pass, person_pass }: AgreementCell): boolean {
+  return evaluator_pass === person_pass;
 }

@@ -21,7 +21,7 @@ export interface ProfileRevision {
 }
 
 /** All given filters must match. */
-export interface RevisionFilter {
+export interface ProfileRevisionFilter {
   publicId?: string | undefined;
   family?: string | undefined;
   name?: string | undefined;
@@ -30,7 +30,7 @@ export interface RevisionFilter {
   isArchivedToo?: boolean;
 }
 
-export interface Page {
+export interface ProfilePage {
   limit: number;
   offset: number;
 }
@@ -60,7 +60,7 @@ export async function selectProfile(
 }
 
 /** Takes the next revision number of a profile that is not archived, and locks the profile until the transaction ends. */
-export async function takeNextRevision(
+export async function takeNextProfileRevision(
   database: Database,
   accountId: string,
   publicId: string,
@@ -75,7 +75,10 @@ export async function takeNextRevision(
     .executeTakeFirst();
 }
 
-export async function insertRevision(database: Database, row: EvaluatorProfileRevisionsTable): Promise<void> {
+export async function insertProfileRevision(
+  database: Database,
+  row: EvaluatorProfileRevisionsTable,
+): Promise<void> {
   await database.insertInto("evaluator_profile_revisions").values(row).execute();
 }
 
@@ -116,8 +119,8 @@ export type RevisionKey = Pick<ProfileRevision, "public_id" | "revision">;
 export async function selectRevisionSizes(
   reader: Database,
   accountId: string,
-  filter: RevisionFilter,
-  page?: Page,
+  filter: ProfileRevisionFilter,
+  page?: ProfilePage,
 ): Promise<(RevisionKey & { bytes: number })[]> {
   const sizes = ["revision.config", "revision.description"].map(
     (column) => sql`coalesce(octet_length(${sql.ref(column)}), 0)`,
@@ -149,15 +152,15 @@ export async function selectRevisionsByKeys(
   );
 }
 
-/** The last revision of an account's profile, unless there is none or it is archived. */
-export async function selectLastRevision(
+/** A revision of an account's profile, the last if none is named, unless there is none or the profile is archived. */
+export async function selectUsableRevision(
   database: Database,
   accountId: string,
-  family: string,
-  name: string,
+  wanted: { family: string; name: string; revision?: number },
 ): Promise<ProfileRevision | undefined> {
-  const [last] = await selectWhole(filtered(database, accountId, { family, name, isLastOnly: true }));
-  return last;
+  const isLastOnly = wanted.revision === undefined;
+  const [found] = await selectWhole(filtered(database, accountId, { ...wanted, isLastOnly }));
+  return found;
 }
 
 async function selectWhole(query: ReturnType<typeof filtered>): Promise<ProfileRevision[]> {
@@ -177,10 +180,10 @@ async function selectWhole(query: ReturnType<typeof filtered>): Promise<ProfileR
 }
 
 /** How many of an account's revisions match the filter. */
-export async function countRevisions(
+export async function countProfileRevisions(
   database: Database,
   accountId: string,
-  filter: RevisionFilter,
+  filter: ProfileRevisionFilter,
 ): Promise<number> {
   const { count } = await filtered(database, accountId, filter)
     .select(({ fn }) => fn.countAll<number>().as("count"))
@@ -191,7 +194,7 @@ export async function countRevisions(
 function filtered(
   database: Database,
   accountId: string,
-  { publicId, family, name, revision, isLastOnly, isArchivedToo }: RevisionFilter,
+  { publicId, family, name, revision, isLastOnly, isArchivedToo }: ProfileRevisionFilter,
 ) {
   let query = database
     .selectFrom("evaluator_profiles as profile")

@@ -8,11 +8,11 @@ import { changeProfileOnce } from "./change-profile-once.ts";
 import type { CheckedConfig } from "./check-config.ts";
 import { noSuchProfile } from "./find-profile.ts";
 import {
-  insertRevision,
+  insertProfileRevision,
   type ProfileRevision,
   selectDescription,
   selectProfile,
-  takeNextRevision,
+  takeNextProfileRevision,
 } from "./profiles-store.ts";
 
 export interface NewRevision {
@@ -32,7 +32,7 @@ export async function reviseProfile(
 ): Promise<ProfileRevision> {
   const { accountId } = requester;
   return await changeProfileOnce(store.writer(requester), accountId, once, async (transaction) => {
-    const taken = await takeNextRevision(transaction, accountId, publicId);
+    const taken = await takeNextProfileRevision(transaction, accountId, publicId);
     if (taken === undefined) throw await whyNot(transaction, accountId, publicId);
     const { last_revision, ...named } = taken;
     const profile = { public_id: publicId, ...named };
@@ -43,7 +43,7 @@ export async function reviseProfile(
       description: description ?? (await selectDescription(transaction, publicId, last_revision - 1)),
       created_at: nowMicros(),
     };
-    await insertRevision(transaction, revision);
+    await insertProfileRevision(transaction, revision);
     return { ...profile, ...revision, archived_at: null, is_managed: false };
   });
 }

@@ -1,5 +1,5 @@
 import { ruleFamilies } from "../evaluators/registry.ts";
-import { createRuleEvaluator } from "./evaluate-by-rule.ts";
+import { createRuleEvaluator } from "./rule-evaluator.ts";
 import type { ConfigCheckTask } from "./run-rule.ts";
 
 // The module of a pool's threads. The pool finds its functions by these names.

@@ -3,7 +3,7 @@ import { EvaluationError, UnusableSampleError } from "../evaluation-error.ts";
 import type { Verdict } from "../evaluator-outcome.ts";
 import type { RuleFamily } from "../evaluators/family.ts";
 import type { Sample } from "../sample.ts";
-import { createRuleEvaluator } from "./evaluate-by-rule.ts";
+import { createRuleEvaluator } from "./rule-evaluator.ts";
 
 // A thread that runs families made to misbehave.
 

@@ -100,6 +100,33 @@ test("the real threads know the real families", async () => {
   expect(await runner.run("exact-match", config, sample, patient, "never")).toMatchObject({ score: 1 });
 });
 
+test("short texts of a thousand sentences are not compared on the main thread", async () => {
+  const runner = start({ families: ruleFamilies, threadModule: ruleRunnerDefaults.threadModule });
+  const one = Array.from({ length: 833 }, (_, index) => `x y ${index}.`).join("");
+  const other = Array.from({ length: 833 }, (_, index) => `y x ${-index}.`).join("");
+  const config = { threshold: 0.5, variant: "pltrdy", strip_tags: false };
+  for (const [output, goldAnswer] of [
+    [one, other],
+    [other, one],
+  ]) {
+    const allowance = { mainThreadMs: 10 };
+    const outcome = await runner.run(
+      "rouge-l",
+      config,
+      { output, goldAnswer },
+      patient,
+      "never",
+      "account",
+      allowance,
+    );
+    expect(outcome).toMatchObject({
+      status: "validation_error",
+      errorMessage: "unusable_input: The output and the gold answer are too long to be compared.",
+    });
+    expect(allowance.mainThreadMs).toBe(10);
+  }
+});
+
 test("a sample longer than its family accepts is unusable, and one exactly as long is not", async () => {
   const runner = start({ families: ruleFamilies, threadModule: ruleRunnerDefaults.threadModule });
   for (const { name, needs, maxCharacters, builtInProfiles } of ruleFamilies) {

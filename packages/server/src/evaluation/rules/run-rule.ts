@@ -7,7 +7,7 @@ import { EvaluationError, internalError, unusable } from "../evaluation-error.ts
 import type { EvaluatorOutcome } from "../evaluator-outcome.ts";
 import type { RuleFamily } from "../evaluators/family.ts";
 import { charactersOf } from "../sample.ts";
-import { createRuleEvaluator, type RuleTask } from "./evaluate-by-rule.ts";
+import { createRuleEvaluator, type RuleTask } from "./rule-evaluator.ts";
 
 /** A config that has passed its family's schema; it can cross to another thread. */
 export interface ConfigCheckTask {

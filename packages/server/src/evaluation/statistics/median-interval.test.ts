@@ -4,7 +4,7 @@ import { atRank, medianInterval, toHistogram } from "./median-interval.ts";
 const ranks = (count: number) => toHistogram(Array.from({ length: count }, (_, at) => [at + 1, 1] as const));
 
 test("the interval of a hundred values is from the 40th to the 61st", () => {
-  // M. J. Campbell and M. J. Gardner, «Calculating confidence intervals for some non-parametric analyses», BMJ 296 (1988).
+  // M. J. Campbell and M. J. Gardner, "Calculating confidence intervals for some non-parametric analyses", BMJ 296 (1988).
   expect(medianInterval(ranks(100))).toEqual({ lower: 40, median: 50.5, upper: 61 });
 });
 

@@ -6,14 +6,21 @@ export function wilsonInterval(
   successes: number,
   trials: number,
 ): { level: number; lower: number; upper: number } | null {
-  if (trials === 0) return null;
-  const rate = successes / trials;
-  const square = z95 * z95;
+  return trials === 0 ? null : wilsonBounds(successes / trials, trials, z95);
+}
+
+/** Wilson's interval at 95 % of a rate in this many trials, which may be a fraction, with this critical value. */
+export function wilsonBounds(
+  rate: number,
+  trials: number,
+  critical: number,
+): { level: number; lower: number; upper: number } {
+  const square = critical * critical;
   const centre = rate + square / (2 * trials);
-  const margin = z95 * Math.sqrt((rate * (1 - rate)) / trials + square / (4 * trials * trials));
+  const margin = critical * Math.sqrt((rate * (1 - rate)) / trials + square / (4 * trials * trials));
   const scale = 1 + square / trials;
   // Exact ends in spite of rounding.
-  const lower = successes === 0 ? 0 : (centre - margin) / scale;
-  const upper = successes === trials ? 1 : (centre + margin) / scale;
+  const lower = rate === 0 ? 0 : (centre - margin) / scale;
+  const upper = rate === 1 ? 1 : (centre + margin) / scale;
   return { level: 0.95, lower, upper };
 }

@@ -8,11 +8,11 @@ import type { EvaluationServices } from "../evaluation-services.ts";
 import { builtInPrefix } from "../profiles/built-in-profiles.ts";
 import { builtInIsFixed, isBuiltInTaxonomy } from "./built-in/built-in-revisions.ts";
 import {
-  insertRevision,
   insertTaxonomy,
+  insertTaxonomyRevision,
   selectTaxonomyId,
   type TaxonomyRevision,
-  takeNextRevision,
+  takeNextTaxonomyRevision,
 } from "./error-taxonomies-store.ts";
 import { moveLabels } from "./error-taxonomy-labels-store.ts";
 import { findRevision } from "./find-revision.ts";
@@ -58,10 +58,10 @@ async function appendRevision(
 ): Promise<TaxonomyRevision> {
   refuseBuiltIn(taxonomy);
   const taxonomyId = "id" in taxonomy ? taxonomy.id : await ensureTaxonomy(transaction, accountId, taxonomy);
-  const revision = await takeNextRevision(transaction, accountId, taxonomyId, description);
+  const revision = await takeNextTaxonomyRevision(transaction, accountId, taxonomyId, description);
   if (revision === undefined) throw new ServiceError("not_found", "There is no such error taxonomy.");
   const id = Bun.randomUUIDv7();
-  await insertRevision(transaction, {
+  await insertTaxonomyRevision(transaction, {
     id,
     taxonomy_id: taxonomyId,
     account_id: accountId,

@@ -22,7 +22,7 @@ export interface TaxonomyRevision {
   created_at: Micros;
 }
 
-export interface RevisionFilter {
+export interface TaxonomyRevisionFilter {
   revisionId?: string | undefined;
   taxonomyId?: string | undefined;
   taxonomyName?: string | undefined;
@@ -54,7 +54,7 @@ export async function selectTaxonomyId(database: Database, accountId: string, na
 }
 
 /** Takes the next revision number of a taxonomy, and locks the taxonomy until the transaction ends. */
-export async function takeNextRevision(
+export async function takeNextTaxonomyRevision(
   database: Database,
   accountId: string,
   taxonomyId: string,
@@ -70,7 +70,10 @@ export async function takeNextRevision(
   return taxonomy?.last_revision;
 }
 
-export async function insertRevision(database: Database, row: ErrorTaxonomyRevisionsTable): Promise<void> {
+export async function insertTaxonomyRevision(
+  database: Database,
+  row: ErrorTaxonomyRevisionsTable,
+): Promise<void> {
   await database.insertInto("error_taxonomy_revisions").values(row).execute();
 }
 
@@ -103,7 +106,7 @@ export async function lockTaxonomyOf(
 export async function selectRevisionSizes(
   reader: Database,
   accountId: string,
-  filter: RevisionFilter,
+  filter: TaxonomyRevisionFilter,
 ): Promise<{ id: string; bytes: number }[]> {
   const columns = ["revision.body", "revision.metadata", "taxonomy.description"] as const;
   const sizes = columns.map((column) => sql`coalesce(octet_length(${sql.ref(column)}), 0)`);
@@ -147,10 +150,10 @@ export async function selectRevisions(
 }
 
 /** How many revisions of an account match the filter, regardless of its limit and offset. */
-export async function countRevisions(
+export async function countTaxonomyRevisions(
   database: Database,
   accountId: string,
-  filter: RevisionFilter,
+  filter: TaxonomyRevisionFilter,
 ): Promise<number> {
   const { count } = await matching(database, accountId, filter)
     .select(({ fn }) => fn.countAll().as("count"))
@@ -161,7 +164,7 @@ export async function countRevisions(
 function matching(
   database: Database,
   accountId: string,
-  { revisionId, taxonomyId, taxonomyName, label, isLatestOnly }: RevisionFilter,
+  { revisionId, taxonomyId, taxonomyName, label, isLatestOnly }: TaxonomyRevisionFilter,
 ) {
   let query = database
     .selectFrom("error_taxonomy_revisions as revision")

@@ -2,10 +2,10 @@ import { ServiceError } from "../../errors.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { builtInRevisions } from "./built-in/built-in-revisions.ts";
 import {
-  type RevisionFilter,
   selectRevisionSizes,
   selectRevisions,
   type TaxonomyRevision,
+  type TaxonomyRevisionFilter,
 } from "./error-taxonomies-store.ts";
 
 export async function findRevision(
@@ -35,7 +35,7 @@ export function noSuchRevision(): ServiceError {
 async function findFirst(
   database: Database,
   accountId: string,
-  filter: Omit<RevisionFilter, "limit" | "offset">,
+  filter: Omit<TaxonomyRevisionFilter, "limit" | "offset">,
 ): Promise<TaxonomyRevision | undefined> {
   const [own] = await selectRevisionSizes(database, accountId, { ...filter, limit: 1, offset: 0 });
   if (own === undefined) return builtInRevisions(accountId, filter)[0];

@@ -4,18 +4,18 @@ import type { Database } from "../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../evaluation-services.ts";
 import { builtInRevisions } from "./built-in/built-in-revisions.ts";
 import {
-  countRevisions,
-  type RevisionFilter,
+  countTaxonomyRevisions,
   selectRevisionSizes,
   selectRevisions,
   type TaxonomyRevision,
+  type TaxonomyRevisionFilter,
 } from "./error-taxonomies-store.ts";
 
 /** The revisions that an account sees: its own, newest first, then the built-in ones. */
 export async function listRevisions(
   { store }: Pick<EvaluationServices, "store">,
   requester: Requester,
-  filter: RevisionFilter,
+  filter: TaxonomyRevisionFilter,
 ): Promise<Pieces<TaxonomyRevision>> {
   const { accountId } = requester;
   const reader = store.briefReader(requester);
@@ -38,13 +38,13 @@ export async function listRevisions(
 async function builtInAfter(
   reader: Database,
   accountId: string,
-  filter: RevisionFilter,
+  filter: TaxonomyRevisionFilter,
   own: number,
 ): Promise<TaxonomyRevision[]> {
   const builtIn = builtInRevisions(accountId, filter);
   if (own === filter.limit || builtIn.length === 0) return [];
   // A page with some of the account's revisions is the last such page; on one without, a count tells how many were skipped.
   const isPast = own === 0 && filter.offset > 0;
-  const skipped = isPast ? filter.offset - (await countRevisions(reader, accountId, filter)) : 0;
+  const skipped = isPast ? filter.offset - (await countTaxonomyRevisions(reader, accountId, filter)) : 0;
   return builtIn.slice(skipped, skipped + filter.limit - own);
 }

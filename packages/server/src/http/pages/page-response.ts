@@ -1,3 +1,5 @@
+import { mark } from "./mark.ts";
+
 export const stylesPath = "/sign-in/pages.css";
 export const scriptPath = "/sign-in/sign-in.js";
 
@@ -5,6 +7,7 @@ const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
+  "font-src 'self'",
   "img-src data:",
   "connect-src 'self'",
   "base-uri 'none'",
@@ -21,7 +24,7 @@ interface PageOptions {
   headers?: Record<string, string>;
 }
 
-/** A small page of the server: a card with the product's name, which loads nothing from other servers. */
+/** A small page of the server: a card with the logo and the name, which loads nothing from other servers. */
 export function pageResponse({
   title,
   body,
@@ -36,12 +39,12 @@ export function pageResponse({
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${Bun.escapeHTML(title)} · Presage</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="data:image/svg+xml,${encodeURIComponent(mark)}">
 <link rel="stylesheet" href="${stylesPath}">
 ${hasScript ? `<script type="module" src="${scriptPath}"></script>\n` : ""}</head>
 <body>
 <main>
-<p class="product">Presage</p>
+<p class="product">${mark} Presage</p>
 ${body}
 </main>
 </body>

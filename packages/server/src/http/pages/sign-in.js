@@ -5,8 +5,11 @@ const help = document.getElementById("help");
 if (new URLSearchParams(location.search).has("signed_out")) {
   document.querySelector("h1").textContent = "You are signed out";
 }
+const copyButton = document.getElementById("copy");
+copyButton.addEventListener("click", copyCommand);
+copyButton.hidden = false;
 readToken();
-// The address may be opened in a tab that shows this page already.
+// The link may be opened in a tab that shows this page already.
 addEventListener("hashchange", readToken);
 
 function readToken() {
@@ -29,7 +32,7 @@ async function signIn(token) {
     if (response.ok) location.replace(answer.redirect_to);
     else fail(typeof answer.detail === "string" ? answer.detail : "Signing in did not work.");
   } catch {
-    fail("The server cannot be reached. Open the address again once it is up.");
+    fail("The server cannot be reached. Open the link again once it is up.");
   }
 }
 
@@ -37,4 +40,30 @@ function fail(text) {
   status.textContent = text;
   status.setAttribute("role", "alert");
   help.hidden = false;
+}
+
+async function copyCommand() {
+  const { textContent } = document.getElementById("command");
+  copyButton.textContent = (await copyText(textContent)) ? "Copied" : "Could not copy";
+  setTimeout(() => {
+    copyButton.textContent = "Copy";
+  }, 1_600);
+}
+
+/** The clipboard API is missing on pages served over plain HTTP and may be denied elsewhere. */
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    document.addEventListener("copy", fill, { once: true });
+    const isCopied = document.execCommand("copy");
+    document.removeEventListener("copy", fill);
+    return isCopied;
+  }
+
+  function fill(event) {
+    event.preventDefault();
+    event.clipboardData.setData("text/plain", text);
+  }
 }

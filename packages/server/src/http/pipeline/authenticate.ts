@@ -5,16 +5,13 @@ import { type VerifiedSession, verifySession } from "../../identity/sessions/ver
 import type { Services } from "../services.ts";
 import type { SessionCookie } from "./session-cookie.ts";
 
-export type SessionServices = Pick<Services, "store" | "sessionTokens" | "sessionRules" | "sessionCookie">;
+export type SessionServices = Pick<Services, "identity" | "sessionCookie">;
 
 /** The caller of a request; throws if there is none. A key in a header takes precedence over the cookie. */
-export async function authenticate(
-  services: SessionServices & Pick<Services, "keyVerifier">,
-  request: Request,
-): Promise<Caller> {
+export async function authenticate(services: SessionServices, request: Request): Promise<Caller> {
   const [key, ...others] = presentedKeys(request.headers);
   if (key === undefined) return await authenticateSession(services, request);
-  const caller = others.length > 0 ? undefined : await services.keyVerifier.verify(key);
+  const caller = others.length > 0 ? undefined : await services.identity.keyVerifier.verify(key);
   if (caller === undefined) throw notAuthenticated();
   return caller;
 }
@@ -28,11 +25,11 @@ async function authenticateSession(services: SessionServices, request: Request):
 
 /** The live session of the request's cookie. */
 export async function findSession(
-  services: SessionServices,
+  { identity, sessionCookie }: SessionServices,
   headers: Headers,
 ): Promise<VerifiedSession | undefined> {
-  const token = services.sessionCookie.read(headers);
-  return token === undefined ? undefined : await verifySession(services, token);
+  const token = sessionCookie.read(headers);
+  return token === undefined ? undefined : await verifySession(identity, token);
 }
 
 /** The secret that authenticated a request: the key, or the session's token. */

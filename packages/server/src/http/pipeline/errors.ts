@@ -1,6 +1,6 @@
 import type { ErrorCategory, ErrorResponse, HTTPValidationError } from "@presage/contract";
 import { ClientDisconnectedError, ServiceError, type ServiceErrorCode, UpstreamError } from "../../errors.ts";
-import { SignInError, type SignInFailure } from "../../identity/openid/sign-in-error.ts";
+import { SignInError, type SignInErrorKind } from "../../identity/openid/sign-in-error.ts";
 import { ReusedKeyError } from "../../storage/idempotency/once.ts";
 import { isStoreUnavailable, storeUnavailable } from "../../storage/store-error.ts";
 import { valueError } from "../request/pydantic-issues.ts";
@@ -28,13 +28,30 @@ const upstreamStatus = {
   timeout: 504,
 } as const;
 
-/** `Retry-After`, in seconds, where an unavailable upstream states none. */
-const unavailablePauseS = "1";
+const upstreamCode = {
+  context_exceeded: "context_exceeded",
+  rate_limit: "rate_limited",
+  upstream: "upstream_error",
+  unavailable: "upstream_unavailable",
+  timeout: "upstream_timeout",
+} as const;
+
+/** Tells errors apart that have the same status. */
+export type ErrorCode =
+  | ServiceErrorCode
+  | (typeof upstreamCode)[ErrorCategory]
+  | "invalid_request"
+  | "sign_in_failed"
+  | "client_disconnected"
+  | "internal_error";
+
+/** Clients that retry by themselves, OpenAI's among them, do so after 409 and 5xx unless told otherwise. */
+const noRetry = { "x-should-retry": "false" };
 
 /** The one place where a `ServiceError` becomes a status. `retryAfterS` takes precedence over the error's. */
 const serviceStatus: Record<
   ServiceErrorCode,
-  { status: number; category?: keyof typeof upstreamStatus; retryAfterS?: number }
+  { status: number; category?: keyof typeof upstreamStatus; retryAfterS?: number; shouldRetry?: false }
 > = {
   unsupported: { status: 400 },
   malformed_host: { status: 400 },
@@ -42,16 +59,21 @@ const serviceStatus: Record<
   forbidden: { status: 403 },
   not_found: { status: 404 },
   method_not_allowed: { status: 405 },
-  conflict: { status: 409 },
-  body_too_large: { status: 413, category: "context_exceeded" },
+  conflict: { status: 409, shouldRetry: false },
+  // No category: `context_exceeded` is for a model's context only.
+  body_too_large: { status: 413 },
+  evaluation_too_large: { status: 413 },
+  page_too_large: { status: 413 },
+  memory_exceeded: { status: 413 },
   rate_limited: { status: 429, category: "rate_limit" },
   overloaded: { status: 503, category: "unavailable" },
   store_unavailable: { status: 503, category: "unavailable", retryAfterS: 2 },
-  store_uncertain: { status: 503, category: "unavailable" },
+  // A client that retried by itself might make the change twice.
+  store_uncertain: { status: 503, category: "unavailable", shouldRetry: false },
 };
 
 /** Statuses of failed sign-ins at the identity provider. */
-const signInStatus: Record<SignInFailure, number> = {
+const signInStatus: Record<SignInErrorKind, number> = {
   broken_attempt: 400,
   refused: 403,
   provider_unavailable: 503,
@@ -62,25 +84,29 @@ export interface HttpErrorResponse {
   body: ErrorResponse | HTTPValidationError;
   headers: Record<string, string>;
   category: ErrorCategory | undefined;
+  code: ErrorCode;
   /** Whether the cause is a bug that somebody should look at. */
   isUnexpected: boolean;
 }
 
 /** The response to `error`. For an unexpected error it reveals nothing about the cause. */
 export function errorResponse(error: unknown, requestId: string): HttpErrorResponse {
-  if (error instanceof InvalidRequestError) return plain(422, { detail: error.issues });
+  if (error instanceof InvalidRequestError) return plain(422, "invalid_request", { detail: error.issues });
   if (error instanceof ReusedKeyError) {
-    return plain(422, { detail: [valueError(["header", "idempotency-key"], error.message, null)] });
+    const detail = [valueError(["header", "idempotency-key"], error.message, null)];
+    return plain(422, "invalid_request", { detail });
   }
   if (error instanceof UpstreamError) return upstreamErrorResponse(error);
   if (error instanceof ServiceError) return serviceErrorResponse(error);
-  if (error instanceof SignInError) return plain(signInStatus[error.failure], { detail: error.message });
+  if (error instanceof SignInError) {
+    return plain(signInStatus[error.kind], "sign_in_failed", { detail: error.message });
+  }
   if (error instanceof ClientDisconnectedError) {
-    return plain(clientDisconnectedStatus, { detail: error.message });
+    return plain(clientDisconnectedStatus, "client_disconnected", { detail: error.message });
   }
   if (isStoreUnavailable(error)) return serviceErrorResponse(storeUnavailable(error));
   const detail = `Internal server error. Request id: ${requestId}`;
-  return { ...plain(500, { detail }), isUnexpected: true };
+  return { ...plain(500, "internal_error", { detail }), isUnexpected: true };
 }
 
 function upstreamErrorResponse(error: UpstreamError): HttpErrorResponse {
@@ -92,26 +118,40 @@ function upstreamErrorResponse(error: UpstreamError): HttpErrorResponse {
     category,
   };
   // A 503 always says when to try again, even if the upstream was unreachable and could not say.
-  const pause = retryAfter ?? (category === "unavailable" ? unavailablePauseS : undefined);
-  const headers = pause === undefined ? {} : { "retry-after": pause };
-  return { ...plain(upstreamStatus[category], response), headers, category };
+  const pause = retryAfter || (category === "unavailable" ? String(randomPauseS()) : undefined);
+  // The upstream will refuse the same request again.
+  const isRefused = category === "upstream" && status !== undefined && status >= 400 && status < 500;
+  const headers = {
+    ...(pause === undefined ? {} : { "retry-after": pause }),
+    ...(isRefused ? noRetry : {}),
+  };
+  return { ...plain(upstreamStatus[category], upstreamCode[category], response), headers, category };
 }
 
 function serviceErrorResponse(error: ServiceError): HttpErrorResponse {
-  const { status, category, retryAfterS = error.retryAfterS } = serviceStatus[error.code];
+  const { status, category, shouldRetry = true, ...own } = serviceStatus[error.code];
+  const statedS = own.retryAfterS ?? error.retryAfterS;
+  const retryAfterS = statedS ?? (category === "unavailable" && shouldRetry ? randomPauseS() : undefined);
   return {
-    ...plain(status, { detail: error.message, category }),
+    ...plain(status, error.code, { detail: error.message, category }),
     headers: {
       ...(retryAfterS === undefined ? {} : { "retry-after": String(retryAfterS) }),
       ...(error.code === "unauthenticated" ? { "www-authenticate": "Bearer" } : {}),
-      // A client that retried by itself might make the change twice.
-      ...(error.code === "store_uncertain" ? { "x-should-retry": "false" } : {}),
+      ...(shouldRetry ? {} : noRetry),
       ...(error instanceof MethodNotAllowedError ? { allow: error.allow } : {}),
     },
     category,
   };
 }
 
-function plain(status: number, body: HttpErrorResponse["body"]): HttpErrorResponse {
-  return { status, body, headers: {}, category: undefined, isUnexpected: false };
+/**
+ * `Retry-After` of a 503 for which no time is known: 2 s on average, so that clients which failed together do not return
+ * together.
+ */
+function randomPauseS(): number {
+  return 1 + Math.floor(Math.random() * 3);
+}
+
+function plain(status: number, code: ErrorCode, body: HttpErrorResponse["body"]): HttpErrorResponse {
+  return { status, body, headers: {}, category: undefined, code, isUnexpected: false };
 }

@@ -7,6 +7,7 @@ test.each([
   [400, undefined, "invalid"],
   [422, undefined, "invalid"],
   [413, "context_exceeded", "context_exceeded"],
+  [413, undefined, "invalid"],
   [429, "rate_limit", "rate_limit"],
   [503, "unavailable", "unavailable"],
   [504, "timeout", "timeout"],

@@ -8,14 +8,21 @@ import { clientDisconnectedStatus } from "./errors.ts";
 
 const usableRequestId = /^[\w.:/+=@-]{1,128}$/;
 
+/** The header that names a deployment in requests, and in responses the one that answered. */
+export const deploymentHeader = "x-presage-deployment";
+
 /** What is learned about one request while it is served, for its log line, metrics and headers, and the memory it reserves. */
 export interface Exchange extends Holder {
   readonly requestId: string;
   readonly startedAtMs: number;
-  /** Absent if no traces are exported. */
+  /** Absent if there is nothing to trace. */
   readonly span: RequestSpan | undefined;
   keyId: string | undefined;
+  /** Shown on a terminal instead of its id. */
+  keyName: string | undefined;
   sessionId: string | undefined;
+  /** Whether it is one of the many requests of the dashboard's pages, logged at debug. */
+  isOfDashboard: boolean;
   /** The account and operation to count it under. */
   countsFor: { accountId: string; operation: UsageOperation } | undefined;
   /** What is left of the key's rate limit, if it has one. */
@@ -23,6 +30,8 @@ export interface Exchange extends Holder {
   upstreamMs: number | undefined;
   promptTokens: number | undefined;
   completionTokens: number | undefined;
+  /** The name of the deployment that answered. */
+  deployment: string | undefined;
   /** Called once the response is ready. */
   atEnd: (() => void) | undefined;
   /** Why the request failed. */
@@ -39,16 +48,19 @@ export function openExchange(
   return {
     requestId: requestIdOf(headers),
     startedAtMs: performance.now(),
-    span: tracing?.startRequest(method, headers.get("traceparent")),
+    span: tracing.startRequest(method, headers),
     memory,
-    heldBytes: 0,
+    reservedBytes: 0,
     keyId: undefined,
+    keyName: undefined,
     sessionId: undefined,
+    isOfDashboard: false,
     countsFor: undefined,
     rate: undefined,
     upstreamMs: undefined,
     promptTokens: undefined,
     completionTokens: undefined,
+    deployment: undefined,
     atEnd: undefined,
     category: undefined,
     usesOldNames: false,
@@ -94,7 +106,7 @@ export function recordExchange(
     });
   }
   span?.end(route, status);
-  log.request({
+  const record = {
     requestId,
     keyId,
     sessionId,
@@ -106,7 +118,8 @@ export function recordExchange(
     promptTokens,
     completionTokens,
     category,
-  });
+  };
+  log.request(record, exchange.isOfDashboard ? "debug" : "info", exchange.keyName);
 }
 
 /** Why a request failed, as usage counts it; undefined if it succeeded. */

@@ -29,8 +29,8 @@ const sliceBytes = 256 * 1024;
 
 /** Reserves memory for what a response reads at once. What exceeds the whole budget is admitted alone. */
 export function reserveStored(holder: Holder, storedBytes: number): void {
-  const { heldBytes, memory } = holder;
-  reserveBytes(holder, Math.min(heldBytes + storedBytes * bytesPerStoredByte, memory.maxBytesOfOne));
+  const { reservedBytes, memory } = holder;
+  reserveBytes(holder, Math.min(reservedBytes + storedBytes * bytesPerStoredByte, memory.maxBytesOfOne));
 }
 
 /** Reserves memory for as much of a request's body as has arrived. */
@@ -45,7 +45,7 @@ export function reserveResponse(holder: Holder, responseBytes: number): void {
 
 /** Reduces a request's reservation to the one form in which its body was forwarded. */
 export function reserveSentBody(holder: Holder): void {
-  reserveBytes(holder, holder.heldBytes / bytesPerBodyByte);
+  reserveBytes(holder, holder.reservedBytes / bytesPerBodyByte);
 }
 
 export interface NewResults {
@@ -65,7 +65,7 @@ export function reserveResults(
   holder: Holder,
   { stored, storedCharacters, isResponseLong }: NewResults,
 ): (isResponseLong: boolean) => void {
-  const bodyBytes = holder.heldBytes / bytesPerBodyByte;
+  const bodyBytes = holder.reservedBytes / bytesPerBodyByte;
   const textBytes = bodyBytes * bytesPerCharacter;
   // Long texts are kept as they were written the first time.
   const responseBytes = bodyBytes + bytesPerLongResponse;
@@ -79,7 +79,7 @@ export function reserveResults(
  * disconnected. Bun reports both for a stream, and neither for a response that it is given as a whole.
  */
 export function releaseMemory(response: Response, exchange: Exchange): Response {
-  if (exchange.heldBytes < worthReservingBytes || response.body === null) {
+  if (exchange.reservedBytes < worthReservingBytes || response.body === null) {
     reserveBytesAnyway(exchange, 0);
     return response;
   }

@@ -33,6 +33,8 @@ interface OpenRoute {
   access: "open";
   /** Whether its responses, errors included, are pages for people. */
   isPage: boolean;
+  /** Whether it is a page, or a file that pages load; logged at debug. */
+  isOfDashboard: boolean;
   handle: Handle<Call>;
 }
 
@@ -51,12 +53,22 @@ export type Route = { method: Method; path: string } & (OpenRoute | CallerRoute 
 
 /** A route without authentication. */
 export function open(method: Method, path: string, handle: OpenRoute["handle"]): Route {
-  return { method, path, access: "open", isPage: false, handle };
+  return { method, path, access: "open", isPage: false, isOfDashboard: false, handle };
+}
+
+/** A file that pages load, without authentication. */
+export function openFile(path: string, handle: OpenRoute["handle"]): Route {
+  return { method: "GET", path, access: "open", isPage: false, isOfDashboard: true, handle };
 }
 
 /** A page without authentication. */
 export function openPage(path: string, handle: OpenRoute["handle"]): Route {
-  return { method: "GET", path, access: "open", isPage: true, handle };
+  return { method: "GET", path, access: "open", isPage: true, isOfDashboard: true, handle };
+}
+
+/** An address that redirects a browser, without authentication. Its errors are pages. */
+export function openRedirect(path: string, handle: OpenRoute["handle"]): Route {
+  return { method: "GET", path, access: "open", isPage: true, isOfDashboard: false, handle };
 }
 
 /** A route that needs a key, or a session and, if it changes something, the CSRF token of its page. */

@@ -1,4 +1,5 @@
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
+import type { Proof } from "../../identity/caller.ts";
 import { SignInError } from "../../identity/openid/sign-in-error.ts";
 import { RateLimitError } from "../../prediction/admission.ts";
 import { isStoreUnavailable } from "../../storage/store-error.ts";
@@ -7,8 +8,9 @@ import { deprecationHeader } from "../request/old-names.ts";
 import type { Services } from "../services.ts";
 import { authenticate, findSession } from "./authenticate.ts";
 import { errorResponse, MethodNotAllowedError } from "./errors.ts";
-import { type Exchange, openExchange, recordExchange } from "./exchange.ts";
+import { deploymentHeader, type Exchange, openExchange, recordExchange } from "./exchange.ts";
 import { closeWhenIdle, keepOpen } from "./keep-open.ts";
+import { isOpenAiPath, openAiError } from "./openai-error.ts";
 import { releaseMemory } from "./reserve-memory.ts";
 import { type Call, type Route, type RoutedRequest, requestAddress } from "./route.ts";
 import { redirectToSignIn } from "./sign-in-address.ts";
@@ -54,10 +56,10 @@ export function servePath(routes: readonly Route[], services: Services, counter:
       // Work that was aborted because the client disconnected fails with the signal's own reason.
       const isClientDisconnected = request.signal.aborted && error === request.signal.reason;
       const reason = isClientDisconnected ? new ClientDisconnectedError() : error;
-      response = respondToError(services, reason, route, request, exchange);
+      response = respondToError(services, reason, { route, path }, request, exchange);
     }
     exchange.atEnd?.();
-    if (exchange.heldBytes > 0) response = releaseMemory(response, exchange);
+    if (exchange.reservedBytes > 0) response = releaseMemory(response, exchange);
     closeWhenIdle({ server, request });
     const totalMs = performance.now() - exchange.startedAtMs;
     setHeaders(response.headers, exchange, totalMs);
@@ -78,36 +80,53 @@ async function handle(services: Services, route: Route, call: Call): Promise<Res
   const { request, exchange } = call;
   // With a body, the connection must not idle until the body has arrived.
   if (!methodsWithBody.has(route.method)) keepOpen(call);
-  if (route.access === "open") return await route.handle(call);
+  if (route.access === "open") {
+    exchange.isOfDashboard = route.isOfDashboard;
+    return await route.handle(call);
+  }
   if (route.access === "caller") {
     const caller = await authenticate(services, request);
-    if (caller.proof.kind === "key") exchange.keyId = caller.proof.keyId;
-    else exchange.sessionId = caller.proof.sessionId;
+    recordProof(exchange, caller.proof);
     return await route.handle({ ...call, caller });
   }
+  exchange.isOfDashboard = true;
   const session = await findSession(services, request.headers);
   if (session === undefined) return redirectToSignIn(requestAddress(request));
-  exchange.sessionId = session.caller.proof.sessionId;
+  recordProof(exchange, session.caller.proof);
   return await route.handle({ ...call, ...session });
+}
+
+function recordProof(exchange: Exchange, proof: Proof): void {
+  if (proof.kind === "key") {
+    exchange.keyId = proof.keyId;
+    exchange.keyName = proof.keyName;
+  } else {
+    exchange.sessionId = proof.sessionId;
+    exchange.isOfDashboard = true;
+  }
 }
 
 function respondToError(
   { log }: Services,
   error: unknown,
-  route: Route | undefined,
+  { route, path }: { route: Route | undefined; path: string },
   request: Request,
   exchange: Exchange,
 ): Response {
   const { requestId } = exchange;
-  const { status, body, headers, category, isUnexpected } = errorResponse(error, requestId);
+  const failed = errorResponse(error, requestId);
+  const { status, body, headers, category, isUnexpected } = failed;
   if (category !== undefined) exchange.category = category;
   if (error instanceof RateLimitError) exchange.rate = error.rate;
   if (isUnexpected) log.logger.error({ requestId, err: error }, "unexpected error");
   if (isStoreUnavailable(error)) log.storeFailed(error);
   if (error instanceof SignInError) {
-    log.logger.warn({ requestId, failure: error.failure, reason: error.reason }, "sign-in failed");
+    log.logger.warn({ requestId, failure: error.kind, reason: error.reason }, "sign-in failed");
   }
-  if (!expectsPage(route, request)) return Response.json(body, { status, headers });
+  if (!expectsPage(route, request)) {
+    const sent = isOpenAiPath(path) ? { ...body, error: openAiError(failed) } : body;
+    return Response.json(sent, { status, headers });
+  }
   return errorPage({ status, text: String(body.detail), requestId, url: URL.parse(request.url), headers });
 }
 
@@ -118,7 +137,7 @@ function expectsPage(route: Route | undefined, { headers }: Request): boolean {
 }
 
 function setHeaders(headers: Headers, exchange: Exchange, totalMs: number): void {
-  const { requestId, sessionId, upstreamMs, rate, usesOldNames } = exchange;
+  const { requestId, sessionId, upstreamMs, rate, usesOldNames, deployment } = exchange;
   const total = `total;dur=${totalMs.toFixed(2)}`;
   headers.set("x-request-id", requestId);
   headers.set(
@@ -129,6 +148,7 @@ function setHeaders(headers: Headers, exchange: Exchange, totalMs: number): void
   headers.set("referrer-policy", "same-origin");
   // After a session has ended, the browser's back button must not show its pages again.
   if (sessionId !== undefined) headers.set("cache-control", "no-store");
+  if (deployment !== undefined) headers.set(deploymentHeader, deployment);
   if (usesOldNames) headers.set("deprecation", deprecationHeader);
   if (rate === undefined) return;
   // OpenAI's names.

@@ -1,6 +1,5 @@
+import { defaultPageLimit } from "@presage/contract";
 import type { Keyset, KeysetPage } from "../../storage/keyset.ts";
-
-const defaultLimit = 1_000;
 
 /** The page that a query with `limit` and `after`, both checked by its schema, asks for. */
 export function readKeysetPage({
@@ -12,7 +11,7 @@ export function readKeysetPage({
 }): KeysetPage {
   const [createdAt, id] = after?.split(".") ?? [];
   return {
-    limit: Number(limit ?? defaultLimit),
+    limit: Number(limit ?? defaultPageLimit),
     after: createdAt === undefined || id === undefined ? undefined : { createdAt: Number(createdAt), id },
   };
 }

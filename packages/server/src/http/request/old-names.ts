@@ -4,7 +4,11 @@ import type {
   EvaluateRequest,
   EvaluationResult,
   EvaluationResultFilter,
+  EvaluatorCriteriaListResponse,
+  EvaluatorCriteriaResponse,
   EvaluatorProfile,
+  EvaluatorProfileListResponse,
+  EvaluatorProfileResponse,
   EvaluatorReference,
   ExplainStrategy,
   ImportedEvaluationResult,
@@ -69,18 +73,40 @@ type SampleFields = Pick<
   | "input"
   | "output"
   | "label"
+  | "task_context"
+  | "task_input"
+  | "task_output"
+  | "gold_answer"
 >;
 
-/** The texts of a request, under new names or old. */
+/** The texts of a request, under any of their names. */
 export function readSample(fields: SampleFields): Sample {
-  const retrievedContext = fields.evaluated_model_retrieved_context ?? fields.retrieved_context ?? undefined;
+  const retrievedContext =
+    fields.evaluated_model_retrieved_context ?? fields.task_context ?? fields.retrieved_context ?? undefined;
   return {
     systemPrompt: fields.evaluated_model_system_prompt ?? fields.system_prompt ?? undefined,
-    input: fields.evaluated_model_input ?? fields.input ?? undefined,
-    output: fields.evaluated_model_output ?? fields.output ?? undefined,
-    goldAnswer: fields.evaluated_model_gold_answer ?? fields.label ?? undefined,
+    input: fields.evaluated_model_input ?? fields.task_input ?? fields.input ?? undefined,
+    output: fields.evaluated_model_output ?? fields.task_output ?? fields.output ?? undefined,
+    goldAnswer: fields.evaluated_model_gold_answer ?? fields.gold_answer ?? fields.label ?? undefined,
     retrievedContext: typeof retrievedContext === "string" ? [retrievedContext] : retrievedContext,
   };
+}
+
+const externalPrefix = "external:";
+
+/** An imported evaluator as responses name it, so that it does not look like one of Presage's. */
+export function toExternalName(name: string): string {
+  return externalPrefix + name;
+}
+
+/** The evaluator that a request names, and whether only an imported one is meant. */
+export function readEvaluatorName(given: string | undefined): {
+  name: string | undefined;
+  isExternal: true | undefined;
+} {
+  const isExternal = given?.startsWith(externalPrefix) && given.length > externalPrefix.length;
+  if (!isExternal) return { name: given, isExternal: undefined };
+  return { name: given?.slice(externalPrefix.length), isExternal };
 }
 
 type ProfileNames = Pick<
@@ -163,6 +189,17 @@ export function itemJson(item: NewItem, result: EvaluationResult | null): string
   const written = JSON.stringify(result);
   return `${rest.slice(0, -1)},"evaluation_result":${written},"result":${written}}`;
 }
+
+/** Profiles are served under two names, which differ in their paths and in the fields of their responses. */
+export const profileNamings = [
+  { path: "/v1/evaluator-profiles", one: "evaluator_profile", many: "evaluator_profiles" },
+  { path: "/v1/evaluator-criteria", one: "evaluator_criteria", many: "evaluator_criteria" },
+] as const satisfies readonly {
+  path: string;
+  one: keyof EvaluatorProfileResponse | keyof EvaluatorCriteriaResponse;
+  many: keyof EvaluatorProfileListResponse | keyof EvaluatorCriteriaListResponse;
+}[];
+export type ProfileNaming = (typeof profileNamings)[number];
 
 export function withOldProfileNames(
   profile: Omit<EvaluatorProfile, "evaluator_id" | "is_patronus_managed">,

@@ -18,7 +18,11 @@ export function nameNarrowType({ code, inst }: z.core.$ZodRawIssue): string | un
 
 /** Zod's issues in pydantic's types and wording, because clients of the API match on those. */
 export function toIssues(zodIssues: readonly ZodIssue[], root: unknown, where: string): ValidationError[] {
-  const issues = zodIssues.slice(0, maxIssues).flatMap((issue) => toIssue(issue, root, where));
+  const bounded = zodIssues.slice(0, maxIssues);
+  const isRange = (issue: ZodIssue) => isIntegerRange(issue) && !isBeyondIntegers(valueAt(root, issue.path));
+  // A field's own bounds say more than the range of integers.
+  const ordered = [...bounded.filter((issue) => !isRange(issue)), ...bounded.filter(isRange)];
+  const issues = ordered.flatMap((issue) => toIssue(issue, root, where));
   // Pydantic reports only the first issue of each value: a value of the wrong type is not also too small.
   const seen = new Set<string>();
   return issues.filter(({ loc }) => {
@@ -48,7 +52,17 @@ function toIssue(issue: ZodIssue, root: unknown, where: string): ValidationError
     const ofBranch = branch?.map((one) => ({ ...one, path: [...issue.path, ...one.path] })) ?? [];
     if (ofBranch.length > 0) return ofBranch.flatMap((one) => toIssue(one, root, where));
   }
-  return [{ ...wording(issue), loc: location(where, issue.path), input: input ?? null }];
+  return [{ ...wording(issue, input), loc: location(where, issue.path), input: input ?? null }];
+}
+
+/** zod bounds every integer by what a double counts exactly. */
+function isIntegerRange(issue: ZodIssue): boolean {
+  return (issue.code === "too_big" || issue.code === "too_small") && issue.origin === "int";
+}
+
+/** JSON writes such numbers with an exponent, so for pydantic they are no integers. */
+function isBeyondIntegers(value: unknown): boolean {
+  return typeof value === "number" && Math.abs(value) >= 1e21;
 }
 
 /** Whether a branch of a union accepts values of this type, though not this value. */
@@ -70,6 +84,8 @@ export function valueError(loc: ValidationError["loc"], error: string, input?: u
 
 type Wording = Pick<ValidationError, "type" | "msg" | "ctx">;
 
+const notAnInteger: Wording = { type: "int_type", msg: "Input should be a valid integer" };
+
 const typeWordings: Record<string, Wording> = {
   object: {
     type: "model_attributes_type",
@@ -78,27 +94,32 @@ const typeWordings: Record<string, Wording> = {
   record: { type: "dict_type", msg: "Input should be a valid dictionary" },
   array: { type: "list_type", msg: "Input should be a valid list" },
   string: { type: "string_type", msg: "Input should be a valid string" },
-  int: { type: "int_type", msg: "Input should be a valid integer" },
-  safeint: { type: "int_type", msg: "Input should be a valid integer" },
+  int: notAnInteger,
+  safeint: notAnInteger,
   datetime: { type: "datetime_type", msg: "Input should be a valid datetime" },
+  guid: { type: "uuid_type", msg: "UUID input should be a string, bytes or UUID object" },
   number: { type: "float_type", msg: "Input should be a valid number" },
   boolean: { type: "bool_type", msg: "Input should be a valid boolean" },
 };
 
-function wording(issue: ZodIssue): Wording {
+function wording(issue: ZodIssue, input: unknown): Wording {
+  if (isIntegerRange(issue) && isBeyondIntegers(input)) return notAnInteger;
   switch (issue.code) {
     case "invalid_type":
       return typeWordings[issue.message] ?? typeWordings[issue.expected] ?? other(issue);
     case "too_small":
-      return tooSmall(issue);
+      return tooSmall(issue, lengthOf(input));
     case "too_big":
-      return tooBig(issue);
+      return tooBig(issue, lengthOf(input));
     case "invalid_value":
-      return literal(issue.values.map(String));
+      return literal(issue.values);
     case "invalid_format":
       return formatWordings[issue.format] ?? other(issue);
     case "invalid_union":
-      return anyOf(issue.errors.flatMap((issues) => issues.slice(0, 1).map(wording))) ?? other(issue);
+      return (
+        anyOf(issue.errors.flatMap((issues) => issues.slice(0, 1).map((one) => wording(one, input)))) ??
+        other(issue)
+      );
     default:
       return other(issue);
   }
@@ -112,15 +133,19 @@ function anyOf(branches: readonly Wording[]): Wording | undefined {
   return { type: first.type, msg: `Input should be ${accepted.join(" or ")}` };
 }
 
-function tooSmall({ origin, minimum, inclusive }: z.core.$ZodIssueTooSmall): Wording {
+function lengthOf(input: unknown): number {
+  return Array.isArray(input) ? input.length : 0;
+}
+
+function tooSmall({ origin, minimum, inclusive }: z.core.$ZodIssueTooSmall, length: number): Wording {
   const bound = Number(minimum);
   if (origin === "string") {
     const msg = `String should have at least ${bound} character${bound === 1 ? "" : "s"}`;
     return { type: "string_too_short", msg, ctx: { min_length: bound } };
   }
   if (origin === "array") {
-    const msg = `List should have at least ${bound} item${bound === 1 ? "" : "s"} after validation`;
-    return { type: "too_short", msg, ctx: { field_type: "List", min_length: bound } };
+    const msg = `List should have at least ${bound} item${bound === 1 ? "" : "s"} after validation, not ${length}`;
+    return { type: "too_short", msg, ctx: { field_type: "List", min_length: bound, actual_length: length } };
   }
   return inclusive
     ? {
@@ -131,23 +156,23 @@ function tooSmall({ origin, minimum, inclusive }: z.core.$ZodIssueTooSmall): Wor
     : { type: "greater_than", msg: `Input should be greater than ${bound}`, ctx: { gt: bound } };
 }
 
-function tooBig({ origin, maximum, inclusive }: z.core.$ZodIssueTooBig): Wording {
+function tooBig({ origin, maximum, inclusive }: z.core.$ZodIssueTooBig, length: number): Wording {
   const bound = Number(maximum);
   if (origin === "string") {
     const msg = `String should have at most ${bound} character${bound === 1 ? "" : "s"}`;
     return { type: "string_too_long", msg, ctx: { max_length: bound } };
   }
   if (origin === "array") {
-    const msg = `List should have at most ${bound} item${bound === 1 ? "" : "s"} after validation`;
-    return { type: "too_long", msg, ctx: { field_type: "List", max_length: bound } };
+    const msg = `List should have at most ${bound} item${bound === 1 ? "" : "s"} after validation, not ${length}`;
+    return { type: "too_long", msg, ctx: { field_type: "List", max_length: bound, actual_length: length } };
   }
   return inclusive
     ? { type: "less_than_equal", msg: `Input should be less than or equal to ${bound}`, ctx: { le: bound } }
     : { type: "less_than", msg: `Input should be less than ${bound}`, ctx: { lt: bound } };
 }
 
-function literal(values: string[]): Wording {
-  const quoted = values.map((value) => `'${value}'`);
+function literal(values: readonly unknown[]): Wording {
+  const quoted = values.map((value) => (typeof value === "string" ? `'${value}'` : String(value)));
   const last = quoted.pop() ?? "";
   const expected = quoted.length === 0 ? last : `${quoted.join(", ")} or ${last}`;
   return { type: "literal_error", msg: `Input should be ${expected}`, ctx: { expected } };
@@ -168,9 +193,9 @@ const formatWordings: Record<string, Wording> = {
     ctx: { error: "a UUID is 32 hexadecimal digits in five groups" },
   },
   datetime: {
-    type: "datetime_parsing",
-    msg: "Input should be a valid datetime",
-    ctx: { error: "a datetime is like 2026-01-31T12:00:00Z" },
+    type: "datetime_from_date_parsing",
+    msg: "Input should be a valid datetime or date, like 2026-01-31T12:00:00Z or 2026-01-31",
+    ctx: { error: "like 2026-01-31T12:00:00Z or 2026-01-31" },
   },
 };
 

@@ -4,8 +4,8 @@ import type { Once } from "../../storage/idempotency/once.ts";
 import { keepOpen } from "../pipeline/keep-open.ts";
 import { reserveBody } from "../pipeline/reserve-memory.ts";
 import { type Call, type CallWithCaller, requestAddress } from "../pipeline/route.ts";
-import type { JsonReading } from "./parse-json.ts";
-import { readJsonBody } from "./read-json-body.ts";
+import type { JsonReading } from "./read-json.ts";
+import { readJsonBody } from "./read-json.ts";
 import { InvalidRequestError, validate } from "./validate.ts";
 
 /** A request's body, checked. It is undefined if there is none and the schema allows that. */

@@ -58,9 +58,9 @@ test("A long response of short texts is written in small pieces as well, whateve
 });
 
 test("A value that cannot be written breaks the response off, and is reported", async () => {
-  const told: unknown[] = [];
+  const errors: unknown[] = [];
   const value = { long, unwritable: 1n };
-  const response = jsonResponse(value, undefined, (error) => told.push(error));
+  const response = jsonResponse(value, undefined, (error) => errors.push(error));
   expect(await response.text().catch(() => "broken")).toBe("broken");
-  expect(told).toHaveLength(1);
+  expect(errors).toHaveLength(1);
 });

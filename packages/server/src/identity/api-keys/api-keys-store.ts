@@ -9,6 +9,7 @@ export type ApiKey = Omit<Selectable<ApiKeysTable>, "digest" | "user_id">;
 /** What a key in a request is checked against. */
 export interface KeyRecord {
   id: string;
+  name: string;
   user_id: string;
   account_id: string;
   expires_at: Micros | null;
@@ -58,6 +59,7 @@ export async function selectKeyRecord(database: Database, digest: string): Promi
     .innerJoin("users", "users.id", "api_keys.user_id")
     .select([
       "api_keys.id",
+      "api_keys.name",
       "api_keys.user_id",
       "users.account_id",
       "api_keys.expires_at",

@@ -1,3 +1,5 @@
+import { readInstant } from "@presage/contract";
+
 /** The last year with four digits; a date-time with an offset can be beyond it. */
 const maxYear = 9999;
 
@@ -14,9 +16,12 @@ export class ExpiryError extends Error {
 
 /** Parses an ISO 8601 date-time, which must be in the future; without an offset it is UTC. */
 export function parseExpiry(text: string): Date {
-  const hasOffset = /(Z|[+-]\d{2}:?\d{2})$/.test(text);
-  const expiresAt = new Date(hasOffset ? text : `${text}Z`);
-  if (expiresAt.getUTCFullYear() > maxYear) throw new ExpiryError(false);
+  return checkExpiry(new Date(readInstant(text) / 1_000));
+}
+
+/** The expiry, which must be in the future and before the year 10000. */
+export function checkExpiry(expiresAt: Date): Date {
+  if (Number.isNaN(expiresAt.getTime()) || expiresAt.getUTCFullYear() > maxYear) throw new ExpiryError(false);
   if (expiresAt.getTime() <= Date.now()) throw new ExpiryError(true);
   return expiresAt;
 }

@@ -4,12 +4,17 @@ import { nowMicros } from "../../storage/micros.ts";
 import type { KeyRecord } from "./api-keys-store.ts";
 import { createKeyVerifier } from "./verify-api-key.ts";
 
-const caller = { userId: "user-1", accountId: "account-1", proof: { kind: "key" as const, keyId: "key-1" } };
+const caller = {
+  userId: "user-1",
+  accountId: "account-1",
+  proof: { kind: "key" as const, keyId: "key-1", keyName: "training" },
+};
 const minuteMs = 60_000;
 
 function keyRecord(more: Partial<KeyRecord> = {}): KeyRecord {
   return {
     id: "key-1",
+    name: "training",
     user_id: "user-1",
     account_id: "account-1",
     expires_at: null,

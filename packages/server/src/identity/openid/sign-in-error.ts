@@ -1,16 +1,16 @@
 /** Kinds of failed sign-ins: the person can try again, needs access, or the provider must be fixed. */
-export type SignInFailure = "broken_attempt" | "refused" | "provider_unavailable";
+export type SignInErrorKind = "broken_attempt" | "refused" | "provider_unavailable";
 
 /** A failed sign-in at the identity provider. The message is for the person, `reason` for the log. */
 export class SignInError extends Error {
-  readonly failure: SignInFailure;
+  readonly kind: SignInErrorKind;
   /** A code without personal data. */
   readonly reason: string;
 
-  constructor(failure: SignInFailure, reason: string, message: string) {
+  constructor(kind: SignInErrorKind, reason: string, message: string) {
     super(message);
     this.name = "SignInError";
-    this.failure = failure;
+    this.kind = kind;
     this.reason = reason;
   }
 }

@@ -9,6 +9,8 @@ import { errorFindings } from "./007-error-findings.ts";
 import { sessionIssuers } from "./008-session-issuers.ts";
 import { resultNumbers } from "./009-result-numbers.ts";
 import { idempotentRequests } from "./010-idempotent-requests.ts";
+import { resultClusters } from "./011-result-clusters.ts";
+import { projects } from "./012-projects.ts";
 
 /** Migrations by name, in the order in which they run. Names of released migrations never change. */
 export const migrations: Record<string, Migration> = {
@@ -22,4 +24,6 @@ export const migrations: Record<string, Migration> = {
   "008-session-issuers": sessionIssuers,
   "009-result-numbers": resultNumbers,
   "010-idempotent-requests": idempotentRequests,
+  "011-result-clusters": resultClusters,
+  "012-projects": projects,
 };

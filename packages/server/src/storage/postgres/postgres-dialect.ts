@@ -33,6 +33,8 @@ export interface PostgresOptions extends PostgresListeners {
   maxConnections?: number;
   limits?: PostgresLimits;
   isReadOnly?: boolean;
+  /** Once it is aborted, all connections are closed at once. */
+  signal?: AbortSignal;
 }
 
 export function postgresDialect(url: string, options: PostgresOptions): Dialect {
@@ -55,7 +57,7 @@ export function postgresDialect(url: string, options: PostgresOptions): Dialect 
   pool.on("error", (error) => options.onConnectionLost(Object.assign(error, { client: undefined })));
   return {
     createAdapter: () => new PostgresAdapter(),
-    createDriver: () => postgresDriver(pool, options.onSuccess),
+    createDriver: () => postgresDriver(pool, options),
     createIntrospector: (database) => new PostgresIntrospector(database),
     createQueryCompiler: () => new PostgresQueryCompiler(),
   };

@@ -1,6 +1,7 @@
 import { CompiledQuery, type DatabaseConnection, type Driver } from "kysely";
 import pg from "pg";
 import { storeBusy, storeUnavailable, storeUncertain } from "../store-error.ts";
+import type { PostgresOptions } from "./postgres-dialect.ts";
 
 /** How long an orderly close of connections may take. */
 const closeTimeoutMs = 1_000;
@@ -31,10 +32,16 @@ interface Session extends DatabaseConnection {
  * it, and the next callers' commits are lost with that transaction. This driver closes a connection in an unknown state at once,
  * so that the server rolls back, and no further statement runs on it.
  */
-export function postgresDriver(pool: pg.Pool, onSuccess: () => void = () => {}): Driver {
+export function postgresDriver(
+  pool: pg.Pool,
+  { onSuccess = () => {}, signal }: Pick<PostgresOptions, "onSuccess" | "signal">,
+): Driver {
   const sessions = new Map<pg.PoolClient, Session>();
   let respondedAtMs = Number.NEGATIVE_INFINITY;
   let inUse = 0;
+  signal?.addEventListener("abort", () => {
+    for (const session of sessions.values()) cut(session, signal.reason);
+  });
   let onUnused: (() => void) | undefined;
 
   pool.on("connect", (client) => {
@@ -176,7 +183,7 @@ async function send(
       if (effect === "harmless" || !mayEndServer.test(code) || (await responds(client))) throw error;
     }
     cut(session, error);
-    // Not the database's fault: a parameter cannot be sent.
+    // The database is not the cause: a parameter cannot be sent.
     if (error instanceof TypeError || error instanceof RangeError) throw error;
     throw effect === "commits" && code !== idleTimeout ? storeUncertain(error) : storeUnavailable(error);
   }

@@ -17,6 +17,10 @@ export interface EvaluationResultsTable {
   explain_strategy: ExplainStrategy;
   dataset_id: string | null;
   run_id: string | null;
+  project_id: string | null;
+  experiment_id: string | null;
+  /** Puts results in the order of their samples. */
+  sample_key: string | null;
   is_external: Flag;
   /** The evaluator's verdict. */
   pass: Flag | null;
@@ -28,6 +32,8 @@ export interface EvaluationResultsTable {
   score_mille: number | null;
   /** The client's key that makes this evaluation happen once. */
   request_key: string | null;
+  /** The same for all results of one trajectory, otherwise of one sample; null if the result names neither. */
+  cluster_id: number | null;
 }
 
 /** The columns of a result that are only shown. */

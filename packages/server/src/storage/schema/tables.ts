@@ -26,6 +26,7 @@ import type {
   SignInTokensTable,
   UsersTable,
 } from "./identity.ts";
+import type { ExperimentsTable, ProjectsTable } from "./projects.ts";
 import type { SettingsTable } from "./settings.ts";
 import type { UsageCountsTable, UsageLatenciesTable } from "./usage.ts";
 
@@ -42,6 +43,8 @@ export interface Tables {
   error_taxonomy_labels: ErrorTaxonomyLabelsTable;
   evaluator_profiles: EvaluatorProfilesTable;
   evaluator_profile_revisions: EvaluatorProfileRevisionsTable;
+  projects: ProjectsTable;
+  experiments: ExperimentsTable;
   evaluation_clock: EvaluationClockTable;
   evaluation_times: EvaluationTimesTable;
   /** See `evaluation_count_deltas`. */

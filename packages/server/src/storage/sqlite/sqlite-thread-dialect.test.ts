@@ -316,7 +316,7 @@ test("a process waits for pending statements, but not for an idle thread", async
     cmd: [process.execPath, "--eval", askWithoutDestroy, path],
     stdout: "pipe",
     stderr: "inherit",
-    timeout: 30_000,
+    timeout: 100_000,
   });
   expect(await child.stdout.text()).toBe("10000000");
   expect(await child.exited).toBe(0);

@@ -1,6 +1,6 @@
 import type { Database, SQLQueryBindings } from "bun:sqlite";
 import { workerData } from "node:worker_threads";
-import { serveRequests } from "../serve-requests.ts";
+import { serveRequests } from "../thread-requests.ts";
 import { openSqliteReader } from "./open-sqlite.ts";
 
 // The entry file of a worker, which reads on its own connection so that slow statements only block this thread.

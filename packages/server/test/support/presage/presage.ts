@@ -2,6 +2,7 @@ import { composeServer } from "../../../src/compose/compose-server.ts";
 import { type RawEnvironment, readConfig } from "../../../src/config.ts";
 import { listen } from "../../../src/http/listen.ts";
 import { createLog } from "../../../src/observability/logger.ts";
+import { asReplicas } from "../upstream/as-replicas.ts";
 
 export const testKey = "bootstrap-key-of-the-tests-0123456789";
 
@@ -23,7 +24,7 @@ export async function startPresage(environment: RawEnvironment): Promise<TestPre
     PRESAGE_DATABASE_URL: "sqlite::memory:",
     PRESAGE_BOOTSTRAP_KEY: testKey,
     PRESAGE_LOG_LEVEL: "silent",
-    ...environment,
+    ...asReplicas(environment),
   });
   const server = listen(config.listen);
   const presage = await composeServer(config, createLog(config.logLevel), server.address);

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { eventually } from "../eventually.ts";
 import { freePort } from "../free-port.ts";
+import { asReplicas } from "../upstream/as-replicas.ts";
 import { killAfterTests } from "./child-processes.ts";
 import { callWithKey, testKey } from "./presage.ts";
 
@@ -33,7 +34,7 @@ export async function launchPresage(environment: Record<string, string>): Promis
       BUN_CONFIG_MAX_HTTP_REQUESTS: "65535",
       PRESAGE_PORT: String(port),
       PRESAGE_BOOTSTRAP_KEY: testKey,
-      ...environment,
+      ...asReplicas(environment),
     },
     stdin: "ignore",
     stdout: Bun.file(out),

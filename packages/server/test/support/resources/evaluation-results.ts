@@ -27,7 +27,7 @@ export function evaluationResultsClient(presage: () => Pick<TestPresage, "call">
     /** The ids of every page of a search, in their order. */
     async searchAll(body: Record<string, unknown>, limit: number): Promise<number[]> {
       const ids: number[] = [];
-      const next = body.order === "created_at" ? "after_id" : "before_id";
+      const next = String(body.order ?? "-").startsWith("-") ? "before_id" : "after_id";
       for (;;) {
         const last = ids.at(-1);
         const page = await search({ ...body, limit, ...(last === undefined ? {} : { [next]: last }) });

@@ -8,6 +8,6 @@ export async function issuesOf(response: Response): Promise<ValidationError[]> {
 }
 
 /** Issues without their texts. */
-export function locationsOf(faults: ValidationError[]): Pick<ValidationError, "type" | "loc">[] {
-  return faults.map(({ type, loc }) => ({ type, loc }));
+export function locationsOf(issues: ValidationError[]): Pick<ValidationError, "type" | "loc">[] {
+  return issues.map(({ type, loc }) => ({ type, loc }));
 }

@@ -65,7 +65,8 @@ export interface TestJudge {
 
 export function createTestAskForVerdict(upstream: TestUpstream): AskForVerdict {
   const { complete } = createUpstream({
-    url: upstream.url,
+    name: "default",
+    urls: [upstream.url],
     apiKey: "secret-of-the-upstream",
     model: undefined,
     timeoutMs: 5_000,

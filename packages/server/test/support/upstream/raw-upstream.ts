@@ -1,4 +1,5 @@
 import { createServer, type Socket } from "node:net";
+import { upstreamHost } from "./as-replicas.ts";
 import { completion } from "./upstream.ts";
 
 /** One raw request, and its connection. */
@@ -45,7 +46,7 @@ export async function startRawUpstream(behave: Behaviour): Promise<RawUpstream> 
     });
   });
   const port = await new Promise<number>((resolve) => {
-    server.listen(0, "127.0.0.1", () => {
+    server.listen(0, upstreamHost, () => {
       const address = server.address();
       resolve(typeof address === "object" && address !== null ? address.port : 0);
     });

@@ -1,3 +1,5 @@
+import { upstreamHost } from "./as-replicas.ts";
+
 /** A request as the upstream received it. */
 export interface ReceivedRequest {
   method: string;
@@ -17,6 +19,8 @@ export interface TestUpstream {
   received: ReceivedRequest[];
   /** The response from now on. */
   answer: Answer;
+  /** What `/v1/models` lists. */
+  models: Record<string, unknown>[];
   stop(): Promise<void>;
 }
 
@@ -36,16 +40,13 @@ export function startUpstream(
   answer: Answer = () => Response.json(completion("The door is open.")),
 ): TestUpstream {
   const server = Bun.serve({
-    hostname: "127.0.0.1",
+    hostname: upstreamHost,
     port: 0,
     idleTimeout: 255,
     async fetch(request) {
       const path = new URL(request.url).pathname;
       if (path === "/v1/models") {
-        return Response.json({
-          object: "list",
-          data: [{ id: "test-model", object: "model", created: 1, owned_by: "us" }],
-        });
+        return Response.json({ object: "list", data: upstream.models });
       }
       const text = await request.text();
       const received = {
@@ -63,6 +64,7 @@ export function startUpstream(
     url: `http://127.0.0.1:${server.port}/v1`,
     received: [],
     answer,
+    models: [{ id: "test-model", object: "model", created: 1, owned_by: "us" }],
     stop: () => server.stop(true),
   };
   return upstream;

@@ -9,7 +9,15 @@ import { useNow } from "../../ui/use-now.ts";
 import { type KeyState, keyState } from "./key-state.ts";
 import { RevokeKeyDialog } from "./revoke-key-dialog.tsx";
 
-const columns = ["Name", "Key", "State", "Created", "Expires", "Last used"];
+const onlyWide = "max-md:hidden";
+const columns = [
+  { name: "Name" },
+  { name: "Key", className: onlyWide },
+  { name: "State" },
+  { name: "Created", className: onlyWide },
+  { name: "Expires", className: onlyWide },
+  { name: "Last used" },
+];
 
 export function KeyTable({ keys }: { keys: readonly ApiKeyResponse[] }) {
   const nowMs = useNow();
@@ -19,8 +27,10 @@ export function KeyTable({ keys }: { keys: readonly ApiKeyResponse[] }) {
       <Table label="API keys">
         <thead>
           <tr className="border-b border-line">
-            {columns.map((column) => (
-              <HeaderCell key={column}>{column}</HeaderCell>
+            {columns.map(({ name, className }) => (
+              <HeaderCell key={name} className={className}>
+                {name}
+              </HeaderCell>
             ))}
             <HeaderCell>
               <span className="sr-only">Actions</span>
@@ -60,21 +70,24 @@ function KeyRow({
         isRevoked ? "text-ink-3" : "text-ink-2 [&>th]:text-ink",
       )}
     >
-      <RowHeader className="max-w-72 min-w-40">
+      <RowHeader className="max-w-72 max-md:max-w-0 max-md:w-full md:min-w-40">
         <span className="block truncate font-medium" title={name}>
           {name}
         </span>
+        <span className="block truncate font-mono text-xs text-ink-3 md:hidden">
+          {prefix}…{last_four}
+        </span>
       </RowHeader>
-      <Cell className="font-mono text-xs whitespace-nowrap">
+      <Cell className={clsx("font-mono text-xs whitespace-nowrap", onlyWide)}>
         {prefix}…{last_four}
       </Cell>
       <Cell>
         <StateBadge state={state} />
       </Cell>
-      <Cell>
+      <Cell className={onlyWide}>
         <Time at={created_at} />
       </Cell>
-      <Cell>{expires_at ? <Time at={expires_at} /> : "Never"}</Cell>
+      <Cell className={onlyWide}>{expires_at ? <Time at={expires_at} /> : "Never"}</Cell>
       <Cell>{last_used_at ? <Time at={last_used_at} /> : "Never"}</Cell>
       <Cell className="text-right">
         {!isRevoked && (

@@ -5,7 +5,7 @@ import type { NewKey } from "../../data/api-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { CodeBlock } from "../../ui/code-block.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
-import { TextInput } from "../../ui/form/inputs.tsx";
+import { TextArea } from "../../ui/form/inputs.tsx";
 import { Modal } from "../../ui/overlay/modal.tsx";
 import { firstPrediction } from "../first-prediction.ts";
 
@@ -17,7 +17,7 @@ interface NewKeyDialogProps {
 
 /** Shows a new key once. Only its button closes it, so that the key is not lost by accident. */
 export function NewKeyDialog({ newKey, onStored, focusAfterwards }: NewKeyDialogProps) {
-  const field = useRef<HTMLInputElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
   return (
     <Modal
       kind={AlertDialog}
@@ -45,7 +45,13 @@ export function NewKeyDialog({ newKey, onStored, focusAfterwards }: NewKeyDialog
   );
 }
 
-function NewKeyContent({ newKey: { key, name }, field }: { newKey: NewKey; field: Ref<HTMLInputElement> }) {
+function NewKeyContent({
+  newKey: { key, name },
+  field,
+}: {
+  newKey: NewKey;
+  field: Ref<HTMLTextAreaElement>;
+}) {
   return (
     <>
       <div>
@@ -58,13 +64,14 @@ function NewKeyContent({ newKey: { key, name }, field }: { newKey: NewKey; field
         </AlertDialog.Description>
       </div>
       <div className="flex flex-wrap items-center gap-2">
-        <TextInput
+        <TextArea
           ref={field}
+          rows={1}
           aria-label="Key"
           readOnly
           value={key}
           onFocus={({ target }) => target.select()}
-          className="min-w-0 flex-1 basis-64 font-mono text-xs"
+          className="min-h-8.5! min-w-0 flex-1 basis-64 resize-none break-all"
         />
         <CopyButton text={key} label="Copy key">
           Copy key

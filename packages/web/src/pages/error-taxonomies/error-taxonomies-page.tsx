@@ -11,7 +11,7 @@ import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Page } from "../../ui/page.tsx";
 import { SkeletonRows } from "../../ui/skeleton.tsx";
-import { TaxonomyDialog } from "./edit/taxonomy-form.tsx";
+import { TaxonomyDialog } from "./edit/taxonomy-dialog.tsx";
 import { TaxonomyTable } from "./taxonomy-table.tsx";
 
 export const errorTaxonomiesRoute = createLazyRoute("/error-taxonomies")({ component: ErrorTaxonomiesPage });

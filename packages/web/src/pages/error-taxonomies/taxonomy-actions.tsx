@@ -4,7 +4,7 @@ import { Copy, Pencil } from "lucide-react";
 import { useState } from "react";
 import { isBuiltIn } from "../../data/error-taxonomies.ts";
 import { Button } from "../../ui/button.tsx";
-import { TaxonomyDialog } from "./edit/taxonomy-form.tsx";
+import { TaxonomyDialog } from "./edit/taxonomy-dialog.tsx";
 
 interface TaxonomyActionsProps {
   /** The revision on the page. */

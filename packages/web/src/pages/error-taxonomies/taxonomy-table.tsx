@@ -18,20 +18,20 @@ interface TaxonomyTableProps {
 
 export function TaxonomyTable({ label, taxonomies, inProduction }: TaxonomyTableProps) {
   return (
-    <Table label={label} className="min-w-3xl table-fixed">
+    <Table label={label} className="min-w-4xl table-fixed">
       <thead className="border-b border-line">
         <tr>
           <HeaderCell>Name</HeaderCell>
-          <HeaderCell isNumber className="w-28">
+          <HeaderCell isNumber className="w-20">
             Kinds
           </HeaderCell>
-          <HeaderCell isNumber className="w-28">
+          <HeaderCell isNumber className="w-24">
             Revisions
           </HeaderCell>
           <HeaderCell isNumber className="w-32">
             In production
           </HeaderCell>
-          <HeaderCell className="w-56">Newest labels</HeaderCell>
+          <HeaderCell className="w-44">Newest labels</HeaderCell>
           <HeaderCell isNumber className="w-36">
             Changed
           </HeaderCell>
@@ -48,7 +48,7 @@ export function TaxonomyTable({ label, taxonomies, inProduction }: TaxonomyTable
                 to="/error-taxonomies/$taxonomyId"
                 params={{ taxonomyId: taxonomy.error_taxonomy_id }}
                 // Makes the whole row clickable.
-                className="block truncate font-medium after:absolute after:inset-0"
+                className="block font-medium wrap-anywhere after:absolute after:inset-0"
               >
                 {taxonomy.error_taxonomy_name}
               </Link>

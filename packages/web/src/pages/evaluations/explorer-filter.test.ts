@@ -4,7 +4,7 @@ import { exportAddress, toResultFilter } from "./explorer-filter.ts";
 test("a verdict is a pass or a fail, or the status of an evaluation without one", () => {
   expect(toResultFilter({ verdict: "pass" })).toEqual({ pass: true });
   expect(toResultFilter({ verdict: "fail" })).toEqual({ pass: false });
-  expect(toResultFilter({ verdict: "no-verdict" })).toEqual({ status: "failed" });
+  expect(toResultFilter({ verdict: "error" })).toEqual({ status: "failed" });
   expect(toResultFilter({ verdict: "unusable-input" })).toEqual({ status: "validation_error" });
 });
 

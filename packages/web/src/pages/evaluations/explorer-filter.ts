@@ -4,7 +4,7 @@ import type { ExplorerSearch, Verdict } from "./explorer-search.ts";
 const verdictFilters: Record<Verdict, Pick<ResultFilter, "pass" | "status">> = {
   pass: { pass: true },
   fail: { pass: false },
-  "no-verdict": { status: "failed" },
+  error: { status: "failed" },
   "unusable-input": { status: "validation_error" },
 };
 
@@ -17,10 +17,12 @@ export function toResultFilter(search: ExplorerSearch): ResultFilter {
     evaluator_family: search.family,
     profile_name: search.profile,
     evaluator_profile_public_id: search.profile_id,
+    evaluator_profile_revision: search.revision,
     score_raw_min: search.min_score,
     score_raw_max: search.max_score,
     tags: search.tag && Object.fromEntries(search.tag.map(splitTag)),
     dataset_id: search.dataset,
+    dataset_sample_id: search.sample,
     evaluation_run_id: search.run,
     explain_strategy: search.explain,
     after_datetime: search.since,

@@ -3,16 +3,18 @@ import { parseSearch, stringifySearch } from "../../search-params.ts";
 import { changeSearch, type ExplorerSearch, readExplorerSearch } from "./explorer-search.ts";
 
 const whole: Required<ExplorerSearch> = {
-  verdict: "no-verdict",
+  verdict: "error",
   app: "404",
   evaluator: "exact-match",
   family: "exact-match",
   profile: "strict",
   profile_id: "0190c1f4-0000-7000-8000-000000000000",
+  revision: 2,
   min_score: 0.25,
   max_score: 1,
   tag: ["environment=sciworld", "formula=a=b"],
   dataset: "d",
+  sample: "007",
   run: "nightly 7",
   explain: "on-fail",
   since: "2026-11-21T06:30:00Z",

@@ -1,7 +1,7 @@
 import type { ExplainStrategy } from "@presage/sdk";
 
-export const verdicts = ["pass", "fail", "no-verdict", "unusable-input"] as const;
-/** The last two mean no verdict: an error, or missing input. */
+export const verdicts = ["pass", "fail", "error", "unusable-input"] as const;
+/** The last two are without a verdict. */
 export type Verdict = (typeof verdicts)[number];
 
 export const explainStrategies = [
@@ -23,12 +23,16 @@ export interface ExplorerSearch {
   profile?: string;
   /** A profile's public id. */
   profile_id?: string;
+  /** A profile's revision, from 1. */
+  revision?: number;
   /** From 0 to 1. */
   min_score?: number;
   max_score?: number;
   /** Each is `name=value`; all of them must match. */
   tag?: string[];
   dataset?: string;
+  /** A sample's id; a number and the text of its digits are the same. */
+  sample?: string;
   run?: string;
   explain?: ExplainStrategy;
   /** ISO 8601 with an offset. */
@@ -45,6 +49,7 @@ export interface ExplorerSearch {
 }
 
 const maxTags = 50;
+const maxRevision = 2_147_483_647;
 
 /** Reads the URL; invalid values are ignored. */
 export function readExplorerSearch(search: Record<string, unknown>): ExplorerSearch {
@@ -56,10 +61,12 @@ export function readExplorerSearch(search: Record<string, unknown>): ExplorerSea
     family: textOf(search.family),
     profile: textOf(search.profile),
     profile_id: textOf(search.profile_id),
+    revision: revisionOf(search.revision),
     min_score: scoreOf(search.min_score),
     max_score: scoreOf(search.max_score),
     tag: tags.length === 0 ? undefined : [...new Set(tags)],
     dataset: textOf(search.dataset),
+    sample: textOf(search.sample),
     run: textOf(search.run),
     explain: explainStrategies.find((known) => known === search.explain),
     since: instantOf(search.since),
@@ -102,6 +109,11 @@ function isTag(text: string | undefined): text is string {
 function scoreOf(value: unknown): number | undefined {
   const score = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   return typeof score === "number" && score >= 0 && score <= 1 ? score : undefined;
+}
+
+function revisionOf(value: unknown): number | undefined {
+  const revision = Number(idOf(value));
+  return revision >= 1 && revision <= maxRevision ? revision : undefined;
 }
 
 function idOf(value: unknown): string | undefined {

@@ -1,16 +1,19 @@
 import type { UseInfiniteQueryResult } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { ListChecks, SearchX } from "lucide-react";
+import { CircleAlert, ListChecks, SearchX } from "lucide-react";
 import { useCallback } from "react";
 import type { ResultRow } from "../../data/evaluation-results.ts";
+import { describeCause } from "../../format/describe-cause.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { Button, buttonClass } from "../../ui/button.tsx";
 import { EmptyState } from "../../ui/empty-state.tsx";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { changeSearch } from "./explorer-search.ts";
 import { activeFilters, noFilters } from "./filters/filter-labels.ts";
 import { ResultsTable } from "./table/results-table.tsx";
 import { TableSkeleton } from "./table/table-skeleton.tsx";
 import type { Explorer } from "./use-explorer.ts";
+import { useWithoutVerdict } from "./use-without-verdict.ts";
 
 interface ResultListProps {
   list: Pick<
@@ -67,6 +70,29 @@ export function ResultList({ list, rows, activeId, explorer, onActivate, onOpen 
 }
 
 function NoRows({ explorer: { search, change } }: { explorer: Explorer }) {
+  const { total, causes } = useWithoutVerdict(search);
+  if (total > 0) {
+    return (
+      <EmptyState
+        icon={CircleAlert}
+        title={`${formatCount(total)} without a verdict`}
+        actions={causes.map(([cause, count]) => (
+          <Link
+            key={cause}
+            from="/evaluations"
+            search={(current) => changeSearch(current, { verdict: cause })}
+            className={buttonClass({})}
+          >
+            Show {describeCause(cause, count)}
+          </Link>
+        ))}
+      >
+        {total === 1
+          ? "The evaluation that matches neither passed nor failed. Its error message says why."
+          : "The evaluations that match neither passed nor failed. Their error messages say why."}
+      </EmptyState>
+    );
+  }
   if (activeFilters(search).length > 0) {
     return (
       <EmptyState
@@ -88,7 +114,7 @@ function NoRows({ explorer: { search, change } }: { explorer: Explorer }) {
         </Link>
       }
     >
-      Predict something in the playground and evaluate the answer, or send your own outputs to POST
+      Predict something in the playground and evaluate the response, or send your own outputs to POST
       /v1/evaluate.
     </EmptyState>
   );

@@ -6,7 +6,7 @@ import { humanizeName } from "../../format/humanize-name.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Fact } from "../../ui/fact.tsx";
-import { ProfileDialog } from "./profile-form/profile-form.tsx";
+import { ProfileDialog } from "./profile-form/profile-dialog.tsx";
 import { ProfileTable } from "./profile-table.tsx";
 import type { FiguresOfRevision } from "./revision-figures.ts";
 

@@ -9,6 +9,7 @@ function family(family_name: string, description: string): EvaluatorFamily {
     required_input_fields: [],
     optional_input_fields: [],
     uses_model: false,
+    needs_model: false,
     profile_config_schema: {},
   };
 }

@@ -1,12 +1,14 @@
 import type { EvaluatorProfile } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
+import { clsx } from "clsx";
+import { addUp } from "../../data/figures/rate-group.ts";
 import { formatCount } from "../../format/format-number.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Skeleton } from "../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
-import { RateCell } from "./rate-cell.tsx";
 import type { FiguresOfRevision } from "./revision-figures.ts";
+import { RevisionRates } from "./revision-rates.tsx";
 
 interface ProfileTableProps {
   familyName: string;
@@ -15,24 +17,28 @@ interface ProfileTableProps {
   figuresOf: FiguresOfRevision | undefined;
 }
 
-/** The profiles of one family. Headings are for screen readers only, since every family would repeat them. */
+const onlyWide = "max-md:hidden";
+
+/** The profiles of one family. */
 export function ProfileTable({ familyName, profiles, figuresOf }: ProfileTableProps) {
   return (
-    <Table label={`Profiles of ${familyName}`} className="min-w-4xl table-fixed border-t border-line">
+    <Table label={`Profiles of ${familyName}`} className="table-fixed border-t border-line md:min-w-4xl">
       <colgroup>
         <col />
-        <col className="w-28" />
-        <col className="w-60" />
-        <col className="w-40" />
-        <col className="w-32" />
+        <col className={clsx("w-28", onlyWide)} />
+        <col className="w-32 md:w-72" />
+        <col className="w-24 md:w-40" />
+        <col className={clsx("w-32", onlyWide)} />
       </colgroup>
-      <thead className="sr-only">
-        <tr>
+      <thead>
+        <tr className="border-b border-line">
           <HeaderCell>Profile</HeaderCell>
-          <HeaderCell>Newest revision</HeaderCell>
-          <HeaderCell>Pass rate of this revision</HeaderCell>
-          <HeaderCell>Evaluations with it</HeaderCell>
-          <HeaderCell>Changed</HeaderCell>
+          <HeaderCell className={onlyWide}>Revision</HeaderCell>
+          <HeaderCell>Pass rate</HeaderCell>
+          <HeaderCell isNumber>Evaluations</HeaderCell>
+          <HeaderCell isNumber className={onlyWide}>
+            Changed
+          </HeaderCell>
         </tr>
       </thead>
       <tbody>
@@ -68,18 +74,18 @@ function ProfileRow({
         </span>
         {description !== null && <span className="block truncate text-xs text-ink-3">{description}</span>}
       </RowHeader>
-      <Cell className="text-ink-2 tabular-nums">{is_managed ? "Built-in" : `Revision ${revision}`}</Cell>
+      <Cell className={clsx("text-ink-2 tabular-nums", onlyWide)}>
+        {is_managed ? "Built-in" : `Revision ${revision}`}
+      </Cell>
       <Cell>
         {figuresOf === undefined ? (
           <Skeleton className="h-4 w-40" />
         ) : (
-          figures && <RateCell rate={figures.pass_rate} interval={figures.pass_rate_interval} />
+          <RevisionRates figures={figures ?? []} />
         )}
       </Cell>
-      <Cell isNumber>
-        {figuresOf !== undefined && <Evaluations count={figures?.count ?? 0} failed={figures?.failed ?? 0} />}
-      </Cell>
-      <Cell isNumber className="text-ink-3">
+      <Cell isNumber>{figuresOf !== undefined && <Evaluations {...addUp(figures ?? [])} />}</Cell>
+      <Cell isNumber className={clsx("text-ink-3", onlyWide)}>
         {!is_managed && <Time at={created_at} />}
       </Cell>
     </tr>
@@ -90,7 +96,7 @@ function Evaluations({ count, failed }: { count: number; failed: number }) {
   if (count === 0) return <span className="text-ink-3">Not used yet</span>;
   return (
     <>
-      {formatCount(count)} {count === 1 ? "evaluation" : "evaluations"}
+      {formatCount(count)}
       {failed > 0 && <span className="block text-xs text-warn">{formatCount(failed)} without a verdict</span>}
     </>
   );

@@ -1,43 +1,25 @@
 import { Link } from "@tanstack/react-router";
 import type { PeriodSummary } from "../../data/summaries.ts";
+import { type Cause, describeCause } from "../../format/describe-cause.ts";
 import { formatCount, formatShare } from "../../format/format-number.ts";
-import { formatStepShort } from "../../ui/charts/format-step.ts";
-import type { Verdict } from "../evaluations/explorer-search.ts";
 import { compareAmounts, compareRatios } from "./compare.ts";
 import { Stat } from "./stat.tsx";
 
-const nothing = { count: 0, passed: 0, not_passed: 0, failed: 0, pass_rate: null, pass_rate_interval: null };
+const nothing = { count: 0, failed: 0 };
 
+/** Counts only: a pass rate of several evaluators together means nothing. */
 export function EvaluationStats({ summary }: { summary: PeriodSummary | undefined }) {
   const all = summary?.all ?? nothing;
   const before = summary?.before ?? nothing;
-  const interval = all.pass_rate_interval;
+  const rates = summary?.rates.length ?? 0;
   return (
     <>
       <Stat
-        label={
-          summary?.period === "24h"
-            ? `Evaluations since ${formatStepShort(Date.parse(summary.since), "day")}, UTC`
-            : "Evaluations"
-        }
+        label="Evaluations"
         value={summary && formatCount(all.count)}
         change={compareAmounts({ current: all.count, before: before.count, format: formatCount })}
       >
-        {`${formatCount(all.passed)} passed, ${formatCount(all.not_passed)} did not pass`}
-      </Stat>
-      <Stat
-        label="Pass rate"
-        value={summary && formatShare(all.pass_rate)}
-        change={compareRatios({
-          current: { part: all.passed, whole: all.passed + all.not_passed },
-          before: { part: before.passed, whole: before.passed + before.not_passed },
-          format: formatShare,
-          isMoreGood: true,
-        })}
-      >
-        {interval
-          ? `${formatShare(interval.lower)} to ${formatShare(interval.upper)} at 95 %`
-          : "No verdicts yet"}
+        {rates > 0 && `by ${formatCount(rates)} ${rates === 1 ? "evaluator" : "evaluators and profiles"}`}
       </Stat>
       <Stat
         label="Without a verdict"
@@ -48,9 +30,10 @@ export function EvaluationStats({ summary }: { summary: PeriodSummary | undefine
           format: formatShare,
           isMoreGood: false,
         })}
+        isWide
       >
         {all.failed > 0 && summary ? (
-          <Reasons {...summary} count={all.failed} />
+          <Causes {...summary} count={all.failed} />
         ) : (
           all.count > 0 && "Every evaluation has one"
         )}
@@ -60,24 +43,24 @@ export function EvaluationStats({ summary }: { summary: PeriodSummary | undefine
 }
 
 /** Errors and unusable inputs are two different filters of the explorer. */
-function Reasons({ since, lackedInput, count }: PeriodSummary & { count: number }) {
-  const lacked = lackedInput.values().reduce((sum, ofEvaluator) => sum + ofEvaluator, 0);
-  const reasons: { verdict: Verdict; count: number; words: string }[] = [
-    { verdict: "no-verdict", count: count - lacked, words: "ended in an error" },
-    { verdict: "unusable-input", count: lacked, words: "had no usable input" },
+function Causes({ since, lackedInput, count }: PeriodSummary & { count: number }) {
+  const lacked = lackedInput.values().reduce((sum, ofRate) => sum + ofRate, 0);
+  const causes: [Cause, number][] = [
+    ["error", count - lacked],
+    ["unusable-input", lacked],
   ];
   return (
     <span className="flex flex-wrap gap-x-3">
-      {reasons
-        .filter(({ count }) => count > 0)
-        .map(({ verdict, count, words }) => (
+      {causes
+        .filter(([, count]) => count > 0)
+        .map(([cause, count]) => (
           <Link
-            key={verdict}
+            key={cause}
             to="/evaluations"
-            search={{ verdict, since }}
+            search={{ verdict: cause, since }}
             className="text-accent-ink underline-offset-2 hover:underline"
           >
-            {formatCount(count)} {words}
+            {describeCause(cause, count)}
           </Link>
         ))}
     </span>

@@ -1,6 +1,6 @@
 import { CircleCheck, CircleDashed } from "lucide-react";
+import { isPrediction, rankFailures, shareOf, sumUsage } from "../../data/figures/usage-figures.ts";
 import type { ComparedUsage } from "../../data/usage.ts";
-import { isPrediction, rankFailures, shareOf, sumUsage } from "../../data/usage-figures.ts";
 import { formatCount, formatShare } from "../../format/format-number.ts";
 import { failureLabels } from "../../format/usage-labels.ts";
 import { Card } from "../../ui/card.tsx";

@@ -3,9 +3,9 @@ import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleDashed } from "lucide-react";
 import type { ReactNode } from "react";
 import { apiKeysQuery } from "../../data/api-keys.ts";
+import { isPrediction } from "../../data/figures/usage-figures.ts";
 import { evaluationCountQuery, type PeriodSummary } from "../../data/summaries.ts";
 import { type ComparedUsage, everPredictedQuery } from "../../data/usage.ts";
-import { isPrediction } from "../../data/usage-figures.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { buttonClass } from "../../ui/button.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -21,7 +21,7 @@ interface GettingStartedProps {
 export function GettingStarted({ usage, summary }: GettingStartedProps) {
   const presage = usePresage();
   const predictsNow = usage?.current.data.some(isPrediction);
-  const evaluatesNow = summary && (summary.all?.count ?? 0) > 0;
+  const evaluatesNow = summary && summary.all.count > 0;
   const { data: keys } = useQuery(apiKeysQuery(presage));
   const { data: predictedBefore } = useQuery({
     ...everPredictedQuery(presage),
@@ -67,7 +67,7 @@ export function GettingStarted({ usage, summary }: GettingStartedProps) {
           <CodeBlock code={firstPrediction()} label="the command" />
         </StepRow>
         <StepRow
-          title="Evaluate an answer"
+          title="Evaluate a response"
           isDone={hasEvaluated}
           action={
             <Link to="/playground" className={buttonClass({ size: "small" })}>
@@ -76,7 +76,7 @@ export function GettingStarted({ usage, summary }: GettingStartedProps) {
           }
         >
           <p>
-            Choose “Evaluate this” below an answer in the playground, or send outputs to{" "}
+            Choose “Evaluate this” below a response in the playground, or send outputs to{" "}
             <code className="font-mono text-xs">POST /v1/evaluate</code>, as the{" "}
             <a href="/docs" className="text-accent-ink underline underline-offset-2">
               API reference

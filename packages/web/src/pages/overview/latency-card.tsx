@@ -1,10 +1,12 @@
-import { stepStartsMs } from "../../data/period.ts";
+import type { Latency } from "@presage/sdk";
+import { type Step, stepStartsMs } from "../../data/figures/period.ts";
 import type { ComparedLatency } from "../../data/usage.ts";
 import { formatDuration } from "../../format/format-number.ts";
 import { Card } from "../../ui/card.tsx";
 import type { ChartPoint, ChartSeries } from "../../ui/charts/chart-series.ts";
 import { ChartSkeleton } from "../../ui/charts/chart-skeleton.tsx";
 import { TimeChart } from "../../ui/charts/time-chart.tsx";
+import { Fact } from "../../ui/fact.tsx";
 
 type Measure = "total_ms" | "overhead_ms";
 
@@ -51,6 +53,9 @@ function LatencyChart({
     const figures = overall[measure];
     return figures === null ? {} : { total: formatDuration(figures[quantile]) };
   };
+  if (points.filter(({ values }) => values.p50 !== null).length === 1) {
+    return <OnlyStep step={step} figures={overall[measure]} />;
+  }
   return (
     <TimeChart
       label={label}
@@ -63,5 +68,24 @@ function LatencyChart({
       format={formatDuration}
       formatTick={formatDuration}
     />
+  );
+}
+
+/** One point makes no line. */
+function OnlyStep({ step, figures }: { step: Step; figures: Latency[Measure] }) {
+  return (
+    <div className="flex flex-col gap-3 p-4 text-sm">
+      <dl className="flex gap-8">
+        <Fact look="stacked" name="Median">
+          {figures && formatDuration(figures.p50)}
+        </Fact>
+        <Fact look="stacked" name="p95">
+          {figures && formatDuration(figures.p95)}
+        </Fact>
+      </dl>
+      <p className="text-ink-3">
+        All predictions of this period were made in one {step}. With a second one, a chart is shown here.
+      </p>
+    </div>
   );
 }

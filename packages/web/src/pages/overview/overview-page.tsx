@@ -1,40 +1,50 @@
 import { createLazyRoute } from "@tanstack/react-router";
 import { clsx } from "clsx";
-import { defaultPeriod, periodLabels } from "../../data/period.ts";
+import { defaultPeriod, periodLabels } from "../../data/figures/period.ts";
 import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { PeriodPicker } from "../../ui/form/period-picker.tsx";
 import { Page } from "../../ui/page.tsx";
 import { EvaluationStats } from "./evaluation-stats.tsx";
-import { EvaluatorsCard } from "./evaluators-card.tsx";
 import { FailuresCard } from "./failures-card.tsx";
 import { GettingStarted } from "./getting-started.tsx";
 import { LatencyCard } from "./latency-card.tsx";
-import { PassRateCard } from "./pass-rate-card.tsx";
+import { PassRatesCard } from "./pass-rates-card.tsx";
 import { PredictionStats } from "./prediction-stats.tsx";
 import { PredictionsCard } from "./predictions-card.tsx";
-import { SimulatorNote } from "./simulator-note.tsx";
+import { RateByDayCard } from "./rate-by-day-card.tsx";
+import { SandboxNote } from "./sandbox-note.tsx";
 import { useOverview } from "./use-overview.ts";
 
 export const overviewRoute = createLazyRoute("/")({ component: OverviewPage });
 
 function OverviewPage() {
-  const { period = defaultPeriod } = overviewRoute.useSearch();
+  const { period = defaultPeriod, rate } = overviewRoute.useSearch();
   const navigate = overviewRoute.useNavigate();
-  const { usage, latency, summary, failure, isMissing, isOld } = useOverview(period);
+  const { usage, latency, summary, failure, hasBefore, isMissing, isOld } = useOverview(period);
   return (
     <Page
       title="Overview"
-      hint={`Predictions and evaluations, compared with the previous ${periodLabels[period]}.`}
+      hint={
+        hasBefore
+          ? `Predictions and evaluations, compared with the previous ${periodLabels[period]}.`
+          : "Predictions and evaluations."
+      }
       actions={
         <PeriodPicker
           value={period}
           onChange={(next) =>
-            navigate({ search: next === defaultPeriod ? {} : { period: next }, replace: true })
+            navigate({
+              search: {
+                ...(rate !== undefined && { rate }),
+                ...(next !== defaultPeriod && { period: next }),
+              },
+              replace: true,
+            })
           }
         />
       }
     >
-      <SimulatorNote />
+      <SandboxNote />
       <GettingStarted usage={usage} summary={summary} />
       {failure !== undefined && <ErrorNotice error={failure.error} onRetry={failure.retry} />}
       <div
@@ -65,8 +75,19 @@ function OverviewPage() {
             color="var(--chart-2)"
           />
         </div>
-        <PassRateCard summary={summary} />
-        {summary !== undefined && summary.byEvaluator.length > 0 && <EvaluatorsCard {...summary} />}
+        {summary !== undefined && summary.rates.length > 0 && <PassRatesCard {...summary} />}
+        <RateByDayCard
+          period={period}
+          summary={summary}
+          chosen={rate}
+          onChoose={(id) =>
+            navigate({
+              search: (others) => ({ ...others, rate: id }),
+              replace: true,
+              resetScroll: false,
+            })
+          }
+        />
       </div>
     </Page>
   );

@@ -1,6 +1,6 @@
 import type { Latency } from "@presage/sdk";
+import { countTokens, isPrediction, shareOf, sumUsage } from "../../data/figures/usage-figures.ts";
 import type { ComparedLatency, ComparedUsage } from "../../data/usage.ts";
-import { countTokens, isPrediction, shareOf, sumUsage } from "../../data/usage-figures.ts";
 import { formatCount, formatDuration, formatShare, formatShortCount } from "../../format/format-number.ts";
 import { compareAmounts, compareRatios } from "./compare.ts";
 import { Stat } from "./stat.tsx";

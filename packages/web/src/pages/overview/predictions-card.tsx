@@ -1,7 +1,7 @@
 import { clsx } from "clsx";
-import { stepStartsMs } from "../../data/period.ts";
+import { stepStartsMs } from "../../data/figures/period.ts";
+import { groupByStep, isPrediction, sumUsage } from "../../data/figures/usage-figures.ts";
 import type { ComparedUsage } from "../../data/usage.ts";
-import { groupByStep, isPrediction, sumUsage } from "../../data/usage-figures.ts";
 import { formatCount, formatShortCount } from "../../format/format-number.ts";
 import { Card } from "../../ui/card.tsx";
 import type { ChartPoint } from "../../ui/charts/chart-series.ts";

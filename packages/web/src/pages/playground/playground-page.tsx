@@ -2,15 +2,15 @@ import type { Model } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { Cpu, FlaskConical } from "lucide-react";
-import { isSimulator, modelsQuery } from "../../data/models.ts";
+import { isSandbox, modelsQuery } from "../../data/models.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Playground } from "./playground.tsx";
 
 const hint = "Write a state and an action, see the exact prompt, and predict what comes next.";
-const simulatorHint =
-  "Predictions come from the built-in, rule-based simulator, not from a language model. Set PRESAGE_UPSTREAM_URL to use one.";
+const sandboxHint =
+  "Predictions come from the built-in sandbox, a rule-based simulator, not from a language model. Set PRESAGE_UPSTREAM_URL to use one.";
 
 export const playgroundRoute = createLazyRoute("/playground")({ component: PlaygroundPage });
 
@@ -21,7 +21,7 @@ function PlaygroundPage() {
   return (
     <Page
       title="Playground"
-      hint={model !== undefined && isSimulator(model) ? simulatorHint : hint}
+      hint={model !== undefined && isSandbox(model) ? sandboxHint : hint}
       actions={<ModelNote model={model} isUnknown={models.isError} />}
       isFull
     >
@@ -33,10 +33,10 @@ function PlaygroundPage() {
 function ModelNote({ model, isUnknown }: { model: Model | undefined; isUnknown: boolean }) {
   if (isUnknown) return <Badge tone="warn">Model unknown</Badge>;
   if (model === undefined) return null;
-  if (isSimulator(model)) {
+  if (isSandbox(model)) {
     return (
       <Badge tone="warn" icon={<FlaskConical aria-hidden />}>
-        Built-in simulator
+        Sandbox
       </Badge>
     );
   }

@@ -3,9 +3,8 @@ import { flushSync } from "react-dom";
 import { Card } from "../../ui/card.tsx";
 import { fieldIssues, focusFirstIssue } from "../../ui/form/field-issues.ts";
 import { Tabs } from "../../ui/tabs.tsx";
-import { AnswerTab } from "./answer/answer-tab.tsx";
 import { CodeTab } from "./code/code-tab.tsx";
-import { EvaluateAnswer } from "./evaluate/evaluate-answer.tsx";
+import { EvaluateResponse } from "./evaluate/evaluate-response.tsx";
 import { useEvaluations } from "./evaluate/use-evaluations.ts";
 import { DraftActions } from "./input/draft-actions.tsx";
 import { InputPanel } from "./input/input-panel.tsx";
@@ -13,6 +12,7 @@ import { type Issues, readDraft } from "./input/read-draft.ts";
 import { usePlaygroundDraft } from "./input/use-playground-draft.ts";
 import { PredictBar } from "./predict-bar.tsx";
 import { PromptTab } from "./prompt/prompt-tab.tsx";
+import { ResponseTab } from "./response/response-tab.tsx";
 import { usePredictions } from "./use-predictions.ts";
 
 interface PlaygroundProps {
@@ -27,8 +27,8 @@ export function Playground({ model }: PlaygroundProps) {
   const output = useRef<HTMLDivElement>(null);
   const drafting = usePlaygroundDraft();
   const predictions = usePredictions();
-  const [tab, setTab] = useState<"prompt" | "answer" | "code">(
-    predictions.answers.length > 0 ? "answer" : "prompt",
+  const [tab, setTab] = useState<"prompt" | "response" | "code">(
+    predictions.responses.length > 0 ? "response" : "prompt",
   );
   const evaluations = useEvaluations();
 
@@ -52,7 +52,7 @@ export function Playground({ model }: PlaygroundProps) {
     }
     setChecked(false);
     setSentDraft(draft);
-    setTab("answer");
+    setTab("response");
     predictions.predict(request);
     showOutput();
   }
@@ -90,7 +90,7 @@ export function Playground({ model }: PlaygroundProps) {
       <div ref={output} className="flex min-h-0 min-w-0 flex-col">
         <Card className="flex min-h-0 flex-1 flex-col">
           <Tabs
-            label="Prompt, answer and code"
+            label="Prompt, response and code"
             isFull
             value={tab}
             onChange={(next) => setTab(next)}
@@ -101,19 +101,22 @@ export function Playground({ model }: PlaygroundProps) {
                 content: <PromptTab request={shownRequest} model={model} />,
               },
               {
-                value: "answer",
-                label: predictions.answers.length > 1 ? `Answers (${predictions.answers.length})` : "Answer",
+                value: "response",
+                label:
+                  predictions.responses.length > 1
+                    ? `Responses (${predictions.responses.length})`
+                    : "Response",
                 content: (
-                  <AnswerTab {...predictions} onRetry={predict} onCancel={cancel}>
-                    {(answer) => (
-                      <EvaluateAnswer
-                        answer={answer}
+                  <ResponseTab {...predictions} onRetry={predict} onCancel={cancel}>
+                    {(response) => (
+                      <EvaluateResponse
+                        response={response}
                         evaluations={evaluations}
                         goldAnswer={draft.goldAnswer}
                         onGoldAnswer={(goldAnswer) => drafting.change({ goldAnswer })}
                       />
                     )}
-                  </AnswerTab>
+                  </ResponseTab>
                 ),
               },
               {

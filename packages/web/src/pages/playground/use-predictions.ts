@@ -2,10 +2,10 @@ import { composePrompt } from "@presage/contract/compose-prompt";
 import type { Prediction, PromptMessage, WorldModelRequest } from "@presage/sdk";
 import { usePredict } from "../../data/predictions.ts";
 import { useTabState } from "../../data/use-tab-state.ts";
-import { readTiming, type Timing } from "./answer/read-timing.ts";
+import { readTiming, type Timing } from "./response/read-timing.ts";
 
 /** A prediction and the request that it was made from. */
-export interface Answer {
+export interface ModelResponse {
   /** Counts up from 1. */
   number: number;
   at: string;
@@ -16,14 +16,14 @@ export interface Answer {
   requestId: string | undefined;
 }
 
-const maxAnswers = 20;
-const noAnswers: readonly Answer[] = [];
+const maxResponses = 20;
+const noResponses: readonly ModelResponse[] = [];
 
-/** Requests predictions, one at a time, and remembers the answers until the tab is reloaded. */
+/** Requests predictions, one at a time, and remembers the responses until the tab is reloaded. */
 export function usePredictions() {
-  const [answers, changeAnswers] = useTabState("playground answers", noAnswers);
+  const [responses, changeResponses] = useTabState("playground responses", noResponses);
   const { mutate, isPending, error, submittedAt, cancel } = usePredict((prediction, headers, request) => {
-    const answer = {
+    const response = {
       at: new Date().toISOString(),
       request,
       messages: composePrompt(request.context, request.interaction),
@@ -31,16 +31,16 @@ export function usePredictions() {
       timing: readTiming(headers.get("server-timing")),
       requestId: headers.get("x-request-id") ?? undefined,
     };
-    changeAnswers((earlier) => {
+    changeResponses((earlier) => {
       const number = (earlier[0]?.number ?? 0) + 1;
-      return [{ number, ...answer }, ...earlier].slice(0, maxAnswers);
+      return [{ number, ...response }, ...earlier].slice(0, maxResponses);
     });
   });
   const wasCancelled = error instanceof DOMException && error.name === "AbortError";
 
   return {
     /** Newest first. */
-    answers,
+    responses,
     isPending,
     startedAtMs: submittedAt,
     error: wasCancelled ? null : error,

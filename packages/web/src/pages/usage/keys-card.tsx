@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { apiKeysQuery } from "../../data/api-keys.ts";
-import { groupByStep, sumUsage, type UsageFigures } from "../../data/usage-figures.ts";
+import { groupByStep, sumUsage, type UsageFigures } from "../../data/figures/usage-figures.ts";
 import { usePresage } from "../../data/use-presage.ts";
 import { Badge } from "../../ui/badge.tsx";
 import { Card } from "../../ui/card.tsx";
@@ -30,7 +30,7 @@ export function KeysCard({ keys, all, stepStarts }: KeysCardProps) {
         <thead>
           <tr className="border-b border-line">
             <HeaderCell>Key</HeaderCell>
-            <HeaderCell>Requests over time</HeaderCell>
+            <HeaderCell className="max-md:hidden">Requests over time</HeaderCell>
             <UsageHeaderCells />
           </tr>
         </thead>
@@ -40,7 +40,7 @@ export function KeysCard({ keys, all, stepStarts }: KeysCardProps) {
               <RowHeader>
                 <KeyName usage={usage} isExpired={usage.keyId !== null && expired.has(usage.keyId)} />
               </RowHeader>
-              <Cell>
+              <Cell className="max-md:hidden">
                 <Sparkline values={countBySteps(usage, stepStarts)} />
               </Cell>
               <UsageCells figures={usage} all={all} />
@@ -51,7 +51,7 @@ export function KeysCard({ keys, all, stepStarts }: KeysCardProps) {
           <tfoot>
             <tr className="border-t border-line-strong font-medium">
               <RowHeader className="font-medium">All</RowHeader>
-              <Cell />
+              <Cell className="max-md:hidden" />
               <UsageCells figures={all} all={all} />
             </tr>
           </tfoot>
@@ -63,7 +63,7 @@ export function KeysCard({ keys, all, stepStarts }: KeysCardProps) {
 
 function KeyName({ usage: { key, keyId, name }, isExpired }: { usage: UsageOfKey; isExpired: boolean }) {
   return (
-    <span className="flex w-44 min-w-0 md:w-64 flex-col">
+    <span className="flex w-36 min-w-0 flex-col md:w-64">
       <span className="flex min-w-0 items-center gap-2">
         <span className="truncate font-medium" title={name}>
           {name}

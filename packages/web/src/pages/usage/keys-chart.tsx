@@ -1,7 +1,7 @@
 import type { UsageResponse, UsageRow } from "@presage/sdk";
 import { useState } from "react";
-import { stepStartsMs } from "../../data/period.ts";
-import { countTokens, groupByStep, sumUsage, type UsageFigures } from "../../data/usage-figures.ts";
+import { stepStartsMs } from "../../data/figures/period.ts";
+import { countTokens, groupByStep, sumUsage, type UsageFigures } from "../../data/figures/usage-figures.ts";
 import { formatCount, formatShortCount } from "../../format/format-number.ts";
 import { Card } from "../../ui/card.tsx";
 import type { ChartPoint, ChartSeries } from "../../ui/charts/chart-series.ts";

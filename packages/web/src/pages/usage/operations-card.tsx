@@ -1,5 +1,5 @@
 import type { UsageOperation, UsageRow } from "@presage/sdk";
-import { sumUsage, type UsageFigures } from "../../data/usage-figures.ts";
+import { sumUsage, type UsageFigures } from "../../data/figures/usage-figures.ts";
 import { operationLabels } from "../../format/usage-labels.ts";
 import { Card } from "../../ui/card.tsx";
 import { HeaderCell, RowHeader, Table } from "../../ui/table.tsx";

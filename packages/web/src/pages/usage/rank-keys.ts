@@ -1,5 +1,5 @@
 import type { UsageKey, UsageRow } from "@presage/sdk";
-import { sumUsage, type UsageFigures } from "../../data/usage-figures.ts";
+import { sumUsage, type UsageFigures } from "../../data/figures/usage-figures.ts";
 
 export interface UsageOfKey extends UsageFigures {
   /** Null: the dashboard. */

@@ -1,4 +1,4 @@
-import { countTokens, shareOf, type UsageFigures } from "../../data/usage-figures.ts";
+import { countTokens, shareOf, type UsageFigures } from "../../data/figures/usage-figures.ts";
 import { formatCount, formatShare } from "../../format/format-number.ts";
 import { Cell, HeaderCell } from "../../ui/table.tsx";
 

@@ -1,6 +1,6 @@
 import type { UsageFailure, UsageResponse } from "@presage/sdk";
 import { stringify } from "csv-stringify/browser/esm/sync";
-import { countFailures } from "../../data/usage-figures.ts";
+import { countFailures } from "../../data/figures/usage-figures.ts";
 import { failureLabels } from "../../format/usage-labels.ts";
 
 const reasons = Object.keys(failureLabels) as UsageFailure[];

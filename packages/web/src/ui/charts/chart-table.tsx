@@ -1,4 +1,4 @@
-import type { Step } from "../../data/period.ts";
+import type { Step } from "../../data/figures/period.ts";
 import { ScrollRegion } from "../scroll-region.tsx";
 import { type ChartPoint, type ChartSeries, formatChartValue } from "./chart-series.ts";
 import { formatStep } from "./format-step.ts";
@@ -14,7 +14,7 @@ interface ChartTableProps {
 /** The chart's values as a table, newest first. */
 export function ChartTable({ label, step, series, points, format }: ChartTableProps) {
   return (
-    <ScrollRegion label={`${label}, as a table`} className="relative h-full overflow-auto text-xs">
+    <ScrollRegion label={`${label}, as a table`} className="h-full overflow-auto text-xs">
       <table className="w-full tabular-nums">
         <thead className="sticky top-0 bg-surface">
           <tr className="text-ink-3">

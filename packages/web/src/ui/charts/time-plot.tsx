@@ -1,5 +1,5 @@
 import { Area, Bar, CartesianGrid, ComposedChart, Line, Tooltip, XAxis, YAxis } from "recharts";
-import type { Step } from "../../data/period.ts";
+import type { Step } from "../../data/figures/period.ts";
 import { type ChartPoint, type ChartSeries, findLonePoints, formatChartValue } from "./chart-series.ts";
 import { ChartSwatch } from "./chart-swatch.tsx";
 import { formatStep, formatStepShort } from "./format-step.ts";

@@ -11,10 +11,10 @@ function compare(before: string, gold: string, output: string) {
 // Each figure is counted by hand: 2 · right / (2 · right + missed + wrong).
 test.each<[string, string, string, string, number]>([
   ["the gold answer itself", "a b c", "a x c", "a x c", 1],
-  ["nothing changed, nothing told", "a b", "a b", "a b", 1],
-  ["nothing changed, something told", "a b", "a b", "a x", 0],
+  ["nothing changed, nothing described", "a b", "a b", "a b", 1],
+  ["nothing changed, something described", "a b", "a b", "a x", 0],
   ["a copy of the state before", "a b c", "a x c", "a b c", 0],
-  ["one of two changes, the other not told", "a b c", "x y c", "x b c", 2 / 3],
+  ["one of two changes, the other not described", "a b c", "x y c", "x b c", 2 / 3],
   ["one of two changes, the other wrong", "a b c", "x y c", "x z c", 2 / 4],
   ["everything replaced, by something else", "a b c d e", "x", "z", 0],
   ["a line was added, one that should be removed is still there", "a b", "a x", "a b x", 2 / 3],
@@ -22,7 +22,7 @@ test.each<[string, string, string, string, number]>([
   ["a line went, and nothing came", "a b", "a", "a", 1],
   ["one of two lines went", "a b c", "a", "a b", 2 / 3],
   ["a line that was there twice is there once", "a a", "a", "a", 1],
-  ["a line came twice, told once", "a", "a x x", "a x", 2 / 3],
+  ["a line came twice, described once", "a", "a x x", "a x", 2 / 3],
   ["an empty output", "a b", "a x", "", 0],
   ["from nothing", "", "x y", "x y", 1],
 ])("%s", (_, before, gold, output, score) => {

@@ -1,6 +1,7 @@
+import { notJson } from "../json/not-json.ts";
 import { isContainer, readExactJson } from "../json/read-json.ts";
 import { countItems, type Multiset } from "../text/multiset.ts";
-import { plainOutput } from "../text/plain-output.ts";
+import { plainOutput, plainRange } from "../text/plain-output.ts";
 import type { States } from "./compare-changes.ts";
 import { jsonFields } from "./json-fields.ts";
 import { textLines } from "./text-lines.ts";
@@ -13,8 +14,8 @@ export interface StateTexts {
 
 export interface ReadStates extends States {
   comparedAs: "json" | "lines";
-  /** Why the output cannot be compared with a gold answer that is JSON. */
-  outputIssue?: string | undefined;
+  /** Says why the output cannot be compared with a gold answer that is JSON. */
+  outputIssue?: (() => string) | undefined;
 }
 
 const stateMark = /(?:^|\n)State: /;
@@ -38,12 +39,13 @@ export function readStates({ before, gold, output }: StateTexts): ReadStates {
   };
 }
 
-function readFields(text: string): { fields?: Multiset; issue?: string } {
-  const { value, issue } = readExactJson(plainOutput(text));
-  if (issue !== undefined) return { issue: issue.reason };
+function readFields(text: string): { fields?: Multiset; issue?: () => string } {
+  const range = plainRange(text);
+  const { value, issue } = readExactJson(text.slice(...range));
+  if (issue !== undefined) return { issue: () => notJson(text, issue, range).explain() };
   return isContainer(value)
     ? { fields: countItems(jsonFields(value)) }
-    : { issue: "it is neither an object nor a list" };
+    : { issue: () => "The output is neither a JSON object nor a list, and the gold answer is one." };
 }
 
 function linesOf(text: string): Multiset {

@@ -34,6 +34,11 @@ test("a text that has ended is said to have ended", () => {
   );
 });
 
+test("an empty output is said to be empty", () => {
+  expect(describeDifference("", "open", 0)).toBe('The output is empty, but the gold answer has "open".');
+  expect(describeDifference("  ", "open", 0, 2)).toStartWith("The output is empty");
+});
+
 test("long texts are cut, never through a character", () => {
   expect(describeDifference("😀".repeat(100), "x", 0)).toContain(`"${"😀".repeat(40)}…"`);
 });

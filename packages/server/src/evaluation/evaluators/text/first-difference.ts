@@ -17,6 +17,7 @@ export function firstDifference(one: string, other: string): number | undefined 
  * after white space.
  */
 export function describeDifference(output: string, gold: string, at: number, start = 0): string {
+  if (output.length === start) return `The output is empty, but the gold answer ${describeAt(gold, at)}.`;
   const [position] = codePointPositions(output, [[start + at, start + at]]);
   return `The output differs from character ${position?.[0] ?? at} on: it ${describeAt(output, start + at)}, but the gold answer ${describeAt(gold, at)}.`;
 }

@@ -1,15 +1,12 @@
 import { z } from "zod";
 import type { Position } from "../../evaluator-outcome.ts";
-import { plainRange } from "./plain-output.ts";
+import { plainRange, stripTagsSetting } from "./plain-output.ts";
 
 /** A profile's settings for differences that do not count. */
 export const textNormalisation = {
   trim: z.boolean().default(true).meta({ description: "White space at both ends does not count." }),
-  ignore_case: z.boolean().default(false),
-  strip_tags: z
-    .boolean()
-    .default(false)
-    .meta({ description: "Remove `<think>` blocks and unwrap `<tool_response>` first." }),
+  ignore_case: z.boolean().default(false).meta({ description: "Upper and lower case are the same." }),
+  strip_tags: stripTagsSetting(false),
 };
 
 export interface TextNormalisation {

@@ -19,12 +19,26 @@ test.each([
   ["a tool's answer after thought", "<think>x</think>\n<tool_response>[]</tool_response>\n", "[]"],
   ["a tool's answer that was cut off", '<tool_response>{"a":', '{"a":'],
   ["nothing but the tags", "<tool_response></tool_response>", ""],
+  ["text after a tool's answer", '<tool_response>{"a":1}</tool_response>\nI hope this helps.', '{"a":1}'],
+  ["text around a tool's answer", "Here it is: <tool_response>[]</tool_response> Done.", "[]"],
+  ["another answer after the first", "<tool_response>1</tool_response><tool_response>2</tool_response>", "1"],
+  ["an end whose start was in the prompt", '{"a":1}</tool_response>', '{"a":1}'],
+  ["such an end, and text after it", "[]</tool_response>\n<tool_response>{}</tool_response>", "[]"],
+  ["such an end after thought", "<think>x</think>\n[1]\n</tool_response>\n", "\n[1]\n"],
+  ["thought inside the tags", "<tool_response><think>x</think>[]</tool_response>", "[]"],
+  ["a tag in the thought", "<think><tool_response>0</tool_response></think>1", "1"],
+  [
+    "a start tag that the answer speaks of later",
+    "The tag <tool_response> opens an answer.",
+    "The tag <tool_response> opens an answer.",
+  ],
 ])("%s", (_name, text, plain) => {
   expect(plainOutput(text)).toBe(plain);
 });
 
 test("the range points at the plain part, even if the same text stands in the thought", () => {
   expect(plainRange("<think>4</think>4")).toEqual([16, 17]);
+  expect(plainRange("4 <tool_response>4</tool_response> 4")).toEqual([17, 18]);
 });
 
 test.each(["<think>", "</think>", "<think> </think>", "<tool_response>", " </tool_response>", "\n "])(

@@ -1,9 +1,11 @@
+import { splitWords, trimPythonEnd } from "./split-words.ts";
+
 /** ASCII punctuation but the four marks that may belong to a word or a number: `'`, `,`, `-`, `.`. */
 const symbol = /[!-&(-+/:-@[-`{-~]/g;
 
 /** Splits a text as `mteval-v13a` does, the script behind the BLEU scores of WMT and of sacrebleu. */
 export function tokenise13a(text: string): string[] {
-  const line = text
+  const line = trimPythonEnd(text)
     .replaceAll("<skipped>", "")
     .replaceAll("-\n", "")
     .replaceAll("\n", " ")
@@ -12,11 +14,10 @@ export function tokenise13a(text: string): string[] {
     .replaceAll("&amp;", "&")
     .replaceAll("&lt;", "<")
     .replaceAll("&gt;", ">");
-  return ` ${line} `
+  const spaced = ` ${line} `
     .replace(symbol, " $& ")
     .replace(/([^0-9])([.,])/g, "$1 $2 ")
     .replace(/([.,])([^0-9])/g, " $1 $2")
-    .replace(/([0-9])(-)/g, "$1 $2 ")
-    .split(/\s+/)
-    .filter((token) => token !== "");
+    .replace(/([0-9])(-)/g, "$1 $2 ");
+  return splitWords(spaced);
 }

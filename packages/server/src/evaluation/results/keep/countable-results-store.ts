@@ -4,7 +4,7 @@ import type { Micros } from "../../../storage/micros.ts";
 import type { EvaluationResultsTable } from "../../../storage/schema/evaluation-results.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { fromProfileColumns } from "../record/result-rows.ts";
-import type { Countable } from "./count-results.ts";
+import type { Countable } from "./result-counts-store.ts";
 
 export const countableColumns = [
   "id",

@@ -6,10 +6,13 @@ import type { Database } from "../../../storage/schema/tables.ts";
 import type { Store } from "../../../storage/store.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
+import type { NewProject } from "../../projects/create-project.ts";
+import { placeResults } from "../../projects/place-results.ts";
 import type { Sample } from "../../sample.ts";
 import type { ResultMetadata } from "../record/evaluation-record.ts";
 import { selectRowsByRequestKeys } from "../record/stored-results-store.ts";
-import type { ResultWriter } from "./result-writer.ts";
+
+type ImportServices = Pick<EvaluationServices, "store" | "resultWriter" | "keysInFlight">;
 
 /** An external result: only the names of its evaluator and profile are known. */
 export interface ImportedResult {
@@ -17,6 +20,8 @@ export interface ImportedResult {
   profileName: string | undefined;
   sample: Sample;
   metadata: ResultMetadata;
+  /** In place of the metadata's project id. It is created if there is none of this name. */
+  project: NewProject | undefined;
   outcome: Omit<EvaluatorOutcome, "status">;
 }
 
@@ -34,24 +39,21 @@ export interface ImportReceipt {
  * their identity, on any thread and in any batch, and nothing is stored twice.
  */
 export async function importResults(
-  { store, resultWriter, imports }: Pick<EvaluationServices, "store" | "resultWriter" | "imports">,
+  services: ImportServices,
   requester: Requester,
   results: readonly ImportedResult[],
   once: Once | undefined,
 ): Promise<ImportReceipt[]> {
+  const { store, keysInFlight } = services;
   const { accountId } = requester;
-  if (once === undefined) return await writeImported(resultWriter, accountId, results);
+  if (once === undefined) return await writeImported(services, requester, results);
   const name = await nameImport(store, requester, once);
   const keys = results.map((_, index) => `import/${name}/${index}`);
-  const imported = imports.get(name) ?? importUnder(keys).finally(() => imports.delete(name));
-  imports.set(name, imported);
-  return await imported;
-
-  async function importUnder(requestKeys: readonly string[]): Promise<ImportReceipt[]> {
-    const before = await findImported(store.database, accountId, requestKeys);
+  return await keysInFlight.withKeys([`${accountId}/${name}`], requester.signal, async () => {
+    const before = await findImported(store.database, accountId, keys);
     // If a repeated request in another process stored them first, the writer returns those.
-    return before ?? (await writeImported(resultWriter, accountId, results, requestKeys));
-  }
+    return before ?? (await writeImported(services, requester, results, keys));
+  });
 }
 
 async function nameImport(store: Store, requester: Requester, once: Once): Promise<string> {
@@ -67,21 +69,27 @@ async function nameImport(store: Store, requester: Requester, once: Once): Promi
 }
 
 async function writeImported(
-  resultWriter: ResultWriter,
-  accountId: string,
+  services: ImportServices,
+  requester: Requester,
   results: readonly ImportedResult[],
   requestKeys: readonly string[] = [],
 ): Promise<ImportReceipt[]> {
-  const stored = await resultWriter.write(
+  const wanted = results.map(({ metadata: { projectId, experimentId }, project }) => ({
+    projectId,
+    project,
+    experimentId,
+  }));
+  const placements = await placeResults(services, requester, wanted);
+  const stored = await services.resultWriter.write(
     results.map(({ evaluatorId, profileName, sample, metadata, outcome }, index) => ({
-      accountId,
+      accountId: requester.accountId,
       evaluatorId,
       requestKey: requestKeys[index],
       profile: profileName === undefined ? undefined : { name: profileName },
       explainStrategy: outcome.explanation === undefined ? "never" : "always",
       isExternal: true,
       sample,
-      metadata,
+      metadata: { ...metadata, ...placements[index] },
       outcome: { ...outcome, status: "success" },
     })),
   );

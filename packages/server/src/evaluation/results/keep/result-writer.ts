@@ -11,13 +11,7 @@ const maxBatchBytes = 8_000_000;
 /** The most results that wait for their commit; beyond it, the store is too slow for the load. */
 const maxWaiting = 20_000;
 
-export interface ResultWriter {
-  /**
-   * Returns once the results are on disk. Those of one call are stored together or not at all. If another result already has a
-   * record's request key, that result, which is on disk too, is returned in its place.
-   */
-  write(records: readonly EvaluationRecord[]): Promise<StoredResult[]>;
-}
+export type ResultWriter = ReturnType<typeof createResultWriter>;
 
 interface WaitingCall {
   records: readonly EvaluationRecord[];
@@ -26,7 +20,7 @@ interface WaitingCall {
 }
 
 /** Batches calls so that many share one commit: while one batch is written, the next one collects. */
-export function createResultWriter(write: WriteResults): ResultWriter {
+export function createResultWriter(write: WriteResults) {
   let waiting: WaitingCall[] = [];
   let waitingResults = 0;
   let isWriting = false;
@@ -92,7 +86,11 @@ export function createResultWriter(write: WriteResults): ResultWriter {
   }
 
   return {
-    async write(records) {
+    /**
+     * Returns once the results are on disk. Those of one call are stored together or not at all. If another result already has a
+     * record's request key, that result, which is on disk too, is returned in its place.
+     */
+    async write(records: readonly EvaluationRecord[]): Promise<StoredResult[]> {
       if (records.length === 0) return [];
       if (waitingResults + records.length > maxWaiting) {
         throw new ServiceError("overloaded", "Too many results are waiting to be stored. Try again later.", {

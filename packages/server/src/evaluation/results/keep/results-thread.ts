@@ -1,10 +1,10 @@
 import { workerData } from "node:worker_threads";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { serveRequests } from "../../../storage/serve-requests.ts";
 import { openSqliteDatabase } from "../../../storage/sqlite/open-sqlite-database.ts";
+import { serveRequests } from "../../../storage/thread-requests.ts";
 import type { EvaluationRecord } from "../record/evaluation-record.ts";
-import { createWriteInParts } from "./write-in-parts.ts";
 import type { WriteResults, Written } from "./write-results.ts";
+import { createWriteInParts } from "./write-results.ts";
 
 // Runs in a worker: it writes results into an SQLite file, so that only this thread waits for the disk.
 // Opened by the first write: if the file cannot be opened, that write fails, and it is certain that nothing was stored.

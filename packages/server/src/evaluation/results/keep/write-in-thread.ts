@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { isStoreUncertain, storeUncertain } from "../../../storage/store-error.ts";
-import { type ThreadClient, threadClient } from "../../../storage/thread-client.ts";
+import { type ThreadClient, threadClient } from "../../../storage/thread-requests.ts";
 import type { WriteResults, Written } from "./write-results.ts";
 
 export function startResultsWorker(sqlitePath: string): Worker {

@@ -11,6 +11,8 @@ export interface ResultMetadata {
   datasetSampleId?: number | string | undefined;
   runId?: string | undefined;
   runProjectId?: string | undefined;
+  projectId?: string | undefined;
+  experimentId?: string | undefined;
   evaluatedModel?: EvaluatedModel | undefined;
 }
 

@@ -1,3 +1,5 @@
+import { clusterIdOf, trajectoryTag } from "../../../storage/cluster-id.ts";
+import { sampleKey } from "../../../storage/sample-key.ts";
 import type {
   EvaluationPayloadsTable,
   EvaluationResultsTable,
@@ -5,7 +7,7 @@ import type {
 } from "../../../storage/schema/evaluation-results.ts";
 import { toFlag } from "../../../storage/schema/flag.ts";
 import type { EvaluatorOutcome } from "../../evaluator-outcome.ts";
-import type { EvaluatedModel, StoredResult } from "./evaluation-record.ts";
+import type { EvaluatedModel, ResultMetadata, StoredResult } from "./evaluation-record.ts";
 
 /** Scores are counted and looked up rounded to thousandths. */
 export function toThousandths(score: number): number {
@@ -14,6 +16,11 @@ export function toThousandths(score: number): number {
 
 export function fromThousandths(thousandths: number | null): number | null {
   return thousandths === null ? null : thousandths / 1000;
+}
+
+/** The cluster of a result with this metadata. */
+export function clusterOf(metadata: ResultMetadata): number | null {
+  return clusterIdOf({ ...metadata, trajectoryId: metadata.tags?.[trajectoryTag] });
 }
 
 export function toResultRow({ id, createdAt, ...record }: StoredResult): EvaluationResultsTable {
@@ -34,6 +41,9 @@ export function toResultRow({ id, createdAt, ...record }: StoredResult): Evaluat
     explain_strategy: record.explainStrategy,
     dataset_id: metadata.datasetId ?? null,
     run_id: metadata.runId ?? null,
+    project_id: metadata.projectId ?? null,
+    experiment_id: metadata.experimentId ?? null,
+    sample_key: metadata.datasetSampleId === undefined ? null : sampleKey(metadata.datasetSampleId),
     is_external: toFlag(record.isExternal),
     pass,
     score,
@@ -41,6 +51,7 @@ export function toResultRow({ id, createdAt, ...record }: StoredResult): Evaluat
     counted_score: score,
     score_mille: score === null ? null : toThousandths(score),
     request_key: record.requestKey ?? null,
+    cluster_id: clusterOf(metadata),
   };
 }
 
@@ -100,6 +111,8 @@ export function fromRows(row: EvaluationResultsTable & EvaluationPayloadsTable):
       datasetSampleId: fromJson<number | string>(row.dataset_sample_id),
       runId: row.run_id ?? undefined,
       runProjectId: row.run_project_id ?? undefined,
+      projectId: row.project_id ?? undefined,
+      experimentId: row.experiment_id ?? undefined,
       evaluatedModel: fromJson<EvaluatedModel>(row.evaluated_model),
     },
     outcome: {

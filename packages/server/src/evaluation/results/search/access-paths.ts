@@ -1,4 +1,5 @@
-import type { EvaluationStatus } from "@presage/contract";
+import type { EvaluationStatus, ExplainStrategy } from "@presage/contract";
+import { sampleKey } from "../../../storage/sample-key.ts";
 import type { EvaluationResultsTable } from "../../../storage/schema/evaluation-results.ts";
 import { toThousandths } from "../record/result-rows.ts";
 import type { SearchFilter } from "./result-filter.ts";
@@ -9,6 +10,7 @@ export type AccessPath =
   | { by: "status"; status: EvaluationStatus }
   | ({ by: "column" } & ColumnMatch)
   | { by: "tag"; name: string; value: string }
+  | { by: "explanation"; isExplained: boolean }
   | { by: "score"; groups: readonly ScoreGroup[] };
 
 /** A part of a filter that is an equality. */
@@ -20,7 +22,10 @@ export interface ColumnMatch {
 /** The equalities of a filter, the usually rarest first. */
 export function columnMatches(filter: Omit<SearchFilter, "status">): ColumnMatch[] {
   const matches: [ColumnMatch["column"], ColumnMatch["value"] | undefined][] = [
+    ["sample_key", filter.datasetSampleId === undefined ? undefined : sampleKey(filter.datasetSampleId)],
     ["run_id", filter.runId],
+    ["experiment_id", filter.experimentId],
+    ["project_id", filter.projectId],
     ["dataset_id", filter.datasetId],
     ["profile_public_id", filter.profilePublicId],
     ["profile_name", filter.profileName],
@@ -44,12 +49,29 @@ export function accessPathsOf(filter: SearchFilter): [AccessPath, ...AccessPath[
   // The indexes of the columns contain successes only.
   if (status !== "success") return [{ by: "status", status }, ...tags];
   const hasScore = filter.minScore !== undefined || filter.maxScore !== undefined;
+  const { isExplained } = filter;
   const [first, ...rest]: AccessPath[] = [
     ...tags,
     ...columnMatches(filter).map((match) => ({ by: "column" as const, ...match })),
+    ...(isExplained === undefined ? [] : [{ by: "explanation" as const, isExplained }]),
     ...(hasScore ? [{ by: "score" as const, groups: scoreGroups(filter.minScore, filter.maxScore) }] : []),
   ];
   return first === undefined ? [{ by: "account" }] : [first, ...rest];
+}
+
+/** Results that are all explained, or all not: their strategy says so, and for some also the evaluator's verdict. */
+export interface ExplanationGroup {
+  strategy: ExplainStrategy;
+  /** Undefined: with any verdict. */
+  pass: boolean | undefined;
+}
+
+export function explanationGroups(isExplained: boolean): ExplanationGroup[] {
+  return [
+    { strategy: isExplained ? "always" : "never", pass: undefined },
+    { strategy: "on-fail", pass: !isExplained },
+    { strategy: "on-success", pass: isExplained },
+  ];
 }
 
 /** The second index of scores has them in steps of this many thousandths (migration 004). */

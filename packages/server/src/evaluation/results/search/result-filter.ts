@@ -4,15 +4,24 @@ import type { Micros } from "../../../storage/micros.ts";
 /** All given filters must match. */
 export interface ResultFilter {
   app?: string | undefined;
+  projectId?: string | undefined;
+  experimentId?: string | undefined;
   evaluatorId?: string | undefined;
+  /** True: only imported results. */
+  isExternal?: true | undefined;
   /** Absent: any status. */
   status?: EvaluationStatus | undefined;
   evaluatorFamily?: string | undefined;
   profileName?: string | undefined;
   profilePublicId?: string | undefined;
+  profileRevision?: number | undefined;
   datasetId?: string | undefined;
+  /** A number and the text of its digits are the same sample. */
+  datasetSampleId?: number | string | undefined;
   runId?: string | undefined;
   explainStrategy?: ExplainStrategy | undefined;
+  /** Only results with an explanation, or only those without one. */
+  isExplained?: boolean | undefined;
   /** All of them must match. */
   tags?: Readonly<Record<string, string>> | undefined;
   /** This and the score's bounds apply to the verdict that counts: the latest correction's, otherwise the evaluator's. */
@@ -34,8 +43,13 @@ export interface SearchFilter extends ResultFilter {
   status: EvaluationStatus;
 }
 
-export interface Page {
-  order: "newest-first" | "oldest-first";
+export type TimeOrder = "newest-first" | "oldest-first";
+
+/** By the ids of their samples, then by their own. Results without a sample's id are left out. */
+export type SampleOrder = "first-sample-first" | "last-sample-first";
+
+export interface SearchPage<Order = TimeOrder> {
+  order: Order;
   limit: number;
   /** Longer texts are cut to this; absent: texts are whole. */
   maxTextCharacters?: number | undefined;

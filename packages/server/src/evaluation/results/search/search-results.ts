@@ -2,18 +2,20 @@ import { type Pieces, readInPieces, refuseLargePage } from "../../../storage/rea
 import type { Requester } from "../../../storage/reader.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
-import { selectIdsAtTimes, selectLastSettled } from "../keep/numbers-store.ts";
+import { selectLastSettled } from "../keep/numbers-store.ts";
 import type { StoredResult } from "../record/evaluation-record.ts";
 import { selectPayloadBytes, selectResults } from "../record/stored-results-store.ts";
-import type { Page, SearchFilter } from "./result-filter.ts";
+import type { SampleOrder, SearchFilter, SearchPage, TimeOrder } from "./result-filter.ts";
+import { selectIdsBySample } from "./sample-order-store.ts";
 import { selectResultIds } from "./search-store.ts";
+import { narrowest, withTimesAsIds } from "./times-as-ids.ts";
 
 /** An account's results of a filter, yet to be read. The next page starts after the last id of this one. */
 export async function searchResults(
   { store }: Pick<EvaluationServices, "store">,
   requester: Requester,
   filter: SearchFilter,
-  page: Page,
+  page: SearchPage<TimeOrder | SampleOrder>,
 ): Promise<Pieces<StoredResult>> {
   const { accountId } = requester;
   const reader = store.reader(requester);
@@ -34,7 +36,7 @@ export async function* exportResults(
   { store }: Pick<EvaluationServices, "store">,
   requester: Requester,
   filter: SearchFilter,
-  order: Page["order"],
+  order: TimeOrder,
 ): AsyncGenerator<StoredResult[], void> {
   const { accountId } = requester;
   const reader = store.reader(requester);
@@ -53,8 +55,14 @@ async function searchIds(
   reader: Database,
   accountId: string,
   filter: SearchFilter,
-  page: Page,
+  { order, limit }: SearchPage<TimeOrder | SampleOrder>,
 ): Promise<number[]> {
+  if (order === "first-sample-first" || order === "last-sample-first") {
+    const { afterId, beforeId, ...rest } = filter;
+    const found = { accountId, filter: await withTimesAsIds(reader, rest), page: { order, limit } };
+    return await selectIdsBySample(reader, { ...found, afterId, beforeId });
+  }
+  const page = { order, limit };
   // In this order: all that follows finds what is settled.
   const settled = await withSettledOnly(reader, filter, page);
   return await selectResultIds(reader, { accountId, filter: await withTimesAsIds(reader, settled), page });
@@ -67,31 +75,10 @@ async function searchIds(
 async function withSettledOnly(
   reader: Database,
   filter: SearchFilter,
-  { order }: Page,
+  { order }: SearchPage,
 ): Promise<SearchFilter> {
   if (filter.afterId === undefined && order === "newest-first") return filter;
   const lastSettled = await selectLastSettled(reader);
   if (lastSettled === undefined) return filter;
   return { ...filter, beforeId: narrowest(Math.min, filter.beforeId, lastSettled + 1) };
-}
-
-/** The indexes are in the order of ids, not of times: times narrow the range of ids, and each result's time is checked. */
-async function withTimesAsIds(reader: Database, filter: SearchFilter): Promise<SearchFilter> {
-  const { createdAfter, createdBefore } = filter;
-  if (createdAfter === undefined && createdBefore === undefined) return filter;
-  const { afterId, beforeId } = await selectIdsAtTimes(reader, createdAfter, createdBefore);
-  return {
-    ...filter,
-    afterId: narrowest(Math.max, filter.afterId, afterId),
-    beforeId: narrowest(Math.min, filter.beforeId, beforeId),
-  };
-}
-
-function narrowest(
-  pick: (a: number, b: number) => number,
-  given: number | undefined,
-  found: number | null,
-): number | undefined {
-  if (given === undefined || found === null) return given ?? found ?? undefined;
-  return pick(given, found);
 }

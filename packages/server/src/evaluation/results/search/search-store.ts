@@ -5,10 +5,12 @@ import {
   accessPathsOf,
   type ColumnMatch,
   columnMatches,
+  explanationGroups,
   type ScoreGroup,
   thousandthsPerStep,
 } from "./access-paths.ts";
-import type { Page, SearchFilter } from "./result-filter.ts";
+import { isInExplanationGroup, otherConditions } from "./conditions.ts";
+import type { SearchFilter, SearchPage } from "./result-filter.ts";
 
 /** How far each access path is counted to find the rarest. That many index entries are read in a millisecond. */
 const maxCounted = 2_000;
@@ -16,15 +18,22 @@ const maxCounted = 2_000;
 type Condition = RawBuilder<unknown>;
 type Id = { id: number };
 
-interface Search {
+export interface Search {
   accountId: string;
   filter: SearchFilter;
-  page: Page;
+  page: SearchPage;
+}
+
+export interface ChosenPath {
+  path: AccessPath;
+  /** How many entries it has, counted up to a bound. */
+  count: number;
 }
 
 /** The ids of an account's results of a filter, a page of them. */
 export async function selectResultIds(reader: Database, search: Search): Promise<number[]> {
-  const path = await choosePath(reader, search);
+  const [onlyPath, ...otherPaths] = accessPathsOf(search.filter);
+  const path = otherPaths.length === 0 ? onlyPath : (await choosePath(reader, search, maxCounted)).path;
   const scans = scansOf(path, search, remainingConditions(path, search));
   const [first] = scans;
   if (first === undefined) return [];
@@ -38,29 +47,33 @@ export async function selectResultIds(reader: Database, search: Search): Promise
  * no table statistics at all). So entries are counted up to a bound, and the path with the fewest is chosen. If several paths are
  * common and their intersection is rare, one of them is still scanned to the end.
  */
-async function choosePath(reader: Database, search: Search): Promise<AccessPath> {
+export async function choosePath(reader: Database, search: Search, upTo: number): Promise<ChosenPath> {
   const paths = accessPathsOf(search.filter);
-  if (paths.length === 1) return paths[0];
-  const page = { ...search.page, limit: maxCounted };
+  const page = { ...search.page, limit: upTo };
   const counts = paths.map((path, index) => {
     const scans = scansOf(path, { ...search, page }, []);
     const count =
       scans.length === 0
         ? sql`0`
-        : sql`(select count(*) from (select id from (${unionOf(scans)}) as walks limit ${maxCounted}) as entries)`;
+        : sql`(select count(*) from (select id from (${unionOf(scans)}) as walks limit ${upTo}) as entries)`;
     return sql`${count} as ${sql.ref(String(index))}`;
   });
   const { rows } = await sql<Record<string, number>>`select ${sql.join(counts)}`.execute(reader);
-  const countOf = (index: number) => rows[0]?.[String(index)] ?? maxCounted;
+  const countOf = (index: number) => rows[0]?.[String(index)] ?? upTo;
   return paths.reduce(
     (best, path, index) => (countOf(index) < best.count ? { path, count: countOf(index) } : best),
     { path: paths[0], count: countOf(0) },
-  ).path;
+  );
 }
 
 /** The index scans that together find the path's results, each in the page's order and at most its length. */
-function scansOf(path: AccessPath, search: Search, remaining: readonly Condition[]): RawBuilder<Id>[] {
+export function scansOf(path: AccessPath, search: Search, remaining: readonly Condition[]): RawBuilder<Id>[] {
   if (path.by === "tag") return [scanTag(path, search, remaining)];
+  if (path.by === "explanation") {
+    return explanationGroups(path.isExplained).map((group) =>
+      scanResults([isInExplanationGroup(group)], search, remaining),
+    );
+  }
   if (path.by === "score") {
     return path.groups.map((group) => {
       const cut = group.isCut ? isBetweenScores(search.filter) : [];
@@ -100,14 +113,14 @@ function scanTag(
   return sql`select tag.result_id as id from evaluation_tags as tag where ${allOf(all)} ${endOf("tag.result_id", page)}`;
 }
 
-function unionOf(scans: readonly RawBuilder<Id>[]): RawBuilder<Id> {
+export function unionOf(scans: readonly RawBuilder<Id>[]): RawBuilder<Id> {
   return sql`${sql.join(
     scans.map((scan) => sql`select id from (${scan}) as walk`),
     sql` union all `,
   )}`;
 }
 
-function endOf(id: string, { order, limit }: Page): Condition {
+function endOf(id: string, { order, limit }: SearchPage): Condition {
   return sql`order by ${sql.ref(id)} ${sql.raw(order === "newest-first" ? "desc" : "asc")} limit ${limit}`;
 }
 
@@ -115,12 +128,12 @@ function endOf(id: string, { order, limit }: Page): Condition {
  * A condition in a shape that no index serves, so that every planner scans the index of the access path. PostgreSQL assumes that half
  * of the rows meet it: by its own estimate of many conditions hardly any would, and it would read and sort the whole path.
  */
-function notIndexable(condition: Condition): Condition {
+export function notIndexable(condition: Condition): Condition {
   return sql`coalesce(${condition}, false)`;
 }
 
 /** The conditions that remain to be checked for each result that the path finds. */
-function remainingConditions(path: AccessPath, { accountId, filter }: Search): Condition[] {
+export function remainingConditions(path: AccessPath, { accountId, filter }: Search): Condition[] {
   const columns = columnMatches(filter).filter(
     ({ column }) => path.by !== "column" || path.column !== column,
   );
@@ -130,6 +143,7 @@ function remainingConditions(path: AccessPath, { accountId, filter }: Search): C
   return [
     ...(path.by === "tag" ? [hasStatus(filter)] : []),
     ...columns.map(isEqual),
+    ...otherConditions(path.by === "explanation" ? { ...filter, isExplained: undefined } : filter),
     ...(path.by === "score" ? [] : isBetweenScores(filter)),
     ...isBetweenTimes(filter),
     ...tags.map(
@@ -144,7 +158,7 @@ function isEqual({ column, value }: ColumnMatch): Condition {
 }
 
 /** Literally as in the conditions of the partial indexes: SQLite compares nothing else. */
-function hasStatus({ status }: SearchFilter): Condition {
+export function hasStatus({ status }: SearchFilter): Condition {
   const literal = sql`result.status = ${sql.lit(status)}`;
   return status === "success" ? literal : sql`${literal} and result.status <> 'success'`;
 }
@@ -172,7 +186,7 @@ function isBetweenTimes({ createdAfter, createdBefore }: SearchFilter): Conditio
   ];
 }
 
-function isWithin(id: string, { afterId, beforeId }: SearchFilter): Condition[] {
+export function isWithin(id: string, { afterId, beforeId }: SearchFilter): Condition[] {
   return [...compare(id, ">", afterId), ...compare(id, "<", beforeId)];
 }
 
@@ -180,6 +194,6 @@ function compare(column: string, operator: ">" | "<" | ">=" | "<=", bound: numbe
   return bound === undefined ? [] : [sql`${sql.ref(column)} ${sql.raw(operator)} ${bound}`];
 }
 
-function allOf(conditions: readonly Condition[]): Condition {
+export function allOf(conditions: readonly Condition[]): Condition {
   return sql.join(conditions, sql` and `);
 }

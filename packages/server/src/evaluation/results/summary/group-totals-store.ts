@@ -1,6 +1,7 @@
 import { type Expression, sql } from "kysely";
 import type { CountedVerdict } from "../../../storage/schema/evaluation-rollup.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
+import { type ClusteredCell, type ClusterTotals, withClusterTotals } from "./cluster-totals-store.ts";
 import type { GroupKey } from "./summary-dimensions.ts";
 
 /** The totals of the results of a group. */
@@ -18,6 +19,19 @@ export interface GroupTotals extends GroupKey {
   p90: number | null;
 }
 
+const totalNames = [
+  "count",
+  "passed",
+  "not_passed",
+  "failed",
+  "scored",
+  "score_sum",
+  "score_sum_of_squares",
+  "p10",
+  "p50",
+  "p90",
+] as const satisfies (keyof GroupTotals)[];
+
 /** Results with the same verdict and the same score in thousandths, or -1 without a score. */
 export interface SummaryCell extends GroupKey {
   verdict: CountedVerdict;
@@ -27,16 +41,22 @@ export interface SummaryCell extends GroupKey {
   score_sum_of_squares: number;
 }
 
+interface WantedTotals {
+  cells: Expression<SummaryCell>;
+  /** Absent: the sums over clusters are null. */
+  clustered?: Expression<ClusteredCell> | undefined;
+  columns: readonly (keyof GroupKey)[];
+  limit: number;
+}
+
 /**
  * The totals of at most `limit` groups of cells. The database adds them up: there may be millions of cells, which would block the main
- * thread.
+ * thread. One statement, so that cells and clusters are of the same state.
  */
 export async function selectGroupTotals(
   reader: Database,
-  cells: Expression<SummaryCell>,
-  columns: readonly (keyof GroupKey)[],
-  limit: number,
-): Promise<GroupTotals[]> {
+  { cells, clustered, columns, limit }: WantedTotals,
+): Promise<(GroupTotals & Partial<ClusterTotals>)[]> {
   const keys = columns.map((column) => sql.ref(column));
   const groupBy = keys.length === 0 ? sql`` : sql`group by ${sql.join(keys)}`;
   const partitionBy = keys.length === 0 ? sql`` : sql`partition by ${sql.join(keys)}`;
@@ -46,7 +66,7 @@ export async function selectGroupTotals(
   const rankAt = (tenths: number) =>
     sql`min(case when scored > 0 and 10 * up_to >= ${sql.lit(tenths)} * scored_in_all then score_mille end)
       as ${sql.ref(`p${tenths}0`)}`;
-  const { rows } = await sql<GroupTotals>`
+  const { rows } = await sql<GroupTotals & Partial<ClusterTotals>>`
     with scores as (
       select ${sql.join([...keys, sql`score_mille`, sql`sum(count) as count`])},
         ${counted("passed", sql`verdict = 'pass'`)},
@@ -62,11 +82,14 @@ export async function selectGroupTotals(
       select scores.*, sum(scored) over (${partitionBy} order by score_mille) as up_to,
         sum(scored) over (${partitionBy}) as scored_in_all
       from scores
-    )
+    ), totals as (
     select ${sql.join([...keys, sql`sum(count) as count`])},
       sum(passed) as passed, sum(not_passed) as not_passed, sum(failed) as failed, sum(scored) as scored,
       sum(score_sum) as score_sum, sum(score_sum_of_squares) as score_sum_of_squares,
       ${sql.join([1, 5, 9].map(rankAt))}
-    from ranked ${groupBy} having count(*) > 0 limit ${limit}`.execute(reader);
+    from ranked ${groupBy} having count(*) > 0 limit ${limit}
+    ) ${clustered === undefined ? sql`select * from totals` : withClusterTotals(clustered, columns, totalNames)}`.execute(
+    reader,
+  );
   return rows;
 }

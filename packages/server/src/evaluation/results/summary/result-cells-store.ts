@@ -1,12 +1,18 @@
+import { EvaluationStatus } from "@presage/contract";
 import { type Expression, type RawBuilder, sql } from "kysely";
 import { microsPerDay } from "../../../storage/micros.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
 import { toThousandths } from "../record/result-rows.ts";
 import { columnMatches } from "../search/access-paths.ts";
+import { otherConditions } from "../search/conditions.ts";
 import type { ResultFilter } from "../search/result-filter.ts";
+import type { ClusteredCell } from "./cluster-totals-store.ts";
 import type { SummaryCell } from "./group-totals-store.ts";
 import type { GroupKey } from "./summary-dimensions.ts";
 
 type Fragment = RawBuilder<unknown>;
+
+const statusesWithoutVerdict = EvaluationStatus.options.filter((status) => status !== "success");
 
 /** How each column of a group is read from a result, so that cells look like those of the rollup. */
 const columnSources: Record<keyof GroupKey, Fragment> = {
@@ -28,13 +34,8 @@ export function resultCells(
   columns: readonly (keyof GroupKey)[],
   tag: string | undefined,
 ): Expression<SummaryCell> {
-  const fields = columns.map((column) => sql`${columnSources[column]} as ${sql.ref(column)}`);
-  const conditions = sql.join(
-    [sql`result.account_id = ${accountId}`, ...filterConditions(accountId, filter)],
-    sql` and `,
-  );
   const resultsOf = (status: Fragment) => sql`select ${sql.join([
-    ...fields,
+    ...groupColumns(columns),
     sql`case when result.status <> 'success' then result.status
       when result.counted_pass is null then 'none'
       when result.counted_pass = 1 then 'pass' else 'fail' end as verdict`,
@@ -45,16 +46,66 @@ export function resultCells(
     sql`coalesce(case when result.counted_score > 1e-150 then result.counted_score * result.counted_score end, 0)
       as score_sum_of_squares`,
   ])}
-    from evaluation_results as result ${tag === undefined ? sql`` : sql`left join tagged on tagged.result_id = result.id`}
-    where ${conditions} and ${status}`;
+    ${fromResults(accountId, filter, tag)} and ${status}`;
   // Literally as in the conditions of the two kinds of partial indexes.
   const verdicts = resultsOf(sql`result.status = 'success'`);
-  const others = resultsOf(sql`result.status <> 'success'`);
+  // Their index has each status in the order of ids, which a range of ids needs.
+  const others = resultsOf(
+    sql`result.status <> 'success' and result.status in (${sql.join(statusesWithoutVerdict)})`,
+  );
   const parts = filter.status === "success" ? [verdicts] : filter.status ? [others] : [verdicts, others];
-  // Found once instead of once for each result.
-  const tagged = sql`with tagged as materialized (
+  return sql<SummaryCell>`(${tagValues(accountId, tag)} ${sql.join(parts, sql` union all `)})`;
+}
+
+/** The results of a filter that have a verdict and are in a cluster, at most `limit` of them, as an unexecuted statement. */
+export function clusteredCells(
+  accountId: string,
+  filter: ResultFilter,
+  columns: readonly (keyof GroupKey)[],
+  tag: string | undefined,
+  limit: number,
+): Expression<ClusteredCell> {
+  const fields = [
+    ...groupColumns(columns),
+    sql.ref("result.cluster_id"),
+    sql`result.counted_pass as pass`,
+    sql`result.counted_score as score`,
+  ];
+  return sql<ClusteredCell>`(${tagValues(accountId, tag)} select ${sql.join(fields)}
+    ${fromResults(accountId, filter, tag)} and result.status = 'success' and result.cluster_id is not null
+    limit ${limit})`;
+}
+
+/** Whether the account has results in clusters, of one evaluator if it is given. */
+export async function hasClusters(
+  reader: Database,
+  accountId: string,
+  evaluatorId: string | undefined,
+): Promise<boolean> {
+  const ofEvaluator = evaluatorId === undefined ? sql`` : sql`and evaluator_id = ${evaluatorId}`;
+  const { rows } = await sql`select id from evaluation_results
+    where account_id = ${accountId} ${ofEvaluator} and status = 'success' and cluster_id is not null
+    -- Otherwise PostgreSQL may read the table until it meets one.
+    order by evaluator_id, id limit 1`.execute(reader);
+  return rows.length > 0;
+}
+
+function groupColumns(columns: readonly (keyof GroupKey)[]): Fragment[] {
+  return columns.map((column) => sql`${columnSources[column]} as ${sql.ref(column)}`);
+}
+
+function fromResults(accountId: string, filter: ResultFilter, tag: string | undefined): Fragment {
+  const conditions = [sql`result.account_id = ${accountId}`, ...filterConditions(accountId, filter)];
+  return sql`from evaluation_results as result
+    ${tag === undefined ? sql`` : sql`left join tagged on tagged.result_id = result.id`}
+    where ${sql.join(conditions, sql` and `)}`;
+}
+
+/** The values of the tag to group by, found once instead of once for each result. */
+function tagValues(accountId: string, tag: string | undefined): Fragment {
+  if (tag === undefined) return sql``;
+  return sql`with tagged as materialized (
     select result_id, value from evaluation_tags where account_id = ${accountId} and name = ${tag})`;
-  return sql<SummaryCell>`(${tag === undefined ? sql`` : tagged} ${sql.join(parts, sql` union all `)})`;
 }
 
 function filterConditions(accountId: string, filter: ResultFilter): Fragment[] {
@@ -73,6 +124,7 @@ function filterConditions(accountId: string, filter: ResultFilter): Fragment[] {
   return [
     ...(filter.status === undefined ? [] : [sql`result.status = ${filter.status}`]),
     ...columnMatches(filter).map(({ column, value }) => sql`${sql.ref(`result.${column}`)} = ${value}`),
+    ...otherConditions(filter),
     ...bounds.flatMap(([column, operator, value]) =>
       value === undefined ? [] : [sql`${sql.ref(`result.${column}`)} ${operator} ${value}`],
     ),

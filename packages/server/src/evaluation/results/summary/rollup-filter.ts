@@ -2,19 +2,23 @@ import { type Micros, microsPerDay, microsPerMs } from "../../../storage/micros.
 import type { ResultFilter } from "../search/result-filter.ts";
 import type { Dimension } from "./summary-dimensions.ts";
 
+/** The rollup has a column for these, and for no filter that is added later. */
+const rollupNames = [
+  "app",
+  "evaluatorId",
+  "isExternal",
+  "evaluatorFamily",
+  "profileName",
+  "profilePublicId",
+  "profileRevision",
+  "runId",
+  "pass",
+  "status",
+] as const satisfies (keyof ResultFilter)[];
+const rollupFields: ReadonlySet<string> = new Set(rollupNames);
+
 /** A filter that the rollup can answer. */
-export interface RollupFilter
-  extends Pick<
-    ResultFilter,
-    | "app"
-    | "evaluatorId"
-    | "evaluatorFamily"
-    | "profileName"
-    | "profilePublicId"
-    | "runId"
-    | "pass"
-    | "status"
-  > {
+export interface RollupFilter extends Pick<ResultFilter, (typeof rollupNames)[number]> {
   /** The first day, in days since 1970-01-01 UTC. */
   fromDay?: number;
   /** The day after the last. */
@@ -28,28 +32,14 @@ export function toRollupFilter(
   filter: ResultFilter,
   dimensions: readonly Dimension[],
 ): RollupFilter | undefined {
-  const {
-    app,
-    evaluatorId,
-    evaluatorFamily,
-    profileName,
-    profilePublicId,
-    runId,
-    pass,
-    status,
-    createdAfter,
-    createdBefore,
-    tags,
-    // The rollup has no column for these, nor for any filter that is added later.
-    ...others
-  } = filter;
-  const isOther = Object.values(others).some((value) => value !== undefined);
+  const { createdAfter, createdBefore, tags, ...others } = filter;
+  const isOther = Object.entries(others).some(
+    ([name, value]) => value !== undefined && !rollupFields.has(name),
+  );
   if (isOther || Object.keys(tags ?? {}).length > 0 || dimensions.includes("tag")) return undefined;
   const from = createdAfter === undefined ? {} : daysAfter(createdAfter);
   const until = createdBefore === undefined ? {} : daysBefore(createdBefore);
-  if (from === undefined || until === undefined) return undefined;
-  const columns = { app, evaluatorId, evaluatorFamily, profileName, profilePublicId, runId, pass, status };
-  return { ...columns, ...from, ...until };
+  return from === undefined || until === undefined ? undefined : { ...others, ...from, ...until };
 }
 
 /** Results are stored at whole milliseconds. */

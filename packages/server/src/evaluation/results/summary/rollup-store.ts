@@ -23,7 +23,10 @@ export function rollupCells(
     ["evaluator_family", filter.evaluatorFamily],
     ["profile_name", filter.profileName],
     ["profile_public_id", filter.profilePublicId],
+    ["profile_revision", filter.profileRevision],
     ["run_id", filter.runId],
+    // Only imported results have no family.
+    ["evaluator_family", filter.isExternal && ""],
   ] as const;
   const verdicts = verdictsOf(filter);
   const cellsOf = (table: CountsTable) => {

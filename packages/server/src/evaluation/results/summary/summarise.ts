@@ -1,8 +1,9 @@
 import type { Requester } from "../../../storage/reader.ts";
 import type { EvaluationServices } from "../../evaluation-services.ts";
 import type { ResultFilter } from "../search/result-filter.ts";
+import { withTimesAsIds } from "../search/times-as-ids.ts";
 import { selectGroupTotals } from "./group-totals-store.ts";
-import { resultCells } from "./result-cells-store.ts";
+import { clusteredCells, hasClusters, resultCells } from "./result-cells-store.ts";
 import { toRollupFilter } from "./rollup-filter.ts";
 import { hasResultAt, rollupCells } from "./rollup-store.ts";
 import { columnsOf, type Dimension, type GroupKey } from "./summary-dimensions.ts";
@@ -10,12 +11,16 @@ import { type SummaryGroup, toSummaryGroups } from "./summary-group.ts";
 
 /** A response of 4 MB, and more than anyone reads or draws. */
 const maxGroups = 10_000;
+/** Results in clusters are read one by one for the intervals, which takes seconds for this many. */
+const maxClusteredResults = 2_000_000;
 
 export interface WantedSummary {
   filter: ResultFilter;
   dimensions: readonly Dimension[];
   /** The name of the tag to group by, with the dimension `tag`. */
   tag?: string | undefined;
+  /** Without them no result is read for a filter that the rollup answers. */
+  hasIntervals: boolean;
 }
 
 export interface Summary {
@@ -36,7 +41,7 @@ export class TooManyGroupsError extends Error {
 export async function summarise(
   { store }: Pick<EvaluationServices, "store">,
   requester: Requester,
-  { filter, dimensions, tag }: WantedSummary,
+  { filter, dimensions, tag, hasIntervals }: WantedSummary,
 ): Promise<Summary> {
   const { accountId } = requester;
   const reader = store.reader(requester);
@@ -44,6 +49,9 @@ export async function summarise(
   const rollup = toRollupFilter(filter, dimensions);
   const isInRollup =
     rollup !== undefined && (rollup.exceptAt === undefined || !(await hasResultAt(reader, rollup.exceptAt)));
+  const tagToGroupBy = dimensions.includes("tag") ? tag : undefined;
+  const isClustered = hasIntervals && (await hasClusters(reader, accountId, filter.evaluatorId));
+  const ofResults = isInRollup && !isClustered ? filter : await withTimesAsIds(reader, filter);
   const cells = isInRollup
     ? rollupCells(
         reader,
@@ -51,8 +59,15 @@ export async function summarise(
         rollup,
         columns.filter((column) => column !== "tag"),
       )
-    : resultCells(accountId, filter, columns, dimensions.includes("tag") ? tag : undefined);
-  const totals = await selectGroupTotals(reader, cells, columns, maxGroups + 1);
+    : resultCells(accountId, ofResults, columns, tagToGroupBy);
+  const clustered = isClustered
+    ? clusteredCells(accountId, ofResults, columns, tagToGroupBy, maxClusteredResults + 1)
+    : undefined;
+  const totals = await selectGroupTotals(reader, { cells, clustered, columns, limit: maxGroups + 1 });
   if (totals.length > maxGroups) throw new TooManyGroupsError();
-  return { source: isInRollup ? "rollups" : "results", groups: toSummaryGroups(totals, columns) };
+  const clusteredResults = totals.reduce((sum, { clustered_results }) => sum + (clustered_results ?? 0), 0);
+  return {
+    source: isInRollup ? "rollups" : "results",
+    groups: toSummaryGroups(totals, columns, hasIntervals && clusteredResults <= maxClusteredResults),
+  };
 }

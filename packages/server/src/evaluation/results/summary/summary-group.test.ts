@@ -33,6 +33,7 @@ test("failures are counted, but not as fails", () => {
       },
     ],
     [],
+    true,
   );
   expect(group).toMatchObject({ key: {}, count: 200, scored: 158, passed: 15, notPassed: 133, failed: 42 });
   expect(group?.passRate).toBeCloseTo(15 / 148, 12);
@@ -42,7 +43,7 @@ test("failures are counted, but not as fails", () => {
 });
 
 test("a group of failures only has null figures", () => {
-  expect(toSummaryGroups([{ ...nothing, count: 3, failed: 3 }], [])).toEqual([
+  expect(toSummaryGroups([{ ...nothing, count: 3, failed: 3 }], [], true)).toEqual([
     {
       key: {},
       count: 3,
@@ -50,6 +51,8 @@ test("a group of failures only has null figures", () => {
       passed: 0,
       notPassed: 0,
       failed: 3,
+      intervalMethod: "independent",
+      clusters: null,
       passRate: null,
       passRateInterval: null,
       meanScore: null,
@@ -70,6 +73,7 @@ test("groups are sorted by day, then by size, then by name", () => {
       { ...nothing, day: 1, app: "b", count: 5 },
     ],
     ["day", "app"],
+    true,
   );
   expect(groups.map(({ key, count }) => ({ ...key, count }))).toEqual([
     { day: 1, app: "b", count: 5 },

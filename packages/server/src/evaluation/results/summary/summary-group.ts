@@ -1,6 +1,12 @@
+import {
+  type ClusteredMoments,
+  clusteredMeanInterval,
+  clusteredRateInterval,
+} from "../../statistics/clustered-interval.ts";
 import { tInterval } from "../../statistics/t-interval.ts";
 import { wilsonInterval } from "../../statistics/wilson-interval.ts";
 import { fromThousandths } from "../record/result-rows.ts";
+import type { ClusterTotals } from "./cluster-totals-store.ts";
 import type { GroupTotals } from "./group-totals-store.ts";
 import type { GroupKey } from "./summary-dimensions.ts";
 
@@ -18,6 +24,10 @@ export interface SummaryGroup {
   passed: number;
   notPassed: number;
   failed: number;
+  /** How the intervals were made; null: they were not. */
+  intervalMethod: "clustered" | "independent" | null;
+  /** How many clusters the verdicts are in, or the scores where there is no verdict. Null unless the intervals are clustered. */
+  clusters: number | null;
   passRate: number | null;
   passRateInterval: Interval | null;
   meanScore: number | null;
@@ -29,8 +39,9 @@ export interface SummaryGroup {
 
 /** The figures of every group, by day if that is a dimension, then the largest groups first. */
 export function toSummaryGroups(
-  totals: readonly GroupTotals[],
+  totals: readonly (GroupTotals & Partial<ClusterTotals>)[],
   columns: readonly (keyof GroupKey)[],
+  hasIntervals: boolean,
 ): SummaryGroup[] {
   return totals
     .map((group) => ({ name: nameOf(group, columns), group }))
@@ -40,7 +51,7 @@ export function toSummaryGroups(
         b.group.count - a.group.count ||
         (a.name < b.name ? -1 : 1),
     )
-    .map(({ group }) => toSummaryGroup(group, columns));
+    .map(({ group }) => toSummaryGroup(group, columns, hasIntervals));
 }
 
 /** Unique for each group: no stored text contains a NUL. */
@@ -48,10 +59,13 @@ function nameOf(key: GroupKey, columns: readonly (keyof GroupKey)[]): string {
   return columns.map((column) => (key[column] === null ? "\0" : `\0=${key[column]}`)).join("");
 }
 
-function toSummaryGroup(totals: GroupTotals, columns: readonly (keyof GroupKey)[]): SummaryGroup {
+function toSummaryGroup(
+  totals: GroupTotals & Partial<ClusterTotals>,
+  columns: readonly (keyof GroupKey)[],
+  hasIntervals: boolean,
+): SummaryGroup {
   const { count, scored, passed, not_passed: notPassed, failed, score_sum: sum } = totals;
   const judged = passed + notPassed;
-  const scores = { count: scored, sum, sumOfSquares: totals.score_sum_of_squares };
   return {
     key: Object.fromEntries(columns.map((column) => [column, totals[column]])),
     count,
@@ -59,13 +73,71 @@ function toSummaryGroup(totals: GroupTotals, columns: readonly (keyof GroupKey)[
     passed,
     notPassed,
     failed,
+    ...(hasIntervals ? intervalsOf(totals) : noIntervals),
     passRate: judged === 0 ? null : passed / judged,
-    passRateInterval: wilsonInterval(passed, judged),
     meanScore: scored === 0 ? null : sum / scored,
-    meanScoreInterval: withinScores(tInterval(scores)),
     p10: fromThousandths(totals.p10),
     p50: fromThousandths(totals.p50),
     p90: fromThousandths(totals.p90),
+  };
+}
+
+type Intervals = Pick<SummaryGroup, "intervalMethod" | "clusters" | "passRateInterval" | "meanScoreInterval">;
+
+const noIntervals: Intervals = {
+  intervalMethod: null,
+  clusters: null,
+  passRateInterval: null,
+  meanScoreInterval: null,
+};
+
+function intervalsOf(totals: GroupTotals & Partial<ClusterTotals>): Intervals {
+  if (!totals.clustered_results) {
+    const { passed, not_passed, scored, score_sum, score_sum_of_squares } = totals;
+    const scores = { count: scored, sum: score_sum, sumOfSquares: score_sum_of_squares };
+    return {
+      intervalMethod: "independent",
+      clusters: null,
+      passRateInterval: wilsonInterval(passed, passed + not_passed),
+      meanScoreInterval: withinScores(tInterval(scores)),
+    };
+  }
+  const verdicts = momentsOfVerdicts(totals);
+  const scores = momentsOfScores(totals);
+  return {
+    intervalMethod: "clustered",
+    clusters: verdicts.count > 0 ? verdicts.clusters : scores.clusters,
+    passRateInterval: clusteredRateInterval(verdicts),
+    meanScoreInterval: clusteredMeanInterval(scores),
+  };
+}
+
+/** A result without a cluster is one of its own. */
+function momentsOfVerdicts(totals: GroupTotals & Partial<ClusterTotals>): ClusteredMoments {
+  const { passed, not_passed } = totals;
+  const count = passed + not_passed;
+  const alone = count - (totals.judged_in_clusters ?? 0);
+  const aloneAndPassed = passed - (totals.passed_in_clusters ?? 0);
+  return {
+    clusters: (totals.judged_clusters ?? 0) + alone,
+    count,
+    sum: passed,
+    sumSquares: (totals.passed_squares ?? 0) + aloneAndPassed,
+    countSums: (totals.judged_passed ?? 0) + aloneAndPassed,
+    countSquares: (totals.judged_squares ?? 0) + alone,
+  };
+}
+
+function momentsOfScores(totals: GroupTotals & Partial<ClusterTotals>): ClusteredMoments {
+  const { scored: count, score_sum: sum, score_sum_of_squares } = totals;
+  const alone = count - (totals.scored_in_clusters ?? 0);
+  return {
+    clusters: (totals.scored_clusters ?? 0) + alone,
+    count,
+    sum,
+    sumSquares: (totals.score_squares ?? 0) + (score_sum_of_squares - (totals.scores_squared ?? 0)),
+    countSums: (totals.scored_scores ?? 0) + (sum - (totals.score_sum_in_clusters ?? 0)),
+    countSquares: (totals.scored_squares ?? 0) + alone,
   };
 }
 

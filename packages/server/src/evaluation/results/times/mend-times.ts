@@ -7,7 +7,7 @@ import { countErrorFindings } from "../error-findings/count-error-findings.ts";
 import { addErrorFindings } from "../error-findings/error-findings-store.ts";
 import { toCountable } from "../keep/countable-results-store.ts";
 import { foldDeltas, lockFolding } from "../keep/fold-store.ts";
-import { addCounted } from "../keep/rollup-writes-store.ts";
+import { addCounted } from "../keep/result-counts-store.ts";
 import * as future from "./future-results-store.ts";
 
 /** Few enough that no other writer waits long for the transaction. */

@@ -1,6 +1,6 @@
 import { ServiceError } from "../../../errors.ts";
 import { toMicros } from "../../../storage/micros.ts";
-import type { RevisionFilter, TaxonomyRevision } from "../error-taxonomies-store.ts";
+import type { TaxonomyRevision, TaxonomyRevisionFilter } from "../error-taxonomies-store.ts";
 import { agentErrors } from "./agent-errors.ts";
 import { worldModelErrors } from "./world-model-errors.ts";
 
@@ -27,7 +27,7 @@ const taxonomyIds = new Set(revisions.map(({ error_taxonomy_id }) => error_taxon
 /** The built-in revisions that match a filter, regardless of its limit and offset. */
 export function builtInRevisions(
   accountId: string,
-  { revisionId, taxonomyId, taxonomyName, label }: Omit<RevisionFilter, "limit" | "offset">,
+  { revisionId, taxonomyId, taxonomyName, label }: Omit<TaxonomyRevisionFilter, "limit" | "offset">,
 ): TaxonomyRevision[] {
   return revisions
     .filter(

@@ -1,15 +1,8 @@
-import {
-  ApiKeyCreateRequest,
-  ApiKeyListQuery,
-  type ApiKeyListResponse,
-  ApiKeyPath,
-  type ApiKeyResponse,
-} from "@presage/contract";
-import { type ApiKey, selectApiKeys } from "../../../identity/api-keys/api-keys-store.ts";
+import { ApiKeyCreateRequest, ApiKeyListQuery, type ApiKeyListResponse, ApiKeyPath } from "@presage/contract";
+import { selectApiKeys } from "../../../identity/api-keys/api-keys-store.ts";
 import { createApiKey } from "../../../identity/api-keys/create-api-key.ts";
 import { ExpiryError, parseExpiry } from "../../../identity/api-keys/parse-expiry.ts";
 import { revokeApiKey } from "../../../identity/api-keys/revoke-api-key.ts";
-import { toIsoInstant } from "../../../storage/micros.ts";
 import { credentialOf } from "../../pipeline/authenticate.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
@@ -17,6 +10,7 @@ import { readBody, readOnce, readPath, readQuery } from "../../request/read-requ
 import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
+import { toApiKeyResponse } from "./api-key-response.ts";
 
 export function apiKeyRoutes(services: Services): Route[] {
   const { store, sessionCookie, settings } = services;
@@ -28,7 +22,7 @@ export function apiKeyRoutes(services: Services): Route[] {
         call.caller.userId,
         page,
       );
-      const response: ApiKeyListResponse = { data: rows.map(toResponse), next: toCursor(next) };
+      const response: ApiKeyListResponse = { data: rows.map(toApiKeyResponse), next: toCursor(next) };
       return Response.json(response);
     }),
     withCaller("POST", "/v1/api-keys", async (call) => {
@@ -38,13 +32,13 @@ export function apiKeyRoutes(services: Services): Route[] {
       const once = readOnce(call, "create API key", body);
       const credential = credentialOf(request.headers, sessionCookie);
       const changer = { caller, signal: request.signal, credential };
-      const { key, ...apiKey } = await createApiKey(services, changer, newKey, once);
-      return Response.json({ ...toResponse(apiKey), key }, { status: 201 });
+      const { key, ...apiKey } = await createApiKey(services.identity, changer, newKey, once);
+      return Response.json({ ...toApiKeyResponse(apiKey), key }, { status: 201 });
     }),
     withCaller("DELETE", "/v1/api-keys/:key_id", async (call) => {
       const { key_id } = readPath(call, ApiKeyPath);
       const changer = { caller: call.caller, signal: call.request.signal };
-      await revokeApiKey(services, changer, key_id.toLowerCase());
+      await revokeApiKey(services.identity, changer, key_id.toLowerCase());
       return new Response(null, { status: 204 });
     }),
   ];
@@ -61,15 +55,4 @@ function readExpiry(text: string | null | undefined): Date | null {
       : { type: "datetime_parsing", msg: "Input should be a valid datetime", ctx: { error: error.message } };
     throw new InvalidRequestError([{ ...issue, loc: ["body", "expires_at"], input: text }]);
   }
-}
-
-function toResponse({ created_at, expires_at, revoked_at, last_used_at, ...rest }: ApiKey): ApiKeyResponse {
-  const orNull = (micros: number | null) => (micros === null ? null : toIsoInstant(micros));
-  return {
-    ...rest,
-    created_at: toIsoInstant(created_at),
-    expires_at: orNull(expires_at),
-    revoked_at: orNull(revoked_at),
-    last_used_at: orNull(last_used_at),
-  };
 }

@@ -4,11 +4,12 @@ import {
   ApiKeyListQuery,
   ApiKeyListResponse,
   ApiKeyPath,
-  ErrorResponse,
+  type ApiKeyResponse,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
   body,
+  errorResponse,
   idempotencyHeader,
   invalidRequest,
   operation,
@@ -18,26 +19,46 @@ import {
   unavailable,
 } from "../docs/describe.ts";
 
+const exampleKey: ApiKeyResponse = {
+  id: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
+  name: "training cluster",
+  prefix: "psg_lQSp",
+  last_four: "6sTQ",
+  created_at: "2026-11-22T03:46:47.926Z",
+  expires_at: "2035-01-01T00:00:00.000Z",
+  revoked_at: null,
+  last_used_at: null,
+};
+
 export const apiKeyPaths: ZodOpenApiPathsObject = {
   "/v1/api-keys": {
     get: operation("listApiKeys", "dashboard", "List the calling user's keys", {
+      description: "Lists the calling user's keys without their secrets, revoked and expired ones included.",
       requestParams: { query: ApiKeyListQuery },
       responses: {
-        "200": response("The keys, newest first", ApiKeyListResponse),
+        "200": response("The keys, newest first", ApiKeyListResponse, { data: [exampleKey], next: null }),
         ...unauthorized,
         ...invalidRequest,
         ...unavailable,
       },
     }),
     post: operation("createApiKey", "dashboard", "Create a key", {
+      description:
+        "Creates a key that acts as the calling user. The response is the only one with the full key, so keep it. A user can have 1,000 active keys.",
       requestParams: { header: idempotencyHeader },
-      requestBody: body(ApiKeyCreateRequest),
+      requestBody: body(ApiKeyCreateRequest, {
+        name: exampleKey.name,
+        expires_at: "2035-01-01T00:00:00Z",
+      }),
       responses: {
-        "201": response("The key; it is shown only once", ApiKeyCreateResponse),
+        "201": response("The key; it is shown only once", ApiKeyCreateResponse, {
+          ...exampleKey,
+          key: "psg_lQSp…6sTQ",
+        }),
         ...unauthorized,
-        "409": response(
+        "409": errorResponse(
           "The user already has 1,000 active keys, or created a key under this Idempotency-Key with another key or session",
-          ErrorResponse,
+          "A user can have 1000 active API keys. Revoke one that is no longer needed, and try again.",
         ),
         ...tooLarge,
         ...invalidRequest,
@@ -47,11 +68,13 @@ export const apiKeyPaths: ZodOpenApiPathsObject = {
   },
   "/v1/api-keys/{key_id}": {
     delete: operation("revokeApiKey", "dashboard", "Revoke a key", {
+      description:
+        "Revokes one of the calling user's keys permanently. Requests with it are refused from now on.",
       requestParams: { path: ApiKeyPath },
       responses: {
         "204": { description: "The key is revoked; revoking a revoked key changes nothing" },
         ...unauthorized,
-        "404": response("The user has no such key", ErrorResponse),
+        "404": errorResponse("The user has no such key", "There is no such API key."),
         ...invalidRequest,
         ...unavailable,
       },

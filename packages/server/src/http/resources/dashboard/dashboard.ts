@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import Negotiator from "negotiator";
 import { ServiceError } from "../../../errors.ts";
-import { open, page, type Route } from "../../pipeline/route.ts";
+import { openFile, page, type Route } from "../../pipeline/route.ts";
 import type { Settings } from "../../services.ts";
 
 /** Every address of the dashboard's router, which chooses what to show in the browser. */
@@ -66,7 +66,7 @@ export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashbo
         return new Response(html, { headers });
       }),
     ),
-    open("GET", "/assets/:name", async ({ request }) => {
+    openFile("/assets/:name", async ({ request }) => {
       const name = request.params?.name ?? "";
       const contentType = contentTypes[name.split(".").at(-1) ?? ""];
       // The build's names have no slash and no second dot, so none leads out of the folder.

@@ -6,16 +6,35 @@ import type {
   ZodOpenApiResponsesObject,
 } from "zod-openapi";
 
-const json = (schema: z.ZodType) => ({ "application/json": { schema } });
+type Input<Schema extends z.ZodType> = z.input<Schema>;
 
-/** A response with a JSON body of this shape. */
-export function response(description: string, schema: z.ZodType) {
-  return { description, content: json(schema) };
+/** JSON of this shape, and an example of it. The compiler and the tests check that it has the shape. */
+function json<Schema extends z.ZodType>(schema: Schema, example: Input<Schema>) {
+  return { "application/json": { schema, example } };
 }
 
-/** A required request body of this shape. */
-export function body(schema: z.ZodType) {
-  return { required: true, content: json(schema) };
+/** A response with a JSON body of this shape. */
+export function response<Schema extends z.ZodType>(
+  description: string,
+  schema: Schema,
+  example: Input<Schema>,
+) {
+  return { description, content: json(schema, example) };
+}
+
+/** The response to a request that failed. `detail` is an example of what it says. */
+export function errorResponse(description: string, detail: string, more: Partial<ErrorResponse> = {}) {
+  return response(description, ErrorResponse, { detail, ...more });
+}
+
+/** A required request body of this shape. The example can be sent as it is. */
+export function body<Schema extends z.ZodType>(schema: Schema, example: Input<Schema>) {
+  return { required: true, content: json(schema, example) };
+}
+
+/** An optional request body of this shape. */
+export function optionalBody<Schema extends z.ZodType>(schema: Schema, example: Input<Schema>) {
+  return { required: false, content: json(schema, example) };
 }
 
 /** A query. Marks the parameters of deprecated fields as deprecated too, because tools look there. */
@@ -28,11 +47,6 @@ export function query(schema: z.ZodObject): z.ZodObject {
     ];
   });
   return z.object(Object.fromEntries(fields));
-}
-
-/** An optional request body of this shape. */
-export function optionalBody(schema: z.ZodType) {
-  return { required: false, content: json(schema) };
 }
 
 /** The header of operations that create something. */
@@ -61,41 +75,62 @@ export function withDeprecation({ "401": unauthorizedResponse, ...responses }: Z
 }
 
 export const unauthorized = {
-  "401": response("The key or session is missing, unknown, expired, revoked or ended", ErrorResponse),
+  "401": errorResponse(
+    "The key or session is missing, unknown, expired, revoked or ended",
+    "Authentication required: send an API key or sign in.",
+  ),
 };
 export const invalidRequest = {
-  "422": response("The request is not valid; up to 100 issues are listed", HTTPValidationError),
+  "422": response("The request is not valid; up to 100 issues are listed", HTTPValidationError, {
+    detail: [{ type: "missing", loc: ["body", "name"], msg: "Field required", input: {} }],
+  }),
 };
-export const tooLarge = { "413": response("The request body is too large", ErrorResponse) };
+export const tooLarge = {
+  "413": errorResponse("The request body is too large", "The request body is larger than 1048576 bytes."),
+};
 export const pageTooLarge = {
-  "413": response("The page is larger than 64 MB; use a lower limit", ErrorResponse),
+  "413": errorResponse(
+    "The page is larger than 64 MB; use a lower limit",
+    "The 1000 revisions of this page have 70.1 MB of text; the limit is 64 MB. Use a lower limit.",
+  ),
 };
+
+/** The header that tells clients not to retry by themselves. */
+export function shouldRetryHeader(description: string) {
+  return { "x-should-retry": { description, schema: { type: "string" as const, enum: ["false"] } } };
+}
+
 export const unavailable = {
   "503": {
-    ...response(
+    ...errorResponse(
       "The database is unavailable or the server is out of memory for this request, and nothing was changed; or the database did not confirm a change, which may or may not have been made",
-      ErrorResponse,
+      "The database is unavailable. Try again in a few seconds.",
+      { category: "unavailable" },
     ),
     headers: {
       "Retry-After": {
         description: "Seconds until the request can be retried. Absent if a change was not confirmed.",
         schema: { type: "integer" },
       },
-      "x-should-retry": {
-        description:
-          "`false` if a change was not confirmed: without an `Idempotency-Key`, a retry may make it twice.",
-        schema: { type: "string", enum: ["false"] },
-      },
+      ...shouldRetryHeader(
+        "`false` if a change was not confirmed: without an `Idempotency-Key`, a retry may make it twice.",
+      ),
     },
   },
 } satisfies ZodOpenApiResponsesObject;
 
-type Rest = Omit<ZodOpenApiOperationObject, "operationId" | "tags" | "summary">;
+type Rest = Omit<ZodOpenApiOperationObject, "operationId" | "tags" | "summary"> & {
+  /** What the operation does, in one to four sentences. */
+  description: string;
+};
 
 /** Adds the 403 of every changing operation that needs a caller: a session whose CSRF token is missing or invalid. */
 export function withForbidden(paths: ZodOpenApiPathsObject): ZodOpenApiPathsObject {
   const forbidden = {
-    "403": response("The request uses a session, and its X-CSRF-Token is missing or invalid", ErrorResponse),
+    "403": errorResponse(
+      "The request uses a session, and its X-CSRF-Token is missing or invalid",
+      "Missing or invalid X-CSRF-Token. Reload the page and try again.",
+    ),
   };
   const described = Object.entries(paths).map(([path, { get, ...changing }]) => {
     const changed = Object.entries(changing).map(([method, described]) => [

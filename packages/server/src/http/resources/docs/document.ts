@@ -1,12 +1,15 @@
 import { createDocument } from "zod-openapi";
 import { apiKeyPaths } from "../api-keys/openapi.ts";
 import { appPaths } from "../apps/openapi.ts";
+import { deploymentPaths } from "../deployments/openapi.ts";
 import { evaluatePaths } from "../evaluate/openapi.ts";
 import { evaluatorPaths } from "../evaluators/openapi.ts";
+import { experimentPaths } from "../experiments/openapi.ts";
 import { mePaths } from "../me/openapi.ts";
 import { predictionPaths } from "../predictions/openapi.ts";
 import { probePaths } from "../probes/openapi.ts";
 import { evaluatorProfilePaths } from "../profiles/openapi.ts";
+import { projectPaths } from "../projects/openapi.ts";
 import { evaluationResultPaths } from "../results/openapi.ts";
 import { sessionPaths } from "../sessions/openapi.ts";
 import { errorTaxonomyPaths } from "../taxonomies/openapi.ts";
@@ -46,10 +49,12 @@ export function openApiDocument() {
         description: "The available evaluators, and the apps that have results.",
       },
       { name: "evaluator profiles", description: "Configurations of evaluators, in revisions." },
+      { name: "experiments", description: "Groups of results, in projects." },
       { name: "probes", description: "For load balancers, monitors and people." },
     ],
     paths: withForbidden({
       ...predictionPaths,
+      ...deploymentPaths,
       ...mePaths,
       ...sessionPaths,
       ...apiKeyPaths,
@@ -59,13 +64,24 @@ export function openApiDocument() {
       ...evaluatorPaths,
       ...appPaths,
       ...evaluatorProfilePaths,
+      ...projectPaths,
+      ...experimentPaths,
       ...errorTaxonomyPaths,
       ...probePaths,
     }),
     components: {
       securitySchemes: {
-        apiKey: { type: "apiKey", in: "header", name: "X-API-KEY" },
-        bearer: { type: "http", scheme: "bearer" },
+        apiKey: {
+          type: "apiKey",
+          in: "header",
+          name: "X-API-KEY",
+          description: "A key, as `POST /v1/api-keys` returns it.",
+        },
+        bearer: {
+          type: "http",
+          scheme: "bearer",
+          description: "The same key, where OpenAI's clients send it.",
+        },
         session: {
           type: "apiKey",
           in: "cookie",

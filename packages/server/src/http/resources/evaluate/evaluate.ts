@@ -30,22 +30,22 @@ import { toEvaluationResult } from "../results/evaluation-result.ts";
 import { readResultMetadata } from "../results/read-result-metadata.ts";
 
 export function evaluateRoutes(services: Services): Route[] {
-  const { evaluationsInFlight } = services;
+  const { evaluation } = services;
   const { maxBodyBytes } = services.settings;
   return [
     withCaller("POST", "/v1/evaluate", async (call) => {
       const { request, exchange, caller } = call;
       const { accountId } = caller;
       countUsage(call, "evaluate");
-      evaluationsInFlight.enter(accountId);
-      exchange.atEnd = () => evaluationsInFlight.leave(accountId);
+      evaluation.requestsInFlight.enter(accountId);
+      exchange.atEnd = () => evaluation.requestsInFlight.leave(accountId);
       const body = await readExactBody(call, EvaluateRequest, maxBodyBytes);
       const references = readReferences(body);
       const evaluators = references.map(toWanted);
       const sample = readSample(body);
       const issues = missingFields(body, references, sample);
       if (issues.length > 0) {
-        const ofEvaluators = await findEvaluatorIssues(services, accountId, evaluators);
+        const ofEvaluators = await findEvaluatorIssues(evaluation, accountId, evaluators);
         throw new InvalidRequestError([...issues, ...toIssues(ofEvaluators, references)]);
       }
       refuseTooMuch(sample, evaluators.length, maxBodyBytes);
@@ -61,11 +61,13 @@ export function evaluateRoutes(services: Services): Route[] {
         sample,
         evaluators,
         metadata: readResultMetadata(body),
+        project: body.project_name ? { name: body.project_name, userId: caller.userId } : undefined,
         capture,
         hasConfidenceInterval: body.confidence_interval_strategy === "full-history",
         idempotencyKey: readIdempotencyKey(request.headers),
+        span: exchange.span,
       };
-      const evaluations = await evaluate(services, evaluationRequest, request.signal).catch(
+      const evaluations = await evaluate(evaluation, evaluationRequest, request.signal).catch(
         (error: unknown) => {
           if (!(error instanceof InvalidEvaluatorsError)) throw error;
           throw new InvalidRequestError(toIssues(error.issues, references));
@@ -100,7 +102,7 @@ function refuseTooMuch(sample: Sample, evaluators: number, maxBodyBytes: number)
   const characters = charactersOf(sample);
   if (characters * evaluators <= 2 * maxBodyBytes) return;
   throw new ServiceError(
-    "body_too_large",
+    "evaluation_too_large",
     `${evaluators} evaluators × ${characters} characters exceed the limit of ${2 * maxBodyBytes}; use at most ${Math.floor((2 * maxBodyBytes) / characters)} evaluators in one request.`,
   );
 }

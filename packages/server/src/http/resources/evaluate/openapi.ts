@@ -1,14 +1,17 @@
-import { ErrorResponse, EvaluateRequest, EvaluateResponse } from "@presage/contract";
+import { EvaluateRequest, EvaluateResponse } from "@presage/contract";
 import { z } from "zod";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
   body,
+  errorResponse,
   invalidRequest,
   operation,
   response,
   unauthorized,
+  unavailable,
   withDeprecation,
 } from "../docs/describe.ts";
+import { exampleEvaluation, exampleResult } from "../results/example-result.ts";
 
 const headers = z.object({
   "Idempotency-Key": z
@@ -24,20 +27,36 @@ const headers = z.object({
 export const evaluatePaths: ZodOpenApiPathsObject = {
   "/v1/evaluate": {
     post: operation("evaluate", "evaluation", "Evaluate a sample with one or more evaluators", {
+      description:
+        "Runs 1 to 20 evaluators on one sample, concurrently, and stores the results before it responds. Which texts an evaluator reads is in `required_input_fields` and `optional_input_fields` of its family. An evaluator that fails does not make the request fail: its outcome has a status and an error message instead of a verdict.",
       requestParams: { header: headers },
-      requestBody: body(EvaluateRequest),
+      requestBody: body(EvaluateRequest, exampleEvaluation),
       responses: withDeprecation({
-        "200": response("The outcome of each evaluator, in request order", EvaluateResponse),
+        "200": response("The outcome of each evaluator, in request order", EvaluateResponse, {
+          results: [
+            {
+              evaluator_id: "edit-distance-2026-11-21",
+              profile_name: "system:default",
+              criteria: "system:default",
+              status: "success",
+              error_message: null,
+              evaluation_result: exampleResult,
+              criterion_id: "edit-distance-2026-11-21",
+              result: exampleResult,
+            },
+          ],
+        }),
         ...unauthorized,
         ...invalidRequest,
-        "413": response(
+        "413": errorResponse(
           "The body is too large, or its texts are too long for this many evaluators",
-          ErrorResponse,
+          "20 evaluators × 2000000 characters exceed the limit of 33554432; use at most 16 evaluators in one request.",
         ),
-        "503": response(
-          "The database is unavailable, or too many evaluations are in progress",
-          ErrorResponse,
-        ),
+        "503": {
+          ...unavailable["503"],
+          description:
+            "The database is unavailable, too many evaluations are in progress, or the server is out of memory for this request, and nothing was stored; or the database did not confirm the results, which may or may not be stored",
+        },
       }),
     }),
   },

@@ -1,8 +1,9 @@
-import type {
-  Evaluator,
-  EvaluatorFamily,
-  EvaluatorFamilyListResponse,
-  EvaluatorListResponse,
+import {
+  type Evaluator,
+  type EvaluatorFamily,
+  type EvaluatorFamilyListResponse,
+  EvaluatorListQuery,
+  type EvaluatorListResponse,
 } from "@presage/contract";
 import { z } from "zod";
 import { defaultProfileName, type Family } from "../../../evaluation/evaluators/family.ts";
@@ -10,42 +11,59 @@ import type { RegisteredEvaluator, Registry } from "../../../evaluation/evaluato
 import { findBuiltInProfile } from "../../../evaluation/profiles/built-in-profiles.ts";
 import { sampleFieldNames } from "../../../evaluation/sample.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
+import { readQuery } from "../../request/read-request.ts";
 import type { Services } from "../../services.ts";
 
-export function evaluatorRoutes({ registry }: Services): Route[] {
+export function evaluatorRoutes({ evaluation: { registry, hasModel } }: Services): Route[] {
   // The same for every caller until the next start.
   const evaluators: EvaluatorListResponse = {
     evaluators: registry.evaluators
       .map((evaluator) => toEvaluator(evaluator, registry))
       .sort(({ id }, { id: other }) => (id < other ? -1 : 1)),
   };
-  const families: EvaluatorFamilyListResponse = { evaluator_families: registry.families.map(toFamily) };
+  const families: EvaluatorFamilyListResponse = {
+    evaluator_families: registry.families.map((family) => toFamily(family, hasModel)),
+  };
   return [
-    withCaller("GET", "/v1/evaluators", () => Response.json(evaluators)),
+    withCaller("GET", "/v1/evaluators", (call) => {
+      const { by_alias_or_id: wanted } = readQuery(call, EvaluatorListQuery);
+      if (wanted === undefined) return Response.json(evaluators);
+      const id = registry.find(wanted)?.id;
+      const found: EvaluatorListResponse = {
+        evaluators: evaluators.evaluators.filter((one) => one.id === id),
+      };
+      return Response.json(found);
+    }),
     withCaller("GET", "/v1/evaluator-families", () => Response.json(families)),
   ];
 }
 
 function toEvaluator({ id, family }: RegisteredEvaluator, registry: Registry): Evaluator {
+  const defaultProfile = findBuiltInProfile(family, defaultProfileName);
   return {
     id,
     name: id,
     evaluator_family: family.name,
     aliases: registry.find(family.name)?.id === id ? [family.name] : [],
     description: family.description,
-    profile_required: findBuiltInProfile(family, defaultProfileName) === undefined,
+    profile_required: defaultProfile === undefined,
+    default_criteria: defaultProfile?.name ?? null,
     evaluation_enabled: true,
     evaluation_run_enabled: true,
   };
 }
 
-function toFamily({ kind, name, description, needs, takes = [], config }: Family): EvaluatorFamily {
+function toFamily(
+  { kind, name, description, needs, takes = [], config }: Family,
+  hasModel: boolean,
+): EvaluatorFamily {
   return {
     family_name: name,
     description,
     required_input_fields: needs.map((field) => sampleFieldNames[field]),
     optional_input_fields: takes.map((field) => sampleFieldNames[field]),
     uses_model: kind === "model",
+    needs_model: kind === "model" && !hasModel,
     // Without defaults filled in. JSON Schema cannot express all rules; the server checks the others as well.
     profile_config_schema: z.toJSONSchema(config, { io: "input", unrepresentable: "any" }),
   };

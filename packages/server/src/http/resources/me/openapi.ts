@@ -1,23 +1,38 @@
-import { ErrorResponse, MeResponse, WhoAmIResponse } from "@presage/contract";
+import { MeResponse, WhoAmIResponse } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { operation, response, unauthorized, unavailable } from "../docs/describe.ts";
+import { errorResponse, operation, response, unauthorized, unavailable } from "../docs/describe.ts";
 
 export const mePaths: ZodOpenApiPathsObject = {
   "/v1/me": {
     get: operation("getMe", "dashboard", "Show the calling user", {
+      description: "Shows the user that the key or session of the request belongs to.",
       responses: {
-        "200": response("The user", MeResponse),
+        "200": response("The user", MeResponse, {
+          id: "01a2015d-17ca-76a5-aa4f-c26a65d9cd6e",
+          email: "sam@example.com",
+          name: "Sam Doe",
+          oidc_issuer: "https://accounts.example.com",
+          oidc_subject: "248289761001",
+        }),
         ...unauthorized,
-        "404": response("The calling user no longer exists", ErrorResponse),
+        "404": errorResponse("The calling user no longer exists", "The calling user no longer exists."),
         ...unavailable,
       },
     }),
   },
   "/v1/whoami": {
     get: operation("whoAmI", "dashboard", "Show the calling key and its account", {
+      description: "Shows the key or session of the request, and the account that it belongs to.",
       responses: {
-        "200": response("The key and the account", WhoAmIResponse),
-        "404": response("The key's account no longer exists", ErrorResponse),
+        "200": response("The key and the account", WhoAmIResponse, {
+          caller: {
+            api_key: {
+              id: "01a2015d-17cc-778e-bb65-bb9788f05399",
+              account: { id: "01a2015d-17ca-76a6-84a3-fcf32365f7d8", name: "default" },
+            },
+          },
+        }),
+        "404": errorResponse("The key's account no longer exists", "The caller's account no longer exists."),
         ...unauthorized,
         ...unavailable,
       },

@@ -1,13 +1,49 @@
+import { ServiceError } from "../../../errors.ts";
+import type { ListedModel } from "../../../upstream/upstream.ts";
 import { reserveResponse } from "../../pipeline/reserve-memory.ts";
-import { type Route, withCaller } from "../../pipeline/route.ts";
+import { type CallWithCaller, type Route, requestAddress, withCaller } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
 
-export function modelRoutes({ upstream }: Services): Route[] {
+const listPath = "/v1/models";
+
+export function modelRoutes({ deployments, settings }: Services): Route[] {
+  /** The deployments of a file, as models that requests may name. */
+  function listDeployments(): ListedModel[] {
+    if (!settings.listsDeployments) return [];
+    return deployments
+      .all()
+      .map(({ name }) => ({ id: name, object: "model", created: 0, owned_by: "presage" }));
+  }
+
+  async function listUpstream({ request, exchange }: CallWithCaller) {
+    const list = await deployments.getDefault().upstream.listModels(request.signal);
+    reserveResponse(exchange, list.bytes.length);
+    return list;
+  }
+
   return [
-    withCaller("GET", "/v1/models", async ({ request, exchange }) => {
-      const { bytes } = await upstream.listModels(request.signal);
-      reserveResponse(exchange, bytes.length);
-      return new Response(bytes, { headers: { "content-type": "application/json" } });
+    withCaller("GET", listPath, async (call) => {
+      const own = listDeployments();
+      const { bytes, models } = await listUpstream(call);
+      if (own.length === 0) return new Response(bytes, { headers: { "content-type": "application/json" } });
+      const names = new Set(own.map(({ id }) => id));
+      return Response.json({ object: "list", data: [...own, ...models.filter(({ id }) => !names.has(id))] });
+    }),
+    // Not `:id`: the slashes of an id such as `org/model` are encoded by some clients and not by others.
+    withCaller("GET", `${listPath}/*`, async (call) => {
+      const id = decoded(requestAddress(call.request).pathname.slice(listPath.length + 1));
+      const isNamed = (listed: ListedModel) => listed.id === id;
+      const model = listDeployments().find(isNamed) ?? (await listUpstream(call)).models.find(isNamed);
+      if (model === undefined) throw new ServiceError("not_found", "The upstream lists no such model.");
+      return Response.json(model);
     }),
   ];
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,40 +1,165 @@
 import {
   ChatCompletionRequest,
   ChatCompletionResponse,
-  ErrorResponse,
+  Model,
   ModelListResponse,
+  ModelPath,
   WorldModelPrediction,
   WorldModelRequest,
   WorldModelResponse,
 } from "@presage/contract";
 import { z } from "zod";
 import type { ZodOpenApiPathsObject, ZodOpenApiResponsesObject } from "zod-openapi";
-import { body, invalidRequest, operation, response, unauthorized } from "../docs/describe.ts";
+import {
+  body,
+  errorResponse,
+  invalidRequest,
+  operation,
+  response,
+  shouldRetryHeader,
+  unauthorized,
+} from "../docs/describe.ts";
+
+/** Examples of errors that the upstream caused. */
+const rateLimit = errorResponse(
+  "The rate limit of the upstream, the key, its user or its account was reached (rate_limit)",
+  "The upstream limits the rate of requests.",
+  {
+    upstream_status: 429,
+    upstream_body: '{"error":{"message":"Too many requests."}}',
+    category: "rate_limit",
+  },
+);
+const upstreamFailed = {
+  ...errorResponse("The upstream failed in another way (upstream)", "The upstream failed the request.", {
+    upstream_status: 500,
+    upstream_body: '{"error":{"message":"CUDA out of memory."}}',
+    category: "upstream",
+  }),
+  headers: shouldRetryHeader(
+    "`false` if the upstream refused the request with a 4xx: it would refuse it again.",
+  ),
+};
+const upstreamUnavailable = {
+  ...errorResponse(
+    "The upstream or Presage is temporarily unavailable (unavailable)",
+    "The upstream cannot be reached.",
+    { category: "unavailable" },
+  ),
+  headers: {
+    "Retry-After": {
+      description: "Seconds until the request can be retried, or the upstream's own value.",
+      schema: { type: "string" as const },
+    },
+  },
+};
+const timeout = errorResponse(
+  "The upstream timed out (timeout)",
+  "The upstream did not respond within 120000 ms.",
+  { category: "timeout" },
+);
 
 const predictionFailures: ZodOpenApiResponsesObject = {
   ...unauthorized,
   ...invalidRequest,
-  "413": response(
-    "The input exceeds the model's context length (context_exceeded), or the body is too large",
-    ErrorResponse,
+  "413": errorResponse(
+    "The input exceeds the model's context length (context_exceeded), or the body is too large (no category)",
+    "The input exceeds the upstream model's context length.",
+    {
+      upstream_status: 400,
+      upstream_body: '{"message":"This model\'s maximum context length is 8192 tokens."}',
+      category: "context_exceeded",
+    },
   ),
-  "429": response(
-    "The rate limit of the upstream, the key, its user or its account was reached (rate_limit)",
-    ErrorResponse,
-  ),
-  "502": response("The upstream failed in another way (upstream)", ErrorResponse),
-  "503": response("The upstream or Presage is temporarily unavailable (unavailable)", ErrorResponse),
-  "504": response("The upstream timed out (timeout)", ErrorResponse),
+  "429": rateLimit,
+  "502": upstreamFailed,
+  "503": upstreamUnavailable,
+  "504": timeout,
 };
+
+const modelFailures: ZodOpenApiResponsesObject = {
+  ...unauthorized,
+  "413": errorResponse(
+    "The upstream answered 413 (context_exceeded)",
+    "The input exceeds the upstream model's context length.",
+    { upstream_status: 413, upstream_body: "", category: "context_exceeded" },
+  ),
+  "429": { ...rateLimit, description: "The upstream's rate limit was reached (rate_limit)" },
+  "502": { ...upstreamFailed, description: "The upstream failed (upstream)" },
+  "503": { ...upstreamUnavailable, description: "The upstream is temporarily unavailable (unavailable)" },
+  "504": timeout,
+};
+
+const exampleModel = {
+  id: "presage-sandbox",
+  object: "model",
+  created: 1767225600,
+  owned_by: "presage",
+};
+
+const sessionId = z
+  .string()
+  .regex(/^[!-~]{1,256}$/)
+  .optional();
+/** The headers of requests that a model answers. */
+const routingHeaders = z.object({
+  "x-presage-deployment": z
+    .string()
+    .regex(/^[a-zA-Z0-9][\w.-]{0,63}$/)
+    .optional()
+    .meta({
+      description:
+        "The deployment that is asked, by its name in `GET /v1/deployments`. It wins over `model`. If absent, the default one.",
+    }),
+  "x-session-id": sessionId.meta({
+    description:
+      "Requests with the same value go to the same replica of the model, where their prefix is in memory. It is passed on to the upstream. If absent, the part of the prompt decides that stays the same through a trajectory.",
+    example: "rollout-17",
+  }),
+  "x-smg-routing-key": sessionId.meta({
+    description:
+      "The same, under the name that SGLang's gateway has for it. `x-session-id` takes precedence.",
+    example: "rollout-17",
+  }),
+});
+
+/** A prediction's response says who answered. */
+function answered<Described extends object>(described: Described) {
+  const description =
+    "The name of the deployment that answered, which may be the fallback of the one that was asked.";
+  return {
+    ...described,
+    headers: { "x-presage-deployment": { description, schema: { type: "string" as const } } },
+  };
+}
 
 export const predictionPaths: ZodOpenApiPathsObject = {
   "/v1/predict": {
     post: operation("predict", "prediction", "Predict the next state", {
-      requestBody: body(WorldModelRequest),
+      description:
+        "Composes a prompt from the context and the interaction, has the world model complete it, and returns the predicted next state. Errors of the upstream have a `category` that says what a caller can do about them.",
+      requestParams: { header: routingHeaders },
+      requestBody: body(WorldModelRequest, {
+        context: { environment_state: "A kitchen with a fridge. An apple is in the fridge." },
+        interaction: {
+          state: "You are in the kitchen. The fridge is closed.",
+          action: "open fridge",
+        },
+        params: { temperature: 0, max_tokens: 256 },
+      }),
       responses: {
-        "200": response(
-          "The prediction, with `messages` if debug fields are enabled",
-          WorldModelPrediction.or(WorldModelResponse),
+        "200": answered(
+          response(
+            "The prediction, with `messages` if debug fields are enabled",
+            WorldModelPrediction.or(WorldModelResponse),
+            {
+              response: { role: "assistant", content: "You open the fridge." },
+              reasoning: null,
+              finish_reason: "stop",
+              usage: { prompt_tokens: 34, completion_tokens: 5 },
+              matched_stop: null,
+            },
+          ),
         ),
         ...predictionFailures,
       },
@@ -42,30 +167,80 @@ export const predictionPaths: ZodOpenApiPathsObject = {
   },
   "/v1/chat/completions": {
     post: operation("completeChat", "prediction", "Complete a chat from an interaction or from messages", {
-      requestBody: body(ChatCompletionRequest),
+      description:
+        "OpenAI's chat completions. With `messages` the request is forwarded to the upstream; with `interaction`, the prompt is composed as for `POST /v1/predict`. Streaming is not supported.",
+      requestParams: { header: routingHeaders },
+      requestBody: body(ChatCompletionRequest, {
+        messages: [
+          { role: "system", content: "You simulate a house." },
+          {
+            role: "user",
+            content: "State: You are in the kitchen. The fridge is closed.\n\nAction: open fridge",
+          },
+        ],
+        temperature: 0,
+        max_tokens: 256,
+      }),
       responses: {
-        "200": response(
-          "The upstream's completion, byte for byte. Only `choices` is guaranteed",
-          ChatCompletionResponse.or(z.looseObject({ choices: z.array(z.unknown()).min(1) })),
+        "200": answered(
+          response(
+            "The upstream's completion, byte for byte. Only `choices` is guaranteed",
+            ChatCompletionResponse.or(
+              z.looseObject({
+                choices: z.array(z.unknown()).min(1).meta({ description: "The generated messages." }),
+              }),
+            ),
+            {
+              id: "chatcmpl-f3fa6abd-4008-44be-b151-71c0e129d47e",
+              object: "chat.completion",
+              created: 1795319207,
+              model: "presage-sandbox",
+              choices: [
+                {
+                  index: 0,
+                  message: { role: "assistant", content: "You open the fridge." },
+                  finish_reason: "stop",
+                },
+              ],
+              usage: { prompt_tokens: 22, completion_tokens: 5, total_tokens: 27 },
+            },
+          ),
         ),
-        "400": response("The request is not supported, for example `stream: true`", ErrorResponse),
+        "400": errorResponse(
+          "The request is not supported, for example `stream: true`",
+          "Streaming is not supported.",
+        ),
         ...predictionFailures,
       },
     }),
   },
   "/v1/models": {
     get: operation("listModels", "prediction", "List the upstream's models", {
+      description:
+        "Lists the models that the upstream serves, as OpenAI's clients expect it. With a file of deployments these come first, and then what the default one lists.",
       responses: {
         "200": response(
-          "The upstream's list, unchanged",
-          ModelListResponse.or(z.looseObject({ data: z.array(z.unknown()) })),
+          "The upstream's list, unchanged where there is one deployment",
+          ModelListResponse.or(
+            z.looseObject({ data: z.array(z.unknown()).meta({ description: "The models." }) }),
+          ),
+          {
+            object: "list",
+            data: [exampleModel],
+          },
         ),
-        ...unauthorized,
-        "413": response("The upstream answered 413 (context_exceeded)", ErrorResponse),
-        "429": response("The upstream's rate limit was reached (rate_limit)", ErrorResponse),
-        "502": response("The upstream failed", ErrorResponse),
-        "503": response("The upstream is temporarily unavailable", ErrorResponse),
-        "504": response("The upstream timed out", ErrorResponse),
+        ...modelFailures,
+      },
+    }),
+  },
+  "/v1/models/{id}": {
+    get: operation("getModel", "prediction", "Get one of the upstream's models", {
+      description: "Shows one of the models in `GET /v1/models`, as OpenAI's clients expect it.",
+      requestParams: { path: ModelPath },
+      responses: {
+        "200": response("The model, as the upstream lists it", Model, exampleModel),
+        ...modelFailures,
+        "404": errorResponse("The upstream lists no model with this id", "The upstream lists no such model."),
       },
     }),
   },

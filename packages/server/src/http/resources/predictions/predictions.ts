@@ -1,28 +1,40 @@
 import { ChatCompletionRequest, WorldModelRequest } from "@presage/contract";
-import { ServiceError, UpstreamError } from "../../../errors.ts";
+import { ServiceError } from "../../../errors.ts";
 import { rateHolder } from "../../../identity/caller.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
-import type { ChatSpan } from "../../../observability/tracing.ts";
 import { completeChat } from "../../../prediction/complete-chat.ts";
 import { type Complete, predict } from "../../../prediction/predict.ts";
+import type { Deployment, Deployments } from "../../../upstream/deployments/create-deployments.ts";
 import { readTokenCounts } from "../../../upstream/read-completion.ts";
-import type { UpstreamCompletion } from "../../../upstream/upstream.ts";
-import { countUsage, type Exchange } from "../../pipeline/exchange.ts";
+import { traceCompletion } from "../../../upstream/trace-completion.ts";
+import type { SessionHeader, Upstream, UpstreamCompletion } from "../../../upstream/upstream.ts";
+import { countUsage, deploymentHeader, type Exchange } from "../../pipeline/exchange.ts";
 import { reserveResponse, reserveSentBody } from "../../pipeline/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
-import { missing } from "../../request/pydantic-issues.ts";
+import { missing, valueError } from "../../request/pydantic-issues.ts";
 import { readExactBody } from "../../request/read-request.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
 
-export function predictionRoutes({ upstream, admission, settings }: Services): Route[] {
-  const { complete } = upstream;
+export function predictionRoutes({ deployments, admission, settings }: Services): Route[] {
   const { debugFields, maxBodyBytes } = settings;
 
   /** Admits a prediction within the limits; it counts as in flight until its response is ready. */
   function admit({ exchange, caller }: CallWithCaller): void {
     exchange.rate = admission.admit({ ...caller, keyOrUserId: rateHolder(caller) });
     exchange.atEnd = () => admission.leave(caller.accountId);
+  }
+
+  function completeBy(named: Deployment | undefined, { request, exchange }: CallWithCaller): Complete {
+    const { upstream } = named ?? deployments.getDefault();
+    return measureCompletion(upstream.complete, exchange, readSessionHeader(request.headers));
+  }
+
+  /** A model that is a deployment's name is replaced by the model of the deployment that is asked. */
+  function withoutDeployment(body: ChatCompletionRequest): ChatCompletionRequest {
+    const { model, ...rest } = body;
+    const namesDeployment = typeof model === "string" && deployments.find(model) !== undefined;
+    return namesDeployment ? rest : body;
   }
 
   return [
@@ -32,15 +44,15 @@ export function predictionRoutes({ upstream, admission, settings }: Services): R
       admit(call);
       const body = await readExactBody(call, WorldModelRequest, maxBodyBytes);
       refuseStreaming(body.params?.stream);
-      const measured = measureCompletion(complete, exchange);
-      const { prediction, messages } = predict(measured, body, request.signal);
+      const named = findNamedDeployment(deployments, request.headers);
+      const { prediction, messages } = predict(completeBy(named, call), body, request.signal);
       if (!debugFields) {
         reserveSentBody(exchange);
         return Response.json(await prediction);
       }
-      const { heldBytes } = exchange;
+      const { reservedBytes } = exchange;
       const response = { ...(await prediction), messages };
-      reserveBytesAnyway(exchange, exchange.heldBytes + heldBytes);
+      reserveBytesAnyway(exchange, exchange.reservedBytes + reservedBytes);
       return Response.json(response);
     }),
     withCaller("POST", "/v1/chat/completions", async (call) => {
@@ -51,7 +63,8 @@ export function predictionRoutes({ upstream, admission, settings }: Services): R
       refuseStreaming(body.stream);
       refuseStreaming(body.params?.stream);
       refuseIncomplete(body);
-      const completion = completeChat(measureCompletion(complete, exchange), body, request.signal);
+      const named = findNamedDeployment(deployments, request.headers, body.model);
+      const completion = completeChat(completeBy(named, call), withoutDeployment(body), request.signal);
       reserveSentBody(exchange);
       const { bytes } = await completion;
       return new Response(bytes, { headers: { "content-type": "application/json" } });
@@ -75,40 +88,66 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** The same `complete`, which records on the exchange the upstream's time and token counts. */
-function measureCompletion(complete: Complete, exchange: Exchange): Complete {
+/** The same `complete`, traced, which records on the exchange the upstream's time and token counts. */
+function measureCompletion(
+  complete: Upstream["complete"],
+  exchange: Exchange,
+  session: SessionHeader | undefined,
+): Complete {
+  const options = session && { session };
   return (request, clientSignal) => {
-    const chat = exchange.span?.startChat(request);
     const startedAtMs = performance.now();
-    return measure(complete(request, clientSignal), startedAtMs, chat);
+    return measure(traceCompletion(complete, exchange.span, request, clientSignal, options), startedAtMs);
   };
 
   /** Deliberately not passed the request: an async function would keep it in memory until it ends. */
   async function measure(
     pending: Promise<UpstreamCompletion>,
     startedAtMs: number,
-    chat: ChatSpan | undefined,
   ): Promise<UpstreamCompletion> {
     try {
       const completion = await pending;
+      exchange.deployment = completion.deployment;
       reserveResponse(exchange, completion.bytes.length);
-      const { usage, choices, model } = completion.body;
-      const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = readTokenCounts(usage);
-      exchange.promptTokens = promptTokens;
-      exchange.completionTokens = completionTokens;
-      chat?.end({ model, finishReason: choices[0].finish_reason, promptTokens, completionTokens });
+      const tokens = readTokenCounts(completion.body.usage);
+      exchange.promptTokens = tokens.prompt_tokens;
+      exchange.completionTokens = tokens.completion_tokens;
       return completion;
-    } catch (error) {
-      chat?.fail(errorType(error));
-      throw error;
     } finally {
       exchange.upstreamMs = performance.now() - startedAtMs;
     }
   }
 }
 
-/** A span's `error.type`. */
-function errorType(error: unknown): string {
-  if (error instanceof UpstreamError) return error.category;
-  return error instanceof ServiceError ? error.code : "caller_gone";
+/** The second is that of SGLang's gateway. */
+const sessionHeaders = ["x-session-id", "x-smg-routing-key"];
+const usable = /^[!-~]{1,256}$/;
+
+/** The header that says which requests are of one trajectory; undefined if none is sent. */
+function readSessionHeader(headers: Headers): SessionHeader | undefined {
+  for (const name of sessionHeaders) {
+    const value = headers.get(name);
+    if (value === null) continue;
+    if (usable.test(value)) return { name, value };
+    throw refused(name, "Input should be 1 to 256 visible ASCII characters", value);
+  }
+  return undefined;
+}
+
+/** The deployment that a request names: in its header, otherwise as its model. Undefined if it names none. */
+function findNamedDeployment(
+  deployments: Deployments,
+  headers: Headers,
+  model?: string | null,
+): Deployment | undefined {
+  const name = headers.get(deploymentHeader);
+  if (name === null) return typeof model === "string" ? deployments.find(model) : undefined;
+  const named = deployments.find(name);
+  if (named !== undefined) return named;
+  const names = deployments.all().map((one) => one.name);
+  throw refused(deploymentHeader, `Input should be the name of a deployment: ${names.join(", ")}`, name);
+}
+
+function refused(header: string, error: string, value: string): InvalidRequestError {
+  return new InvalidRequestError([valueError(["header", header], error, value)]);
 }

@@ -2,7 +2,7 @@ import type { EvaluatorProfile } from "@presage/contract";
 import type { ProfileRevision } from "../../../evaluation/profiles/profiles-store.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 import { withOldProfileNames } from "../../request/old-names.ts";
-import { parseJson } from "../../request/parse-json.ts";
+import { parseJson } from "../../request/read-json.ts";
 
 /** A revision of a profile in a response, under new names and old. */
 export function toEvaluatorProfile({

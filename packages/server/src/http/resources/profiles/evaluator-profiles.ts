@@ -1,14 +1,14 @@
 import {
   type AgreementResponse,
+  defaultRevisionLimit,
   EvaluatorProfileArchiveRequest,
   EvaluatorProfileCreateRequest,
   EvaluatorProfileListQuery,
-  type EvaluatorProfileListResponse,
   EvaluatorProfilePath,
-  type EvaluatorProfileResponse,
   EvaluatorProfileRevisionRequest,
   isTrueWord,
 } from "@presage/contract";
+import type { Registry } from "../../../evaluation/evaluators/registry.ts";
 import { archiveProfile } from "../../../evaluation/profiles/archive-profile.ts";
 import { createProfile } from "../../../evaluation/profiles/create-profile.ts";
 import { findOwnProfile } from "../../../evaluation/profiles/find-profile.ts";
@@ -18,7 +18,8 @@ import type { ProfileRevision } from "../../../evaluation/profiles/profiles-stor
 import { reviseProfile } from "../../../evaluation/profiles/revise-profile.ts";
 import type { Pieces } from "../../../storage/read-in-pieces.ts";
 import { type Call, type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
-import { readFamily, readIsManaged } from "../../request/old-names.ts";
+import { type ProfileNaming, profileNamings, readFamily, readIsManaged } from "../../request/old-names.ts";
+import { readPage } from "../../request/read-page.ts";
 import { readBody, readExactBody, readOnce, readPath, readQuery } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import { streamList } from "../../response/stream-list.ts";
@@ -26,57 +27,68 @@ import type { Services } from "../../services.ts";
 import { evaluatorProfileJson, toEvaluatorProfile } from "./evaluator-profile.ts";
 import { readNewConfig, readRevisedConfig, refuseOtherFamily } from "./read-profile.ts";
 
-const path = "/v1/evaluator-profiles";
-const defaultLimit = 50;
 const optionalArchiveRequest = EvaluatorProfileArchiveRequest.optional();
 
 export function evaluatorProfileRoutes(services: Services): Route[] {
+  return profileNamings.flatMap((naming) => routesUnder(naming, services));
+}
+
+function routesUnder({ path, one, many }: ProfileNaming, services: Services): Route[] {
   const maxBodyBytes = services.settings.maxShortBodyBytes;
 
   function respondWithList(call: Call, revisions: Pieces<ProfileRevision>): Promise<Response> {
-    const name: keyof EvaluatorProfileListResponse = "evaluator_profiles";
-    return streamList(services, call, name, revisions, evaluatorProfileJson);
+    return streamList(services, call, many, revisions, evaluatorProfileJson);
+  }
+
+  function toResponse(revision: ProfileRevision): Response {
+    return Response.json({ [one]: toEvaluatorProfile(revision) }, { status: 201 });
   }
 
   return [
     withCaller("GET", path, async (call) => {
       const query = readQuery(call, EvaluatorProfileListQuery);
-      const filter = toFilter(query, services.registry);
-      const page = { limit: Number(query.limit ?? defaultLimit), offset: Number(query.offset ?? 0) };
-      return await respondWithList(call, await listProfiles(services, requesterOf(call), filter, page));
+      const filter = toFilter(query, services.evaluation.registry);
+      const page = readPage(query, defaultRevisionLimit);
+      return await respondWithList(
+        call,
+        await listProfiles(services.evaluation, requesterOf(call), filter, page),
+      );
     }),
     withCaller("POST", path, async (call) => {
       const body = await readExactBody(call, EvaluatorProfileCreateRequest, maxBodyBytes);
       const newProfile = {
-        config: await readNewConfig(services, call, body),
+        config: await readNewConfig(services.evaluation, call, body),
         name: body.name,
         description: body.description ?? undefined,
       };
       const once = readOnce(call, "create profile", body);
-      return toResponse(await createProfile(services, requesterOf(call), newProfile, once));
+      return toResponse(await createProfile(services.evaluation, requesterOf(call), newProfile, once));
     }),
     withCaller("PATCH", `${path}/:public_id/archive`, async (call) => {
       const body = await readBody(call, optionalArchiveRequest, maxBodyBytes);
       const publicId = publicIdOf(call);
-      const { evaluator_family } = await findOwnProfile(services, call.caller.accountId, publicId);
-      refuseOtherFamily(services.registry, body ?? {}, evaluator_family);
-      return await respondWithList(call, await archiveProfile(services, requesterOf(call), publicId));
+      const { evaluator_family } = await findOwnProfile(services.evaluation, call.caller.accountId, publicId);
+      refuseOtherFamily(services.evaluation.registry, body ?? {}, evaluator_family);
+      return await respondWithList(
+        call,
+        await archiveProfile(services.evaluation, requesterOf(call), publicId),
+      );
     }),
     withCaller("POST", `${path}/:public_id/revision`, async (call) => {
       const body = await readExactBody(call, EvaluatorProfileRevisionRequest, maxBodyBytes);
       const publicId = publicIdOf(call);
-      const { evaluator_family } = await findOwnProfile(services, call.caller.accountId, publicId);
+      const { evaluator_family } = await findOwnProfile(services.evaluation, call.caller.accountId, publicId);
       const revision = {
         publicId,
-        config: await readRevisedConfig(services, call, body, evaluator_family),
+        config: await readRevisedConfig(services.evaluation, call, body, evaluator_family),
         description: body.description ?? undefined,
       };
       const once = readOnce(call, "revise profile", body);
-      return toResponse(await reviseProfile(services, requesterOf(call), revision, once));
+      return toResponse(await reviseProfile(services.evaluation, requesterOf(call), revision, once));
     }),
     withCaller("GET", `${path}/:public_id/agreement`, async (call) => {
       const publicId = publicIdOf(call);
-      const revisions = await measureAgreement(services, requesterOf(call), publicId);
+      const revisions = await measureAgreement(services.evaluation, requesterOf(call), publicId);
       return Response.json(toAgreementResponse(publicId, revisions));
     }),
   ];
@@ -86,7 +98,7 @@ function publicIdOf(call: CallWithCaller): string {
   return readPath(call, EvaluatorProfilePath).public_id.toLowerCase();
 }
 
-function toFilter(query: EvaluatorProfileListQuery, registry: Services["registry"]): ProfileFilter {
+function toFilter(query: EvaluatorProfileListQuery, registry: Registry): ProfileFilter {
   const named = readFamily(query)?.name;
   const builtIn = readIsManaged(query);
   return {
@@ -100,19 +112,15 @@ function toFilter(query: EvaluatorProfileListQuery, registry: Services["registry
   };
 }
 
-function toResponse(revision: ProfileRevision): Response {
-  const body: EvaluatorProfileResponse = { evaluator_profile: toEvaluatorProfile(revision) };
-  return Response.json(body, { status: 201 });
-}
-
 function toAgreementResponse(publicId: string, revisions: readonly RevisionAgreement[]): AgreementResponse {
   return {
     public_id: publicId,
-    revisions: revisions.map(({ shouldFail, shouldPass, agreementInterval, ...rest }) => ({
+    revisions: revisions.map(({ shouldFail, shouldPass, agreementInterval, intervalMethod, ...rest }) => ({
       ...rest,
       should_fail: shouldFail,
       should_pass: shouldPass,
       agreement_interval: agreementInterval,
+      interval_method: intervalMethod,
     })),
   };
 }

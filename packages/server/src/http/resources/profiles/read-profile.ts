@@ -4,6 +4,7 @@ import type {
   ValidationError,
 } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
+import type { EvaluationServices } from "../../../evaluation/evaluation-services.ts";
 import type { Family } from "../../../evaluation/evaluators/family.ts";
 import type { Registry } from "../../../evaluation/evaluators/registry.ts";
 import { builtInPrefix } from "../../../evaluation/profiles/built-in-profiles.ts";
@@ -13,9 +14,8 @@ import { type FamilyFields, readFamily } from "../../request/old-names.ts";
 import { nameNarrowType, toIssues, valueError } from "../../request/pydantic-issues.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
-import type { Services } from "../../services.ts";
 
-type ProfileServices = Pick<Services, "registry" | "rules">;
+type ProfileServices = Pick<EvaluationServices, "registry" | "rules">;
 
 /** Checks what the schema of a new profile cannot: that its family exists and accepts the config, and that the name is allowed. */
 export async function readNewConfig(

@@ -1,7 +1,7 @@
 import type { EvaluationResult } from "@presage/contract";
 import type { EvaluationRecord, StoredResult } from "../../../evaluation/results/record/evaluation-record.ts";
 import { nowMicros, toIsoInstant } from "../../../storage/micros.ts";
-import { type CurrentResult, withOldResultNames } from "../../request/old-names.ts";
+import { type CurrentResult, toExternalName, withOldResultNames } from "../../request/old-names.ts";
 
 /** A result in a response, under new names and old. One that was not stored has no id. */
 export function toEvaluationResult(record: EvaluationRecord | StoredResult): EvaluationResult {
@@ -17,7 +17,7 @@ export function toCurrentResult(record: EvaluationRecord | StoredResult): Curren
     id: stored === undefined ? null : String(stored.id),
     app: metadata.app,
     created_at: toIsoInstant(stored?.createdAt ?? nowMicros()),
-    evaluator_id: record.evaluatorId,
+    evaluator_id: record.isExternal ? toExternalName(record.evaluatorId) : record.evaluatorId,
     evaluator_family: record.evaluatorFamily ?? null,
     profile_name: profile?.name ?? null,
     criteria: profile?.name ?? null,
@@ -45,6 +45,8 @@ export function toCurrentResult(record: EvaluationRecord | StoredResult): Curren
     explanation_duration: toDuration(outcome.explanationMicros),
     evaluation_run_project_id: metadata.runProjectId ?? null,
     evaluation_run_id: metadata.runId ?? null,
+    project_id: metadata.projectId ?? null,
+    experiment_id: metadata.experimentId ?? null,
     evaluated_model_id: model?.id ?? null,
     evaluated_model_name: model?.name ?? null,
     evaluated_model_provider: model?.provider ?? null,

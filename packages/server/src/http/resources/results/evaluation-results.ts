@@ -9,7 +9,11 @@ import {
   EvaluationResultSearchRequest,
   type EvaluationResultSearchResponse,
   EvaluationSummaryRequest,
+  EvaluationTagListQuery,
+  type EvaluationTagListResponse,
   readResultId,
+  readTagCursor,
+  writeTagCursor,
 } from "@presage/contract";
 import { correctResult } from "../../../evaluation/results/corrections/correct-result.ts";
 import {
@@ -20,12 +24,14 @@ import {
 import type { StoredResult } from "../../../evaluation/results/record/evaluation-record.ts";
 import { findResult, measureResult } from "../../../evaluation/results/record/find-result.ts";
 import { exportResults, searchResults } from "../../../evaluation/results/search/search-results.ts";
+import { listTags } from "../../../evaluation/results/search/tags-store.ts";
 import { summarise, TooManyGroupsError } from "../../../evaluation/results/summary/summarise.ts";
 import { charactersOf } from "../../../evaluation/sample.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
 import { reserveResults, reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type Call, type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
+import { toExternalName } from "../../request/old-names.ts";
 import { missing, valueError } from "../../request/pydantic-issues.ts";
 import { readBody, readExactBody, readOnce, readPath, readQuery } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
@@ -39,10 +45,16 @@ import { toEvaluationResult } from "./evaluation-result.ts";
 import { toSummaryResponse } from "./evaluation-summary.ts";
 import { exportFormat, exportTexts } from "./export-format.ts";
 import { readImportedResults } from "./read-imported-result.ts";
-import { readExportQuery, readOrder, readResultFilter, readSearchFilter } from "./read-result-filter.ts";
+import {
+  readExportQuery,
+  readResultFilter,
+  readSearchFilter,
+  readSearchOrder,
+} from "./read-result-filter.ts";
 
 const path = "/v1/evaluation-results";
 const defaultLimit = 50;
+const defaultTagLimit = 1_000;
 /** An export reads about this much at once, more only if one result is larger. */
 const bytesOfExport = 1_000_000;
 
@@ -52,26 +64,43 @@ export function evaluationResultRoutes(services: Services): Route[] {
 
   /** Reserves the memory that a result takes while it is read and sent. */
   async function reserveResult(call: CallWithCaller): Promise<void> {
-    reserveStored(call.exchange, await measureResult(services, requesterOf(call), idOf(call)));
+    reserveStored(call.exchange, await measureResult(services.evaluation, requesterOf(call), idOf(call)));
   }
 
   return [
     withCaller("GET", `${path}/:id`, async (call) => {
       await reserveResult(call);
-      const result = toEvaluationResult(await findResult(services, requesterOf(call), idOf(call)));
+      const result = toEvaluationResult(await findResult(services.evaluation, requesterOf(call), idOf(call)));
       const response = { evaluation_result: result, evaluation_results: [result] };
       return jsonResponse(response satisfies EvaluationResultResponse, undefined, onBroken(call));
+    }),
+    withCaller("GET", `${path}/tags`, async (call) => {
+      const { limit, after } = readQuery(call, EvaluationTagListQuery);
+      const page = {
+        limit: Number(limit ?? defaultTagLimit),
+        after: after === undefined ? undefined : readTagCursor(after),
+      };
+      const { tags, next } = await listTags(services.evaluation, requesterOf(call), page);
+      const response: EvaluationTagListResponse = {
+        tags: tags.map(({ createdAt, lastUsed, ...tag }) => ({
+          ...tag,
+          created_at: toIsoInstant(createdAt),
+          last_used: toIsoInstant(lastUsed),
+        })),
+        next: next === undefined ? null : writeTagCursor(next),
+      };
+      return Response.json(response);
     }),
     withCaller("POST", `${path}/search`, async (call) => {
       const body = await readBody(call, EvaluationResultSearchRequest, maxShortBodyBytes);
       refuseUnknownFields(EvaluationResultSearchRequest, body, "body");
-      const filter = await readSearchFilter(services, call, body);
+      const filter = await readSearchFilter(services.evaluation, call, body);
       const page = {
-        order: readOrder(body.order),
+        order: readSearchOrder(body.order),
         limit: body.limit ?? defaultLimit,
         maxTextCharacters: body.text_limit ?? undefined,
       };
-      const found = await searchResults(services, requesterOf(call), filter, page);
+      const found = await searchResults(services.evaluation, requesterOf(call), filter, page);
       const name: keyof EvaluationResultSearchResponse = "results";
       return await streamList(services, call, name, found, toResultJson);
     }),
@@ -79,8 +108,8 @@ export function evaluationResultRoutes(services: Services): Route[] {
       const query = readQuery(call, EvaluationResultExportQuery);
       refuseUnknownFields(EvaluationResultExportQuery, query, "query");
       const { filter: fields, order, format } = readExportQuery(query);
-      const filter = await readSearchFilter(services, call, fields);
-      const pieces = exportResults(services, requesterOf(call), filter, order);
+      const filter = await readSearchFilter(services.evaluation, call, fields);
+      const pieces = exportResults(services.evaluation, requesterOf(call), filter, order);
       const written = await exportFormat(format);
       reserveStored(call.exchange, bytesOfExport);
       const texts = keepOpenForEach(call, exportTexts(pieces, written));
@@ -94,11 +123,11 @@ export function evaluationResultRoutes(services: Services): Route[] {
     }),
     withCaller("POST", `${path}/batch`, async (call) => {
       const body = await readExactBody(call, EvaluationResultBatchRequest, maxBodyBytes);
-      const imported = readImportedResults(body.evaluation_results);
+      const imported = readImportedResults(body.evaluation_results, call.caller.userId);
       const storedCharacters = imported.reduce((sum, result) => sum + charactersOfImport(result), 0);
       reserveResults(call.exchange, { stored: imported.length, storedCharacters, isResponseLong: false });
       const once = readOnce(call, "import results", body);
-      const receipts = await importResults(services, requesterOf(call), imported, once);
+      const receipts = await importResults(services.evaluation, requesterOf(call), imported, once);
       return Response.json(toBatchResponse(receipts), { status: 201 });
     }),
     withCaller("POST", `${path}/summary`, async (call) => {
@@ -108,12 +137,15 @@ export function evaluationResultRoutes(services: Services): Route[] {
         throw new InvalidRequestError([missing(["body", "tag"], body)]);
       }
       refuseUnknownFields(EvaluationSummaryRequest, body, "body");
-      const filter = await readResultFilter(services, call, body);
-      const wanted = { filter, dimensions, tag: body.tag ?? undefined };
-      const summary = await summarise(services, requesterOf(call), wanted).catch((error: unknown) => {
-        if (!(error instanceof TooManyGroupsError)) throw error;
-        throw new InvalidRequestError([valueError(["body", "group_by"], error.message, dimensions)]);
-      });
+      const filter = await readResultFilter(services.evaluation, call, body);
+      const hasIntervals = body.intervals ?? true;
+      const wanted = { filter, dimensions, tag: body.tag ?? undefined, hasIntervals };
+      const summary = await summarise(services.evaluation, requesterOf(call), wanted).catch(
+        (error: unknown) => {
+          if (!(error instanceof TooManyGroupsError)) throw error;
+          throw new InvalidRequestError([valueError(["body", "group_by"], error.message, dimensions)]);
+        },
+      );
       return Response.json(toSummaryResponse(summary));
     }),
     withCaller("POST", `${path}/:id/correction`, async (call) => {
@@ -128,7 +160,7 @@ export function evaluationResultRoutes(services: Services): Route[] {
         comment: body.comment ?? undefined,
       };
       const once = readOnce(call, "correct result", body);
-      const result = await correctResult(services, requesterOf(call), correction, once);
+      const result = await correctResult(services.evaluation, requesterOf(call), correction, once);
       const response: CorrectionResponse = { evaluation_result: toEvaluationResult(result) };
       return jsonResponse(response, { status: 201 }, onBroken(call));
     }),
@@ -153,7 +185,7 @@ function toBatchResponse(receipts: readonly ImportReceipt[]): EvaluationResultBa
       id: String(id),
       app,
       created_at: toIsoInstant(createdAt),
-      evaluator_id: evaluatorId,
+      evaluator_id: toExternalName(evaluatorId),
     })),
   };
 }

@@ -1,6 +1,7 @@
 import type { EvaluationSummaryGroup, EvaluationSummaryResponse } from "@presage/contract";
 import type { Summary } from "../../../evaluation/results/summary/summarise.ts";
 import type { SummaryGroup } from "../../../evaluation/results/summary/summary-group.ts";
+import { toExternalName } from "../../request/old-names.ts";
 import { toIsoDay } from "../../response/to-iso-day.ts";
 
 export function toSummaryResponse({ source, groups }: Summary): EvaluationSummaryResponse {
@@ -15,6 +16,8 @@ function toGroup({ key, ...figures }: SummaryGroup): EvaluationSummaryGroup {
     passed: figures.passed,
     not_passed: figures.notPassed,
     failed: figures.failed,
+    interval_method: figures.intervalMethod,
+    clusters: figures.clusters,
     pass_rate: figures.passRate,
     pass_rate_interval: figures.passRateInterval,
     mean_score: figures.meanScore,
@@ -29,7 +32,8 @@ function toGroup({ key, ...figures }: SummaryGroup): EvaluationSummaryGroup {
 function toKey(key: SummaryGroup["key"]): EvaluationSummaryGroup["key"] {
   const { evaluator_id, evaluator_family, profile_name, profile_public_id, profile_revision } = key;
   return {
-    evaluator_id,
+    // Only imported results have no family.
+    evaluator_id: evaluator_id && evaluator_family === "" ? toExternalName(evaluator_id) : evaluator_id,
     evaluator_family: orNull(evaluator_family),
     profile_name: orNull(profile_name),
     evaluator_profile_public_id: orNull(profile_public_id),

@@ -1,7 +1,7 @@
 import {
+  type Correction,
   CorrectionRequest,
   CorrectionResponse,
-  ErrorResponse,
   EvaluationResult,
   EvaluationResultBatchRequest,
   EvaluationResultBatchResponse,
@@ -12,10 +12,13 @@ import {
   EvaluationResultSearchResponse,
   EvaluationSummaryRequest,
   EvaluationSummaryResponse,
+  EvaluationTagListQuery,
+  EvaluationTagListResponse,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
   body,
+  errorResponse,
   failures,
   idempotencyHeader,
   operation,
@@ -24,35 +27,59 @@ import {
   tooLarge,
   withDeprecation,
 } from "../docs/describe.ts";
+import { exampleResult } from "./example-result.ts";
 
 const tag = "evaluation results";
-const resultNotFound = { "404": response("The account has no such result", ErrorResponse) };
+const resultNotFound = {
+  "404": errorResponse("The account has no such result", "There is no such evaluation result."),
+};
+const exampleCorrection: Correction = {
+  pass: true,
+  score_raw: 1,
+  comment: "The state does not say what is in the fridge.",
+  created_at: "2026-11-22T03:46:48.009Z",
+};
 const requestParams = { path: EvaluationResultPath };
 
 export const evaluationResultPaths: ZodOpenApiPathsObject = {
   "/v1/evaluation-results/search": {
     post: operation("searchEvaluationResults", tag, "Search results, a page at a time", {
-      requestBody: body(EvaluationResultSearchRequest),
+      description:
+        "Finds the account's results, newest first by default. For the next page, send the last id of this one as `before_id`, or as `after_id` if the order is `created_at`. Without a `status`, only results with a verdict are found.",
+      requestBody: body(EvaluationResultSearchRequest, {
+        app: "night-runs",
+        evaluator_id: "edit-distance",
+        score_raw_max: 0.9,
+        limit: 100,
+        text_limit: 500,
+      }),
       responses: withDeprecation({
-        "200": response("The results, in the requested order", EvaluationResultSearchResponse),
+        "200": response("The results, in the requested order", EvaluationResultSearchResponse, {
+          results: [exampleResult],
+        }),
         ...failures,
-        "413": response(
+        "413": errorResponse(
           "The body is too large, or the page has more than 64 MB of text; lower text_limit or limit",
-          ErrorResponse,
+          "The 1000 results of this page have 70.1 MB of text; the limit is 64 MB. Use text_limit, or a lower limit.",
         ),
       }),
     }),
   },
   "/v1/evaluation-results/export": {
     get: operation("exportEvaluationResults", tag, "Export all results of a search", {
+      description:
+        "Sends all results that match the filters, as fast as the client takes them. The filters are those of the search. CSV has a header, leaves out deprecated names, and puts a quote before texts that a spreadsheet would run as formulas.",
       requestParams: { query: query(EvaluationResultExportQuery) },
       responses: withDeprecation({
         "200": {
           description:
-            "All results of the search, without a limit, one per line, as JSON or CSV. CSV has a header, leaves out deprecated names, and puts a quote before texts that a spreadsheet would run as formulas. If the connection breaks, the export is incomplete.",
+            "All results of the search, without a limit, one per line, as JSON or CSV. If the connection breaks, the export is incomplete.",
           content: {
-            "application/x-ndjson": { schema: EvaluationResult },
-            "text/csv": { schema: { type: "string" } },
+            "application/x-ndjson": { schema: EvaluationResult, example: exampleResult },
+            "text/csv": {
+              schema: { type: "string" },
+              example: "id,app,evaluator_id,pass\n1,night-runs,edit-distance-2026-11-21,false\n",
+            },
           },
         },
         ...failures,
@@ -61,10 +88,32 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
   },
   "/v1/evaluation-results/batch": {
     post: operation("importEvaluationResults", tag, "Import results from other tools", {
+      description:
+        "Stores up to 1,000 verdicts that another tool gave, all or none. They can be searched, summarised, corrected and exported like the account's own.",
       requestParams: { header: idempotencyHeader },
-      requestBody: body(EvaluationResultBatchRequest),
+      requestBody: body(EvaluationResultBatchRequest, {
+        evaluation_results: [
+          {
+            evaluator_id: "house-rules",
+            pass: false,
+            score_raw: 0.25,
+            explanation: "The apple is not mentioned.",
+            evaluated_model_output: "You open the fridge.",
+            app: "night-runs",
+          },
+        ],
+      }),
       responses: withDeprecation({
-        "201": response("The stored results, in the same order", EvaluationResultBatchResponse),
+        "201": response("The stored results, in the same order", EvaluationResultBatchResponse, {
+          evaluation_results: [
+            {
+              id: "2",
+              app: "night-runs",
+              created_at: "2026-11-22T03:46:48.032Z",
+              evaluator_id: "house-rules",
+            },
+          ],
+        }),
         ...failures,
         ...tooLarge,
       }),
@@ -72,27 +121,94 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
   },
   "/v1/evaluation-results/summary": {
     post: operation("summariseEvaluationResults", tag, "Summarise results by group", {
-      requestBody: body(EvaluationSummaryRequest),
+      description:
+        "Counts results and gives pass rates, mean scores and quantiles, by evaluator, profile, app, tag, UTC day or run. Without a `status`, all results are counted.",
+      requestBody: body(EvaluationSummaryRequest, {
+        group_by: ["evaluator", "day"],
+        app: "night-runs",
+      }),
       responses: withDeprecation({
-        "200": response("The groups, by day if requested, then largest first", EvaluationSummaryResponse),
+        "200": response("The groups, by day if requested, then largest first", EvaluationSummaryResponse, {
+          source: "rollups",
+          groups: [
+            {
+              key: {
+                evaluator_id: "edit-distance-2026-11-21",
+                evaluator_family: "edit-distance",
+                day: "2026-11-22",
+              },
+              count: 41,
+              scored: 40,
+              passed: 30,
+              not_passed: 10,
+              failed: 1,
+              interval_method: "independent",
+              clusters: null,
+              pass_rate: 0.75,
+              pass_rate_interval: {
+                level: 0.95,
+                lower: 0.5980686424286384,
+                upper: 0.8581385424466846,
+              },
+              mean_score: 0.8125,
+              mean_score_interval: { level: 0.95, lower: 0.76, upper: 0.865 },
+              p10: 0.531,
+              p50: 0.88,
+              p90: 1,
+            },
+          ],
+        }),
         ...failures,
         ...tooLarge,
       }),
     }),
   },
+  "/v1/evaluation-results/tags": {
+    get: operation("listEvaluationTags", tag, "List the tags of results", {
+      description:
+        "Returns every tag that the account's results have, with the times of the first and the latest result.",
+      requestParams: { query: EvaluationTagListQuery },
+      responses: {
+        "200": response("The tags, by key and value", EvaluationTagListResponse, {
+          tags: [
+            {
+              key: "split",
+              value: "test",
+              created_at: "2026-11-20T08:30:12.004Z",
+              last_used: exampleResult.created_at,
+            },
+          ],
+          next: null,
+        }),
+        ...failures,
+      },
+    }),
+  },
   "/v1/evaluation-results/{id}": {
     get: operation("getEvaluationResult", tag, "Show a result", {
+      description: "Shows one result, with its complete texts and its latest correction.",
       requestParams,
-      responses: { "200": response("The result", EvaluationResultResponse), ...resultNotFound, ...failures },
+      responses: {
+        "200": response("The result", EvaluationResultResponse, {
+          evaluation_result: exampleResult,
+          evaluation_results: [exampleResult],
+        }),
+        ...resultNotFound,
+        ...failures,
+      },
     }),
   },
   "/v1/evaluation-results/{id}/correction": {
     post: operation("correctEvaluationResult", tag, "Correct the verdict of a result", {
+      description:
+        "Adds a person's verdict to a result; one that equals the evaluator's confirms it. Searches and summaries count the latest correction. The evaluator's own verdict stays in the result.",
       requestParams: { ...requestParams, header: idempotencyHeader },
-      requestBody: body(CorrectionRequest),
+      requestBody: body(CorrectionRequest, { pass: true, comment: exampleCorrection.comment }),
       responses: {
-        "201": response("The result with its correction, which counts from now on", CorrectionResponse),
-        "409": response("The evaluation has no verdict", ErrorResponse),
+        "201": response("The result with its correction, which counts from now on", CorrectionResponse, {
+          evaluation_result: { ...exampleResult, correction: exampleCorrection },
+        }),
+        "409": errorResponse("The evaluation has no verdict", "The evaluation has no verdict to correct."),
         ...resultNotFound,
         ...failures,
         ...tooLarge,

@@ -2,7 +2,7 @@ import type { ImportedEvaluationResult, ValidationError } from "@presage/contrac
 import { parse } from "tinyduration";
 import type { ImportedResult } from "../../../evaluation/results/keep/import-results.ts";
 import type { Micros } from "../../../storage/micros.ts";
-import { readSample } from "../../request/old-names.ts";
+import { readEvaluatorName, readSample } from "../../request/old-names.ts";
 import { valueError } from "../../request/pydantic-issues.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import { readResultMetadata } from "./read-result-metadata.ts";
@@ -12,7 +12,10 @@ const durationUnits = "Durations are weeks, days, hours, minutes and seconds";
 type Unit = keyof typeof secondsPer;
 
 /** Reads the results of an import; throws every issue that their schema cannot express. */
-export function readImportedResults(results: readonly ImportedEvaluationResult[]): ImportedResult[] {
+export function readImportedResults(
+  results: readonly ImportedEvaluationResult[],
+  userId: string,
+): ImportedResult[] {
   const issues: ValidationError[] = [];
   const read = results.map((result, index) => {
     const { evaluator_id, profile_name, criteria, pass, score_raw, explanation } = result;
@@ -23,10 +26,12 @@ export function readImportedResults(results: readonly ImportedEvaluationResult[]
       return undefined;
     };
     return {
-      evaluatorId: evaluator_id,
+      // What an export calls external:NAME is imported as NAME.
+      evaluatorId: readEvaluatorName(evaluator_id).name ?? evaluator_id,
       profileName: profile_name ?? criteria ?? undefined,
       sample: readSample(result),
       metadata: readResultMetadata(result),
+      project: result.project_name ? { name: result.project_name, userId } : undefined,
       outcome: {
         pass: pass ?? undefined,
         score: typeof score_raw === "number" ? score_raw : undefined,

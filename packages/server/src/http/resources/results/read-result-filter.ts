@@ -1,36 +1,48 @@
 import {
   type EvaluationResultExportQuery,
   EvaluationResultFilter,
+  type EvaluationResultSearchRequest,
   isTrueWord,
+  readInstant,
   readResultId,
   type ValidationError,
 } from "@presage/contract";
+import type { EvaluationServices } from "../../../evaluation/evaluation-services.ts";
 import { resolveEvaluatorId } from "../../../evaluation/results/search/resolve-evaluator-id.ts";
-import type { Page, ResultFilter, SearchFilter } from "../../../evaluation/results/search/result-filter.ts";
+import type {
+  ResultFilter,
+  SampleOrder,
+  SearchFilter,
+  TimeOrder,
+} from "../../../evaluation/results/search/result-filter.ts";
 import type { CallWithCaller } from "../../pipeline/route.ts";
-import { readProfileName } from "../../request/old-names.ts";
-import { readInstant } from "../../request/read-instant.ts";
+import { readEvaluatorName, readProfileName } from "../../request/old-names.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
-import type { Services } from "../../services.ts";
 
 /** The results that a request selects. Null is treated as omitted. */
 export async function readResultFilter(
-  services: Pick<Services, "store" | "registry">,
+  services: Pick<EvaluationServices, "store" | "registry">,
   call: CallWithCaller,
   fields: EvaluationResultFilter,
 ): Promise<ResultFilter> {
-  const evaluatorId = given(fields.evaluator_id);
+  const { name, isExternal } = readEvaluatorName(fields.evaluator_id ?? undefined);
   return {
     app: given(fields.app),
-    evaluatorId: evaluatorId && (await resolveEvaluatorId(services, requesterOf(call), evaluatorId)),
+    projectId: given(fields.project_id),
+    experimentId: given(fields.experiment_id),
+    evaluatorId: name && !isExternal ? await resolveEvaluatorId(services, requesterOf(call), name) : name,
+    isExternal,
     status: given(fields.status),
     evaluatorFamily: given(fields.evaluator_family),
     profileName: readProfileName(fields),
     profilePublicId: given(fields.evaluator_profile_public_id)?.toLowerCase(),
+    profileRevision: given(fields.evaluator_profile_revision),
     datasetId: given(fields.dataset_id),
+    datasetSampleId: given(fields.dataset_sample_id),
     runId: given(fields.evaluation_run_id),
     explainStrategy: given(fields.explain_strategy),
+    isExplained: given(fields.explain),
     tags: given(fields.tags),
     pass: given(fields.pass),
     minScore: given(fields.score_raw_min),
@@ -44,7 +56,7 @@ export async function readResultFilter(
 
 /** The results that a search selects: successes, unless it names a status. */
 export async function readSearchFilter(
-  services: Pick<Services, "store" | "registry">,
+  services: Pick<EvaluationServices, "store" | "registry">,
   call: CallWithCaller,
   fields: EvaluationResultFilter,
 ): Promise<SearchFilter> {
@@ -52,17 +64,34 @@ export async function readSearchFilter(
   return { ...filter, status: filter.status ?? "success" };
 }
 
-export function readOrder(order: "-created_at" | "created_at" | null | undefined): Page["order"] {
+function readOrder(order: "-created_at" | "created_at" | undefined): TimeOrder {
   return order === "created_at" ? "oldest-first" : "newest-first";
+}
+
+export function readSearchOrder(order: EvaluationResultSearchRequest["order"]): TimeOrder | SampleOrder {
+  if (order === "dataset_sample_id") return "first-sample-first";
+  return order === "-dataset_sample_id" ? "last-sample-first" : readOrder(order ?? undefined);
 }
 
 /** The query of an export, in the types of a search. */
 export function readExportQuery(query: EvaluationResultExportQuery) {
-  const { tags, pass, score_raw_min, score_raw_max, order, format, ...names } = query;
+  const {
+    tags,
+    pass,
+    explain,
+    score_raw_min,
+    score_raw_max,
+    order,
+    format,
+    evaluator_profile_revision: revision,
+    ...names
+  } = query;
   const filter: EvaluationResultFilter = {
     ...names,
     tags: tags === undefined ? undefined : readTags(tags),
     pass: pass === undefined ? undefined : isTrueWord(pass),
+    explain: explain === undefined ? undefined : isTrueWord(explain),
+    evaluator_profile_revision: revision === undefined ? undefined : Number(revision),
     score_raw_min: score_raw_min === undefined ? undefined : Number(score_raw_min),
     score_raw_max: score_raw_max === undefined ? undefined : Number(score_raw_max),
   };

@@ -11,6 +11,8 @@ type MetadataFields = Pick<
   | "dataset_sample_id"
   | "evaluation_run_id"
   | "evaluation_run_project_id"
+  | "project_id"
+  | "experiment_id"
   | "evaluated_model_id"
   | "evaluated_model_name"
   | "evaluated_model_provider"
@@ -28,6 +30,8 @@ export function readResultMetadata(fields: MetadataFields): ResultMetadata {
     datasetSampleId: dataset_sample_id === 0 ? 0 : dataset_sample_id || undefined,
     runId: fields.evaluation_run_id || undefined,
     runProjectId: fields.evaluation_run_project_id || undefined,
+    projectId: fields.project_id || undefined,
+    experimentId: fields.experiment_id || undefined,
     evaluatedModel: readModel(fields),
   };
 }

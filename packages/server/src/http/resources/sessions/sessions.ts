@@ -21,7 +21,7 @@ export function sessionRoutes(services: Services): Route[] {
     withCaller("GET", "/v1/sessions", async (call) => {
       const { userId, proof } = call.caller;
       const page = readKeysetPage(readQuery(call, SessionListQuery));
-      const { rows, next } = await listSessions(services, requesterOf(call), userId, page);
+      const { rows, next } = await listSessions(services.identity, requesterOf(call), userId, page);
       const data = rows.map(({ id, user_agent, created_at, last_seen_at, expires_at }) => ({
         id,
         user_agent,
@@ -35,7 +35,7 @@ export function sessionRoutes(services: Services): Route[] {
     withCaller("DELETE", "/v1/sessions/:session_id", async (call) => {
       const { session_id } = readPath(call, SessionPath);
       const changer = { caller: call.caller, signal: call.request.signal };
-      await endSession(services, changer, session_id.toLowerCase());
+      await endSession(services.identity, changer, session_id.toLowerCase());
       return new Response(null, { status: 204 });
     }),
     withCaller("POST", "/auth/sign-out", async ({ caller, request }) => {
@@ -43,7 +43,11 @@ export function sessionRoutes(services: Services): Route[] {
       if (proof.kind !== "session") {
         throw new ServiceError("forbidden", "An API key cannot sign out. To stop its use, revoke it.");
       }
-      const redirectTo = await signOut(services, { caller, signal: request.signal }, proof.sessionId);
+      const redirectTo = await signOut(
+        services.identity,
+        { caller, signal: request.signal },
+        proof.sessionId,
+      );
       const response: SignOutResponse = { redirect_to: redirectTo ?? signedOutPath };
       const headers = { "set-cookie": services.sessionCookie.clear(), "clear-site-data": '"cache"' };
       return Response.json(response, { headers });

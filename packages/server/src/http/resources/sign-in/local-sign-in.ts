@@ -3,7 +3,7 @@ import { useSignInToken } from "../../../identity/sign-in-tokens/use-sign-in-tok
 import { findSession, isSameOrigin } from "../../pipeline/authenticate.ts";
 import { open, openPage, type Route, requestAddress } from "../../pipeline/route.ts";
 import { readReturnTo } from "../../pipeline/sign-in-address.ts";
-import { readJsonBody } from "../../request/read-json-body.ts";
+import { readJsonBody } from "../../request/read-json.ts";
 import type { Services } from "../../services.ts";
 import { rotateSession } from "./rotate-session.ts";
 import type { LocalSignIn } from "./sign-in.ts";
@@ -25,7 +25,7 @@ export function localSignInRoutes(services: Services, { tokenDigest }: LocalSign
       const headers = { "cache-control": "no-store" };
       try {
         const setCookie = await rotateSession(services, request, (browser) =>
-          useSignInToken(services, tokenDigest, token, browser),
+          useSignInToken(services.identity, tokenDigest, token, browser),
         );
         return Response.json(body, { headers: { ...headers, "set-cookie": setCookie } });
       } catch (error) {

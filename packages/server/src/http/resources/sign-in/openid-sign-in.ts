@@ -1,7 +1,7 @@
 import { provisionUser } from "../../../identity/openid/provision-user.ts";
 import { SignInError } from "../../../identity/openid/sign-in-error.ts";
 import { startSession } from "../../../identity/sessions/start-session.ts";
-import { openPage, type Route, requestAddress } from "../../pipeline/route.ts";
+import { openPage, openRedirect, type Route, requestAddress } from "../../pipeline/route.ts";
 import { readReturnTo } from "../../pipeline/sign-in-address.ts";
 import type { Services } from "../../services.ts";
 import { rotateSession } from "./rotate-session.ts";
@@ -20,11 +20,11 @@ export function openidSignInRoutes(
       const href = `${publicUrl}/auth/sign-in?return_to=${encodeURIComponent(readReturnTo(url))}`;
       return openidSignInPage({ issuer, href, isSignedOut: url.searchParams.has("signed_out") });
     }),
-    openPage("/auth/sign-in", async ({ request }) => {
+    openRedirect("/auth/sign-in", async ({ request }) => {
       const { address, attempt } = await provider.begin(readReturnTo(requestAddress(request)));
       return redirect(address.href, await attempts.set(request.headers, attempt));
     }),
-    openPage("/auth/callback", async ({ request }) => {
+    openRedirect("/auth/callback", async ({ request }) => {
       const { search, searchParams } = requestAddress(request);
       const state = searchParams.get("state") ?? "";
       const attempt = await attempts.read(request.headers, state);
@@ -38,7 +38,7 @@ export function openidSignInRoutes(
       const { identity, idToken } = await provider.complete(attempt, search);
       const userId = await provisionUser(services.store.database, identity);
       const setCookie = await rotateSession(services, request, (browser) =>
-        startSession(services, { userId, idToken }, browser),
+        startSession(services.identity, { userId, idToken }, browser),
       );
       return redirect(attempt.returnTo, [setCookie, attempts.clear(state)]);
     }),

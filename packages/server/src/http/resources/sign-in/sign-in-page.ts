@@ -1,12 +1,15 @@
 import { pageResponse } from "../../pages/page-response.ts";
 
-/** The page for the address that the server printed. Its script does the work, because only it can see the token. */
+/** The page for the link that the server printed. Its script does the work, because only it can see the token. */
 export function localSignInPage(): Response {
   const body = `<h1>Sign in</h1>
-<p id="status" role="status">Open the address that the server printed when it started. It works once.</p>
+<p id="status" role="status">Open the link that the server printed when it started. It works once.</p>
 <div id="help">
-<p>To get a new address, run this where the server runs:</p>
-<pre><code>npx presage sign-in</code></pre>
+<p>To get a new link, run this where the server runs:</p>
+<div class="command">
+<pre><code id="command">npx presage sign-in</code></pre>
+<button id="copy" type="button" hidden>Copy</button>
+</div>
 </div>
 <noscript><p>Signing in needs JavaScript.</p></noscript>`;
   return pageResponse({ title: "Sign in", body, hasScript: true });

@@ -3,7 +3,7 @@ import type { OpenidProvider } from "../../../identity/openid/openid-provider.ts
 import { scriptPath, stylesPath } from "../../pages/page-response.ts";
 import styles from "../../pages/pages.css" with { type: "text" };
 import script from "../../pages/sign-in.js" with { type: "text" };
-import { open, type Route } from "../../pipeline/route.ts";
+import { openFile, type Route } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
 import type { AttemptCookie } from "./attempt-cookie.ts";
 import { localSignInRoutes } from "./local-sign-in.ts";
@@ -29,8 +29,8 @@ export interface OpenidSignIn {
 export function signInRoutes(services: Services): Route[] {
   const { signIn } = services;
   return [
-    open("GET", stylesPath, () => asset(styles, "text/css")),
-    open("GET", scriptPath, () => asset(script, "text/javascript")),
+    openFile(stylesPath, () => asset(styles, "text/css")),
+    openFile(scriptPath, () => asset(script, "text/javascript")),
     ...(signIn.kind === "local" ? localSignInRoutes(services, signIn) : openidSignInRoutes(services, signIn)),
   ];
 }

@@ -1,4 +1,5 @@
 import {
+  defaultRevisionLimit,
   ErrorTaxonomyFindingsQuery,
   type ErrorTaxonomyFindingsResponse,
   ErrorTaxonomyRemoveLabelsRequest,
@@ -10,6 +11,7 @@ import {
   ErrorTaxonomyRevisionPath,
   ErrorTaxonomySetLabelsRequest,
   isTrueWord,
+  readInstant,
 } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
 import {
@@ -19,16 +21,16 @@ import {
 import { removeLabels, setLabels } from "../../../evaluation/taxonomies/change-labels.ts";
 import { createRevision, type NewRevision } from "../../../evaluation/taxonomies/create-revision.ts";
 import type {
-  RevisionFilter,
   TaxonomyRevision,
+  TaxonomyRevisionFilter,
 } from "../../../evaluation/taxonomies/error-taxonomies-store.ts";
 import { findRevision } from "../../../evaluation/taxonomies/find-revision.ts";
 import { listRevisions } from "../../../evaluation/taxonomies/list-revisions.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
-import { parseJson } from "../../request/parse-json.ts";
 import { missing } from "../../request/pydantic-issues.ts";
-import { readInstant } from "../../request/read-instant.ts";
+import { parseJson } from "../../request/read-json.ts";
+import { readPage } from "../../request/read-page.ts";
 import { readBody, readExactBody, readOnce, readPath, readQuery } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
@@ -37,14 +39,13 @@ import { toIsoDay } from "../../response/to-iso-day.ts";
 import type { Services } from "../../services.ts";
 
 const path = "/v1/error-taxonomy-revision";
-const defaultLimit = 50;
 
 export function errorTaxonomyRoutes(services: Services): Route[] {
   const maxBodyBytes = services.settings.maxShortBodyBytes;
   return [
     withCaller("GET", path, async (call) => {
       const query = readQuery(call, ErrorTaxonomyRevisionListQuery);
-      const revisions = await listRevisions(services, requesterOf(call), toFilter(query));
+      const revisions = await listRevisions(services.evaluation, requesterOf(call), toFilter(query));
       const name: keyof ErrorTaxonomyRevisionListResponse = "data";
       return await streamList(services, call, name, revisions, toJson);
     }),
@@ -52,7 +53,7 @@ export function errorTaxonomyRoutes(services: Services): Route[] {
       const body = await readExactBody(call, ErrorTaxonomyRevisionCreateRequest, maxBodyBytes);
       const newRevision = toNewRevision(body);
       const once = readOnce(call, "create error taxonomy revision", body);
-      const revision = await createRevision(services, requesterOf(call), newRevision, once);
+      const revision = await createRevision(services.evaluation, requesterOf(call), newRevision, once);
       const response = { error_taxonomy_revision: toResponse(revision) };
       return Response.json(response satisfies ErrorTaxonomyRevisionCreateResponse, { status: 201 });
     }),
@@ -66,7 +67,12 @@ export function errorTaxonomyRoutes(services: Services): Route[] {
         since: since === undefined ? undefined : readInstant(since),
         until: until === undefined ? undefined : readInstant(until),
       };
-      const found = await findErrorFindings(services, requesterOf(call), revisionIdOf(call), period);
+      const found = await findErrorFindings(
+        services.evaluation,
+        requesterOf(call),
+        revisionIdOf(call),
+        period,
+      );
       return Response.json(toFindingsResponse(found));
     }),
     withCaller("POST", `${path}/:revision_id/set-labels`, (call) =>
@@ -88,7 +94,9 @@ export function errorTaxonomyRoutes(services: Services): Route[] {
     if ((account_id ?? accountId).toLowerCase() !== accountId) {
       throw new ServiceError("not_found", "There is no such account.");
     }
-    return Response.json(toResponse(await change(services, requesterOf(call), revisionId, labels)));
+    return Response.json(
+      toResponse(await change(services.evaluation, requesterOf(call), revisionId, labels)),
+    );
   }
 }
 
@@ -96,14 +104,13 @@ function revisionIdOf(call: CallWithCaller): string {
   return readPath(call, ErrorTaxonomyRevisionPath).revision_id.toLowerCase();
 }
 
-function toFilter(query: ErrorTaxonomyRevisionListQuery): RevisionFilter {
+function toFilter(query: ErrorTaxonomyRevisionListQuery): TaxonomyRevisionFilter {
   return {
     taxonomyId: query.error_taxonomy_id?.toLowerCase(),
     taxonomyName: query.name,
     label: query.label,
     isLatestOnly: isTrueWord(query.latest_revision_only ?? "false"),
-    limit: Number(query.limit ?? defaultLimit),
-    offset: Number(query.offset ?? 0),
+    ...readPage(query, defaultRevisionLimit),
   };
 }
 

@@ -1,8 +1,7 @@
-import type { LatencyQuery } from "@presage/contract";
+import { type LatencyQuery, readInstant } from "@presage/contract";
 import { type Micros, microsPerDay, nowMicros } from "../../../storage/micros.ts";
 import type { UsagePeriod } from "../../../usage/usage-store.ts";
 import { valueError } from "../../request/pydantic-issues.ts";
-import { readInstant } from "../../request/read-instant.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 
 export const microsPerHour = 3_600_000_000;

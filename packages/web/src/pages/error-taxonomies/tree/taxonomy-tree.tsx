@@ -41,7 +41,7 @@ interface NodesProps {
 
 function Nodes({ nodes, above, collapsed, onToggle, findings }: NodesProps) {
   return (
-    <ul className={clsx(above.length === 0 ? "py-2" : "ml-6.5 border-l border-line")}>
+    <ul className={clsx(above.length === 0 ? "py-2" : "ml-4.5 border-l border-line sm:ml-6.5")}>
       {nodes.map((node, index) => (
         <Node
           // biome-ignore lint/suspicious/noArrayIndexKey: two nodes may have the same name
@@ -68,8 +68,9 @@ function Node({ node, path, collapsed, onToggle, findings }: NodeProps) {
   const isOpen = !collapsed.has(pathKey(path));
   return (
     <li>
-      <div className="flex min-h-9 items-center gap-3 px-3 py-1 hover:bg-hover">
-        <div className="flex min-w-0 flex-1 items-start gap-1">
+      <div className="flex min-h-9 flex-wrap items-center gap-x-3 px-3 py-1 hover:bg-hover">
+        {/* On narrow screens, the figures of deep nodes are below the name. */}
+        <div className="flex min-w-0 flex-1 basis-44 items-start gap-1">
           {isCategory ? (
             <button
               type="button"
@@ -141,7 +142,7 @@ interface FindingBarProps {
 function FindingBar({ count, evaluated, isCategory }: FindingBarProps) {
   const share = evaluated === 0 ? 0 : count / evaluated;
   return (
-    <div className="flex shrink-0 items-center gap-3 text-xs tabular-nums">
+    <div className="ml-auto flex shrink-0 items-center gap-3 text-xs tabular-nums">
       {!isCategory && (
         <>
           <span aria-hidden className="hidden h-1.5 w-32 overflow-hidden rounded-full bg-sunken sm:block">

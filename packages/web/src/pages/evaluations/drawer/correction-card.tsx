@@ -17,6 +17,7 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
   const score = draft.score.trim() === "" ? undefined : Number(draft.score);
   const isScoreInvalid = score !== undefined && !(score >= 0 && score <= 1);
   const save = useCorrectResult(id, { onSuccess: discard });
+  const { question, answers } = questionAbout(result);
   const submit = () =>
     save.mutate({
       pass: draft.verdict === "pass",
@@ -30,26 +31,18 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
     >
       <div className="flex flex-wrap items-center gap-2">
         <h3 className="min-w-0 flex-1 basis-full text-sm sm:basis-40">
-          {result.correction === null ? "Do you agree?" : <Corrected correction={result.correction} />}
+          {result.correction === null ? question : <Corrected correction={result.correction} />}
         </h3>
-        <Button
-          size="small"
-          aria-pressed={draft.verdict === "pass"}
-          icon={<CircleCheck className="text-pass" aria-hidden />}
-          className="aria-pressed:border-pass aria-pressed:bg-pass-soft"
-          onClick={() => change({ verdict: "pass" })}
-        >
-          Mark as pass
-        </Button>
-        <Button
-          size="small"
-          aria-pressed={draft.verdict === "fail"}
-          icon={<CircleX className="text-fail" aria-hidden />}
-          className="aria-pressed:border-fail aria-pressed:bg-fail-soft"
-          onClick={() => change({ verdict: "fail" })}
-        >
-          Mark as fail
-        </Button>
+        {answers.map(({ verdict, label }) => (
+          <AnswerButton
+            key={verdict}
+            verdict={verdict}
+            isChosen={draft.verdict === verdict}
+            onClick={() => change({ verdict })}
+          >
+            {label}
+          </AnswerButton>
+        ))}
       </div>
       {result.correction?.comment && <PlainText text={result.correction.comment} label="Comment" isProse />}
       {draft.verdict !== "" && (
@@ -97,6 +90,65 @@ export function CorrectionCard({ id, result }: { id: string; result: EvaluationR
         </form>
       )}
     </section>
+  );
+}
+
+type Verdict = "pass" | "fail";
+
+interface Question {
+  question: string;
+  answers: { verdict: Verdict; label: string }[];
+}
+
+/** Whether the evaluator’s verdict is right; what it is, if there is none or a person has corrected it. */
+function questionAbout({ pass, correction }: EvaluationResult): Question {
+  if (pass === null || correction !== null) {
+    return {
+      question: "Does it pass?",
+      answers: [
+        { verdict: "pass", label: "It passes" },
+        { verdict: "fail", label: "It fails" },
+      ],
+    };
+  }
+  return {
+    question: "Is this verdict right?",
+    answers: [
+      { verdict: pass ? "pass" : "fail", label: "Yes" },
+      { verdict: pass ? "fail" : "pass", label: pass ? "No, it fails" : "No, it passes" },
+    ],
+  };
+}
+
+interface AnswerButtonProps {
+  verdict: Verdict;
+  isChosen: boolean;
+  onClick(): void;
+  children: string;
+}
+
+function AnswerButton({ verdict, isChosen, onClick, children }: AnswerButtonProps) {
+  const isPass = verdict === "pass";
+  return (
+    <Button
+      size="small"
+      aria-pressed={isChosen}
+      icon={
+        isPass ? (
+          <CircleCheck className="text-pass" aria-hidden />
+        ) : (
+          <CircleX className="text-fail" aria-hidden />
+        )
+      }
+      className={
+        isPass
+          ? "aria-pressed:border-pass aria-pressed:bg-pass-soft"
+          : "aria-pressed:border-fail aria-pressed:bg-fail-soft"
+      }
+      onClick={onClick}
+    >
+      {children}
+    </Button>
   );
 }
 

@@ -10,7 +10,7 @@ export function FailureNotice({ errorMessage }: { errorMessage: string | null })
       <CircleAlert className="mt-0.5 size-4 shrink-0 text-warn" aria-hidden />
       <div className="flex min-w-0 flex-col gap-1">
         <p className="flex flex-wrap items-baseline gap-x-2 font-medium text-warn">
-          No verdict <code className="font-mono text-xs">{code}</code>
+          Without a verdict <code className="font-mono text-xs">{code}</code>
         </p>
         <p className="wrap-anywhere text-ink">
           <InlineText text={message} />

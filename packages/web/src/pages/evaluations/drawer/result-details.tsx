@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { type ResultRow, resultQuery } from "../../../data/evaluation-results.ts";
 import { usePresage } from "../../../data/use-presage.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
@@ -27,12 +27,13 @@ export function ResultDetails({ id, row, explorer, ...ways }: ResultDetailsProps
   const presage = usePresage();
   const [text, chooseText] = useState<TextName>();
   const { data: result, error, refetch } = useQuery(resultQuery(presage, id));
+  const region = useLostFocus(id);
   return (
     <>
       <ResultHeader id={id} {...ways} />
       <ScrollRegion
         key={id}
-        ref={takeLostFocus}
+        ref={region}
         label="The result"
         className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
       >
@@ -60,7 +61,13 @@ export function ResultDetails({ id, row, explorer, ...ways }: ResultDetailsProps
   );
 }
 
-/** The focused element may have disappeared with the previous result. */
-function takeLostFocus(element: HTMLElement | null): void {
-  if (document.activeElement === document.body) element?.focus();
+/** Takes the focus if the focused element disappears with its result. The drawer has it when it opens. */
+function useLostFocus(id: string) {
+  const region = useRef<HTMLDivElement>(null);
+  const shownId = useRef(id);
+  useEffect(() => {
+    if (shownId.current !== id && document.activeElement === document.body) region.current?.focus();
+    shownId.current = id;
+  }, [id]);
+  return region;
 }

@@ -15,7 +15,13 @@ import { readDuration } from "./read-duration.ts";
 export function ResultFacts({ result, explorer }: { result: EvaluationResult; explorer: Explorer }) {
   const { confidence_interval: interval } = result.additional_info;
   const only = (changes: ExplorerChanges) => () => explorer.change(changes);
-  const { app, evaluator_id, evaluation_run_id: run, dataset_id: dataset } = result;
+  const {
+    app,
+    evaluator_id,
+    evaluation_run_id: run,
+    dataset_id: dataset,
+    dataset_sample_id: sample,
+  } = result;
   return (
     <section aria-label="Details">
       <h3 className="pb-2 text-sm font-semibold">Details</h3>
@@ -31,8 +37,15 @@ export function ResultFacts({ result, explorer }: { result: EvaluationResult; ex
           <InlineText text={app} />
         </ResultFact>
         <OptionalFact name="Run" text={run} onFilter={only({ run: run ?? undefined })} />
+        <OptionalFact name="Project" text={result.project_id} />
+        <OptionalFact name="Experiment" text={result.experiment_id} />
         <OptionalFact name="Dataset" text={dataset} onFilter={only({ dataset: dataset ?? undefined })} />
-        <OptionalFact name="Sample" text={result.dataset_sample_id} />
+        <OptionalFact
+          name="Sample"
+          text={sample}
+          // Other datasets may have a sample of the same id.
+          onFilter={only({ sample: sample?.toString(), ...(dataset !== null && { dataset }) })}
+        />
         <OptionalFact name="Model" text={result.evaluated_model_name ?? result.evaluated_model_id} />
         <OptionalFact name="Provider" text={result.evaluated_model_provider} />
         <OptionalFact name="Selected model" text={result.evaluated_model_selected_model} />

@@ -3,7 +3,7 @@ import type { ResultRow } from "../../../data/evaluation-results.ts";
 import { formatScore } from "../../../format/format-number.ts";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { VerdictBadge } from "../../../ui/verdict-badge.tsx";
+import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
 
 type Verdict = Pick<ResultRow, "status" | "pass" | "score_raw" | "corrected" | "evaluator_id" | "created_at">;
 

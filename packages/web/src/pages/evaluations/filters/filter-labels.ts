@@ -6,7 +6,7 @@ import type { ExplorerChanges } from "../use-explorer.ts";
 export const verdictLabels: Record<Verdict, string> = {
   pass: "Pass",
   fail: "Fail",
-  "no-verdict": "No verdict",
+  error: "Error",
   "unusable-input": "Unusable input",
 };
 
@@ -35,6 +35,7 @@ export function activeFilters(search: ExplorerSearch): ActiveFilter[] {
     filterOf("family", "Family", search.family),
     filterOf("profile", "Profile", search.profile),
     filterOf("profile_id", "Profile ID", search.profile_id),
+    filterOf("revision", "Revision", search.revision?.toString()),
     filterOf("min_score", "Score at least", min_score?.toString()),
     filterOf("max_score", "Score at most", max_score?.toString()),
     ...(search.tag ?? []).map((tag) => ({
@@ -44,6 +45,7 @@ export function activeFilters(search: ExplorerSearch): ActiveFilter[] {
       removal: { tag: withoutTag(search.tag, tag) },
     })),
     filterOf("dataset", "Dataset", search.dataset),
+    filterOf("sample", "Sample", search.sample),
     filterOf("run", "Run", search.run),
     filterOf("explain", "Explained", explain && explainLabels[explain]),
     filterOf("since", "Since", since && exactTime(since)),

@@ -44,6 +44,15 @@ export function MoreFilters({ explorer }: { explorer: Explorer }) {
             />
           )}
         </Field>
+        <Field label="Sample">
+          {(control) => (
+            <DebouncedInput
+              {...control}
+              value={search.sample ?? ""}
+              onApply={(sample) => change({ sample: sample || undefined })}
+            />
+          )}
+        </Field>
         <Field label="Family">
           {(control) => (
             <FilterSelect

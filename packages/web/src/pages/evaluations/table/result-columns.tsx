@@ -4,7 +4,7 @@ import type { ResultRow } from "../../../data/evaluation-results.ts";
 import { formatScore } from "../../../format/format-number.ts";
 import { Time } from "../../../ui/time.tsx";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { VerdictBadge } from "../../../ui/verdict-badge.tsx";
+import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
 
 export const resultTableFeatures = tableFeatures({ columnSizingFeature });
 
@@ -13,57 +13,77 @@ const helper = createColumnHelper<typeof resultTableFeatures, ResultRow>();
 /** The output takes the remaining width. */
 export const outputColumnId = "output";
 
-export const resultColumns = helper.columns([
-  helper.display({
+const columns = {
+  verdict: helper.display({
     id: "verdict",
     header: "Verdict",
-    size: 148,
+    size: 156,
     cell: ({ row }) => <CountedVerdict row={row.original} />,
   }),
-  helper.display({
+  score: helper.display({
     id: "score",
     header: "Score",
     size: 104,
-    cell: ({ row: { original } }) => (
-      <ScoreBar score={original.corrected ? original.corrected.score : original.score_raw} />
-    ),
+    cell: ({ row: { original } }) =>
+      // A correction of the verdict alone may leave the score as it is.
+      original.corrected === null || original.corrected.score === original.score_raw ? (
+        <ScoreBar score={original.score_raw} />
+      ) : (
+        <CorrectedScore score={original.corrected.score} before={original.score_raw} />
+      ),
   }),
-  helper.display({
+  evaluator: helper.display({
     id: "evaluator",
     header: "Evaluator and profile",
     size: 186,
     cell: ({ row: { original } }) => <EvaluatorAndProfile row={original} />,
   }),
-  helper.display({
+  output: helper.display({
     id: outputColumnId,
     header: "Output",
     size: 248,
     cell: ({ row: { original } }) => <Excerpt row={original} />,
   }),
-  helper.display({
+  app: helper.display({
     id: "app",
     header: "App",
     size: 96,
     cell: ({ row }) => <InlineText text={row.original.app} />,
   }),
-  helper.display({
+  run: helper.display({
     id: "run",
     header: "Run",
     size: 116,
     cell: ({ row }) => <NameOrNone name={row.original.evaluation_run_id} />,
   }),
-  helper.display({
+  sample: helper.display({
     id: "sample",
     header: "Sample",
     size: 108,
     cell: ({ row }) => <NameOrNone name={row.original.dataset_sample_id} />,
   }),
-  helper.display({
+  when: helper.display({
     id: "when",
     header: "When",
     size: 130,
     cell: ({ row }) => <Time at={row.original.created_at} />,
   }),
+};
+
+const { verdict, score, evaluator, output, app, run, sample, when } = columns;
+
+export const resultColumns = helper.columns([verdict, score, evaluator, output, app, run, sample, when]);
+
+/** On a phone the output is in sight, and the rest follows. */
+export const narrowResultColumns = helper.columns([
+  { ...verdict, size: 152 },
+  { ...score, size: 64 },
+  output,
+  evaluator,
+  app,
+  run,
+  sample,
+  when,
 ]);
 
 function EvaluatorAndProfile({ row }: { row: ResultRow }) {
@@ -109,11 +129,30 @@ function ScoreBar({ score }: { score: number | null }) {
   return (
     <span className="flex items-center justify-end gap-2">
       {score !== null && (
-        <span aria-hidden className="h-1 w-10 overflow-hidden rounded-full bg-line">
+        <span aria-hidden className="h-1 w-10 max-md:hidden overflow-hidden rounded-full bg-line">
           <span className="block h-full rounded-full bg-ink-3" style={{ width: `${score * 100}%` }} />
         </span>
       )}
       <span className="w-11 text-right tabular-nums">{formatScore(score)}</span>
+    </span>
+  );
+}
+
+/** A person’s score, which counts, beside the evaluator’s. */
+function CorrectedScore({ score, before }: { score: number | null; before: number | null }) {
+  return (
+    <span
+      className="flex items-center justify-end gap-2 tabular-nums"
+      title={`Corrected by a person. The evaluator’s score: ${formatScore(before)}.`}
+    >
+      <span className="text-xs text-ink-3">
+        <span className="sr-only">The evaluator’s score: </span>
+        <s>{formatScore(before)}</s>
+      </span>
+      <span className="text-right">
+        <span className="sr-only">, corrected: </span>
+        {formatScore(score)}
+      </span>
     </span>
   );
 }

@@ -34,7 +34,7 @@ export function ResultTableRow({
       className={clsx("group cursor-pointer", isOpen ? "bg-accent-soft" : "hover:bg-hover")}
     >
       {Children.map(children, (content, column) => (
-        <td className="h-11 truncate border-b border-line px-3 text-ink-2 first:pl-4">
+        <td className="h-11 truncate border-b border-line px-3 text-ink-2 first:pl-4 max-md:px-2">
           {column === 0 ? (
             <Link
               from="/evaluations"

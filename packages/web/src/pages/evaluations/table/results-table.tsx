@@ -2,7 +2,13 @@ import { useTable } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useEffect, useEffectEvent, useRef } from "react";
 import type { ResultRow } from "../../../data/evaluation-results.ts";
-import { outputColumnId, resultColumns, resultTableFeatures } from "./result-columns.tsx";
+import { useNarrow } from "../../../ui/use-narrow.ts";
+import {
+  narrowResultColumns,
+  outputColumnId,
+  resultColumns,
+  resultTableFeatures,
+} from "./result-columns.tsx";
 import { ResultTableRow } from "./result-table-row.tsx";
 
 interface ResultsTableProps {
@@ -33,9 +39,10 @@ export function ResultsTable({
   onNearEnd,
 }: ResultsTableProps) {
   const scroller = useRef<HTMLDivElement>(null);
+  const isNarrow = useNarrow();
   const table = useTable({
     features: resultTableFeatures,
-    columns: resultColumns,
+    columns: isNarrow ? narrowResultColumns : resultColumns,
     data,
     getRowId: ({ id }) => id,
   });
@@ -75,10 +82,10 @@ export function ResultsTable({
   }
 
   return (
-    <div ref={scroller} className="min-h-0 flex-1 overflow-auto">
+    <div ref={scroller} className="scroll-edges-x min-h-0 flex-1 overflow-auto">
       <table
         aria-rowcount={-1}
-        className="w-full min-w-284 table-fixed border-separate border-spacing-0 text-sm"
+        className="w-full min-w-272 md:min-w-284 table-fixed border-separate border-spacing-0 text-sm"
       >
         <colgroup>
           {table.getAllLeafColumns().map((column) => (
@@ -92,7 +99,7 @@ export function ResultsTable({
                 <th
                   key={header.id}
                   scope="col"
-                  className="sticky top-0 z-10 h-9 border-b border-line bg-surface px-3 text-left text-xs font-medium text-ink-3 first:pl-4 nth-2:text-right"
+                  className="sticky top-0 z-10 h-9 border-b border-line bg-surface px-3 text-left text-xs font-medium text-ink-3 first:pl-4 max-md:px-2 nth-2:text-right"
                 >
                   <table.FlexRender header={header} />
                 </th>

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { Archive, ListChecks, Pencil } from "lucide-react";
 import { useState } from "react";
 import { Button, buttonClass } from "../../../ui/button.tsx";
-import { ProfileDialog } from "../profile-form/profile-form.tsx";
+import { ProfileDialog } from "../profile-form/profile-dialog.tsx";
 import { ArchiveProfileDialog } from "./archive-profile-dialog.tsx";
 
 interface ProfileActionsProps {

@@ -1,13 +1,15 @@
 import type { EvaluationSummaryGroup, EvaluatorProfile, RevisionAgreement } from "@presage/sdk";
 import { useState } from "react";
+import { addUp } from "../../../data/figures/rate-group.ts";
 import { formatCount } from "../../../format/format-number.ts";
 import { Button } from "../../../ui/button.tsx";
 import { Card } from "../../../ui/card.tsx";
 import { Skeleton } from "../../../ui/skeleton.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../../ui/table.tsx";
 import { Time } from "../../../ui/time.tsx";
-import { RateCell } from "../rate-cell.tsx";
+import { RateCell } from "../../../ui/verdict/rate-cell.tsx";
 import { figuresByRevision } from "../revision-figures.ts";
+import { RevisionRates } from "../revision-rates.tsx";
 
 interface RevisionsCardProps {
   /** Newest first. */
@@ -28,7 +30,7 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
   return (
     <Card
       title="Revisions"
-      hint="Pass rates include people’s corrections. Intervals are 95 % confidence intervals."
+      hint="Pass rates include people’s corrections. Intervals are at 95 %. Verdicts about the same trajectory or sample tend to agree, so intervals take them as one group, a cluster."
     >
       <Table label="Revisions" className="min-w-4xl">
         <thead className="border-b border-line">
@@ -36,7 +38,7 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
             <HeaderCell>Revision</HeaderCell>
             <HeaderCell>Created</HeaderCell>
             <HeaderCell isNumber>Evaluations</HeaderCell>
-            <HeaderCell className="w-60">Pass rate</HeaderCell>
+            <HeaderCell className="w-72">Pass rate</HeaderCell>
             <HeaderCell className="w-60">People agreed</HeaderCell>
             <HeaderCell isNumber>Reviewed</HeaderCell>
             <HeaderCell isNumber>Should have failed</HeaderCell>
@@ -45,15 +47,16 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
         </thead>
         <tbody>
           {shown.map(({ public_id, revision, is_managed, created_at }) => {
-            const totals = figuresOf?.(public_id, revision);
+            const figures = figuresOf?.(public_id, revision) ?? [];
+            const totals = addUp(figures);
             const reviews = agreement?.find((of) => of.revision === revision);
             return (
               <tr key={revision} className="h-11 border-b border-line last:border-b-0">
                 <RowHeader className="font-medium tabular-nums">{revision}</RowHeader>
                 <Cell className="text-ink-2">{is_managed ? "Built-in" : <Time at={created_at} />}</Cell>
                 <Cell isNumber>
-                  {figuresOf === undefined ? "" : formatCount(totals?.count ?? 0)}
-                  {totals !== undefined && totals.failed > 0 && (
+                  {figuresOf === undefined ? "" : formatCount(totals.count)}
+                  {totals.failed > 0 && (
                     <span className="block text-xs whitespace-nowrap text-warn">
                       {formatCount(totals.failed)} without a verdict
                     </span>
@@ -63,10 +66,7 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
                   {figuresOf === undefined ? (
                     <Skeleton className="h-4 w-40" />
                   ) : (
-                    <RateCell
-                      rate={totals?.pass_rate ?? null}
-                      interval={totals?.pass_rate_interval ?? null}
-                    />
+                    <RevisionRates figures={figures} />
                   )}
                 </Cell>
                 <Cell>
@@ -79,7 +79,14 @@ export function RevisionsCard({ revisions, figures, agreement }: RevisionsCardPr
                     />
                   )}
                 </Cell>
-                <Cell isNumber>{reviews && formatCount(reviews.corrected)}</Cell>
+                <Cell isNumber>
+                  {reviews && formatCount(reviews.corrected)}
+                  {reviews && reviews.clusters !== null && (
+                    <span className="block text-xs whitespace-nowrap text-ink-3">
+                      in {formatCount(reviews.clusters)} {reviews.clusters === 1 ? "cluster" : "clusters"}
+                    </span>
+                  )}
+                </Cell>
                 <Cell isNumber>{reviews && formatCount(reviews.should_fail)}</Cell>
                 <Cell isNumber>{reviews && formatCount(reviews.should_pass)}</Cell>
               </tr>

@@ -13,8 +13,8 @@ import { TextArea } from "../../../ui/form/inputs.tsx";
 import { TextList } from "../../../ui/form/text-list.tsx";
 import { useDraft } from "../../../ui/form/use-draft.ts";
 import { PlainText } from "../../../ui/untrusted-text/plain-text.tsx";
-import { VerdictBadge } from "../../../ui/verdict-badge.tsx";
-import { readContexts, type SampleField, sampleFields, toSample, writeContexts } from "./try-sample.ts";
+import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
+import { readContexts, type SampleField, sampleFields, toSample, writeContexts } from "./sample-fields.ts";
 
 interface TryCardProps {
   family: EvaluatorFamily;

@@ -16,7 +16,7 @@ export function CodeTab({ input }: { input: ProgramInput }) {
       <CodeBlock code={write(input)} label={label} />
       <p className="text-xs text-ink-3">
         The key comes from the environment variable <code className="font-mono">PRESAGE_API_KEY</code>. The
-        request is the current input on the left.
+        request is the current input.
       </p>
     </div>
   );

@@ -9,6 +9,7 @@ function family(family_name: string, ...needs: string[]): EvaluatorFamily {
     required_input_fields: ["evaluated_model_output", ...needs],
     optional_input_fields: [],
     uses_model: family_name === "judge",
+    needs_model: false,
     profile_config_schema: {},
   };
 }
@@ -76,4 +77,10 @@ test("a profile that needs a missing text says so", () => {
     );
   expect(obstacles(true)).toEqual(["needs retrieved context", undefined]);
   expect(obstacles(false)[1]).toBe("needs a system turn");
+});
+
+test("without a model, a family that uses one cannot be chosen", () => {
+  const judge = { ...family("judge"), needs_model: true };
+  const [group] = evaluatorChoices([judge], [profile("judge", "is-concise")], { hasSystemTurn: true });
+  expect(group).toMatchObject({ needsModel: true, choices: [{ obstacle: "needs a model" }] });
 });

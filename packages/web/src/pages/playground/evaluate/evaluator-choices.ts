@@ -7,7 +7,7 @@ export interface EvaluatorChoice {
   profile: string;
   description: string;
   needsGoldAnswer: boolean;
-  /** Why it cannot be used on this answer. */
+  /** Why it cannot be used on this response. */
   obstacle: string | undefined;
 }
 
@@ -15,6 +15,8 @@ export interface FamilyChoices {
   family: string;
   description: string;
   usesModel: boolean;
+  /** It uses one, and none is configured. */
+  needsModel: boolean;
   choices: EvaluatorChoice[];
 }
 
@@ -28,6 +30,7 @@ export function evaluatorChoices(
       family: family.family_name,
       description: family.description,
       usesModel: family.uses_model,
+      needsModel: family.needs_model,
       choices: profiles
         .filter(({ evaluator_family }) => evaluator_family === family.family_name)
         .map((profile) => choiceOf(family, profile, hasSystemTurn)),
@@ -36,7 +39,7 @@ export function evaluatorChoices(
 }
 
 function choiceOf(
-  { family_name, required_input_fields }: EvaluatorFamily,
+  { family_name, required_input_fields, needs_model }: EvaluatorFamily,
   { public_id, name, config, description }: EvaluatorProfile,
   hasSystemTurn: boolean,
 ): EvaluatorChoice {
@@ -48,7 +51,7 @@ function choiceOf(
     profile: name,
     description: description ?? "",
     needsGoldAnswer: needs.has("evaluated_model_gold_answer"),
-    obstacle: obstacleOf(needs, hasSystemTurn),
+    obstacle: needs_model ? "needs a model" : obstacleOf(needs, hasSystemTurn),
   };
 }
 

@@ -1,4 +1,5 @@
 import { clsx } from "clsx";
+import { Badge } from "../../../ui/badge.tsx";
 import { Tooltip } from "../../../ui/overlay/tooltip.tsx";
 import type { EvaluatorChoice, FamilyChoices } from "./evaluator-choices.ts";
 
@@ -21,8 +22,8 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
   }
 
   return (
-    <div className="max-h-80 overflow-y-auto rounded-md border border-line">
-      {groups.map(({ family, description, usesModel, choices }) => (
+    <div className="max-h-80 overflow-y-auto scroll-edges-y rounded-md border border-line">
+      {groups.map(({ family, description, usesModel, needsModel, choices }) => (
         <fieldset
           key={family}
           className="grid min-w-0 items-start gap-x-3 gap-y-1 border-b border-line px-3 py-1.5 last:border-b-0 sm:grid-cols-[8.5rem_minmax(0,1fr)]"
@@ -31,7 +32,8 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
             <Tooltip text={description}>
               <span className="flex min-h-7 flex-wrap items-center gap-x-2 sm:flex-col sm:items-start sm:justify-center">
                 <span className="truncate text-sm font-medium">{family}</span>
-                {usesModel && <span className="text-xs text-ink-3">uses a model</span>}
+                {needsModel && <Badge>Needs a model</Badge>}
+                {usesModel && !needsModel && <span className="text-xs text-ink-3">uses a model</span>}
               </span>
             </Tooltip>
           </legend>
@@ -40,6 +42,8 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
               <Chip
                 key={choice.id}
                 choice={choice}
+                // The family says it once for all its profiles.
+                showsNote={!needsModel}
                 isChosen={chosenIds.has(choice.id)}
                 isFull={isFull}
                 onToggle={() => toggle(choice.id)}
@@ -54,12 +58,13 @@ export function EvaluatorPicker({ groups, chosenIds, onChoose }: EvaluatorPicker
 
 interface ChipProps {
   choice: EvaluatorChoice;
+  showsNote: boolean;
   isChosen: boolean;
   isFull: boolean;
   onToggle(): void;
 }
 
-function Chip({ choice, isChosen, isFull, onToggle }: ChipProps) {
+function Chip({ choice, showsNote, isChosen, isFull, onToggle }: ChipProps) {
   const { profile, description, needsGoldAnswer, obstacle } = choice;
   const isOff = obstacle !== undefined || (isFull && !isChosen);
   const note = obstacle ?? (needsGoldAnswer ? "needs a gold answer" : undefined);
@@ -80,7 +85,7 @@ function Chip({ choice, isChosen, isFull, onToggle }: ChipProps) {
         className="size-3.5 shrink-0 accent-accent"
       />
       <span className="truncate">{profile === "system:default" ? "default" : profile}</span>
-      {note !== undefined && <span className="shrink-0 text-ink-3">{note}</span>}
+      {showsNote && note !== undefined && <span className="shrink-0 text-ink-3">{note}</span>}
     </label>
   );
 }

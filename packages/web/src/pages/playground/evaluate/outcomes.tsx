@@ -2,7 +2,7 @@ import type { EvaluateItem } from "@presage/sdk";
 import { Link } from "@tanstack/react-router";
 import { formatScore } from "../../../format/format-number.ts";
 import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
-import { VerdictBadge } from "../../../ui/verdict-badge.tsx";
+import { VerdictBadge } from "../../../ui/verdict/verdict-badge.tsx";
 import { playgroundApp } from "./use-evaluations.ts";
 
 const versionAtEnd = /-\d{4}-\d{2}-\d{2}$/;
@@ -30,7 +30,7 @@ function Outcome({ item }: { item: EvaluateItem }) {
     <>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
         <VerdictBadge status={status} pass={result?.pass ?? null} />
-        <span className="min-w-0 flex-1 truncate">
+        <span className="min-w-0 flex-1 basis-40 truncate">
           <span className="font-medium">{family}</span> <span className="text-ink-3">{profile_name}</span>
         </span>
         {result !== null && (
@@ -64,10 +64,10 @@ function OutcomeLink({ item: { status, evaluation_result: result } }: { item: Ev
       </Link>
     );
   }
-  const verdict = status === "validation_error" ? "unusable-input" : "no-verdict";
+  const verdict = status === "validation_error" ? "unusable-input" : "error";
   return (
     <Link to="/evaluations" search={{ app: playgroundApp, verdict }} className={look}>
-      See all without a verdict
+      {verdict === "error" ? "See all errors" : "See all unusable inputs"}
     </Link>
   );
 }

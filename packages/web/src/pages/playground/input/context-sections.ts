@@ -23,6 +23,6 @@ export const contextSections: readonly { field: ContextField; label: string; hin
   {
     field: "steering_directives",
     label: "Steering directives",
-    hint: "How the answer should be written: format, length, language.",
+    hint: "How the response should be written: format, length, language.",
   },
 ];

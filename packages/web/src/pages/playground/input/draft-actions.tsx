@@ -1,5 +1,9 @@
+import { useQuery } from "@tanstack/react-query";
 import { ChevronDown, Undo2 } from "lucide-react";
 import { useRef, useState } from "react";
+import { isSandbox, modelsQuery } from "../../../data/models.ts";
+import { usePresage } from "../../../data/use-presage.ts";
+import { Badge } from "../../../ui/badge.tsx";
 import { Button } from "../../../ui/button.tsx";
 import { ConfirmDialog } from "../../../ui/overlay/confirm-dialog.tsx";
 import { Menu, MenuItem } from "../../../ui/overlay/menu.tsx";
@@ -42,6 +46,9 @@ export function DraftActions({ drafting }: { drafting: ReturnType<typeof usePlay
 
 function ExamplesMenu({ onChoose }: { onChoose(draft: Draft): void }) {
   const button = useRef<HTMLButtonElement>(null);
+  const presage = usePresage();
+  const { data: models } = useQuery(modelsQuery(presage));
+  const hasModel = !models?.some(isSandbox);
   return (
     <Menu
       trigger={
@@ -51,7 +58,7 @@ function ExamplesMenu({ onChoose }: { onChoose(draft: Draft): void }) {
         </Button>
       }
     >
-      {examples.map(({ name, hint, draft }) => (
+      {examples.map(({ name, hint, needsModel, draft }) => (
         <MenuItem
           key={name}
           onSelect={() => {
@@ -60,10 +67,11 @@ function ExamplesMenu({ onChoose }: { onChoose(draft: Draft): void }) {
             onChoose(draft);
           }}
         >
-          <span>
+          <span className="min-w-0 flex-1">
             <span className="block font-medium">{name}</span>
             <span className="block text-xs text-ink-3">{hint}</span>
           </span>
+          {needsModel && !hasModel && <Badge>Needs a model</Badge>}
         </MenuItem>
       ))}
     </Menu>

@@ -3,6 +3,8 @@ import { type Draft, emptyDraft } from "./draft.ts";
 interface Example {
   name: string;
   hint: string;
+  /** The sandbox simulates a text world and cannot respond to this one. */
+  needsModel: boolean;
   draft: Draft;
 }
 
@@ -27,6 +29,7 @@ export const examples: readonly Example[] = [
   {
     name: "A kitchen in words",
     hint: "One step of a text adventure",
+    needsModel: false,
     draft: {
       ...emptyDraft,
       context: {
@@ -41,8 +44,21 @@ export const examples: readonly Example[] = [
     },
   },
   {
+    name: "A table after a change",
+    hint: "What an earlier step leaves behind",
+    needsModel: false,
+    draft: {
+      ...emptyDraft,
+      context: { ...emptyDraft.context, environment_state: kitchen },
+      state: "You move the teapot to the sink.",
+      action: "look at table",
+      goldAnswer: "a table. On the table is: a blue cup (containing nothing).",
+    },
+  },
+  {
     name: "A tool call",
     hint: "An agent books a meeting room with JSON",
+    needsModel: true,
     draft: {
       ...emptyDraft,
       context: {
@@ -80,6 +96,7 @@ export const examples: readonly Example[] = [
   {
     name: "A shop’s page",
     hint: "A click in a web shop",
+    needsModel: true,
     draft: {
       ...emptyDraft,
       context: {
@@ -102,6 +119,7 @@ export const examples: readonly Example[] = [
   {
     name: "A terminal",
     hint: "What a command prints",
+    needsModel: true,
     draft: {
       ...emptyDraft,
       context: {

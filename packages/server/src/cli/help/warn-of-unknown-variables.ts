@@ -1,0 +1,13 @@
+import { type RawEnvironment, unknownVariables } from "../../config.ts";
+import { environment } from "../../environment.ts";
+import { similarName } from "./similar-name.ts";
+
+/** A misspelt variable has no effect, which nothing else would show. */
+export function warnOfUnknownVariables(raw: RawEnvironment): void {
+  const known = Object.keys(environment.shape);
+  for (const name of unknownVariables(raw)) {
+    const similar = similarName(name, known);
+    const hint = similar === undefined ? "" : `; did you mean ${similar}?`;
+    process.stderr.write(`${name} is unknown and has no effect${hint}\n`);
+  }
+}

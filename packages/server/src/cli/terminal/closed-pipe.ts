@@ -1,0 +1,15 @@
+/** 128 plus the number of SIGPIPE, as shells report it. */
+export const closedPipeExitCode = 141;
+
+/** Whether nobody reads the output any more, as after `presage config | head -1`. */
+export function isClosedPipe(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "EPIPE";
+}
+
+/** Exits silently once nobody reads the output. */
+export function endOnClosedPipe(): void {
+  process.stdout.on("error", (error) => {
+    if (isClosedPipe(error)) process.exit(closedPipeExitCode);
+    throw error;
+  });
+}

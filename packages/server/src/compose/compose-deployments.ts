@@ -1,0 +1,108 @@
+import type { Config } from "../config.ts";
+import { ConfigError } from "../config.ts";
+import { defined } from "../defined.ts";
+import { parseDeployments } from "../deployments-file.ts";
+import type { ByteBudget } from "../limits/byte-budget.ts";
+import type { Logger } from "../observability/logger.ts";
+import { createUpstream } from "../upstream/create-upstream.ts";
+import {
+  createDeployments,
+  type DeploymentSettings,
+  type Deployments,
+  type NamedDeploymentSettings,
+} from "../upstream/deployments/create-deployments.ts";
+import { replicaAddress } from "../upstream/replicas/replica-address.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
+
+export interface ComposedDeployments {
+  deployments: Deployments;
+  /** Reads the file again. A file with an issue changes nothing and is logged. */
+  reread(): Promise<void>;
+  stopSandbox(): Promise<void>;
+}
+
+/** The deployments of the file, otherwise the configured upstream, otherwise the sandbox. */
+export async function composeDeployments(
+  config: Config,
+  logger: Pick<Logger, "info" | "warn" | "error">,
+  { memory, countUnreachable: count }: { memory?: ByteBudget; countUnreachable?: CountUnreachable } = {},
+): Promise<ComposedDeployments> {
+  const { retries, keepAlive } = config.upstream;
+  const sandbox = needsSandbox(config) ? (await import("@presage/sandbox")).startSandbox() : undefined;
+  if (sandbox !== undefined)
+    logger.warn(
+      "PRESAGE_UPSTREAM_URL is not set: predictions come from the built-in sandbox, a rule-based simulator, not a language model",
+    );
+
+  function openUpstream({ fallback, ...settings }: NamedDeploymentSettings): Upstream {
+    const upstream = createUpstream({
+      ...defined(settings),
+      apiKey: settings.apiKey,
+      model: settings.model,
+      retries,
+      keepAlive,
+      hasFallback: fallback !== undefined,
+      ...defined({ memory }),
+      onReplicaChange: (url, state) => {
+        const about = { deployment: settings.name, replica: replicaAddress(url) };
+        if (state === "ejected") logger.warn(about, "a replica fails and is ejected");
+        else if (state === "up") logger.info(about, "a replica is back");
+      },
+    });
+    const deployment = config.deployments === undefined ? undefined : settings.name;
+    return watchOutages(upstream, { logger, deployment, count });
+  }
+  const deployments = createDeployments(
+    sandbox === undefined
+      ? await readSettings(config)
+      : settingsOf({ name: "sandbox", urls: [sandbox.url], apiKey: undefined, model: undefined }, config),
+    openUpstream,
+  );
+
+  async function reread(): Promise<void> {
+    try {
+      deployments.replace(await readSettings(config));
+      const names = deployments.all().map(({ name }) => name);
+      logger.info({ deployments: names }, "read the deployments again");
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      logger.error(
+        { issues: error.message.split("\n") },
+        "the deployments are not valid and stay as they were",
+      );
+    }
+  }
+
+  return { deployments, reread, stopSandbox: async () => await sandbox?.stop() };
+}
+
+/** Whether the sandbox answers, which is no model for judges. */
+export function needsSandbox({ deployments, upstream }: Config): boolean {
+  return deployments === undefined && upstream.urls === undefined;
+}
+
+async function readSettings(config: Config): Promise<DeploymentSettings> {
+  const { upstream, deployments } = config;
+  if (deployments === undefined) {
+    const { apiKey, model, urls = [] } = upstream;
+    return settingsOf({ name: "default", urls, apiKey, model }, config);
+  }
+  const { path, environment } = deployments;
+  const text = await Bun.file(path)
+    .text()
+    .catch((error: unknown) => {
+      const reason = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
+      throw new ConfigError([`PRESAGE_DEPLOYMENTS: the file cannot be read (${reason}): ${path}`]);
+    });
+  return parseDeployments(path, text, { raw: environment, timeoutMs: upstream.timeoutMs });
+}
+
+/** One deployment that no file describes. */
+function settingsOf(
+  named: Pick<NamedDeploymentSettings, "name" | "urls" | "apiKey" | "model">,
+  { upstream }: Config,
+): DeploymentSettings {
+  const rest = { timeoutMs: upstream.timeoutMs, firstByteTimeoutMs: 0, maxInFlightPerReplica: undefined };
+  return { defaultName: named.name, deployments: [{ ...named, ...rest, fallback: undefined }] };
+}

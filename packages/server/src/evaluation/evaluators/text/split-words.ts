@@ -1,0 +1,15 @@
+// Python knows more control characters as white space than `\s` does, and no byte order mark.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what Python splits at
+const pythonSpace = /(?:[\x1c-\x1f\x85]|[^\S\uFEFF])+/;
+
+/** Splits at white space as Python's `str.split()` does, on which the published metrics are built. */
+export function splitWords(text: string): string[] {
+  return text.split(pythonSpace).filter((word) => word !== "");
+}
+
+/** Removes white space at the end as Python's `str.rstrip()` does. */
+export function trimPythonEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && pythonSpace.test(text[end - 1] ?? "")) end -= 1;
+  return text.slice(0, end);
+}

@@ -1,0 +1,166 @@
+import type { EvaluationStatus } from "@presage/contract";
+import { isPostgres } from "../../../storage/is-postgres.ts";
+import { microsPerDay } from "../../../storage/micros.ts";
+import type {
+  CountedVerdict,
+  EvaluationCountsTable,
+  EvaluationSeriesTable,
+} from "../../../storage/schema/evaluation-rollup.ts";
+import { toFlag } from "../../../storage/schema/flag.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import type { EvaluationRecord, StoredResult } from "../record/evaluation-record.ts";
+import { toThousandths } from "../record/result-rows.ts";
+
+/** Namespace of series ids; any fixed UUID would do. */
+const seriesNamespace = "5d0cf7a4-3c4b-4d5e-9b0a-6a4f6f1f2c11";
+
+export interface Counted {
+  series: EvaluationSeriesTable[];
+  counts: EvaluationCountsTable[];
+}
+
+/** The verdict as the rollup spells it. */
+function verdictOf(status: EvaluationStatus, pass: boolean | undefined): CountedVerdict {
+  if (status !== "success") return status;
+  if (pass === undefined) return "none";
+  return pass ? "pass" : "fail";
+}
+
+/** What the rollup needs to know about a result. */
+export type Countable = Pick<
+  StoredResult,
+  "accountId" | "evaluatorId" | "evaluatorFamily" | "profile" | "createdAt"
+> & {
+  metadata: Pick<StoredResult["metadata"], "app" | "runId">;
+  outcome: Pick<StoredResult["outcome"], "status" | "pass" | "score">;
+};
+
+/** The series that results will be counted in. */
+export function seriesOf(records: readonly EvaluationRecord[]): EvaluationSeriesTable[] {
+  const series = new Map<string, EvaluationSeriesTable>();
+  for (const record of records) {
+    for (const spansRuns of [true, false]) addSeriesOf(series, record, spansRuns);
+  }
+  return [...series.values()];
+}
+
+/** What results add to the rollup. */
+export function countResults(results: readonly Countable[]): Counted {
+  const series = new Map<string, EvaluationSeriesTable>();
+  const counts = new Map<string, EvaluationCountsTable>();
+  for (const result of results) {
+    for (const spansRuns of [true, false]) addOne(counts, addSeriesOf(series, result, spansRuns).id, result);
+  }
+  return { series: [...series.values()], counts: [...counts.values()] };
+}
+
+function addOne(
+  counts: Map<string, EvaluationCountsTable>,
+  seriesId: string,
+  { outcome, createdAt }: Countable,
+): void {
+  const cell = {
+    series_id: seriesId,
+    day: Math.floor(createdAt / microsPerDay),
+    verdict: verdictOf(outcome.status, outcome.pass),
+    score_mille: outcome.score === undefined ? -1 : toThousandths(outcome.score),
+  };
+  const key = `${cell.series_id} ${cell.day} ${cell.verdict} ${cell.score_mille}`;
+  const count = counts.get(key) ?? { ...cell, count: 0, score_sum: 0, score_sum_of_squares: 0 };
+  const score = outcome.score ?? 0;
+  count.count += 1;
+  count.score_sum += score;
+  count.score_sum_of_squares += score * score;
+  counts.set(key, count);
+}
+
+function addSeriesOf(
+  known: Map<string, EvaluationSeriesTable>,
+  result: Omit<Countable, "createdAt">,
+  spansRuns: boolean,
+): EvaluationSeriesTable {
+  const dimensions = {
+    account_id: result.accountId,
+    app: result.metadata.app,
+    evaluator_id: result.evaluatorId,
+    evaluator_family: result.evaluatorFamily ?? "",
+    profile_name: result.profile?.name ?? "",
+    profile_public_id: result.profile?.publicId ?? "",
+    profile_revision: result.profile?.revision ?? 0,
+    spans_runs: toFlag(spansRuns),
+    run_id: spansRuns ? "" : (result.metadata.runId ?? ""),
+  };
+  const key = JSON.stringify(Object.values(dimensions));
+  // The id follows from the dimensions, so that processes need not agree on it.
+  const series = known.get(key) ?? { id: Bun.randomUUIDv5(key, seriesNamespace), ...dimensions };
+  known.set(key, series);
+  return series;
+}
+
+/** Adds to the rollup, including series that are missing. Negative counts subtract. */
+export async function addCounted(transaction: Database, { series, counts }: Counted): Promise<void> {
+  await addSeries(transaction, series);
+  await addCounts(transaction, counts);
+}
+
+/** Always in one order, to avoid deadlocks between writers that insert the same series. */
+export async function addSeries(database: Database, series: readonly EvaluationSeriesTable[]): Promise<void> {
+  if (series.length === 0) return;
+  await database
+    .insertInto("evaluation_series")
+    .values(series.toSorted((a, b) => (a.id < b.id ? -1 : 1)))
+    .onConflict((conflict) => conflict.column("id").doNothing())
+    .execute();
+}
+
+/** Adds to the counts of existing series. */
+export async function addCounts(
+  transaction: Database,
+  counts: readonly EvaluationCountsTable[],
+): Promise<void> {
+  if (counts.length === 0) return;
+  if (isPostgres(transaction)) {
+    await transaction.insertInto("evaluation_count_deltas").values(counts).execute();
+    return;
+  }
+  await transaction
+    .insertInto("evaluation_counts")
+    .values(counts)
+    .onConflict((conflict) =>
+      conflict.columns(["series_id", "day", "verdict", "score_mille"]).doUpdateSet((row) => ({
+        count: row("evaluation_counts.count", "+", row.ref("excluded.count")),
+        score_sum: row("evaluation_counts.score_sum", "+", row.ref("excluded.score_sum")),
+        score_sum_of_squares: row(
+          "evaluation_counts.score_sum_of_squares",
+          "+",
+          row.ref("excluded.score_sum_of_squares"),
+        ),
+      })),
+    )
+    .execute();
+}
+
+/** Each run has series of its own, so their number is unbounded. */
+const maxKnown = 10_000;
+/** A database restored from a backup may lack series that were known to exist. */
+const knownForMs = 60_000;
+
+/**
+ * Returns a function that ensures that series exist before results are counted in them. On PostgreSQL that happens outside the writers'
+ * transactions: of two that insert the same series the second would wait for the first, and a single statement is short.
+ */
+export function createEnsureSeries(
+  database: Database,
+): (series: readonly EvaluationSeriesTable[]) => Promise<void> {
+  const known = new Set<string>();
+  let knownSinceMs = 0;
+  return async (series) => {
+    if (known.size > maxKnown || performance.now() - knownSinceMs > knownForMs) {
+      known.clear();
+      knownSinceMs = performance.now();
+    }
+    const unknown = series.filter(({ id }) => !known.has(id));
+    await addSeries(database, unknown);
+    for (const { id } of unknown) known.add(id);
+  };
+}

@@ -1,0 +1,46 @@
+import type { DeploymentListResponse, DeploymentStatus, ReplicaStatus } from "@presage/contract";
+import { selectAccount } from "../../../identity/users/users-store.ts";
+import type { Deployment } from "../../../upstream/deployments/create-deployments.ts";
+import { replicaAddress } from "../../../upstream/replicas/replica-address.ts";
+import type { Replica } from "../../../upstream/replicas/replicas.ts";
+import { type Route, withCaller } from "../../pipeline/route.ts";
+import type { Services } from "../../services.ts";
+
+/** Replicas are the operator's, who is in this account. */
+const operatorsAccount = "default";
+
+export function deploymentRoutes({ deployments, store }: Services): Route[] {
+  return [
+    withCaller("GET", "/v1/deployments", async ({ caller }) => {
+      const account = await selectAccount(store.database, caller.accountId);
+      const showsReplicas = account?.name === operatorsAccount;
+      const byDefault = deployments.getDefault();
+      const data = deployments.all().map(
+        (deployment): DeploymentStatus => ({
+          ...toStatus(deployment, deployment === byDefault),
+          ...(showsReplicas && { replicas: deployment.upstream.replicas.all.map(toReplicaStatus) }),
+        }),
+      );
+      return Response.json({ data } satisfies DeploymentListResponse);
+    }),
+  ];
+}
+
+function toStatus({ name, upstream }: Deployment, isDefault: boolean): DeploymentStatus {
+  return { name, model: upstream.model() ?? null, is_default: isDefault, process_id: process.pid };
+}
+
+function toReplicaStatus(replica: Replica): ReplicaStatus {
+  const { health, lastFailure, requests, preferredRequests } = replica;
+  return {
+    url: replicaAddress(replica.url),
+    state: health.state(),
+    in_flight: replica.inFlight,
+    limit: Number.isFinite(replica.limit) ? replica.limit : null,
+    ejections: health.ejections(),
+    last_failure:
+      lastFailure === undefined ? null : { at: lastFailure.at.toISOString(), category: lastFailure.category },
+    latency_ms: replica.latency.percentiles() ?? null,
+    prefix_share: requests === 0 ? null : preferredRequests / requests,
+  };
+}

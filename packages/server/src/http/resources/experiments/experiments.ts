@@ -1,0 +1,88 @@
+import {
+  defaultPageLimit,
+  type Experiment,
+  ExperimentCreateRequest,
+  ExperimentListQuery,
+  type ExperimentListResponse,
+  ExperimentPath,
+  type ExperimentResponse,
+  ExperimentUpdateRequest,
+} from "@presage/contract";
+import { createExperiment, UnknownProjectError } from "../../../evaluation/experiments/create-experiment.ts";
+import type { Experiment as StoredExperiment } from "../../../evaluation/experiments/experiments-store.ts";
+import { findExperiment } from "../../../evaluation/experiments/find-experiment.ts";
+import { listExperiments } from "../../../evaluation/experiments/list-experiments.ts";
+import { updateExperiment } from "../../../evaluation/experiments/update-experiment.ts";
+import { toIsoInstant } from "../../../storage/micros.ts";
+import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
+import { valueError } from "../../request/pydantic-issues.ts";
+import { parseJson } from "../../request/read-json.ts";
+import { readPage } from "../../request/read-page.ts";
+import { readExactBody, readOnce, readPath, readQuery } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
+import { InvalidRequestError } from "../../request/validate.ts";
+import { streamList } from "../../response/stream-list.ts";
+import type { Services } from "../../services.ts";
+
+const path = "/v1/experiments";
+
+export function experimentRoutes(services: Services): Route[] {
+  const maxBodyBytes = services.settings.maxShortBodyBytes;
+  return [
+    withCaller("GET", path, async (call) => {
+      const query = readQuery(call, ExperimentListQuery);
+      const page = { projectId: query.project_id, ...readPage(query, defaultPageLimit) };
+      const name: keyof ExperimentListResponse = "experiments";
+      const found = await listExperiments(services.evaluation, requesterOf(call), page);
+      return await streamList(services, call, name, found, (one) => JSON.stringify(toExperiment(one)));
+    }),
+    withCaller("POST", path, async (call) => {
+      const body = await readExactBody(call, ExperimentCreateRequest, maxBodyBytes);
+      const newExperiment = {
+        projectId: body.project_id,
+        name: body.name,
+        tags: body.tags ?? undefined,
+        metadata: body.metadata ?? undefined,
+      };
+      const once = readOnce(call, "create experiment", body);
+      const experiment = await createExperiment(
+        services.evaluation,
+        requesterOf(call),
+        newExperiment,
+        once,
+      ).catch((error: unknown) => {
+        if (!(error instanceof UnknownProjectError)) throw error;
+        throw new InvalidRequestError([valueError(["body", "project_id"], error.message, body.project_id)]);
+      });
+      return toResponse(experiment, 201);
+    }),
+    withCaller("GET", `${path}/:id`, async (call) =>
+      toResponse(await findExperiment(services.evaluation, requesterOf(call), idOf(call)), 200),
+    ),
+    withCaller("POST", `${path}/:id`, async (call) => {
+      const { metadata } = await readExactBody(call, ExperimentUpdateRequest, maxBodyBytes);
+      return toResponse(
+        await updateExperiment(services.evaluation, requesterOf(call), idOf(call), metadata),
+        200,
+      );
+    }),
+  ];
+}
+
+function idOf(call: CallWithCaller): string {
+  return readPath(call, ExperimentPath).id;
+}
+
+function toResponse(experiment: StoredExperiment, status: number): Response {
+  const response: ExperimentResponse = { experiment: toExperiment(experiment) };
+  return Response.json(response, { status });
+}
+
+function toExperiment({ tags, metadata, created_at, ...experiment }: StoredExperiment): Experiment {
+  return {
+    ...experiment,
+    tags: tags === null ? null : (parseJson(tags) as Experiment["tags"]),
+    metadata: metadata === null ? null : (parseJson(metadata) as Experiment["metadata"]),
+    created_at: toIsoInstant(created_at),
+  };
+}

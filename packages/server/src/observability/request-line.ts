@@ -1,0 +1,42 @@
+import { quoted } from "../printable.ts";
+
+const maxColumns = 120;
+
+/** What the log says about a request. */
+export interface RequestRecord {
+  requestId: string;
+  keyId: string | undefined;
+  sessionId: string | undefined;
+  method: string;
+  route: string;
+  status: number;
+  totalMs: number;
+  upstreamMs: number | undefined;
+  promptTokens: number | undefined;
+  completionTokens: number | undefined;
+  /** Why it failed. */
+  category: string | undefined;
+}
+
+/** A request in one line for people: `19:17:03 POST /v1/predict 200 42 ms 17→5 tokens "training"`, with its key's name at the end. */
+export function requestLine(record: RequestRecord, keyName: string | undefined, at: Date): string {
+  const { method, route, status, category, totalMs, promptTokens, completionTokens } = record;
+  const hasTokens = promptTokens !== undefined || completionTokens !== undefined;
+  const parts = [
+    at.toTimeString().slice(0, "HH:MM:SS".length),
+    method,
+    route,
+    status,
+    category,
+    duration(totalMs),
+    hasTokens ? `${promptTokens ?? "?"}→${completionTokens ?? "?"} tokens` : undefined,
+    keyName === undefined ? undefined : quoted(keyName),
+  ];
+  const line = parts.filter((part) => part !== undefined).join(" ");
+  return Bun.sliceAnsi(line, 0, maxColumns, "…");
+}
+
+function duration(totalMs: number): string {
+  if (totalMs >= 10_000) return `${(totalMs / 1000).toFixed(1)} s`;
+  return totalMs < 10 ? `${totalMs.toFixed(1)} ms` : `${Math.round(totalMs)} ms`;
+}

@@ -1,0 +1,91 @@
+import { isUnserved } from "../replicas/replicas.ts";
+import type { CompletionRequest, Upstream } from "../upstream.ts";
+
+/** Models and where they are served. */
+export interface DeploymentSettings {
+  /** The name of the one that answers where a request names none. */
+  defaultName: string;
+  deployments: readonly NamedDeploymentSettings[];
+}
+
+export interface NamedDeploymentSettings {
+  name: string;
+  /** The base URL of each replica. */
+  urls: readonly string[];
+  apiKey: string | undefined;
+  model: string | undefined;
+  timeoutMs: number;
+  firstByteTimeoutMs: number;
+  maxInFlightPerReplica: number | undefined;
+  /** The deployment that is asked when none of the replicas can be. */
+  fallback: string | undefined;
+}
+
+export interface Deployment {
+  readonly name: string;
+  readonly upstream: Upstream;
+}
+
+/** The deployments that this server stands in front of. They can be replaced while calls are under way, which end on their old one. */
+export interface Deployments {
+  getDefault(): Deployment;
+  find(name: string): Deployment | undefined;
+  /** In the order of the file. */
+  all(): readonly Deployment[];
+  /** Deployments with unchanged settings keep what is known of their replicas. */
+  replace(settings: DeploymentSettings): void;
+}
+
+export function createDeployments(
+  settings: DeploymentSettings,
+  openUpstream: (settings: NamedDeploymentSettings) => Upstream,
+): Deployments {
+  let current = new Map<string, { deployment: Deployment; digest: string }>();
+  let fallbackFor: Deployment;
+
+  const find = (name: string) => current.get(name)?.deployment;
+
+  function open(one: NamedDeploymentSettings): Deployment {
+    const upstream = openUpstream(one);
+    const { fallback } = one;
+    return {
+      name: one.name,
+      upstream: fallback === undefined ? upstream : withFallback(upstream, () => find(fallback)?.upstream),
+    };
+  }
+
+  function replace(next: DeploymentSettings): void {
+    const replaced = next.deployments.map((one) => {
+      const digest = JSON.stringify(one);
+      const known = current.get(one.name);
+      return known?.digest === digest ? known : { deployment: open(one), digest };
+    });
+    current = new Map(replaced.map((one) => [one.deployment.name, one]));
+    const named = find(next.defaultName);
+    if (named === undefined) throw new Error(`There is no deployment ${next.defaultName}.`);
+    fallbackFor = named;
+  }
+
+  replace(settings);
+  return {
+    getDefault: () => fallbackFor,
+    find,
+    all: () => [...current.values()].map(({ deployment }) => deployment),
+    replace,
+  };
+}
+
+/** Asks another deployment, for its own model, once no replica can be asked. A time-out is never tried again. */
+function withFallback(upstream: Upstream, findFallback: () => Upstream | undefined): Upstream {
+  return {
+    ...upstream,
+    complete: (request, clientSignal, options) =>
+      upstream.complete(request, clientSignal, options).catch((error: unknown) => {
+        const isServed = !isUnserved(error) || error.category === "timeout";
+        const fallback = findFallback();
+        if (isServed || upstream.replicas.canServe() || fallback === undefined) throw error;
+        const { model: _, ...rest } = request;
+        return fallback.complete(rest satisfies CompletionRequest, clientSignal, options);
+      }),
+  };
+}

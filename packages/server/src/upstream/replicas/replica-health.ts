@@ -1,0 +1,89 @@
+export type ReplicaState = "up" | "ejected" | "returning";
+
+const failuresToEject = 3;
+const minOutMs = 5_000;
+const maxOutMs = 60_000;
+/** A replica that was up for this long is ejected for the shortest time again. */
+const forgivenAfterMs = 60_000;
+
+export interface Failure {
+  /** Whether the replica may be ejected now. */
+  mayEject(): boolean;
+  /** Whether a kept connection may be to blame. */
+  mayBeStale?: boolean;
+}
+
+/** Whether a replica is asked, from what became of its calls. Time is the caller's, so that tests can hold it. */
+export interface ReplicaHealth {
+  state(): ReplicaState;
+  /** Whether its last call failed. */
+  hasFailed(): boolean;
+  /** Whether its last calls all failed, though it may not have been ejected. */
+  isFailing(): boolean;
+  /** The same, but a reset of a kept connection does not count: it may have been the connection's fault. */
+  isDown(): boolean;
+  ejections(): number;
+  /** A call that began at this time was answered. */
+  answered(beganAtMs: number, nowMs: number): void;
+  /** A call that began at this time found no one, or a server that cannot serve. */
+  failed(beganAtMs: number, nowMs: number, failure: Failure): void;
+  /** Whether its time out is over, so that a probe should say if it is back. */
+  isProbeDue(nowMs: number): boolean;
+  probed(isAlive: boolean, nowMs: number): void;
+}
+
+/**
+ * Three failures in a row eject a replica, for 5 s and twice as long each time, up to 60 s. After that a probe must be answered and
+ * then one live call; the replica is up from there.
+ */
+export function createReplicaHealth(onChange: (state: ReplicaState) => void = () => {}): ReplicaHealth {
+  let state: ReplicaState = "up";
+  let failures = 0;
+  let certainFailures = 0;
+  let ejections = 0;
+  let changedAtMs = Number.NEGATIVE_INFINITY;
+  let outMs = 0;
+
+  function enter(next: ReplicaState, nowMs: number): void {
+    state = next;
+    changedAtMs = nowMs;
+    onChange(next);
+  }
+
+  function eject(nowMs: number): void {
+    const isForgiven = state === "up" && nowMs - changedAtMs >= forgivenAfterMs;
+    outMs = isForgiven || outMs === 0 ? minOutMs : Math.min(maxOutMs, outMs * 2);
+    ejections += 1;
+    enter("ejected", nowMs);
+  }
+
+  return {
+    state: () => state,
+    hasFailed: () => failures > 0,
+    isFailing: () => failures >= failuresToEject,
+    isDown: () => certainFailures >= failuresToEject,
+    ejections: () => ejections,
+    answered(beganAtMs, nowMs) {
+      // One that began before the replica was ejected says nothing about it now.
+      if (state !== "up" && beganAtMs < changedAtMs) return;
+      failures = 0;
+      certainFailures = 0;
+      if (state !== "up") enter("up", nowMs);
+    },
+    failed(beganAtMs, nowMs, { mayEject, mayBeStale = false }) {
+      failures += 1;
+      if (!mayBeStale) certainFailures += 1;
+      if (state === "ejected" || (state === "returning" && beganAtMs < changedAtMs)) return;
+      if (state === "returning" || (failures >= failuresToEject && mayEject())) eject(nowMs);
+    },
+    isProbeDue: (nowMs) => state === "ejected" && nowMs - changedAtMs >= outMs,
+    probed(isAlive, nowMs) {
+      if (state !== "ejected") return;
+      if (isAlive) enter("returning", nowMs);
+      else {
+        outMs = Math.min(maxOutMs, outMs * 2);
+        changedAtMs = nowMs;
+      }
+    },
+  };
+}

@@ -1,0 +1,273 @@
+import { UpstreamError } from "../../errors.ts";
+import { NoResponseError, type Send, type UpstreamCall } from "../send-once.ts";
+import type { UpstreamOptions } from "../upstream.ts";
+import { type Candidate, chooseReplica, findPreferred, slownessOf } from "./choose-replica.ts";
+import { createLatencyWindow, type LatencyWindow } from "./latency-window.ts";
+import { createReplicaHealth, type ReplicaHealth, type ReplicaState } from "./replica-health.ts";
+import { createRetryShare, type RetryShare } from "./retry-share.ts";
+import { hash } from "./routing-key.ts";
+
+/** What a call said of the replica. */
+type Outcome = "failed" | "limited" | "answered" | "unknown";
+
+interface EndedCall {
+  beganAtMs: number;
+  nowMs: number;
+  /** Whether it had a connection of its own. */
+  isFreshConnection: boolean;
+  /** Whether the replica may be ejected now. */
+  mayEject(): boolean;
+}
+
+/** What is known of one replica in this process. */
+export interface Replica extends Candidate {
+  readonly url: string;
+  readonly send: Send;
+  readonly health: ReplicaHealth;
+  readonly latency: LatencyWindow;
+  slowness: number;
+  inFlight: number;
+  requests: number;
+  /** Requests whose key prefers this replica. */
+  preferredRequests: number;
+  lastFailure: { at: Date; category: UpstreamError["category"] } | undefined;
+  /** A call begins. */
+  begin(isPreferred: boolean): void;
+  /** A call has ended; `error` is undefined if it succeeded. */
+  end(call: EndedCall, error: unknown): void;
+}
+
+interface ReplicaOptions {
+  url: string;
+  send: Send;
+  maxInFlight: number;
+  onChange: (state: ReplicaState) => void;
+}
+
+function createReplica({ url, send, maxInFlight, onChange }: ReplicaOptions): Replica {
+  const health = createReplicaHealth(onChange);
+  let ownLimit = maxInFlight;
+  let halvedAtMs = Number.NEGATIVE_INFINITY;
+
+  /** Calls that began before the last halving are of the same crowd and must not halve it again. */
+  function halve(beganAtMs: number, nowMs: number): void {
+    if (beganAtMs < halvedAtMs) return;
+    ownLimit = Math.max(1, Math.floor(Math.min(ownLimit, replica.inFlight) / 2));
+    halvedAtMs = nowMs;
+  }
+
+  const replica: Replica = {
+    url,
+    seed: hash(url),
+    send,
+    health,
+    latency: createLatencyWindow(),
+    slowness: 1,
+    inFlight: 0,
+    requests: 0,
+    preferredRequests: 0,
+    lastFailure: undefined,
+    /** One that returns must answer one live call first. */
+    get maxInFlight() {
+      return health.state() === "returning" ? 1 : maxInFlight;
+    },
+    get limit() {
+      return Math.min(ownLimit, replica.maxInFlight);
+    },
+    begin(isPreferred) {
+      replica.inFlight += 1;
+      replica.requests += 1;
+      if (isPreferred) replica.preferredRequests += 1;
+    },
+    end({ beganAtMs, nowMs, isFreshConnection, mayEject }, error) {
+      const outcome = outcomeOf(error);
+      if (outcome === "limited") halve(beganAtMs, nowMs);
+      replica.inFlight -= 1;
+      if (error === undefined) {
+        replica.latency.record(nowMs - beganAtMs);
+        if (ownLimit < maxInFlight) ownLimit += 1;
+      } else if (isOfReplica(error)) {
+        replica.lastFailure = { at: new Date(), category: error.category };
+      }
+      if (outcome === "failed") {
+        const isReset = error instanceof NoResponseError && error.reason === "reset";
+        health.failed(beganAtMs, nowMs, { mayEject, mayBeStale: isReset && !isFreshConnection });
+      } else if (outcome !== "unknown") health.answered(beganAtMs, nowMs);
+    },
+  };
+  return replica;
+}
+
+function outcomeOf(error: unknown): Outcome {
+  if (error === undefined) return "answered";
+  if (!(error instanceof UpstreamError)) return "unknown";
+  if (error.status === 429) return "limited";
+  return isUnserved(error) ? "failed" : "answered";
+}
+
+/** Refused, reset, 503 or silent until the deadline: what counts towards an ejection. A 503 may also be about one request's length. */
+export function isUnserved(error: unknown): error is UpstreamError {
+  if (!(error instanceof UpstreamError)) return false;
+  const { category, status } = error;
+  return (category === "unavailable" || category === "timeout") && (status === undefined || status === 503);
+}
+
+/** Whether the failure is worth showing to whoever looks after the replica: a 4xx is about the request. */
+function isOfReplica(error: unknown): error is UpstreamError {
+  if (!(error instanceof UpstreamError)) return false;
+  const { status } = error;
+  return status === undefined || status === 429 || status >= 500;
+}
+
+const probeTimeoutMs = 5_000;
+
+/** A call, and the replicas that it was sent to. */
+export interface ReplicaCall extends UpstreamCall {
+  /** 0 for a deployment of one replica. */
+  key: number;
+  triedReplicas?: Replica[];
+}
+
+/** No replica could be asked: each is ejected or has as many requests as it may. */
+class NoReplicaError extends UpstreamError {
+  constructor() {
+    super("unavailable", "Every replica of the upstream is out or has as many requests as it may hold.");
+  }
+}
+
+/** The replicas of one deployment as one upstream. */
+export interface Replicas {
+  /** Whether calls need a key. */
+  readonly needKeys: boolean;
+  /** Sends to the replica for the call's key, and to none that it was sent to before while there is another. */
+  send: Send<ReplicaCall>;
+  /** Whether a call that got no response goes to another replica at once. */
+  mayFailOver(call: ReplicaCall, error: unknown): boolean;
+  /** Whether a failover is free; otherwise it counts as a retry. */
+  isFailoverFree(): boolean;
+  /** Undefined for one replica, which a call asks again as often as it may. */
+  readonly retryShare: RetryShare | undefined;
+  inFlight(): number;
+  /** Whether any replica may be asked now that did not fail its last call. */
+  canServe(): boolean;
+  readonly all: readonly Replica[];
+}
+
+export function createReplicas(
+  {
+    urls,
+    maxInFlightPerReplica = Number.POSITIVE_INFINITY,
+    hasFallback = false,
+    ...options
+  }: UpstreamOptions,
+  createSend: (url: string) => Send,
+): Replicas {
+  const nowMs = options.nowMs ?? (() => performance.now());
+  const all = urls.map((url) =>
+    createReplica({
+      url,
+      send: createSend(url),
+      maxInFlight: maxInFlightPerReplica,
+      onChange: (state) => options.onReplicaChange?.(url, state),
+    }),
+  );
+  const isSingle = all.length === 1;
+  const mayLeave = hasFallback ? all.length : Math.floor(all.length / 2);
+  const retryShare = isSingle ? undefined : createRetryShare(nowMs);
+  const isOut = ({ health }: Replica) => health.state() !== "up";
+  const mayEject = () => all.filter(isOut).length < mayLeave;
+
+  function askable(): readonly Replica[] {
+    let ejected = 0;
+    let canServe = false;
+    for (const { health } of all) {
+      if (health.state() === "ejected") ejected += 1;
+      else if (!health.isFailing()) canServe = true;
+    }
+    // If all are bad, all are asked.
+    if (ejected === 0 || (!canServe && !hasFallback)) return all;
+    probeWhereDue();
+    return all.filter(({ health }) => health.state() !== "ejected");
+  }
+
+  function choose(call: ReplicaCall): Replica {
+    if (isSingle && !hasFallback) return begin(all[0], true);
+    const candidates = askable();
+    const { triedReplicas: tried } = call;
+    const untried = tried === undefined ? candidates : candidates.filter((one) => !tried.includes(one));
+    const replica = chooseReplica(untried, call.key) ?? chooseReplica(candidates, call.key);
+    return begin(replica, replica === findPreferred(all, call.key));
+  }
+
+  function begin(replica: Replica | undefined, isPreferred: boolean): Replica {
+    if (replica === undefined) throw new NoReplicaError();
+    replica.begin(isPreferred);
+    return replica;
+  }
+
+  function ended(replica: Replica, beganAtMs: number, isFreshConnection: boolean, error: unknown): void {
+    replica.end({ beganAtMs, nowMs: nowMs(), isFreshConnection, mayEject }, error);
+    if (error !== undefined || isSingle) return;
+    retryShare?.earn();
+    for (const [place, slowness] of slownessOf(all.map(({ latency }) => latency.averageMs())).entries()) {
+      const one = all[place];
+      if (one !== undefined) one.slowness = slowness;
+    }
+  }
+
+  const probing = new Set<Replica>();
+
+  /** There are no timers: the next call that chooses has the replicas probed whose time is over. */
+  function probeWhereDue(): void {
+    const at = nowMs();
+    for (const replica of all) {
+      if (probing.has(replica) || !replica.health.isProbeDue(at)) continue;
+      probing.add(replica);
+      probe(replica).then((isAlive) => {
+        probing.delete(replica);
+        replica.health.probed(isAlive, nowMs());
+      });
+    }
+  }
+
+  return {
+    needKeys: !isSingle,
+    send(call) {
+      let replica: Replica;
+      try {
+        replica = choose(call);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+      // A retry is a copy of the call, with the same list.
+      if (call.triedReplicas !== undefined) call.triedReplicas.push(replica);
+      else if (!isSingle) call.triedReplicas = [replica];
+      const beganAtMs = nowMs();
+      const sent = replica.send(call);
+      const isFresh = call.freshConnection === true;
+      // Beside the call instead of around it: thousands wait at once.
+      sent.then(
+        () => ended(replica, beganAtMs, isFresh, undefined),
+        (error) => ended(replica, beganAtMs, isFresh, error),
+      );
+      return sent;
+    },
+    mayFailOver: ({ triedReplicas = [] }, error) =>
+      !isSingle && error instanceof NoResponseError && askable().some((one) => !triedReplicas.includes(one)),
+    isFailoverFree: () => all.filter(({ health }) => !health.isDown()).length * 2 >= all.length,
+    retryShare,
+    inFlight: () => all.reduce((sum, one) => sum + one.inFlight, 0),
+    canServe: () =>
+      askable().some(({ inFlight, maxInFlight, health }) => inFlight < maxInFlight && !health.hasFailed()),
+    all,
+  };
+}
+
+/** Whether the replica answers at all. An error with another status than 503 is an answer: the live call that follows decides. */
+async function probe(replica: Replica): Promise<boolean> {
+  const signal = AbortSignal.timeout(probeTimeoutMs);
+  return await replica.send({ method: "GET", path: "/models", signal, freshConnection: true }).then(
+    () => true,
+    (error: unknown) => error instanceof UpstreamError && !isUnserved(error),
+  );
+}

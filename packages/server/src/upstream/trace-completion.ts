@@ -1,0 +1,42 @@
+import { ServiceError, UpstreamError } from "../errors.ts";
+import type { ChatSpan, RequestSpan } from "../observability/tracing.ts";
+import { readTokenCounts } from "./read-completion.ts";
+import type { CompletionOptions, CompletionRequest, Upstream, UpstreamCompletion } from "./upstream.ts";
+
+/** Completes in a span of its own below the request's, if there is one, and sends its trace headers to the upstream. */
+export function traceCompletion(
+  complete: Upstream["complete"],
+  span: RequestSpan | undefined,
+  request: CompletionRequest,
+  clientSignal: AbortSignal,
+  options?: CompletionOptions,
+): Promise<UpstreamCompletion> {
+  if (span === undefined) return complete(request, clientSignal, options);
+  const chat = span.startChat(request);
+  return endWith(chat, complete(request, clientSignal, { ...options, trace: chat.headers }), clientSignal);
+}
+
+/** Deliberately not passed the request: the callbacks would keep it in memory until the end. */
+function endWith(
+  chat: ChatSpan,
+  call: Promise<UpstreamCompletion>,
+  clientSignal: AbortSignal,
+): Promise<UpstreamCompletion> {
+  call.then(
+    ({ body: { usage, choices, model } }) => {
+      const { prompt_tokens: promptTokens, completion_tokens: completionTokens } = readTokenCounts(usage);
+      chat.end({ model, finishReason: choices[0].finish_reason, promptTokens, completionTokens });
+    },
+    (error: unknown) => chat.fail(errorType(error, clientSignal)),
+  );
+  return call;
+}
+
+/** A span's `error.type`. */
+function errorType(error: unknown, { reason }: AbortSignal): string {
+  if (error instanceof UpstreamError) return error.category;
+  if (error instanceof ServiceError) return error.code;
+  // A judge's deadline aborts its calls as well.
+  const isDeadline = reason instanceof Error && "code" in reason && reason.code === "timeout";
+  return isDeadline ? "timeout" : "caller_gone";
+}

@@ -1,0 +1,117 @@
+import { expect, test } from "bun:test";
+import {
+  ApiKeyCreateResponse,
+  ErrorTaxonomyRevisionCreateResponse,
+  EvaluateResponse,
+  EvaluatorCriteriaResponse,
+  EvaluatorProfileResponse,
+  ExperimentResponse,
+  ModelListResponse,
+  Project,
+  SessionListResponse,
+} from "@presage/contract";
+import {
+  compileResponseSchemas,
+  type ResponseSchemas,
+} from "../../../../fuzz/document/compile-response-schemas.ts";
+import { type Operation, readDocument } from "../../../../fuzz/document/read-document.ts";
+import { startTarget, type Target } from "../../../../fuzz/target/start-target.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+
+/** Where the ids in paths come from: the responses that create or list things, by operation. */
+const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
+  createApiKey: (response) => ({ "api-keys/{key_id}": ApiKeyCreateResponse.parse(response).id }),
+  createErrorTaxonomyRevision: (response) => ({
+    "error-taxonomy-revision/{revision_id}":
+      ErrorTaxonomyRevisionCreateResponse.parse(response).error_taxonomy_revision.id,
+  }),
+  createExperiment: (response) => ({ "experiments/{id}": ExperimentResponse.parse(response).experiment.id }),
+  createProject: (response) => ({ "projects/{id}": Project.parse(response).id }),
+  createEvaluatorCriteria: (response) => ({
+    "evaluator-criteria/{public_id}": EvaluatorCriteriaResponse.parse(response).evaluator_criteria.public_id,
+  }),
+  createEvaluatorProfile: (response) => ({
+    "evaluator-profiles/{public_id}": EvaluatorProfileResponse.parse(response).evaluator_profile.public_id,
+  }),
+  evaluate: (response) => ({
+    "evaluation-results/{id}": String(EvaluateResponse.parse(response).results[0]?.evaluation_result?.id),
+  }),
+  listModels: (response) => ({ "models/{id}": String(ModelListResponse.parse(response).data[0]?.id) }),
+};
+
+/** What creates comes first, what removes comes last. */
+const order = ["POST", "POST with an id", "GET", "GET with an id", "PATCH with an id", "DELETE with an id"];
+
+function inOrder(operations: readonly Operation[]): Operation[] {
+  const place = ({ method, path }: Operation) => {
+    const found = order.indexOf(path.includes("{") ? `${method} with an id` : method);
+    if (found < 0) throw new Error(`${method} ${path} has no place in the order.`);
+    return found;
+  };
+  return operations.toSorted((a, b) => place(a) - place(b));
+}
+
+function pathOf({ path }: Operation, ids: Record<string, string>): string {
+  return path.replace(/([\w-]+)\/\{\w+\}/g, (place, resource: string) => {
+    const id = ids[place];
+    if (id === undefined) throw new Error(`No response has the id for ${place} of ${path}.`);
+    return `${resource}/${id}`;
+  });
+}
+
+/** The example of a request's body, with the id of a project that exists. */
+function bodyOf({ bodyExample }: Operation, ids: Record<string, string>): unknown {
+  if (typeof bodyExample !== "object" || bodyExample === null || !("project_id" in bodyExample))
+    return bodyExample;
+  return { ...bodyExample, project_id: ids["projects/{id}"] };
+}
+
+/** The documented statuses of a request that succeeds. */
+function successesOf({ responses }: Operation): string[] {
+  return Object.keys(responses).filter((status) => status.startsWith("2"));
+}
+
+/** Sends the example of each operation and returns what differs from the document. */
+async function tryExamples({ presage, ownerKey, sessions }: Target): Promise<string[]> {
+  const document = await readDocument(presage.url);
+  const schemas = compileResponseSchemas(document);
+  const [session] = sessions;
+  const listed = await presage.call("GET", "/v1/sessions", undefined, session?.headers);
+  const other = SessionListResponse.parse(await listed.json()).data.find(({ is_current }) => !is_current);
+  const ids: Record<string, string> = { "sessions/{session_id}": other?.id ?? "" };
+  const differences: string[] = [];
+  for (const operation of inOrder(document.operations)) {
+    const { id, method } = operation;
+    const headers = id === "signOut" ? session?.headers : { "x-api-key": ownerKey };
+    const response = await presage.call(method, pathOf(operation, ids), bodyOf(operation, ids), headers);
+    const text = await response.text();
+    const difference = differenceOf(operation, response, text, schemas);
+    if (difference !== undefined) differences.push(`${id}: ${difference}`);
+    else Object.assign(ids, idsIn[id]?.(JSON.parse(text)));
+  }
+  return differences;
+}
+
+function differenceOf(
+  operation: Operation,
+  { status, headers }: Response,
+  text: string,
+  schemas: ResponseSchemas,
+): string | undefined {
+  const expected = successesOf(operation);
+  if (!expected.includes(String(status))) return `${status} instead of ${expected.join(" or ")}: ${text}`;
+  const type = headers.get("content-type")?.split(";")[0] ?? "";
+  const types = Object.keys(operation.responses[String(status)]?.content ?? {});
+  if (types.length > 0 && !types.includes(type)) return `${type} instead of ${types.join(" or ")}`;
+  if (type === "application/json") return schemas.of(operation, status)?.(JSON.parse(text));
+  if (type !== "application/x-ndjson") return undefined;
+  const lines = text.trimEnd().split("\n");
+  return lines.map((line) => schemas.named("EvaluationResult")(JSON.parse(line))).find(Boolean);
+}
+
+onEachDatabase((database) => {
+  test("every example of a request succeeds, and its response is as documented", async () => {
+    await using target = await startTarget(await database.create(), "sandbox");
+    expect(await tryExamples(target)).toEqual([]);
+  });
+});

@@ -1,0 +1,84 @@
+import { expect, test } from "bun:test";
+import { DeploymentListResponse } from "@presage/contract";
+import { eventually } from "../support/eventually.ts";
+import { startPresage, testKey } from "../support/presage/presage.ts";
+import { chatRequest } from "../support/presage/presage-with-raw-upstream.ts";
+import { startLightUpstream } from "../support/upstream/start-light-upstream.ts";
+
+const sessions = Array.from({ length: 64 }, (_, place) => `rollout-${place}`);
+
+test("when a replica is killed under load no call fails, the others keep their sessions, and it returns without a crowd", async () => {
+  const replicas = await Promise.all(Array.from({ length: 4 }, () => startLightUpstream({ delayMs: 20 })));
+  const [killed] = replicas;
+  if (killed === undefined) throw new Error("There are four.");
+  const presage = await startPresage({
+    PRESAGE_UPSTREAM_URL: replicas.map(({ url }) => url).join(","),
+    PRESAGE_UPSTREAM_MODEL: "m",
+  });
+  /** The port that answered each session last. */
+  const answerers = new Map<string, string>();
+  const statuses = new Set<number>();
+  let isOver = false;
+  const play = async (session: string) => {
+    while (!isOver) {
+      const headers = { "x-api-key": testKey, "x-session-id": session };
+      const response = await presage.call("POST", "/v1/chat/completions", chatRequest, headers);
+      statuses.add(response.status);
+      const body = (await response.json()) as { system_fingerprint?: string };
+      answerers.set(session, body.system_fingerprint ?? "none");
+    }
+  };
+  /** Every session's replica, once each has been answered again. */
+  const placesNow = async () => {
+    answerers.clear();
+    await eventually(
+      () => answerers.size,
+      (size) => size === sessions.length,
+    );
+    return new Map(answerers);
+  };
+  const replicasNow = async () => {
+    const { data } = DeploymentListResponse.parse(
+      await (await presage.call("GET", "/v1/deployments")).json(),
+    );
+    return data[0]?.replicas ?? [];
+  };
+  const stateOfKilled = async () => (await replicasNow()).find(({ url }) => url === killed.url)?.state;
+
+  const rollouts = sessions.map(play);
+  const before = await placesNow();
+  await killed.stop("SIGKILL");
+  const killedAtMs = performance.now();
+  expect(await eventually(stateOfKilled, (state) => state === "ejected", 5_000)).toBe("ejected");
+  const ejectedAfterMs = performance.now() - killedAtMs;
+  const after = await placesNow();
+  const others = sessions.filter((session) => before.get(session) !== String(killed.port));
+  const stayed = others.filter((session) => after.get(session) === before.get(session));
+  expect(others.length).toBeGreaterThan(0);
+  expect([...after.values()]).not.toContain(String(killed.port));
+
+  await killed.start();
+  let mostShare = 0;
+  await eventually(
+    async () => {
+      const now = await replicasNow();
+      const mean = now.reduce((sum, { in_flight }) => sum + in_flight, 0) / now.length;
+      const own = now.find(({ url }) => url === killed.url);
+      if (mean >= 8) mostShare = Math.max(mostShare, (own?.in_flight ?? 0) / mean);
+      return own?.state;
+    },
+    (state) => state === "up",
+    30_000,
+  );
+  await placesNow();
+  isOver = true;
+  await Promise.all(rollouts);
+  expect([...statuses]).toEqual([200]);
+  expect(ejectedAfterMs).toBeLessThan(1_000);
+  // Of so few sessions, many come to a replica that is full for a moment, before or after.
+  expect(stayed.length / others.length).toBeGreaterThanOrEqual(0.7);
+  expect(mostShare).toBeLessThanOrEqual(1.5);
+  expect(await stateOfKilled()).toBe("up");
+  await presage.stop();
+  await Promise.all(replicas.map((replica) => replica.stop()));
+}, 60_000);

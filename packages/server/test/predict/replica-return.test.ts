@@ -1,0 +1,170 @@
+import { expect, test } from "bun:test";
+import { createUpstream } from "../../src/upstream/create-upstream.ts";
+import type { UpstreamOptions } from "../../src/upstream/upstream.ts";
+import { expectEventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
+import { completion } from "../support/upstream/upstream.ts";
+
+const noSignal = new AbortController().signal;
+
+/** A replica that can be gone and come back at its address. */
+async function createReplica() {
+  const port = await freePort();
+  const replica = {
+    url: `http://127.0.0.1:${port}/v1`,
+    probes: 0,
+    calls: 0,
+    inFlight: 0,
+    mostInFlight: 0,
+    delayMs: 0,
+    server: undefined as Bun.Server<undefined> | undefined,
+    start() {
+      replica.server = Bun.serve({
+        hostname: "127.0.0.1",
+        port,
+        async fetch({ url }) {
+          if (url.endsWith("/models")) {
+            replica.probes += 1;
+            return Response.json({ data: [{ id: "m" }] });
+          }
+          replica.calls += 1;
+          replica.inFlight += 1;
+          replica.mostInFlight = Math.max(replica.mostInFlight, replica.inFlight);
+          await Bun.sleep(replica.delayMs);
+          replica.inFlight -= 1;
+          return Response.json(completion(replica.url));
+        },
+      });
+    },
+    async stop() {
+      await replica.server?.stop(true);
+    },
+  };
+  replica.start();
+  return replica;
+}
+
+type TestReplica = Awaited<ReturnType<typeof createReplica>>;
+
+async function createFleet(count: number, options: Partial<UpstreamOptions> = {}) {
+  const replicas = await Promise.all(Array.from({ length: count }, createReplica));
+  const clock = { nowMs: 0 };
+  const upstream = createUpstream({
+    name: "default",
+    urls: replicas.map(({ url }) => url),
+    apiKey: undefined,
+    model: "m",
+    timeoutMs: 10_000,
+    retries: 2,
+    nowMs: () => clock.nowMs,
+    ...options,
+  });
+  const ask = async (session: string) => {
+    const messages = [{ role: "user", content: "Hello" }];
+    const header = { name: "x-session-id", value: session };
+    return (await upstream.complete({ messages }, noSignal, { session: header })).body.choices[0].message
+      .content;
+  };
+  const stateOf = ({ url }: TestReplica) =>
+    upstream.replicas.all.find((one) => one.url === url)?.health.state();
+  const [first] = replicas;
+  if (first === undefined) throw new Error("There is at least one.");
+  return {
+    replicas,
+    first,
+    clock,
+    ask,
+    stateOf,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(replicas.map((replica) => replica.stop()));
+    },
+  };
+}
+
+async function inTurn<Given, Value>(
+  given: readonly Given[],
+  each: (one: Given) => Promise<Value>,
+): Promise<Value[]> {
+  const values: Value[] = [];
+  for (const one of given) values.push(await each(one));
+  return values;
+}
+
+const sessions = Array.from({ length: 48 }, (_, place) => `rollout-${place}`);
+
+test("a replica that is gone is ejected, is left alone for 5 s, and then returns by a probe and one call", async () => {
+  await using fleet = await createFleet(4);
+  const { first, clock, ask, stateOf } = fleet;
+  const before = await inTurn(sessions, ask);
+  await first.stop();
+  for (const session of sessions) expect(await ask(session)).not.toBe(first.url);
+  expect(stateOf(first)).toBe("ejected");
+
+  first.start();
+  first.calls = 0;
+  clock.nowMs = 4_999;
+  for (const session of sessions) await ask(session);
+  expect([first.probes, first.calls]).toEqual([0, 0]);
+
+  clock.nowMs = 5_000;
+  await ask("any");
+  await expectEventually(() => stateOf(first), "returning");
+  expect([first.probes, first.calls]).toEqual([1, 0]);
+  const ofFirst = sessions.filter((_, place) => before[place] === first.url);
+  expect(await ask(ofFirst[0] ?? "")).toBe(first.url);
+  expect(stateOf(first)).toBe("up");
+  expect(await inTurn(ofFirst, ask)).toEqual(ofFirst.map(() => first.url));
+});
+
+test("a replica that returns gets one call until that is answered, and never more than its share after it", async () => {
+  await using fleet = await createFleet(4);
+  const { first, clock, ask, stateOf } = fleet;
+  await first.stop();
+  for (const session of sessions) await ask(session);
+  first.start();
+  first.mostInFlight = 0;
+  clock.nowMs = 5_000;
+  await ask("any");
+  await expectEventually(() => stateOf(first), "returning");
+  for (const replica of fleet.replicas) replica.delayMs = 50;
+  const crowd = sessions.map(ask);
+  await expectEventually(() => first.inFlight, 1);
+  expect(first.mostInFlight).toBe(1);
+  await Promise.all(crowd);
+  expect(stateOf(first)).toBe("up");
+  await Promise.all(sessions.map(ask));
+  expect(first.mostInFlight).toBeLessThanOrEqual(Math.ceil((sessions.length / 4) * 1.5));
+});
+
+test("a replica that is silent is ejected by its first-byte time-outs, which are not tried again", async () => {
+  await using fleet = await createFleet(2, { firstByteTimeoutMs: 50 });
+  const { first, replicas, ask, stateOf } = fleet;
+  const answerers = await inTurn(sessions, ask);
+  const ofFirst = sessions.filter((_, place) => answerers[place] === first.url);
+  first.delayMs = 60_000;
+  const before = replicas.map(({ calls }) => calls);
+  for (const session of ofFirst.slice(0, 3)) {
+    expect(await ask(session).catch((error: unknown) => error)).toMatchObject({ category: "timeout" });
+  }
+  expect(replicas.map(({ calls }, place) => calls - (before[place] ?? 0))).toEqual([3, 0]);
+  expect(stateOf(first)).toBe("ejected");
+  expect(await ask(ofFirst[0] ?? "")).toBe(replicas[1]?.url ?? "");
+});
+
+test("never more than half of the replicas are ejected", async () => {
+  await using fleet = await createFleet(4);
+  const { replicas, ask, stateOf } = fleet;
+  for (const replica of replicas.slice(1)) await replica.stop();
+  for (const session of [...sessions, ...sessions]) await ask(session).catch(() => undefined);
+  expect(replicas.filter((replica) => stateOf(replica) === "ejected")).toHaveLength(2);
+});
+
+test("a call beyond the limits of all replicas is refused, and asks none", async () => {
+  await using fleet = await createFleet(2, { maxInFlightPerReplica: 2 });
+  for (const replica of fleet.replicas) replica.delayMs = 100;
+  const settled = await Promise.allSettled(sessions.slice(0, 6).map(fleet.ask));
+  const refused = settled.filter(({ status }) => status === "rejected");
+  expect(refused).toHaveLength(2);
+  expect(refused[0]).toMatchObject({ reason: { category: "unavailable" } });
+  expect(fleet.replicas.map(({ calls }) => calls)).toEqual([2, 2]);
+});

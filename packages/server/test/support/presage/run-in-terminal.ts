@@ -1,0 +1,36 @@
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const mainFile = join(import.meta.dir, "../../../src/main.ts");
+
+export interface RanInTerminal {
+  code: number;
+  /** What stands on the screen at the end, without colours; a line that was overwritten is not in it. */
+  lines: string[];
+}
+
+/** Runs a `presage` command in a pseudo-terminal of 80 columns until it exits. */
+export async function runInTerminal(
+  args: string[],
+  environment: Record<string, string>,
+): Promise<RanInTerminal> {
+  const decoder = new TextDecoder();
+  let written = "";
+  const child = Bun.spawn([process.execPath, mainFile, ...args], {
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH ?? "", TERM: "xterm", ...environment },
+    terminal: {
+      cols: 80,
+      rows: 24,
+      data(_, bytes) {
+        written += decoder.decode(bytes, { stream: true });
+      },
+    },
+  });
+  const code = await child.exited;
+  child.terminal?.close();
+  const lines = Bun.stripANSI(written)
+    .split(/\r?\n/)
+    .map((line) => line.split("\r").at(-1) ?? "");
+  return { code, lines };
+}

@@ -1,0 +1,17 @@
+import { Kysely, Migrator } from "kysely";
+import { migrations } from "../../../src/storage/migrations/index.ts";
+import { postgresDialect } from "../../../src/storage/postgres/postgres-dialect.ts";
+import { sqliteDialect } from "../../../src/storage/sqlite/sqlite-dialect.ts";
+
+/** Opens an empty database and brings it to the schema of an earlier version: up to and with this migration. */
+export async function openMigratedTo(databaseUrl: string, migration: string): Promise<Kysely<unknown>> {
+  const database = new Kysely<unknown>({
+    dialect: databaseUrl.startsWith("sqlite:")
+      ? sqliteDialect(databaseUrl.slice("sqlite:".length))
+      : postgresDialect(databaseUrl, { onConnectionLost() {} }),
+  });
+  const migrator = new Migrator({ db: database, provider: { getMigrations: async () => migrations } });
+  const { error } = await migrator.migrateTo(migration);
+  if (error !== undefined) throw error;
+  return database;
+}

@@ -1,0 +1,20 @@
+const replicas = Number(process.env.PRESAGE_TEST_REPLICAS ?? 1);
+
+/** Where a test's upstream listens. */
+export const upstreamHost = replicas === 1 ? "127.0.0.1" : "0.0.0.0";
+
+/**
+ * With `PRESAGE_TEST_REPLICAS=4` every test's upstream stands for four replicas: it is reached at 127.0.0.1 to 127.0.0.4, so that the
+ * server chooses between four addresses while the test still sees every request and controls every response.
+ */
+export function asReplicas<Environment extends Readonly<Record<string, string | undefined>>>(
+  environment: Environment,
+): Environment {
+  const url = environment.PRESAGE_UPSTREAM_URL;
+  if (url === undefined || replicas === 1 || url.includes(",")) return environment;
+  const urls = Array.from({ length: replicas }, (_, place) =>
+    url.replace("127.0.0.1", `127.0.0.${place + 1}`),
+  );
+  // A host name has one address.
+  return { ...environment, PRESAGE_UPSTREAM_URL: [...new Set(urls)].join(",") };
+}

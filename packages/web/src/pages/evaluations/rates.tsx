@@ -1,0 +1,89 @@
+import type { EvaluationSummaryGroup } from "@presage/sdk";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { ChevronDown } from "lucide-react";
+import { resultRatesQuery } from "../../data/evaluation-results.ts";
+import { nameRate, profileOf, rateId, searchOfRate } from "../../data/figures/rate-group.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import { describeInterval, describeVerdicts, explainInterval } from "../../format/describe-rate.ts";
+import { formatCount, formatScore, formatShare } from "../../format/format-number.ts";
+import { Button } from "../../ui/button.tsx";
+import { Popover } from "../../ui/overlay/popover.tsx";
+import { PassRate } from "../../ui/verdict/pass-rate.tsx";
+import { toResultFilter } from "./explorer-filter.ts";
+import { changeSearch } from "./explorer-search.ts";
+import { Figure } from "./figure.tsx";
+import type { Explorer } from "./use-explorer.ts";
+
+/** The rate of the evaluator and profile whose results match, or a list of them: rates of several are never mixed. */
+export function Rates({ explorer: { search } }: { explorer: Explorer }) {
+  const presage = usePresage();
+  const { data: rates } = useQuery({
+    ...resultRatesQuery(presage, toResultFilter(search)),
+    placeholderData: keepPreviousData,
+  });
+  const [only, ...others] = rates ?? [];
+  if (only === undefined) return null;
+  const hasRates = search.verdict === undefined;
+  if (others.length === 0) return <OnlyRate figures={only} hasRate={hasRates} />;
+  const name = hasRates ? "Pass rates" : "Mean scores";
+  return (
+    <Popover
+      label={name}
+      trigger={
+        <Button size="small" variant="quiet" className="-mx-2">
+          {name} of {formatCount(others.length + 1)} evaluators and profiles
+          <ChevronDown className="size-4" aria-hidden />
+        </Button>
+      }
+    >
+      <ul className="flex flex-col gap-3 text-sm">
+        {[only, ...others].map((figures) => (
+          <RateItem key={rateId(figures.key)} figures={figures} hasRate={hasRates} />
+        ))}
+      </ul>
+    </Popover>
+  );
+}
+
+function OnlyRate({ figures, hasRate }: { figures: EvaluationSummaryGroup; hasRate: boolean }) {
+  const { pass_rate, pass_rate_interval: interval, mean_score } = figures;
+  return (
+    <>
+      {hasRate && pass_rate !== null && (
+        <span title={`${nameRate(figures.key)}. ${explainInterval(figures)}`}>
+          <Figure name="pass rate">
+            {formatShare(pass_rate)}
+            <span className="font-normal text-ink-3">
+              {interval !== null && ` ${describeInterval(interval)}`}
+              {`, ${describeVerdicts(figures)}`}
+            </span>
+          </Figure>
+        </span>
+      )}
+      {mean_score !== null && <Figure name="mean score">{formatScore(mean_score)}</Figure>}
+    </>
+  );
+}
+
+function RateItem({ figures, hasRate }: { figures: EvaluationSummaryGroup; hasRate: boolean }) {
+  const { key, mean_score } = figures;
+  const profile = profileOf(key);
+  return (
+    <li className="flex flex-col gap-1">
+      <Link
+        from="/evaluations"
+        search={(current) => changeSearch(current, searchOfRate(key))}
+        resetScroll={false}
+        className="min-w-0 font-medium wrap-anywhere text-accent-ink underline-offset-2 hover:underline"
+      >
+        {key.evaluator_id}
+        {profile !== undefined && <span className="block text-xs font-normal text-ink-3">{profile}</span>}
+      </Link>
+      <span className="flex flex-wrap items-start justify-between gap-x-4 gap-y-1">
+        {hasRate && <PassRate figures={figures} />}
+        {mean_score !== null && <Figure name="mean score">{formatScore(mean_score)}</Figure>}
+      </span>
+    </li>
+  );
+}

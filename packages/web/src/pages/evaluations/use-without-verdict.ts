@@ -1,0 +1,26 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { resultCountQuery } from "../../data/evaluation-results.ts";
+import { usePresage } from "../../data/use-presage.ts";
+import type { Cause } from "../../format/describe-cause.ts";
+import { toResultFilter } from "./explorer-filter.ts";
+import { changeSearch, type ExplorerSearch } from "./explorer-search.ts";
+
+/** How many matching evaluations are without a verdict, and why. */
+export function useWithoutVerdict(search: ExplorerSearch): { total: number; causes: [Cause, number][] } {
+  const presage = usePresage();
+  const { data: all } = useQuery({
+    ...resultCountQuery(presage, toResultFilter(search)),
+    placeholderData: keepPreviousData,
+  });
+  const total = search.verdict === undefined ? (all?.failed ?? 0) : 0;
+  const { data: errors } = useQuery({
+    ...resultCountQuery(presage, toResultFilter(changeSearch(search, { verdict: "error" }))),
+    enabled: total > 0,
+  });
+  if (errors === undefined) return { total, causes: [] };
+  const causes: [Cause, number][] = [
+    ["error", errors.count],
+    ["unusable-input", total - errors.count],
+  ];
+  return { total, causes: causes.filter(([, count]) => count > 0) };
+}

@@ -1,0 +1,33 @@
+import type { Page } from "playwright-core";
+
+/** How many pixels a page can be scrolled sideways. */
+export async function sidewaysOverflow(page: Page): Promise<number> {
+  return await page.evaluate(() => {
+    const scrollers = [document.documentElement, document.querySelector("main") ?? document.body];
+    return Math.max(...scrollers.map(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth));
+  });
+}
+
+/**
+ * How many pixels a page can be scrolled past its content: the document never scrolls, as the page's parts do, and a part that scrolls
+ * ends a little below the last thing that can be seen in it.
+ */
+export async function emptyScroll(page: Page): Promise<number> {
+  return await page.evaluate(() => {
+    const margin = 64;
+    const { documentElement: root } = document;
+    const scrolls = (element: Element) => /auto|scroll/.test(getComputedStyle(element).overflowY);
+    const emptiness = (scroller: Element) => {
+      if (scroller.scrollHeight <= scroller.clientHeight) return 0;
+      const seen = [...scroller.querySelectorAll("*")].filter((element) => {
+        const { width, height } = element.getBoundingClientRect();
+        return width > 1 && height > 1 && element.closest(".sr-only") === null;
+      });
+      const bottom = Math.max(...seen.map((element) => element.getBoundingClientRect().bottom));
+      const end = scroller.getBoundingClientRect().top - scroller.scrollTop + scroller.scrollHeight;
+      return end - bottom - margin;
+    };
+    const parts = [...document.querySelectorAll("*")].filter(scrolls);
+    return Math.max(0, root.scrollHeight - root.clientHeight, ...parts.map(emptiness));
+  });
+}
