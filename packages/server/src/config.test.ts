@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { availableParallelism } from "node:os";
 import { ConfigError, describeConfig, type RawEnvironment, readConfig, unknownVariables } from "./config.ts";
 
 const oidc = {
@@ -23,6 +24,7 @@ describe("An empty environment", () => {
   test("has the documented defaults", () => {
     expect(readConfig({})).toStrictEqual({
       listen: { host: "127.0.0.1", port: 8080, publicUrl: undefined, maxBodyBytes: 16_777_216 },
+      workers: { count: 1, index: 0 },
       databaseUrl: "sqlite:data/presage.db",
       deployments: undefined,
       memoryBudgetBytes: undefined,
@@ -92,6 +94,7 @@ describe("Each variable", () => {
       PRESAGE_METRICS_TOKEN: "the-metrics-token",
       PRESAGE_LOG_LEVEL: "warn",
       PRESAGE_API_KEY: "client-key",
+      PRESAGE_WORKERS: "4",
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
       PRESAGE_OIDC_ALLOWED_DOMAINS: "Example.org, lab.example.org",
       PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
@@ -101,6 +104,7 @@ describe("Each variable", () => {
     });
     expect(config).toStrictEqual({
       listen: { host: "0.0.0.0", port: 0, publicUrl: "https://presage.example", maxBodyBytes: 1_000 },
+      workers: { count: 4, index: 0 },
       databaseUrl: "postgres://me:password@db/presage",
       deployments: undefined,
       memoryBudgetBytes: 1_048_576,
@@ -320,7 +324,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(35);
+    expect(shown).toHaveLength(36);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");
@@ -358,5 +362,39 @@ describe("What is shown of the configuration", () => {
     const lines = shownOf("postgres://me:secret@db/presage");
     expect(lines.filter((line) => /secret/.test(line))).toEqual([]);
     expect(lines.filter((line) => line.endsWith("=***"))).toHaveLength(5);
+  });
+});
+
+describe("PRESAGE_WORKERS", () => {
+  const postgres = { PRESAGE_DATABASE_URL: "postgres://db/presage" };
+
+  test("is the number of processors if it is auto", () => {
+    const { workers } = readConfig({ ...postgres, PRESAGE_WORKERS: "auto" });
+    expect(workers).toEqual({ count: availableParallelism(), index: 0 });
+  });
+
+  test("must be 1 with SQLite", () => {
+    expect(linesOf({ PRESAGE_WORKERS: "2" })).toEqual([
+      "PRESAGE_WORKERS: 2 processes need PostgreSQL; set PRESAGE_DATABASE_URL to postgres://…, or PRESAGE_WORKERS to 1",
+    ]);
+    expect(linesOf({ PRESAGE_WORKERS: "1" })).toEqual([]);
+  });
+
+  test("must be 1 on systems that do not balance the connections of a shared port", () => {
+    const { platform } = process;
+    Object.defineProperty(process, "platform", { value: "darwin" });
+    try {
+      const lines = linesOf({ ...postgres, PRESAGE_WORKERS: "2" });
+      expect(lines).toEqual(["PRESAGE_WORKERS: 2 processes need Linux; set it to 1"]);
+    } finally {
+      Object.defineProperty(process, "platform", { value: platform });
+    }
+  });
+
+  test("is a whole number above 0, or auto", () => {
+    for (const wrong of ["0", "-1", "1.5", "257", "many"])
+      expect(linesOf({ ...postgres, PRESAGE_WORKERS: wrong })).toEqual([
+        `PRESAGE_WORKERS: got "${wrong}"; expected a whole number from 1 to 256, or auto`,
+      ]);
   });
 });

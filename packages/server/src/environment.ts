@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { z } from "zod";
 
 declare module "zod" {
@@ -46,6 +47,7 @@ const domains = z
   );
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
+const maxWorkers = 256;
 const dayMs = 86_400_000;
 const yearHours = 8_760;
 const yearMinutes = 525_600;
@@ -62,6 +64,14 @@ export const environment = z.object({
     description: "port to listen on; 0 picks a free one and logs it",
     expected: "a whole number from 0 to 65535",
   }),
+  PRESAGE_WORKERS: z
+    .union([z.literal("auto").transform(() => availableParallelism()), wholeNumber(1, maxWorkers)])
+    .default(1)
+    .meta({
+      description:
+        "number of processes that share the port, or auto for one per processor; more than 1 needs PostgreSQL and Linux",
+      expected: `a whole number from 1 to ${maxWorkers}, or auto`,
+    }),
   PRESAGE_DATABASE_URL: z
     .string()
     .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/)

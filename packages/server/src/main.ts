@@ -53,7 +53,15 @@ program
   .action(async () => {
     settleRuntime();
     const { serve } = await import("./cli/serve.ts");
-    await serve(readConfig(process.env), unknownVariables(process.env));
+    process.exit(await serve(readConfig(process.env), unknownVariables(process.env)));
+  });
+
+program
+  .command("worker <start>", { hidden: true })
+  .description("run one of the processes of a server; started by serve")
+  .action(async (start: string) => {
+    const { work } = await import("./cli/work.ts");
+    await work(readConfig(process.env), JSON.parse(start));
     process.exit();
   });
 

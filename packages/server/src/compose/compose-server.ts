@@ -26,6 +26,8 @@ import { replicaAddress } from "../upstream/replicas/replica-address.ts";
 import type { CountUnreachable } from "../upstream/watch-outages.ts";
 import { collectUsage } from "../usage/collect-usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
+import type { WorkerStart } from "../workers/messages.ts";
+import type { SupervisorLink } from "../workers/supervisor-link.ts";
 import { composeStore, type OpenedStore } from "./compose-command-line.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
@@ -50,8 +52,20 @@ export interface Presage {
   dispose(): Promise<void>;
 }
 
+/** What a server knows that is one of several workers. */
+export interface WorkerOptions extends Pick<WorkerStart, "instanceId"> {
+  link: Pick<SupervisorLink, "readMetrics" | "forgetKey" | "answerWith">;
+  /** Whether it takes the place of one that ended: then nobody is told of a sign-in link. */
+  isReplacement: boolean;
+}
+
 /** Builds the server, which does not listen at `address` yet. */
-export async function composeServer(config: Config, log: Log, address: string): Promise<Presage> {
+export async function composeServer(
+  config: Config,
+  log: Log,
+  address: string,
+  worker?: WorkerOptions,
+): Promise<Presage> {
   const { logger } = log;
   let phase: Phase = "starting";
   const metrics = createMetrics();
@@ -62,9 +76,10 @@ export async function composeServer(config: Config, log: Log, address: string): 
   const { database, keyDigest } = store;
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
-  const instanceId = Bun.randomUUIDv7();
+  const instanceId = worker?.instanceId ?? Bun.randomUUIDv7();
   const { signIn, sessionCookie, sessions } = await composeSignIn(config, store, publicUrl);
-  const signInPath = signIn.kind === "local" ? await createSignInPath(store) : undefined;
+  const offersSignIn = signIn.kind === "local" && worker?.isReplacement !== true;
+  const signInPath = offersSignIn ? await createSignInPath(store) : undefined;
   const countUnreachable: CountUnreachable = (of, reason) => metrics.upstreamUnreachable([of, reason]);
   const { deployments, reread, stopSandbox } = await composeDeployments(config, logger, {
     memory,
@@ -105,6 +120,18 @@ export async function composeServer(config: Config, log: Log, address: string): 
     presage_memory_budget_bytes: () => memory.maxBytes,
   });
 
+  const keyVerifier = createKeyVerifier({
+    digestOf: keyDigest,
+    find: (digest) => selectKeyRecord(database, digest),
+    recordUse: lastUses.record,
+    count: (outcome) => metrics.keyVerifications([outcome]),
+  });
+  worker?.link.answerWith({
+    figures: () => metrics.registry.getMetricsAsJSON(),
+    forgetKey: keyVerifier.forget,
+    rereadDeployments: reread,
+  });
+
   const { maxBodyBytes } = config.listen;
   const services: Services = {
     settings: {
@@ -119,6 +146,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
     phase: () => phase,
     log,
     metrics,
+    readMetrics: worker?.link.readMetrics ?? (() => metrics.registry.metrics()),
     tracing,
     memory,
     store,
@@ -128,12 +156,8 @@ export async function composeServer(config: Config, log: Log, address: string): 
     identity: {
       store,
       keyDigest,
-      keyVerifier: createKeyVerifier({
-        digestOf: keyDigest,
-        find: (digest) => selectKeyRecord(database, digest),
-        recordUse: lastUses.record,
-        count: (outcome) => metrics.keyVerifications([outcome]),
-      }),
+      keyVerifier,
+      forgetKeyElsewhere: worker?.link.forgetKey ?? (async () => {}),
       ...sessions,
     },
     evaluation: {

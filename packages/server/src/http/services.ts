@@ -20,6 +20,8 @@ export interface Services {
   phase(): Phase;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** The metrics of the whole server, in Prometheus' text format. */
+  readMetrics(): Promise<string>;
   readonly tracing: Tracing;
   /** Counts the memory of requests in flight and of responses being written. */
   readonly memory: ByteBudget;

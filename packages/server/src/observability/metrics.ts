@@ -1,4 +1,4 @@
-import { Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { createCounter } from "./counter.ts";
 
 const secondsFromSubMillisecond = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
@@ -24,6 +24,9 @@ const watchedReplicas = {
   presage_replica_latency_seconds:
     "Moving average of the replica's latency. Absent before its first response.",
 } as const;
+
+/** Each process has a state and an average of its own; of several processes the mean is shown. Everything else is added up. */
+const averaged: readonly string[] = ["presage_replica_up", "presage_replica_latency_seconds"];
 
 /** The figures of one replica, by metric. */
 export type ReplicaFigures = { deployment: string; replica: string } & Record<
@@ -89,6 +92,7 @@ export function createMetrics() {
           name,
           help: watchedReplicas[name],
           labelNames: ["deployment", "replica"],
+          aggregator: averaged.includes(name) ? "average" : "sum",
           registers,
           collect() {
             // A deployment may have been removed.
@@ -127,19 +131,21 @@ function addProcessMetrics(registry: Registry): void {
       this.set(process.memoryUsage.rss());
     },
   });
-  new Gauge({
+  new Counter({
     name: "process_cpu_seconds_total",
     help: "Processor time of the process, user and system, in seconds.",
     registers,
     collect() {
       const { user, system } = process.cpuUsage();
-      this.set((user + system) / 1e6);
+      this.reset();
+      this.inc((user + system) / 1e6);
     },
   });
   const startedAtSeconds = performance.timeOrigin / 1000;
   new Gauge({
     name: "process_start_time_seconds",
     help: "Start of the process, in seconds since 1970-01-01 UTC.",
+    aggregator: "min",
     registers,
   }).set(startedAtSeconds);
 }
