@@ -7,10 +7,11 @@ export interface BenchArguments {
   readonly targets: readonly TargetName[];
   readonly evaluations: boolean;
   readonly processes: boolean;
+  readonly workers: boolean;
   readonly dashboard: boolean;
 }
 
-const partNames = [...targetNames, "evaluations", "processes", "dashboard"] as const;
+const partNames = [...targetNames, "evaluations", "processes", "workers", "dashboard"] as const;
 
 const isPartName = (text: string): text is (typeof partNames)[number] =>
   partNames.some((name) => name === text);
@@ -30,6 +31,7 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     targets: targetNames.filter((name) => wanted.includes(name)),
     evaluations: wanted.includes("evaluations"),
     processes: wanted.includes("processes"),
+    workers: wanted.includes("workers"),
     dashboard: wanted.includes("dashboard"),
   };
 };

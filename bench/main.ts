@@ -11,6 +11,7 @@ import { writeDashboard } from "./report/write-dashboard.ts";
 import { writeEvaluations } from "./report/write-evaluations.ts";
 import { writeProcesses } from "./report/write-processes.ts";
 import { writeGoalTable, writeReport } from "./report/write-report.ts";
+import { writeWorkers } from "./report/write-workers.ts";
 import { runBench } from "./run-bench.ts";
 import { targetNames } from "./targets/target.ts";
 
@@ -18,7 +19,7 @@ const group = createProcessGroup();
 
 const bench = async (): Promise<boolean> => {
   const { quick, ...parts } = readArguments(process.argv.slice(2));
-  const { targets, evaluations, processes, dashboard } = parts;
+  const { targets, evaluations, processes, workers, dashboard } = parts;
   const missing = findWhatIsMissing();
   if (missing.length > 0) throw new Error(missing.join("\n"));
   if (targets.includes("portkey")) await installPortkey();
@@ -28,21 +29,27 @@ const bench = async (): Promise<boolean> => {
   const result = await runBench(group, parts, quick ? quickPlan : fullPlan);
   process.stdout.write(`\n${writeGoalTable(result)}\n`);
   // A report of a partial or a quick run must not replace a complete one.
-  if (!quick && evaluations && processes && dashboard && targets.length === targetNames.length) {
+  const isComplete =
+    evaluations && processes && workers && dashboard && targets.length === targetNames.length;
+  if (!quick && isComplete) {
     await Bun.write(resultsFile, writeReport(result));
     process.stdout.write("\nWritten: bench/RESULTS.md\n");
   } else {
-    process.stdout.write(writeEvaluations(result) + writeProcesses(result) + writeDashboard(result));
+    process.stdout.write(
+      writeEvaluations(result) + writeProcesses(result) + writeWorkers(result) + writeDashboard(result),
+    );
   }
   rmSync(workDirectory, { recursive: true, force: true });
   const inFlightFailed = [...result.inFlight.values()].some(({ succeeded, sent }) => succeeded < sent);
   const evaluationsFailed = result.evaluations && findEvaluationProblems(result.evaluations).length > 0;
   const processesFailed = result.processes?.samples.some(({ problem }) => problem !== undefined);
+  const workersFailed = result.workers?.samples.some(({ problem }) => problem !== undefined);
   const dashboardFailed = result.dashboard && findDashboardProblems(result.dashboard).length > 0;
   return (
     !inFlightFailed &&
     !evaluationsFailed &&
     !processesFailed &&
+    !workersFailed &&
     !dashboardFailed &&
     result.samples.every(({ problem }) => problem === undefined)
   );

@@ -9,6 +9,7 @@ import {
   type ProcessesPlan,
   quickProcessesPlan,
 } from "./evaluations/processes/measure-processes.ts";
+import { fullWorkersPlan, quickWorkersPlan, type WorkersPlan } from "./workers/measure-workers.ts";
 
 /** One row of the tables: a number of connections and the upstream's delay. */
 export interface Scenario {
@@ -29,6 +30,7 @@ export interface Plan {
   readonly settleMs: number;
   readonly evaluations: EvaluationsPlan;
   readonly processes: ProcessesPlan;
+  readonly workers: WorkersPlan;
   readonly dashboard: DashboardPlan;
 }
 
@@ -58,6 +60,7 @@ export const fullPlan: Plan = {
   settleMs: 3000,
   evaluations: fullEvaluationsPlan,
   processes: fullProcessesPlan,
+  workers: fullWorkersPlan,
   dashboard: fullDashboardPlan,
 };
 
@@ -74,5 +77,6 @@ export const quickPlan: Plan = {
   settleMs: 1000,
   evaluations: quickEvaluationsPlan,
   processes: quickProcessesPlan,
+  workers: quickWorkersPlan,
   dashboard: quickDashboardPlan,
 };

@@ -18,6 +18,7 @@ import { type StartedName, startTarget } from "./targets/start-target.ts";
 import { startUpstream } from "./targets/start-upstream.ts";
 import type { TargetName } from "./targets/target.ts";
 import { verifyTarget } from "./targets/verify-target.ts";
+import { measureWorkers, type WorkersResult } from "./workers/measure-workers.ts";
 
 export type ByTarget<Value> = ReadonlyMap<StartedName, Value>;
 
@@ -33,6 +34,7 @@ export interface BenchResult {
   /** Undefined if not part of this run. */
   readonly evaluations: EvaluationsResult | undefined;
   readonly processes: ProcessesResult | undefined;
+  readonly workers: WorkersResult | undefined;
   readonly dashboard: DashboardResult | undefined;
 }
 
@@ -42,6 +44,7 @@ export const runBench = async (
     targets: names,
     evaluations: withEvaluations,
     processes: withProcesses,
+    workers: withWorkers,
     dashboard: withDashboard,
   }: Omit<BenchArguments, "quick">,
   plan: Plan,
@@ -87,6 +90,7 @@ export const runBench = async (
   const processes = withProcesses
     ? await measureProcesses(group, upstream.origin, plan.processes)
     : undefined;
+  const workers = withWorkers ? await measureWorkers(group, upstream, plan.workers) : undefined;
   const dashboard = withDashboard ? await runDashboard(group, upstream.origin, plan.dashboard) : undefined;
   return {
     machine,
@@ -99,6 +103,7 @@ export const runBench = async (
     inFlight,
     evaluations,
     processes,
+    workers,
     dashboard,
   };
 };

@@ -14,6 +14,7 @@ import {
   writeRatioTable,
   writeStartTable,
 } from "./write-tables.ts";
+import { writeWorkers } from "./write-workers.ts";
 
 const verdict = (met: boolean | undefined): string => {
   if (met === undefined) return "not measured";
@@ -37,7 +38,7 @@ const writeMachine = ({ machine }: BenchResult): string => {
   ].join("\n");
 };
 
-const writeProblems = ({ samples, evaluations, processes, dashboard }: BenchResult): string => {
+const writeProblems = ({ samples, evaluations, processes, workers, dashboard }: BenchResult): string => {
   const problems = [
     ...samples.flatMap(({ target, scenario, round, problem }) => {
       const where = `${scenario.connections} connections, ${scenario.delayMs} ms, round ${round + 1}`;
@@ -46,6 +47,9 @@ const writeProblems = ({ samples, evaluations, processes, dashboard }: BenchResu
     ...(evaluations === undefined ? [] : findEvaluationProblems(evaluations)),
     ...(processes?.samples ?? []).flatMap(({ round, processes: count, problem }) =>
       problem === undefined ? [] : [`${count} processes, round ${round + 1}: ${problem}`],
+    ),
+    ...(workers?.samples ?? []).flatMap(({ round, workers: count, problem }) =>
+      problem === undefined ? [] : [`${count} workers, round ${round + 1}: ${problem}`],
     ),
     ...(dashboard === undefined ? [] : findDashboardProblems(dashboard)),
   ];
@@ -107,4 +111,4 @@ ${writeInFlightTable(result)}
 Median of ${result.plan.startRuns} runs, from the spawn until \`GET /ready\` answers 200 (for the others, until the first response).
 
 ${writeStartTable(result)}
-${writeEvaluations(result)}${writeProcesses(result)}${writeDashboard(result)}`;
+${writeEvaluations(result)}${writeProcesses(result)}${writeWorkers(result)}${writeDashboard(result)}`;

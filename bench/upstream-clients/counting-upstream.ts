@@ -1,5 +1,7 @@
 // Started by measure-connections.ts: responds to each request on any number of connections after a delay, and says how many were opened.
-const delayMs = Number(process.argv[2]);
+const [, , meanDelayMs, spread] = process.argv;
+/** Constant delays answer in bursts whatever arrived in a burst; spread ones (from 0 to twice the mean) answer like a busy model. */
+const delayMs = () => Number(meanDelayMs) * (spread === "spread" ? 2 * Math.random() : 1);
 const content = JSON.stringify({ choices: [{ message: { role: "assistant", content: "x".repeat(600) } }] });
 const response = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${content.length}\r\n\r\n${content}`;
 let opened = 0;
@@ -18,7 +20,7 @@ const server = Bun.listen<{ unread: string }>({
       const length = Number(/^content-length: (\d+)/im.exec(unread)?.[1] ?? 0);
       const isComplete = bodyAt >= 4 && unread.length >= bodyAt + length;
       socket.data.unread = isComplete ? "" : unread;
-      if (isComplete) setTimeout(() => socket.write(response), delayMs);
+      if (isComplete) setTimeout(() => socket.write(response), delayMs());
     },
   },
 });
