@@ -1,5 +1,5 @@
 // Started by measure-connections.ts: responds to each request on any number of connections after a delay, and says how many were opened.
-const [, , meanDelayMs, spread] = process.argv;
+const [, , meanDelayMs, spread, keyFile, certificateFile] = process.argv;
 /** Constant delays answer in bursts whatever arrived in a burst; spread ones (from 0 to twice the mean) answer like a busy model. */
 const delayMs = () => Number(meanDelayMs) * (spread === "spread" ? 2 * Math.random() : 1);
 const content = JSON.stringify({ choices: [{ message: { role: "assistant", content: "x".repeat(600) } }] });
@@ -7,8 +7,12 @@ const response = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-l
 let opened = 0;
 
 const server = Bun.listen<{ unread: string }>({
-  hostname: "127.0.0.1",
+  hostname: "localhost",
   port: 0,
+  ...(keyFile !== undefined &&
+    certificateFile !== undefined && {
+      tls: { key: await Bun.file(keyFile).text(), cert: await Bun.file(certificateFile).text() },
+    }),
   socket: {
     open(socket) {
       opened += 1;
