@@ -1,6 +1,7 @@
 import { ClientDisconnectedError, UpstreamError } from "../errors.ts";
 import { createByteBudget, type Holder, reserveBytes } from "../limits/byte-budget.ts";
 import { type Deadline, type DeadlineLimits, startDeadline } from "../limits/deadline.ts";
+import { type CachedCompletions, cacheCompletions } from "./cache/cached-completions.ts";
 import { checkCompletion, checkModelList } from "./read-completion.ts";
 import { createReplicas, type ReplicaCall } from "./replicas/replicas.ts";
 import { routingKeyOf } from "./replicas/routing-key.ts";
@@ -11,6 +12,7 @@ import type {
   CompletionOptions,
   CompletionRequest,
   ModelList,
+  Sharing,
   Upstream,
   UpstreamCompletion,
   UpstreamOptions,
@@ -33,6 +35,8 @@ interface WrittenRequest {
 interface Sending extends CompletionOptions {
   namesNoModel: boolean;
   key: number;
+  /** Called before it is sent for another model. */
+  onOtherModel?: () => void;
 }
 
 /** A client of one chat-completions deployment. */
@@ -46,6 +50,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     () => listModels(new AbortController().signal),
     options.nowMs,
   );
+
+  const { policy = "off", completions } = options.cache ?? {};
+  const cached =
+    policy === "off" || completions === undefined
+      ? undefined
+      : cacheCompletions(options.name, policy, completions);
 
   const memory = options.memory ?? createByteBudget(Number.MAX_SAFE_INTEGER);
   const newHolder = (): Holder => ({ memory, reservedBytes: 0 });
@@ -68,8 +78,11 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   function complete(
     request: CompletionRequest,
     clientSignal: AbortSignal,
-    { mayRetry, session, trace }: CompletionOptions = {},
+    given: CompletionOptions = {},
   ): Promise<UpstreamCompletion> {
+    const { mayRetry, session, trace, sharing } = given;
+    if (sharing !== undefined && cached?.takes(request) === true)
+      return completeOnce(cached, request, clientSignal, { ...given, sharing });
     const key = replicas.needKeys ? routingKeyOf(request, session) : 0;
     const deadline = startDeadline(limits, clientSignal);
     const model = request.model ?? servedModel.known();
@@ -81,9 +94,53 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     return sendForCompletion(written, how, deadline);
   }
 
+  /** The same for a request whose completion may be kept, or is asked for by another caller at this moment. */
+  function completeOnce(
+    cached: CachedCompletions,
+    request: CompletionRequest,
+    clientSignal: AbortSignal,
+    { sharing, mayRetry, session, trace }: CompletionOptions & { sharing: Sharing },
+  ): Promise<UpstreamCompletion> {
+    const namesNoModel = request.model === undefined;
+
+    function completeFor(model: string, deadline?: Deadline): Promise<UpstreamCompletion> {
+      const text = writeText(request, model);
+      const cacheKey = cached.keyOf(sharing, model, text);
+      const hit = cached.find(cacheKey, sharing);
+      if (hit !== undefined) {
+        deadline?.end();
+        return Promise.resolve(hit);
+      }
+      const key = replicas.needKeys ? routingKeyOf(request, session) : 0;
+      const ask = async (signal: AbortSignal) => {
+        let mayKeep = true;
+        const onOtherModel = () => {
+          mayKeep = false;
+        };
+        const how: Sending = { namesNoModel, mayRetry, session, trace, key, onOtherModel };
+        const written = { body: toBody(text), model };
+        // It ends when nobody waits for it any more.
+        const completion = await sendForCompletion(written, how, { signal, end() {} });
+        return { completion, mayKeep };
+      };
+      return cached.join(cacheKey, sharing, deadline ?? startDeadline(limits, clientSignal), ask);
+    }
+
+    const model = request.model ?? servedModel.known();
+    if (model !== undefined) return completeFor(model);
+    const deadline = startDeadline(limits, clientSignal);
+    return servedModel.find(deadline.signal).then(
+      (found) => completeFor(found, deadline),
+      (error: unknown) => {
+        deadline.end();
+        throw error;
+      },
+    );
+  }
+
   async function sendForCompletion(
     writing: WrittenRequest | Promise<WrittenRequest>,
-    { namesNoModel, mayRetry, session, trace, key }: Sending,
+    { namesNoModel, mayRetry, session, trace, key, onOtherModel }: Sending,
     { signal, end }: Deadline,
   ): Promise<UpstreamCompletion> {
     const holder = newHolder();
@@ -103,6 +160,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         // The deployment may have been restarted with another model.
         const other = await servedModel.findOther(written.model, signal);
         if (other === undefined || mayRetry?.() === false) throw error;
+        onOtherModel?.();
         return await sendBody(withModel(written, other));
       }
     } finally {
@@ -118,13 +176,18 @@ function timeoutError(timeoutMs: number): UpstreamError {
   return new UpstreamError("timeout", `The upstream did not respond within ${timeoutMs} ms.`);
 }
 
-/**
- * The model comes last, where `withModel` replaces it. Bun copies a text to send it and keeps both while it waits; it sends the
- * bytes of a Blob themselves, at every try.
- */
-function write({ model: _, ...request }: CompletionRequest, model: string): WrittenRequest {
-  const text = JSON.stringify({ ...request, model });
-  return { body: text.length < longCharacters ? text : new Blob([text]), model };
+function write(request: CompletionRequest, model: string): WrittenRequest {
+  return { body: toBody(writeText(request, model)), model };
+}
+
+/** The model comes last, where `withModel` replaces it. */
+function writeText({ model: _, ...request }: CompletionRequest, model: string): string {
+  return JSON.stringify({ ...request, model });
+}
+
+/** Bun copies a text to send it and keeps both while it waits; it sends the bytes of a Blob themselves, at every try. */
+function toBody(text: string): Body {
+  return text.length < longCharacters ? text : new Blob([text]);
 }
 
 /** The same body for another model, made without the request, which is not kept. */
