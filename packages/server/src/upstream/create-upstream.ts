@@ -1,7 +1,11 @@
 import { ClientDisconnectedError, UpstreamError } from "../errors.ts";
 import { createByteBudget, type Holder, reserveBytes } from "../limits/byte-budget.ts";
 import { type Deadline, type DeadlineLimits, startDeadline } from "../limits/deadline.ts";
-import { type CachedCompletions, cacheCompletions } from "./cache/cached-completions.ts";
+import {
+  type AskedCompletion,
+  type CachedCompletions,
+  cacheCompletions,
+} from "./cache/cached-completions.ts";
 import { checkCompletion, checkModelList } from "./read-completion.ts";
 import { createReplicas, type ReplicaCall } from "./replicas/replicas.ts";
 import { routingKeyOf } from "./replicas/routing-key.ts";
@@ -35,8 +39,8 @@ interface WrittenRequest {
 interface Sending extends CompletionOptions {
   namesNoModel: boolean;
   key: number;
-  /** Called before it is sent for another model. */
-  onOtherModel?: () => void;
+  /** Whether it was sent for another model than the one it was written for. */
+  isForOtherModel: boolean;
 }
 
 /** A client of one chat-completions deployment. */
@@ -90,7 +94,14 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       model === undefined
         ? servedModel.find(deadline.signal).then((found) => write(request, found))
         : write(request, model);
-    const how: Sending = { namesNoModel: request.model === undefined, mayRetry, session, trace, key };
+    const how: Sending = {
+      namesNoModel: request.model === undefined,
+      mayRetry,
+      session,
+      trace,
+      key,
+      isForOtherModel: false,
+    };
     return sendForCompletion(written, how, deadline);
   }
 
@@ -112,16 +123,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         return Promise.resolve(hit);
       }
       const key = replicas.needKeys ? routingKeyOf(request, session) : 0;
-      const ask = async (signal: AbortSignal) => {
-        let mayKeep = true;
-        const onOtherModel = () => {
-          mayKeep = false;
-        };
-        const how: Sending = { namesNoModel, mayRetry, session, trace, key, onOtherModel };
-        const written = { body: toBody(text), model };
+      const ask = (signal: AbortSignal) => {
+        const how: Sending = { namesNoModel, mayRetry, session, trace, key, isForOtherModel: false };
         // It ends when nobody waits for it any more.
-        const completion = await sendForCompletion(written, how, { signal, end() {} });
-        return { completion, mayKeep };
+        return toAsked(sendForCompletion({ body: toBody(text), model }, how, { signal, end() {} }), how);
       };
       return cached.join(cacheKey, sharing, deadline ?? startDeadline(limits, clientSignal), ask);
     }
@@ -140,9 +145,10 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   async function sendForCompletion(
     writing: WrittenRequest | Promise<WrittenRequest>,
-    { namesNoModel, mayRetry, session, trace, key, onOtherModel }: Sending,
+    how: Sending,
     { signal, end }: Deadline,
   ): Promise<UpstreamCompletion> {
+    const { namesNoModel, mayRetry, session, trace, key } = how;
     const holder = newHolder();
     const onResponseLength = (bytes: number) => reserveBytes(holder, bytes * bytesPerResponseByte);
     const sendBody = async (body: Body) => {
@@ -160,7 +166,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         // The deployment may have been restarted with another model.
         const other = await servedModel.findOther(written.model, signal);
         if (other === undefined || mayRetry?.() === false) throw error;
-        onOtherModel?.();
+        how.isForOtherModel = true;
         return await sendBody(withModel(written, other));
       }
     } finally {
@@ -170,6 +176,15 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   }
 
   return { complete, listModels, model: servedModel.latest, replicas };
+}
+
+/** Deliberately not passed the request, which it would keep in memory until the response. */
+async function toAsked(
+  sending: Promise<UpstreamCompletion>,
+  how: Pick<Sending, "isForOtherModel">,
+): Promise<AskedCompletion> {
+  const completion = await sending;
+  return { completion, mayKeep: !how.isForOtherModel };
 }
 
 function timeoutError(timeoutMs: number): UpstreamError {

@@ -3,19 +3,20 @@ import fc from "fast-check";
 import { createCompletionCache } from "../../src/upstream/cache/completion-cache.ts";
 import { createUpstream } from "../../src/upstream/create-upstream.ts";
 import type { CompletionRequest, Sharing } from "../../src/upstream/upstream.ts";
+import { completion } from "../support/upstream/upstream.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const upstream = useUpstream();
 const { signal } = new AbortController();
 
 /** An upstream with an empty cache, and how it answers a request. */
-function openCached() {
+function openCached({ findsModel = false } = {}) {
   const completions = createCompletionCache({ maxBytes: 1e6, maxAgeS: 60, epoch: "" });
   const { complete } = createUpstream({
     name: "default",
     urls: [upstream.url],
     apiKey: undefined,
-    model: "test-model",
+    model: findsModel ? undefined : "test-model",
     timeoutMs: 60_000,
     retries: 0,
     cache: { policy: "seeded", completions },
@@ -95,4 +96,24 @@ test("what is sampled is not taken, and a seed only where seeds are kept to", as
   expect(await ask({ messages, temperature: 1, seed: 7 })).toBe("miss");
   expect(await ask({ messages, temperature: 1, seed: 7 })).toBe("hit");
   expect(await ask({ messages, temperature: 1, seed: 8 })).toBe("miss");
+});
+
+test("a response is not kept for a model that did not give it", async () => {
+  const ask = openCached({ findsModel: true });
+  /** From now on the upstream serves this model only. */
+  const serve = (id: string) => {
+    upstream.models = [{ id }];
+    upstream.answer = ({ body: { model } }) =>
+      model === id ? Response.json(completion(id)) : Response.json({}, { status: 404 });
+  };
+  const request = (content: string) => ({ messages: [{ role: "user", content }], temperature: 0 });
+  serve("old");
+  expect(await ask(request("one"))).toBe("miss");
+  // Written for the old model, and sent once more for the new one.
+  serve("new");
+  expect(await ask(request("two"))).toBe("miss");
+  serve("old");
+  expect(await ask(request("three"))).toBe("miss");
+  expect(await ask(request("one"))).toBe("hit");
+  expect(await ask(request("two"))).toBe("miss");
 });

@@ -50,14 +50,18 @@ export function cacheCompletions(
     }
   }
 
-  async function fly(
+  // `ask` holds the request, so nothing keeps it while the response is waited for.
+  function fly(
     key: string,
     { maxAgeS }: Sharing,
     ask: () => Promise<AskedCompletion>,
   ): Promise<UpstreamCompletion> {
-    const shared = maxAgeS > 0 ? await findShared(key, maxAgeS) : undefined;
-    if (shared !== undefined) return shared;
-    const { completion, mayKeep } = await ask();
+    if (maxAgeS === 0) return keepFrom(key, ask());
+    return findShared(key, maxAgeS).then((shared) => shared ?? keepFrom(key, ask()));
+  }
+
+  async function keepFrom(key: string, asked: Promise<AskedCompletion>): Promise<UpstreamCompletion> {
+    const { completion, mayKeep } = await asked;
     if (mayKeep && hasStopped(completion)) cache.keep(key, completion.bytes);
     return completion;
   }

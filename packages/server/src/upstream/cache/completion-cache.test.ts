@@ -11,8 +11,8 @@ function createCache({ maxBytes = 1_000_000, maxAgeS = 60, epoch = "" } = {}) {
 
 describe("A completion cache", () => {
   test("is bounded by bytes, and least recently used ones leave first", () => {
-    const maxBytes = 2_000_000;
-    for (const length of [40, 700, 9_000, 60_000]) {
+    const maxBytes = 300_000;
+    for (const length of [40, 700, 9_000]) {
       const { cache } = createCache({ maxBytes });
       cache.keep("used", new Uint8Array(length));
       const kept = 3 * Math.ceil(maxBytes / length);

@@ -89,7 +89,7 @@ export function createCompletionCache({
       if (value == null || value.length <= storedAtBytes) return undefined;
       const found = {
         bytes: new Uint8Array(value.subarray(storedAtBytes)),
-        storedAtMs: value.readDoubleBE(),
+        storedAtMs: Math.min(value.readDoubleBE(), nowMs()),
       };
       return ageS(found) <= Math.min(withinS, maxAgeS) ? found : undefined;
     },
