@@ -130,6 +130,7 @@ describe.skipIf(redisProgram === undefined)("Two processes with one Redis", () =
     expect((await ask(there, shared))[0]).toBe("miss");
     await expectEventually(async () => (await names()).length, 1);
     expect((await ask(here, shared))[0]).toBe("hit");
+    expect(await there.stdout()).not.toContain(new URL(redis.url).password);
     // It was back for a moment between hanging and stopping, or was not.
     const count = await eventually(lines, (all) => all === 2 || all === 4);
     expect([2, 4]).toContain(count);

@@ -103,11 +103,15 @@ const sessionId = z
   .optional();
 /** The headers of requests that a model answers. */
 const predictionHeaders = z.object({
-  "cache-control": z.string().optional().meta({
-    description:
-      "Where the deployment keeps completions: `no-store` neither takes nor keeps one, `no-cache` takes none, `max-age` in seconds takes none that is older.",
-    example: "max-age=3600",
-  }),
+  "cache-control": z
+    .string()
+    .regex(/^[!-~][ -~]{0,255}$/)
+    .optional()
+    .meta({
+      description:
+        "Where the deployment keeps completions: `no-store` neither takes nor keeps one, `no-cache` takes none, `max-age` in seconds takes none that is older.",
+      example: "max-age=3600",
+    }),
   "x-presage-deployment": z
     .string()
     .regex(/^[a-zA-Z0-9][\w.-]{0,63}$/)
