@@ -23,7 +23,7 @@ export function startNotice({ version, publicUrl, signInAddress, firstKey }: Sta
       ? []
       : [
           ["API key", firstKey],
-          ["", "It is shown only once."],
+          ["", "It is shown only once. npx presage keys create makes another."],
         ]),
   ];
   const lines = [

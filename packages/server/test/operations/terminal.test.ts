@@ -69,7 +69,7 @@ test("a start in a terminal ends with one block: name, version, addresses, the k
              npx presage sign-in prints another.
   API        ${url}/v1
   API key    ${key}
-             It is shown only once.
+             It is shown only once. npx presage keys create makes another.
 
   A first prediction:
 
