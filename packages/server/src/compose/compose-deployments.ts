@@ -38,10 +38,7 @@ export async function composeDeployments(
 ): Promise<ComposedDeployments> {
   const { retries, keepAlive } = config.upstream;
   const sandbox = needsSandbox(config) ? (await import("@presage/sandbox")).startSandbox() : undefined;
-  if (sandbox !== undefined)
-    logger.warn(
-      "PRESAGE_UPSTREAM_URL is not set: predictions come from the built-in sandbox, a rule-based simulator, not a language model",
-    );
+  if (sandbox !== undefined) logger.warn("PRESAGE_UPSTREAM_URL is not set: the built-in sandbox predicts");
 
   function openUpstream({ fallback, cache: policy, ...settings }: NamedDeploymentSettings): Upstream {
     const upstream = createUpstream({
