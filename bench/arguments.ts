@@ -9,9 +9,10 @@ export interface BenchArguments {
   readonly processes: boolean;
   readonly workers: boolean;
   readonly dashboard: boolean;
+  readonly cache: boolean;
 }
 
-const partNames = [...targetNames, "evaluations", "processes", "workers", "dashboard"] as const;
+const partNames = [...targetNames, "evaluations", "processes", "workers", "dashboard", "cache"] as const;
 
 const isPartName = (text: string): text is (typeof partNames)[number] =>
   partNames.some((name) => name === text);
@@ -33,5 +34,6 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     processes: wanted.includes("processes"),
     workers: wanted.includes("workers"),
     dashboard: wanted.includes("dashboard"),
+    cache: wanted.includes("cache"),
   };
 };

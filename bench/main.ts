@@ -7,6 +7,7 @@ import { findWhatIsMissing } from "./host/require-tools.ts";
 import { resultsFile, workDirectory } from "./paths.ts";
 import { fullPlan, quickPlan } from "./plan.ts";
 import { createProcessGroup } from "./processes.ts";
+import { writeCache } from "./report/write-cache.ts";
 import { writeDashboard } from "./report/write-dashboard.ts";
 import { writeEvaluations } from "./report/write-evaluations.ts";
 import { writeProcesses } from "./report/write-processes.ts";
@@ -19,7 +20,7 @@ const group = createProcessGroup();
 
 const bench = async (): Promise<boolean> => {
   const { quick, ...parts } = readArguments(process.argv.slice(2));
-  const { targets, evaluations, processes, workers, dashboard } = parts;
+  const { targets, evaluations, processes, workers, dashboard, cache } = parts;
   const missing = findWhatIsMissing();
   if (missing.length > 0) throw new Error(missing.join("\n"));
   if (targets.includes("portkey")) await installPortkey();
@@ -30,13 +31,17 @@ const bench = async (): Promise<boolean> => {
   process.stdout.write(`\n${writeGoalTable(result)}\n`);
   // A report of a partial or a quick run must not replace a complete one.
   const isComplete =
-    evaluations && processes && workers && dashboard && targets.length === targetNames.length;
+    evaluations && processes && workers && dashboard && cache && targets.length === targetNames.length;
   if (!quick && isComplete) {
     await Bun.write(resultsFile, writeReport(result));
     process.stdout.write("\nWritten: bench/RESULTS.md\n");
   } else {
     process.stdout.write(
-      writeEvaluations(result) + writeProcesses(result) + writeWorkers(result) + writeDashboard(result),
+      writeEvaluations(result) +
+        writeProcesses(result) +
+        writeWorkers(result) +
+        writeDashboard(result) +
+        writeCache(result),
     );
   }
   rmSync(workDirectory, { recursive: true, force: true });
@@ -51,6 +56,7 @@ const bench = async (): Promise<boolean> => {
     !processesFailed &&
     !workersFailed &&
     !dashboardFailed &&
+    (result.cache ?? []).every(({ problem }) => problem === undefined) &&
     result.samples.every(({ problem }) => problem === undefined)
   );
 };

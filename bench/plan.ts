@@ -1,3 +1,4 @@
+import { type CachePlan, fullCachePlan, quickCachePlan } from "./cache/measure-cache.ts";
 import { type DashboardPlan, fullDashboardPlan, quickDashboardPlan } from "./dashboard/plan-dashboard.ts";
 import {
   type EvaluationsPlan,
@@ -32,6 +33,7 @@ export interface Plan {
   readonly processes: ProcessesPlan;
   readonly workers: WorkersPlan;
   readonly dashboard: DashboardPlan;
+  readonly cache: CachePlan;
 }
 
 interface Durations {
@@ -62,6 +64,7 @@ export const fullPlan: Plan = {
   processes: fullProcessesPlan,
   workers: fullWorkersPlan,
   dashboard: fullDashboardPlan,
+  cache: fullCachePlan,
 };
 
 export const quickPlan: Plan = {
@@ -79,4 +82,5 @@ export const quickPlan: Plan = {
   processes: quickProcessesPlan,
   workers: quickWorkersPlan,
   dashboard: quickDashboardPlan,
+  cache: quickCachePlan,
 };

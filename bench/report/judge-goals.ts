@@ -6,6 +6,7 @@ import type { Goal } from "./goal.ts";
 import { judgeDashboard } from "./judge-dashboard.ts";
 import { judgeEvaluations } from "./judge-evaluations.ts";
 import { judgeProcesses } from "./judge-processes.ts";
+import { judgeCache } from "./write-cache.ts";
 import { judgeWorkers } from "./write-workers.ts";
 
 const busy: Place = { connections: 32, delayMs: 0 };
@@ -44,6 +45,7 @@ export const judgeGoals = ({
   processes,
   workers,
   dashboard,
+  cache,
 }: BenchResult): Goal[] => {
   const cpuAgainst = (peer: TargetName): number | undefined =>
     compareRounds(
@@ -99,5 +101,6 @@ export const judgeGoals = ({
     ...judgeProcesses(processes, plan.processes),
     ...judgeWorkers(workers, plan.workers),
     ...judgeDashboard(dashboard, plan.dashboard),
+    ...judgeCache(cache),
   ];
 };

@@ -16,11 +16,13 @@ import { createMetrics, type ReplicaFigures } from "../observability/metrics.ts"
 import { forwardTraces, openTracing } from "../observability/tracing.ts";
 import { reasonOf } from "../observability/watch-database.ts";
 import { createAdmission } from "../prediction/admission.ts";
+import { connectRedis } from "../redis/connect-redis.ts";
 import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
 import { isSqlite } from "../storage/open-database.ts";
 import { waitForPostgres } from "../storage/postgres/wait-for-postgres.ts";
-import { forgetInstance, noteInstance } from "../storage/settings-store.ts";
+import { forgetInstance, noteInstance, sharedSecret } from "../storage/settings-store.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
+import { createCompletionCache } from "../upstream/cache/completion-cache.ts";
 import type { Deployment } from "../upstream/deployments/create-deployments.ts";
 import { replicaAddress } from "../upstream/replicas/replica-address.ts";
 import type { CountUnreachable } from "../upstream/watch-outages.ts";
@@ -74,6 +76,8 @@ export async function composeServer(
     config.otlpEndpoint === undefined ? forwardTraces() : await openTracing(config.otlpEndpoint);
   const store = await openStore(config, log);
   const { database, keyDigest } = store;
+  const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, logger);
+  if (redis !== undefined) metrics.watchRedis(redis.isUp);
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
   const instanceId = worker?.instanceId ?? Bun.randomUUIDv7();
@@ -81,8 +85,13 @@ export async function composeServer(
   const offersSignIn = signIn.kind === "local" && worker?.isReplacement !== true;
   const signInPath = offersSignIn ? await createSignInPath(store) : undefined;
   const countUnreachable: CountUnreachable = (of, reason) => metrics.upstreamUnreachable([of, reason]);
+  const completions = createCompletionCache({
+    ...config.cache,
+    shared: redis && { redis, secret: await sharedSecret(database, "completion_names") },
+  });
   const { deployments, reread, stopSandbox } = await composeDeployments(config, logger, {
     memory,
+    completions,
     countUnreachable,
   });
 
@@ -118,6 +127,7 @@ export async function composeServer(
     presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
     presage_memory_held_bytes: memory.reservedBytes,
     presage_memory_budget_bytes: () => memory.maxBytes,
+    presage_cache_bytes: completions.bytes,
   });
 
   const keyVerifier = createKeyVerifier({
@@ -190,6 +200,7 @@ export async function composeServer(
         .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
       await stopSandbox();
       await disposeEvaluation();
+      redis?.stop();
       await store.destroy();
     },
   };

@@ -24,5 +24,6 @@ test("a worker's limits are its shares, and no limit stays no limit", () => {
     maxInFlight: 5_000,
   });
   expect([worker.evaluation.maxInFlight, worker.judge.maxInFlight]).toEqual([5_000, 128]);
+  expect(worker.cache.maxBytes).toBe(128 * 1024 * 1024);
   expect([worker.memoryBudgetBytes, worker.workers]).toEqual([1_500_000, { count: 2, index: 1 }]);
 });

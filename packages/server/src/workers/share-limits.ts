@@ -9,11 +9,12 @@ export function shareOf(limit: number, { count, index }: Workers): number {
 /** The configuration of one worker: each limit of the whole server is divided. */
 export function configOfWorker(config: Config, index: number): Config {
   const workers = Object.freeze({ count: config.workers.count, index });
-  const { prediction, evaluation, judge, memoryBudgetBytes } = config;
+  const { cache, prediction, evaluation, judge, memoryBudgetBytes } = config;
   const rateOf = (perMinute: number) => (perMinute === 0 ? 0 : shareOf(perMinute, workers));
   return Object.freeze({
     ...config,
     workers,
+    cache: Object.freeze({ ...cache, maxBytes: shareOf(cache.maxBytes, workers) }),
     memoryBudgetBytes: shareOf(memoryBudgetBytes ?? quarterOfMemory(), workers),
     prediction: Object.freeze({
       ...prediction,
