@@ -9,6 +9,11 @@ import {
   type ProcessesPlan,
   quickProcessesPlan,
 } from "./evaluations/processes/measure-processes.ts";
+import {
+  fullStatisticsPlan,
+  quickStatisticsPlan,
+  type StatisticsPlan,
+} from "./statistics/plan-statistics.ts";
 
 /** One row of the tables: a number of connections and the upstream's delay. */
 export interface Scenario {
@@ -30,6 +35,7 @@ export interface Plan {
   readonly evaluations: EvaluationsPlan;
   readonly processes: ProcessesPlan;
   readonly dashboard: DashboardPlan;
+  readonly statistics: StatisticsPlan;
 }
 
 interface Durations {
@@ -59,6 +65,7 @@ export const fullPlan: Plan = {
   evaluations: fullEvaluationsPlan,
   processes: fullProcessesPlan,
   dashboard: fullDashboardPlan,
+  statistics: fullStatisticsPlan,
 };
 
 export const quickPlan: Plan = {
@@ -75,4 +82,5 @@ export const quickPlan: Plan = {
   evaluations: quickEvaluationsPlan,
   processes: quickProcessesPlan,
   dashboard: quickDashboardPlan,
+  statistics: quickStatisticsPlan,
 };
