@@ -7,6 +7,7 @@ import { findWhatIsMissing } from "./host/require-tools.ts";
 import { resultsFile, workDirectory } from "./paths.ts";
 import { fullPlan, quickPlan } from "./plan.ts";
 import { createProcessGroup } from "./processes.ts";
+import { writeCache } from "./report/write-cache.ts";
 import { writeDashboard } from "./report/write-dashboard.ts";
 import { writeEvaluations } from "./report/write-evaluations.ts";
 import { writeProcesses } from "./report/write-processes.ts";
@@ -32,11 +33,10 @@ const simulateAlone = async (plan: StatisticsPlan, quick: boolean): Promise<bool
 
 const bench = async (): Promise<boolean> => {
   const { quick, ...parts } = readArguments(process.argv.slice(2));
-  const { targets, evaluations, processes, dashboard, statistics } = parts;
+  const { targets, ...sections } = parts;
   const plan = quick ? quickPlan : fullPlan;
-  if (statistics && targets.length === 0 && !evaluations && !processes && !dashboard) {
-    return simulateAlone(plan.statistics, quick);
-  }
+  const isAlone = targets.length === 0 && Object.values(sections).filter(Boolean).length === 1;
+  if (isAlone && sections.statistics) return simulateAlone(plan.statistics, quick);
   const missing = findWhatIsMissing();
   if (missing.length > 0) throw new Error(missing.join("\n"));
   if (targets.includes("portkey")) await installPortkey();
@@ -46,14 +46,8 @@ const bench = async (): Promise<boolean> => {
   const result = await runBench(group, parts, plan);
   process.stdout.write(`\n${writeGoalTable(result)}\n`);
   // A report of a partial or a quick run must not replace a complete one.
-  if (
-    !quick &&
-    evaluations &&
-    processes &&
-    dashboard &&
-    statistics &&
-    targets.length === targetNames.length
-  ) {
+  const isWhole = targets.length === targetNames.length && Object.values(sections).every(Boolean);
+  if (!quick && isWhole) {
     await Bun.write(resultsFile, writeReport(result));
     process.stdout.write("\nWritten: bench/RESULTS.md\n");
   } else {
@@ -61,6 +55,7 @@ const bench = async (): Promise<boolean> => {
       writeEvaluations(result) +
         writeProcesses(result) +
         writeDashboard(result) +
+        writeCache(result) +
         writeStatistics(result.statistics, plan.statistics),
     );
   }
@@ -74,6 +69,7 @@ const bench = async (): Promise<boolean> => {
     !evaluationsFailed &&
     !processesFailed &&
     !dashboardFailed &&
+    (result.cache ?? []).every(({ problem }) => problem === undefined) &&
     result.samples.every(({ problem }) => problem === undefined)
   );
 };

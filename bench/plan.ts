@@ -1,3 +1,4 @@
+import { type CachePlan, fullCachePlan, quickCachePlan } from "./cache/measure-cache.ts";
 import { type DashboardPlan, fullDashboardPlan, quickDashboardPlan } from "./dashboard/plan-dashboard.ts";
 import {
   type EvaluationsPlan,
@@ -35,6 +36,7 @@ export interface Plan {
   readonly evaluations: EvaluationsPlan;
   readonly processes: ProcessesPlan;
   readonly dashboard: DashboardPlan;
+  readonly cache: CachePlan;
   readonly statistics: StatisticsPlan;
 }
 
@@ -65,6 +67,7 @@ export const fullPlan: Plan = {
   evaluations: fullEvaluationsPlan,
   processes: fullProcessesPlan,
   dashboard: fullDashboardPlan,
+  cache: fullCachePlan,
   statistics: fullStatisticsPlan,
 };
 
@@ -82,5 +85,6 @@ export const quickPlan: Plan = {
   evaluations: quickEvaluationsPlan,
   processes: quickProcessesPlan,
   dashboard: quickDashboardPlan,
+  cache: quickCachePlan,
   statistics: quickStatisticsPlan,
 };

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { BenchArguments } from "./arguments.ts";
+import { type CacheSample, measureCache } from "./cache/measure-cache.ts";
 import { type DashboardResult, runDashboard } from "./dashboard/run-dashboard.ts";
 import { measureProcesses, type ProcessesResult } from "./evaluations/processes/measure-processes.ts";
 import { type EvaluationsResult, runEvaluations } from "./evaluations/run-evaluations.ts";
@@ -35,6 +36,7 @@ export interface BenchResult {
   readonly evaluations: EvaluationsResult | undefined;
   readonly processes: ProcessesResult | undefined;
   readonly dashboard: DashboardResult | undefined;
+  readonly cache: readonly CacheSample[] | undefined;
   readonly statistics: StatisticsResult | undefined;
 }
 
@@ -45,6 +47,7 @@ export const runBench = async (
     evaluations: withEvaluations,
     processes: withProcesses,
     dashboard: withDashboard,
+    cache: withCache,
     statistics: withStatistics,
   }: Omit<BenchArguments, "quick">,
   plan: Plan,
@@ -91,6 +94,7 @@ export const runBench = async (
     ? await measureProcesses(group, upstream.origin, plan.processes)
     : undefined;
   const dashboard = withDashboard ? await runDashboard(group, upstream.origin, plan.dashboard) : undefined;
+  const cache = withCache ? await measureCache(group, upstream, plan.cache) : undefined;
   const statistics = withStatistics ? runStatistics(plan.statistics) : undefined;
   return {
     machine,
@@ -104,6 +108,7 @@ export const runBench = async (
     evaluations,
     processes,
     dashboard,
+    cache,
     statistics,
   };
 };
