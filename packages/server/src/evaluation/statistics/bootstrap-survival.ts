@@ -7,11 +7,12 @@ const resamples = 2000;
 const mostSteps = 1000;
 
 /**
- * The survival curve where trajectories have repeats, which diverge together. `trajectories` has the repeats of each. The curve is that of
- * all repeats. The intervals, at 95 %, are the percentiles of 2,000 curves, each from as many trajectories drawn with replacement, with
- * all their repeats (B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, sections 8 and 13.3; C. A. Field and A. H. Welsh, "Bootstrapping
- * Clustered Data", Journal of the Royal Statistical Society B 69 (2007)). There is none where the estimate is 1 or 0, for fewer than two
- * trajectories, and after the first 1,000 steps of the curve.
+ * The survival curve where trajectories have repeats, which diverge together. `trajectories` has the repeats of each. The
+ * curve is that of all repeats. The intervals, at 95 %, are the percentiles of 2,000 curves, each from as many trajectories
+ * drawn with replacement, with all their repeats (B. Efron and R. J. Tibshirani, "An Introduction to the Bootstrap", 1993,
+ * sections 8 and 13.3; C. A. Field and A. H. Welsh, "Bootstrapping Clustered Data", Journal of the Royal Statistical Society
+ * B 69 (2007)). There is none where the estimate is 1 or 0, for fewer than two trajectories, and after the first 1,000 steps
+ * of the curve.
  */
 export function bootstrapSurvival(
   trajectories: readonly (readonly FirstDivergence[])[],

@@ -10,9 +10,10 @@ export interface DetectableDifference {
 }
 
 /**
- * The smallest detectable difference, (t_.975 + t_.80) · SE with G − 1 degrees of freedom, from the differences of two runs by
- * cluster (H. S. Bloom, "Minimum Detectable Effects", Evaluation Review 19 (1995)), and the number of clusters that makes it 0.01:
- * G · (min_detectable / 0.01)², rounded up and at least 2. That number takes the t of this G, so it is too low far below G.
+ * The smallest detectable difference, (t_.975 + t_.80) · SE with G − 1 degrees of freedom, from the differences of two runs
+ * by cluster (H. S. Bloom, "Minimum Detectable Effects", Evaluation Review 19 (1995)), and the number of clusters that makes
+ * it 0.01: G · (min_detectable / 0.01)², rounded up and at least 2. That number takes the t of this G, so it is too low far
+ * below G.
  */
 export function detectableDifference(clusters: readonly ClusterSum[]): DetectableDifference {
   const error = clusteredError(momentsOfClusters(clusters));

@@ -11,9 +11,10 @@ export interface FirstDivergence {
 }
 
 /**
- * The first step of a trajectory that did not pass. A prediction or an evaluator that failed, and the end of the recording, censor the trajectory
- * before that step: all that is known is that it had not diverged until then. `steps` are in order; there is at least one.
- * With `failuresDiverge`, a failed prediction or evaluator counts as a divergence: the bound for the case that all of them would have been.
+ * The first step of a trajectory that did not pass. A prediction or an evaluator that failed, and the end of the recording,
+ * censor the trajectory before that step: all that is known is that it had not diverged until then. `steps` are in order;
+ * there is at least one. With `failuresDiverge`, a failed prediction or evaluator counts as a divergence: the bound for the
+ * case that all of them would have been.
  */
 export function firstDivergence(
   steps: Iterable<StepOutcome>,

@@ -11,13 +11,14 @@ export interface PairedDifference {
 }
 
 /**
- * The mean difference of two runs on the same samples. `clusters` has, for each cluster g, the number n_g of its samples and the sum D_g of
- * their differences.
+ * The mean difference of two runs on the same samples. `clusters` has, for each cluster g, the number n_g of its samples and
+ * the sum D_g of their differences.
  *
- * The p-value is that of the t test of the D_g with G − 1 degrees of freedom (Student 1908; pairing and clusters as in E. Miller, "Adding
- * Error Bars to Evals", arXiv 2411.00640 (2024)). The interval, at 95 %, has every θ that this test does not reject on D_g − θ · n_g,
- * so it contains 0 exactly if the p-value is over 0.05 (E. C. Fieller, "Some Problems in Interval Estimation", Journal of the
- * Royal Statistical Society B 16 (1954)). It is not clipped. If no D_g differs from another, the p-value is 0, or 1 where all are 0.
+ * The p-value is that of the t test of the D_g with G − 1 degrees of freedom (Student 1908; pairing and clusters as in E.
+ * Miller, "Adding Error Bars to Evals", arXiv 2411.00640 (2024)). The interval, at 95 %, has every θ that this test does not
+ * reject on D_g − θ · n_g, so it contains 0 exactly if the p-value is over 0.05 (E. C. Fieller, "Some Problems in Interval
+ * Estimation", Journal of the Royal Statistical Society B 16 (1954)). It is not clipped. If no D_g differs from another, the
+ * p-value is 0, or 1 where all are 0.
  */
 export function pairedDifference(clusters: readonly ClusterSum[]): PairedDifference {
   const sizes = clusters.map(({ count }) => count);
@@ -40,8 +41,8 @@ function pValueOf(sums: readonly number[]): number {
 }
 
 /**
- * With θ = difference + δ and e_g = D_g − difference · n_g, whose sum is 0, the test does not reject if
- * (n δ)² ≤ t² · G/(G−1) · Σ(e_g − δ (n_g − n̄))², a quadratic in δ.
+ * With θ = difference + δ and e_g = D_g − difference · n_g, whose sum is 0, the test does not reject if (n δ)² ≤ t² ·
+ * G/(G−1) · Σ(e_g − δ (n_g − n̄))², a quadratic in δ.
  */
 function fiellerInterval(
   sums: readonly number[],

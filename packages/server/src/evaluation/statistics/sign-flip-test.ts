@@ -7,11 +7,12 @@ const sampledFlips = 10_000;
 const tableBits = 8;
 
 /**
- * The permutation test of no difference between two runs: under it, each cluster's sum of differences D_g is as likely to have the other sign.
- * The p-value is the share of sign vectors with |Σ ± D_g| ≥ |Σ D_g|: of all 2^G for up to 20 clusters, otherwise (1 + b) / (1 + 10,000)
- * with b of 10,000 random ones (R. A. Fisher, "The Design of Experiments", 1935, section 21; for the sampled form B. Phipson and
- * G. K. Smyth, "Permutation P-values Should Never Be Zero", Statistical Applications in Genetics and Molecular Biology 9 (2010)). Sums within 1e-12 of each other, or of
- * Σ|D_g| where that is more than 1, are ties. Null without clusters.
+ * The permutation test of no difference between two runs: under it, each cluster's sum of differences D_g is as likely to
+ * have the other sign. The p-value is the share of sign vectors with |Σ ± D_g| ≥ |Σ D_g|: of all 2^G for up to 20 clusters,
+ * otherwise (1 + b) / (1 + 10,000) with b of 10,000 random ones (R. A. Fisher, "The Design of Experiments", 1935, section
+ * 21; for the sampled form B. Phipson and G. K. Smyth, "Permutation P-values Should Never Be Zero", Statistical Applications
+ * in Genetics and Molecular Biology 9 (2010)). Sums within 1e-12 of each other, or of Σ|D_g| where that is more than 1, are
+ * ties. Null without clusters.
  *
  * The work is about 1,250 additions a cluster.
  */

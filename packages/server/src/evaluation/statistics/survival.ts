@@ -23,9 +23,10 @@ export interface SurvivalCurve {
 }
 
 /**
- * The time of the first divergence: the product-limit estimator S(t) = Π_{i≤t}(1 − d_i/n_i) (E. L. Kaplan and P. Meier, Journal of the American Statistical
- * Association 53 (1958)). The intervals, at 95 %, are S^exp(±z · √(Σ d_i/(n_i(n_i − d_i))) / ln S): the variance is Greenwood's (1926), on the scale of ln(−ln S),
- * which keeps them within 0 and 1 (J. D. Kalbfleisch and R. L. Prentice, "The Statistical Analysis of Failure Time Data", 1980, chapter 1). They take trajectories
+ * The time of the first divergence: the product-limit estimator S(t) = Π_{i≤t}(1 − d_i/n_i) (E. L. Kaplan and P. Meier,
+ * Journal of the American Statistical Association 53 (1958)). The intervals, at 95 %, are S^exp(±z · √(Σ d_i/(n_i(n_i −
+ * d_i))) / ln S): the variance is Greenwood's (1926), on the scale of ln(−ln S), which keeps them within 0 and 1 (J. D.
+ * Kalbfleisch and R. L. Prentice, "The Statistical Analysis of Failure Time Data", 1980, chapter 1). They take trajectories
  * as independent, so repeats of one trajectory need `bootstrapSurvival`.
  */
 export function survival(trajectories: readonly FirstDivergence[]): SurvivalCurve {
