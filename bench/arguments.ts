@@ -10,9 +10,18 @@ export interface BenchArguments {
   readonly workers: boolean;
   readonly dashboard: boolean;
   readonly cache: boolean;
+  readonly statistics: boolean;
 }
 
-const partNames = [...targetNames, "evaluations", "processes", "workers", "dashboard", "cache"] as const;
+const partNames = [
+  ...targetNames,
+  "evaluations",
+  "processes",
+  "workers",
+  "dashboard",
+  "cache",
+  "statistics",
+] as const;
 
 const isPartName = (text: string): text is (typeof partNames)[number] =>
   partNames.some((name) => name === text);
@@ -35,5 +44,6 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     workers: wanted.includes("workers"),
     dashboard: wanted.includes("dashboard"),
     cache: wanted.includes("cache"),
+    statistics: wanted.includes("statistics"),
   };
 };

@@ -10,6 +10,11 @@ import {
   type ProcessesPlan,
   quickProcessesPlan,
 } from "./evaluations/processes/measure-processes.ts";
+import {
+  fullStatisticsPlan,
+  quickStatisticsPlan,
+  type StatisticsPlan,
+} from "./statistics/plan-statistics.ts";
 import { fullWorkersPlan, quickWorkersPlan, type WorkersPlan } from "./workers/measure-workers.ts";
 
 /** One row of the tables: a number of connections and the upstream's delay. */
@@ -34,6 +39,7 @@ export interface Plan {
   readonly workers: WorkersPlan;
   readonly dashboard: DashboardPlan;
   readonly cache: CachePlan;
+  readonly statistics: StatisticsPlan;
 }
 
 interface Durations {
@@ -65,6 +71,7 @@ export const fullPlan: Plan = {
   workers: fullWorkersPlan,
   dashboard: fullDashboardPlan,
   cache: fullCachePlan,
+  statistics: fullStatisticsPlan,
 };
 
 export const quickPlan: Plan = {
@@ -83,4 +90,5 @@ export const quickPlan: Plan = {
   workers: quickWorkersPlan,
   dashboard: quickDashboardPlan,
   cache: quickCachePlan,
+  statistics: quickStatisticsPlan,
 };
