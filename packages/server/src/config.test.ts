@@ -33,7 +33,7 @@ describe("An empty environment", () => {
         accountRatePerMinute: 0,
         maxInFlight: 10_000,
       },
-      evaluation: { maxInFlight: 10_000 },
+      evaluation: { accountRatePerMinute: 0, maxInFlight: 10_000, maxInFlightEach: 10_000 },
       upstream: {
         urls: undefined,
         apiKey: undefined,
@@ -87,6 +87,8 @@ describe("Each variable", () => {
       PRESAGE_JUDGE_MODEL: "judge-model",
       PRESAGE_JUDGE_MAX_IN_FLIGHT: "3",
       PRESAGE_EVALUATIONS_MAX_IN_FLIGHT: "2",
+      PRESAGE_EVALUATIONS_MAX_IN_FLIGHT_ACCOUNT: "1",
+      PRESAGE_EVALUATE_RPM: "120",
       PRESAGE_RATE_LIMIT_USER_RPM: "900",
       PRESAGE_RATE_LIMIT_ACCOUNT_RPM: "0",
       PRESAGE_METRICS_TOKEN: "the-metrics-token",
@@ -119,7 +121,7 @@ describe("Each variable", () => {
         accountRatePerMinute: 0,
         maxInFlight: 1,
       },
-      evaluation: { maxInFlight: 2 },
+      evaluation: { accountRatePerMinute: 120, maxInFlight: 2, maxInFlightEach: 1 },
       identity: {
         bootstrapKey: "k".repeat(32),
         oidc: {

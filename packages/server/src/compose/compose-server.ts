@@ -8,14 +8,14 @@ import { selectKeyRecord, writeLastUses } from "../identity/api-keys/api-keys-st
 import { collectLastUses } from "../identity/api-keys/collect-last-uses.ts";
 import { ensureFirstKey } from "../identity/api-keys/ensure-first-key.ts";
 import { createKeyVerifier } from "../identity/api-keys/verify-api-key.ts";
+import { createAdmission } from "../limits/admission.ts";
 import { createByteBudget } from "../limits/byte-budget.ts";
-import { createInFlight } from "../limits/in-flight.ts";
 import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
+import { createTokenBuckets } from "../limits/token-buckets.ts";
 import type { Log } from "../observability/logger.ts";
 import { createMetrics, type ReplicaFigures } from "../observability/metrics.ts";
 import { forwardTraces, openTracing } from "../observability/tracing.ts";
 import { reasonOf } from "../observability/watch-database.ts";
-import { createAdmission } from "../prediction/admission.ts";
 import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
 import { isSqlite } from "../storage/open-database.ts";
 import { waitForPostgres } from "../storage/postgres/wait-for-postgres.ts";
@@ -80,11 +80,14 @@ export async function composeServer(config: Config, log: Log, address: string): 
     (batch) => writeUsage(database, batch),
     (error, isFirst) => logWriteFailure(log, error, isFirst, "could not write usage; will retry"),
   );
-  const admission = createAdmission(config.prediction);
-  const { maxInFlight: maxEvaluations } = config.evaluation;
-  const requestsInFlight = createInFlight(
-    maxEvaluations,
-    `At most ${maxEvaluations} evaluation requests may be in progress at once; this account has no free slot right now.`,
+  const buckets = createTokenBuckets();
+  const predictions = createAdmission(
+    { what: "prediction", maxInFlightEach: config.prediction.maxInFlight, ...config.prediction },
+    buckets.take,
+  );
+  const evaluations = createAdmission(
+    { what: "evaluation", ratePerMinute: 0, userRatePerMinute: 0, ...config.evaluation },
+    buckets.take,
   );
   const {
     dispose: disposeEvaluation,
@@ -97,8 +100,8 @@ export async function composeServer(config: Config, log: Log, address: string): 
   });
   metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
   metrics.watch({
-    presage_predictions_in_flight: admission.inFlight,
-    presage_evaluations_in_flight: requestsInFlight.count,
+    presage_predictions_in_flight: predictions.inFlight,
+    presage_evaluations_in_flight: evaluations.inFlight,
     presage_judge_calls_in_flight: () => judgeCalls?.inUse() ?? 0,
     presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
     presage_memory_held_bytes: memory.reservedBytes,
@@ -123,7 +126,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
     memory,
     store,
     deployments,
-    admission,
+    admission: predictions,
     recordUsage: usage.record,
     identity: {
       store,
@@ -138,7 +141,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
     },
     evaluation: {
       store,
-      requestsInFlight,
+      admission: evaluations,
       builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
       ...evaluation,
     },

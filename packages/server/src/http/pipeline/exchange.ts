@@ -1,8 +1,8 @@
 import type { ErrorCategory, UsageFailure, UsageOperation } from "@presage/contract";
 import type { Caller } from "../../identity/caller.ts";
+import type { RateStatus } from "../../limits/admission.ts";
 import type { Holder } from "../../limits/byte-budget.ts";
 import type { RequestSpan } from "../../observability/tracing.ts";
-import type { RateStatus } from "../../prediction/admission.ts";
 import type { Services } from "../services.ts";
 import { clientDisconnectedStatus } from "./errors.ts";
 
@@ -25,7 +25,7 @@ export interface Exchange extends Holder {
   isOfDashboard: boolean;
   /** The account and operation to count it under. */
   countsFor: { accountId: string; operation: UsageOperation } | undefined;
-  /** What is left of the key's rate limit, if it has one. */
+  /** What is left of the key's rate limit or, if it has none, of its user's or account's. */
   rate: RateStatus | undefined;
   upstreamMs: number | undefined;
   promptTokens: number | undefined;

@@ -1,6 +1,5 @@
 import { ChatCompletionRequest, WorldModelRequest } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
-import { rateHolder } from "../../../identity/caller.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
 import { completeChat } from "../../../prediction/complete-chat.ts";
 import { type Complete, predict } from "../../../prediction/predict.ts";
@@ -8,6 +7,7 @@ import type { Deployment, Deployments } from "../../../upstream/deployments/crea
 import { readTokenCounts } from "../../../upstream/read-completion.ts";
 import { traceCompletion } from "../../../upstream/trace-completion.ts";
 import type { SessionHeader, Upstream, UpstreamCompletion } from "../../../upstream/upstream.ts";
+import { admit } from "../../pipeline/admit.ts";
 import { countUsage, deploymentHeader, type Exchange } from "../../pipeline/exchange.ts";
 import { reserveResponse, reserveSentBody } from "../../pipeline/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
@@ -18,12 +18,6 @@ import type { Services } from "../../services.ts";
 
 export function predictionRoutes({ deployments, admission, settings }: Services): Route[] {
   const { debugFields, maxBodyBytes } = settings;
-
-  /** Admits a prediction within the limits; it counts as in flight until its response is ready. */
-  function admit({ exchange, caller }: CallWithCaller): void {
-    exchange.rate = admission.admit({ ...caller, keyOrUserId: rateHolder(caller) });
-    exchange.atEnd = () => admission.leave(caller.accountId);
-  }
 
   function completeBy(named: Deployment | undefined, { request, exchange }: CallWithCaller): Complete {
     const { upstream } = named ?? deployments.getDefault();
@@ -41,7 +35,7 @@ export function predictionRoutes({ deployments, admission, settings }: Services)
     withCaller("POST", "/v1/predict", async (call) => {
       const { request, exchange } = call;
       countUsage(call, "predict");
-      admit(call);
+      await admit(admission, call);
       const body = await readExactBody(call, WorldModelRequest, maxBodyBytes);
       refuseStreaming(body.params?.stream);
       const named = findNamedDeployment(deployments, request.headers);
@@ -58,7 +52,7 @@ export function predictionRoutes({ deployments, admission, settings }: Services)
     withCaller("POST", "/v1/chat/completions", async (call) => {
       const { request, exchange } = call;
       countUsage(call, "chat");
-      admit(call);
+      await admit(admission, call);
       const body = await readExactBody(call, ChatCompletionRequest, maxBodyBytes);
       refuseStreaming(body.stream);
       refuseStreaming(body.params?.stream);
