@@ -24,6 +24,7 @@ describe("An empty environment", () => {
     expect(readConfig({})).toStrictEqual({
       listen: { host: "127.0.0.1", port: 8080, publicUrl: undefined, maxBodyBytes: 16_777_216 },
       databaseUrl: "sqlite:data/presage.db",
+      redisUrl: undefined,
       deployments: undefined,
       memoryBudgetBytes: undefined,
       prediction: {
@@ -69,6 +70,7 @@ describe("Each variable", () => {
       PRESAGE_HOST: "0.0.0.0",
       PRESAGE_PORT: "0",
       PRESAGE_DATABASE_URL: "postgres://me:password@db/presage",
+      PRESAGE_REDIS_URL: "rediss://me:password@redis:6380/2",
       PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1/",
       PRESAGE_UPSTREAM_API_KEY: "upstream-key",
       PRESAGE_UPSTREAM_MODEL: "world-model",
@@ -104,6 +106,7 @@ describe("Each variable", () => {
     expect(config).toStrictEqual({
       listen: { host: "0.0.0.0", port: 0, publicUrl: "https://presage.example", maxBodyBytes: 1_000 },
       databaseUrl: "postgres://me:password@db/presage",
+      redisUrl: "rediss://me:password@redis:6380/2",
       deployments: undefined,
       memoryBudgetBytes: 1_048_576,
       upstream: {
@@ -203,6 +206,11 @@ describe("A wrong value", () => {
       "sqlite:PATH, sqlite::memory: or postgres://…",
     ],
     [
+      "PRESAGE_REDIS_URL",
+      ["redis:6379", "http://redis", "redis://", "redis://h/db", "redis://h?tls=true", "redis:///1"],
+      "redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE], or rediss:// with TLS",
+    ],
+    [
       "PRESAGE_UPSTREAM_URL",
       [
         "gpu",
@@ -250,7 +258,7 @@ describe("A wrong value", () => {
   ];
   for (const [name, values, expected] of wrong) {
     test(`of ${name} is refused with one line: its name, the value and what was expected`, () => {
-      const isSecret = ["PRESAGE_DATABASE_URL", "PRESAGE_BOOTSTRAP_KEY"].includes(name);
+      const isSecret = ["PRESAGE_DATABASE_URL", "PRESAGE_REDIS_URL", "PRESAGE_BOOTSTRAP_KEY"].includes(name);
       for (const value of values) {
         const got = isSecret ? "a hidden value" : JSON.stringify(value);
         expect(linesOf({ [name]: value })).toEqual([`${name}: got ${got}; expected ${expected}`]);
@@ -322,7 +330,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(35);
+    expect(shown).toHaveLength(36);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");
@@ -357,6 +365,11 @@ describe("What is shown of the configuration", () => {
     expect(shownOf("postgres://db/presage?user=me&password=secret&sslmode=require")).toContain(
       "PRESAGE_DATABASE_URL=postgres://db/presage?user=me&password=***&sslmode=require",
     );
+    expect(describeConfig({ PRESAGE_REDIS_URL: "rediss://:secret@redis/1" })).toContainEqual({
+      name: "PRESAGE_REDIS_URL",
+      value: "rediss://***@redis/1",
+      from: "environment",
+    });
     const lines = shownOf("postgres://me:secret@db/presage");
     expect(lines.filter((line) => /secret/.test(line))).toEqual([]);
     expect(lines.filter((line) => line.endsWith("=***"))).toHaveLength(5);

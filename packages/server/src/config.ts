@@ -19,6 +19,8 @@ const defaultJudgeCalls = 256;
 export type Config = Readonly<{
   listen: Readonly<{ host: string; port: number; publicUrl: string | undefined; maxBodyBytes: number }>;
   databaseUrl: string;
+  /** Absent: processes share nothing but the database. */
+  redisUrl: string | undefined;
   /** Absent: a quarter of the memory of the machine or container. */
   memoryBudgetBytes: number | undefined;
   /** Absent: there is one deployment, the upstream or the sandbox. */
@@ -91,6 +93,7 @@ export function readConfig(raw: RawEnvironment): Config {
       maxBodyBytes: values.PRESAGE_MAX_BODY_BYTES,
     }),
     databaseUrl: values.PRESAGE_DATABASE_URL,
+    redisUrl: values.PRESAGE_REDIS_URL,
     memoryBudgetBytes: values.PRESAGE_MEMORY_BUDGET_BYTES,
     deployments:
       values.PRESAGE_DEPLOYMENTS === undefined
@@ -225,7 +228,8 @@ function issueLine(issue: z.core.$ZodIssue, set: RawEnvironment): string {
 
 function shown(name: EnvironmentName, value: unknown): string {
   if (value === undefined) return "";
-  if (name === "PRESAGE_DATABASE_URL") return withoutCredentials(String(value));
+  if (name === "PRESAGE_DATABASE_URL" || name === "PRESAGE_REDIS_URL")
+    return withoutCredentials(String(value));
   return secretNames.has(name) ? "***" : String(value);
 }
 

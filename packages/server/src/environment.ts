@@ -35,6 +35,11 @@ const issuerUrl = z
   .url({ protocol: /^https?$/, abort: true })
   .refine((value) => new URL(value).username === "" && new URL(value).password === "");
 const text = z.string();
+/** Where a query would set options of the client. */
+const redisUrl = z.url({ protocol: /^rediss?$/, abort: true }).refine((value) => {
+  const { hostname, pathname, search, hash } = new URL(value);
+  return hostname !== "" && /^(\/\d{0,4})?$/.test(pathname) && search + hash === "";
+});
 const domain = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/;
 /** The value of PRESAGE_OIDC_ALLOWED_DOMAINS that lets every user of the provider sign in. */
 export const anyDomain = "*";
@@ -70,6 +75,11 @@ export const environment = z.object({
       description: "database for all data",
       expected: "sqlite:PATH, sqlite::memory: or postgres://…",
     }),
+  PRESAGE_REDIS_URL: redisUrl.optional().meta({
+    description:
+      "Valkey or Redis that all processes share; if not set, or while it is gone, each process works by itself",
+    expected: "redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE], or rediss:// with TLS",
+  }),
   PRESAGE_UPSTREAM_URL: httpUrls.optional().meta({
     description:
       "base URL of the chat-completions deployment, including /v1, or of each of its replicas, with commas between them; if not set, the built-in sandbox answers",
@@ -243,6 +253,7 @@ export type EnvironmentName = keyof Environment;
 /** Variables whose values are never printed. */
 export const secretNames: ReadonlySet<string> = new Set<EnvironmentName>([
   "PRESAGE_DATABASE_URL",
+  "PRESAGE_REDIS_URL",
   "PRESAGE_UPSTREAM_API_KEY",
   "PRESAGE_BOOTSTRAP_KEY",
   "PRESAGE_OIDC_CLIENT_SECRET",

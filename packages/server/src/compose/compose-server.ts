@@ -16,6 +16,7 @@ import type { Log } from "../observability/logger.ts";
 import { createMetrics, type ReplicaFigures } from "../observability/metrics.ts";
 import { forwardTraces, openTracing } from "../observability/tracing.ts";
 import { reasonOf } from "../observability/watch-database.ts";
+import { connectRedis } from "../redis/connect-redis.ts";
 import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
 import { isSqlite } from "../storage/open-database.ts";
 import { waitForPostgres } from "../storage/postgres/wait-for-postgres.ts";
@@ -60,6 +61,8 @@ export async function composeServer(config: Config, log: Log, address: string): 
     config.otlpEndpoint === undefined ? forwardTraces() : await openTracing(config.otlpEndpoint);
   const store = await openStore(config, log);
   const { database, keyDigest } = store;
+  const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, logger);
+  if (redis !== undefined) metrics.watchRedis(redis.isUp);
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
   const instanceId = Bun.randomUUIDv7();
@@ -169,6 +172,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
         .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
       await stopSandbox();
       await disposeEvaluation();
+      redis?.stop();
       await store.destroy();
     },
   };

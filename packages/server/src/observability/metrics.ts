@@ -82,6 +82,17 @@ export function createMetrics() {
       help: "API key checks by outcome (cached, looked_up, refused, unavailable).",
       labelNames: ["outcome"],
     }),
+    /** Reads whether Redis answers whenever the metrics are read. */
+    watchRedis(isUp: () => boolean) {
+      new Gauge({
+        name: "presage_redis_up",
+        help: "1 if Redis (PRESAGE_REDIS_URL) is connected and answers in time, otherwise 0. Absent without one.",
+        registers,
+        collect() {
+          this.set(isUp() ? 1 : 0);
+        },
+      });
+    },
     /** Reads the figures of all replicas whenever the metrics are read. */
     watchReplicas(read: () => ReplicaFigures[]) {
       for (const name of Object.keys(watchedReplicas) as (keyof typeof watchedReplicas)[]) {
