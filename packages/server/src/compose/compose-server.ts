@@ -8,10 +8,8 @@ import { selectKeyRecord, writeLastUses } from "../identity/api-keys/api-keys-st
 import { collectLastUses } from "../identity/api-keys/collect-last-uses.ts";
 import { ensureFirstKey } from "../identity/api-keys/ensure-first-key.ts";
 import { createKeyVerifier } from "../identity/api-keys/verify-api-key.ts";
-import { createAdmission } from "../limits/admission.ts";
 import { createByteBudget } from "../limits/byte-budget.ts";
 import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
-import { createTokenBuckets } from "../limits/token-buckets.ts";
 import type { Log } from "../observability/logger.ts";
 import { createMetrics, type ReplicaFigures } from "../observability/metrics.ts";
 import { forwardTraces, openTracing } from "../observability/tracing.ts";
@@ -30,6 +28,7 @@ import { writeUsage } from "../usage/usage-store.ts";
 import { composeStore, type OpenedStore } from "./compose-command-line.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
+import { composeLimits } from "./compose-limits.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
 
 /** For requests without a prediction's texts or samples. */
@@ -83,15 +82,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
     (batch) => writeUsage(database, batch),
     (error, isFirst) => logWriteFailure(log, error, isFirst, "could not write usage; will retry"),
   );
-  const buckets = createTokenBuckets();
-  const predictions = createAdmission(
-    { what: "prediction", maxInFlightEach: config.prediction.maxInFlight, ...config.prediction },
-    buckets.take,
-  );
-  const evaluations = createAdmission(
-    { what: "evaluation", ratePerMinute: 0, userRatePerMinute: 0, ...config.evaluation },
-    buckets.take,
-  );
+  const limits = composeLimits(config, { redis, keyDigest, metrics, processId: instanceId });
   const {
     dispose: disposeEvaluation,
     judgeCalls,
@@ -103,8 +94,8 @@ export async function composeServer(config: Config, log: Log, address: string): 
   });
   metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
   metrics.watch({
-    presage_predictions_in_flight: predictions.inFlight,
-    presage_evaluations_in_flight: evaluations.inFlight,
+    presage_predictions_in_flight: limits.predictions.inFlight,
+    presage_evaluations_in_flight: limits.evaluations.inFlight,
     presage_judge_calls_in_flight: () => judgeCalls?.inUse() ?? 0,
     presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
     presage_memory_held_bytes: memory.reservedBytes,
@@ -129,7 +120,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
     memory,
     store,
     deployments,
-    admission: predictions,
+    admission: limits.predictions,
     recordUsage: usage.record,
     identity: {
       store,
@@ -144,7 +135,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
     },
     evaluation: {
       store,
-      admission: evaluations,
+      admission: limits.evaluations,
       builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
       ...evaluation,
     },
@@ -172,6 +163,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
         .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
       await stopSandbox();
       await disposeEvaluation();
+      await limits.stop();
       redis?.stop();
       await store.destroy();
     },

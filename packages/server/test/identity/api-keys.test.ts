@@ -145,8 +145,8 @@ onEachDatabase((database) => {
           [0, "greater_than_equal"],
           [-1, "greater_than_equal"],
           [1_000_000_001, "less_than_equal"],
-          [1.5, "int_from_float"],
-          ["many", "int_parsing"],
+          [1.5, "int_type"],
+          ["many", "int_type"],
         ]) {
           const [onCreate] = await issuesOf(await post({ name: "wrong", [field]: wrong }));
           expect(onCreate).toMatchObject({ loc: ["body", field] });
