@@ -7,6 +7,8 @@ import { Field } from "../../ui/form/field.tsx";
 import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/field-issues.ts";
 import { Select, TextInput } from "../../ui/form/inputs.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { LimitFields } from "./limit-fields.tsx";
+import { limitsForm } from "./read-limits.ts";
 import { type Expiry, expiries, type NewKeyForm, type NewKeyIssues, readNewKey } from "./read-new-key.ts";
 
 interface CreateKeyDialogProps {
@@ -22,7 +24,7 @@ const expiryLabels: Record<Expiry, string> = {
   date: "On a date",
 };
 
-const emptyForm: NewKeyForm = { name: "", expiry: "90", date: "" };
+const emptyForm: NewKeyForm = { name: "", expiry: "90", date: "", ...limitsForm({}) };
 
 export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogProps) {
   const [form, setForm] = useState(emptyForm);
@@ -116,6 +118,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
             )}
           </Field>
         )}
+        <LimitFields form={form} issues={issues} onChange={change} />
         {error !== null && known.name === undefined && known.expires_at === undefined && (
           <ErrorNotice error={error} />
         )}
