@@ -1,6 +1,6 @@
 import type { ErrorCategory, UsageFailure, UsageOperation } from "@presage/contract";
-import type { Caller } from "../../identity/caller.ts";
-import type { RateStatus } from "../../limits/admission.ts";
+import { type Caller, limitHolders } from "../../identity/caller.ts";
+import type { Admission, RateStatus } from "../../limits/admission.ts";
 import type { Holder } from "../../limits/byte-budget.ts";
 import type { RequestSpan } from "../../observability/tracing.ts";
 import type { Services } from "../services.ts";
@@ -73,6 +73,16 @@ export function countUsage(
   operation: UsageOperation,
 ): void {
   exchange.countsFor = { accountId: caller.accountId, operation };
+}
+
+/** Admits a request within the limits or throws; it counts as in flight until its response is ready. */
+export async function admit(
+  admission: Admission,
+  { exchange, caller }: { exchange: Exchange; caller: Caller },
+): Promise<void> {
+  const holders = limitHolders(caller);
+  exchange.rate = await admission.admit(holders);
+  exchange.atEnd = () => admission.leave(holders);
 }
 
 /** Records the metrics, usage, trace and the one log line of a request. They contain no prompt, key or header. */

@@ -9,8 +9,7 @@ import {
 } from "../../../evaluation/evaluate/evaluation-request.ts";
 import { findEvaluatorIssues } from "../../../evaluation/evaluate/resolve-evaluators.ts";
 import { charactersOf, type Sample } from "../../../evaluation/sample.ts";
-import { admit } from "../../pipeline/admit.ts";
-import { countUsage } from "../../pipeline/exchange.ts";
+import { admit, countUsage } from "../../pipeline/exchange.ts";
 import { reserveResults } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import {

@@ -7,8 +7,7 @@ import type { Deployment, Deployments } from "../../../upstream/deployments/crea
 import { readTokenCounts } from "../../../upstream/read-completion.ts";
 import { traceCompletion } from "../../../upstream/trace-completion.ts";
 import type { SessionHeader, Upstream, UpstreamCompletion } from "../../../upstream/upstream.ts";
-import { admit } from "../../pipeline/admit.ts";
-import { countUsage, deploymentHeader, type Exchange } from "../../pipeline/exchange.ts";
+import { admit, countUsage, deploymentHeader, type Exchange } from "../../pipeline/exchange.ts";
 import { reserveResponse, reserveSentBody } from "../../pipeline/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { missing, valueError } from "../../request/pydantic-issues.ts";
