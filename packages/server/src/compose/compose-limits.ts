@@ -1,5 +1,5 @@
 import type { Config } from "../config.ts";
-import type { KeyDigest } from "../identity/api-keys/key-digest.ts";
+import type { KeyDigest } from "../identity/api-keys/verify-api-key.ts";
 import { type Admission, createAdmission } from "../limits/admission.ts";
 import { countProcesses } from "../limits/count-processes.ts";
 import { createSharedTokenBuckets } from "../limits/shared-token-buckets.ts";

@@ -1,4 +1,4 @@
-import type { KeyDigest } from "../../../identity/api-keys/key-digest.ts";
+import type { KeyDigest } from "../../../identity/api-keys/verify-api-key.ts";
 import type { OpenidProvider } from "../../../identity/openid/openid-provider.ts";
 import { scriptPath, stylesPath } from "../../pages/page-response.ts";
 import styles from "../../pages/pages.css" with { type: "text" };
