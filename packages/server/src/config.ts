@@ -118,8 +118,7 @@ export function readConfig(raw: RawEnvironment): Config {
     evaluation: Object.freeze({
       accountRatePerMinute: values.PRESAGE_EVALUATE_RPM,
       maxInFlight: values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT,
-      maxInFlightEach:
-        values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT_ACCOUNT ?? values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT,
+      maxInFlightEach: values.PRESAGE_EVALUATE_ACCOUNT_IN_FLIGHT ?? values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT,
     }),
     identity: Object.freeze({
       bootstrapKey: values.PRESAGE_BOOTSTRAP_KEY,

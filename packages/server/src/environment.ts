@@ -137,7 +137,7 @@ export const environment = z.object({
     description: "maximum concurrent evaluation requests; beyond it, 503",
     expected: "a whole number above 0",
   }),
-  PRESAGE_EVALUATIONS_MAX_IN_FLIGHT_ACCOUNT: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional().meta({
+  PRESAGE_EVALUATE_ACCOUNT_IN_FLIGHT: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional().meta({
     description:
       "maximum concurrent evaluation requests of an account; beyond it, 429; if not set, PRESAGE_EVALUATIONS_MAX_IN_FLIGHT",
     expected: "a whole number above 0",

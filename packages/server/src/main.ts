@@ -121,9 +121,7 @@ keys
   .option(...maxInFlight)
   .addHelpText(
     "after",
-    examples(
-      "presage keys update 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 --rate-limit-rpm 600 --max-in-flight none",
-    ),
+    examples("presage keys update 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 --rate-limit-rpm 60"),
   )
   .action(async (id: string, options) => (await import("./cli/keys.ts")).updateKey(configure(), id, options));
 keys

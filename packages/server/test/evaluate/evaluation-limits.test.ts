@@ -29,7 +29,7 @@ onEachDatabase((database) => {
 
   test("an account's concurrent evaluations are limited, whatever others do", async () => {
     await using server = await startPresageWithTwoAccounts(await database.create(), {
-      PRESAGE_EVALUATIONS_MAX_IN_FLIGHT_ACCOUNT: "2",
+      PRESAGE_EVALUATE_ACCOUNT_IN_FLIGHT: "2",
     });
     const held = Promise.withResolvers<void>();
     server.upstream.answer = async () => {
