@@ -70,21 +70,17 @@ export function createAdmission(limits: AdmissionLimits, takeTokens: TakeTokens)
   /** Only keys with a limit of their own. */
   const keysInFlight = new Map<string, number>();
 
+  /** Most servers have no rates, so what they would be is not built. */
   function levelsOf({ keyOrUserId, keyLimits, userId, accountId }: LimitHolders): Level[] {
-    const isOwn = keyLimits.ratePerMinute !== null;
-    return [
-      {
-        id: `${what}/key/${keyOrUserId}`,
-        perMinute: keyLimits.ratePerMinute ?? limits.ratePerMinute,
-        whose: isOwn ? "this API key" : "a key, or a user of the dashboard",
-      },
-      {
-        id: `${what}/user/${userId}`,
-        perMinute: limits.userRatePerMinute,
-        whose: "all keys and sessions of a user together",
-      },
-      { id: `${what}/account/${accountId}`, perMinute: limits.accountRatePerMinute, whose: "an account" },
-    ].filter(({ perMinute }) => perMinute > 0);
+    const levels: Level[] = [];
+    const add = (perMinute: number, holder: string, holderId: string, whose: string) => {
+      if (perMinute > 0) levels.push({ id: `${what}/${holder}/${holderId}`, perMinute, whose });
+    };
+    const whoseKey = keyLimits.ratePerMinute === null ? "a key, or a user of the dashboard" : "this API key";
+    add(keyLimits.ratePerMinute ?? limits.ratePerMinute, "key", keyOrUserId, whoseKey);
+    add(limits.userRatePerMinute, "user", userId, "all keys and sessions of a user together");
+    add(limits.accountRatePerMinute, "account", accountId, "an account");
+    return levels;
   }
 
   function enterKey({ keyOrUserId, keyLimits: { maxInFlight } }: LimitHolders): void {

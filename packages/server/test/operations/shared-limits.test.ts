@@ -90,6 +90,18 @@ describe.skipIf(redisProgram === undefined)("With Redis", () => {
       expect((allowed[0] ?? 0) + (allowed[1] ?? 0)).toBeWithin(10, 15);
     });
 
+    test("apply a key's changed limits within seconds, whichever process changed them", async () => {
+      const [one, other] = both;
+      const made = await one?.call("POST", "/v1/api-keys", { name: "of a test", rate_limit_rpm: 1 });
+      const { key, id } = ApiKeyCreateResponse.parse(await made?.json());
+      const predict = async () =>
+        (await other?.call("POST", "/v1/predict", prediction, { "x-api-key": key }))?.status;
+      expect(await predict()).toBe(200);
+      expect(await predict()).toBe(429);
+      await one?.call("PATCH", `/v1/api-keys/${id}`, { rate_limit_rpm: 60_000 });
+      await expectEventually(predict, 200);
+    });
+
     test("each have half of the rate while Redis is gone, without any 5xx, and share it again afterwards", async () => {
       const [before, during] = [await createKey(), await createKey()];
       await callBoth(20, before);
