@@ -22,7 +22,7 @@ export function KeyLimitsDialog({
       isOpen={apiKey !== undefined}
       onClose={onClose}
       title="Limits of this key"
-      hint="For predictions, and for evaluations apart. They guard against a runaway program; the limits of the user and the account hold as well."
+      hint="Predictions and evaluations are counted separately. The limits of your user and account apply as well."
     >
       {apiKey !== undefined && <KeyLimitsForm apiKey={apiKey} onClose={onClose} />}
     </Dialog>
