@@ -7,6 +7,7 @@ import { findWhatIsMissing } from "./host/require-tools.ts";
 import { resultsFile, workDirectory } from "./paths.ts";
 import { fullPlan, quickPlan } from "./plan.ts";
 import { createProcessGroup } from "./processes.ts";
+import { writeCache } from "./report/write-cache.ts";
 import { writeDashboard } from "./report/write-dashboard.ts";
 import { writeEvaluations } from "./report/write-evaluations.ts";
 import { writeProcesses } from "./report/write-processes.ts";
@@ -18,7 +19,7 @@ const group = createProcessGroup();
 
 const bench = async (): Promise<boolean> => {
   const { quick, ...parts } = readArguments(process.argv.slice(2));
-  const { targets, evaluations, processes, dashboard } = parts;
+  const { targets, evaluations, processes, dashboard, cache } = parts;
   const missing = findWhatIsMissing();
   if (missing.length > 0) throw new Error(missing.join("\n"));
   if (targets.includes("portkey")) await installPortkey();
@@ -28,11 +29,13 @@ const bench = async (): Promise<boolean> => {
   const result = await runBench(group, parts, quick ? quickPlan : fullPlan);
   process.stdout.write(`\n${writeGoalTable(result)}\n`);
   // A report of a partial or a quick run must not replace a complete one.
-  if (!quick && evaluations && processes && dashboard && targets.length === targetNames.length) {
+  if (!quick && evaluations && processes && dashboard && cache && targets.length === targetNames.length) {
     await Bun.write(resultsFile, writeReport(result));
     process.stdout.write("\nWritten: bench/RESULTS.md\n");
   } else {
-    process.stdout.write(writeEvaluations(result) + writeProcesses(result) + writeDashboard(result));
+    process.stdout.write(
+      writeEvaluations(result) + writeProcesses(result) + writeDashboard(result) + writeCache(result),
+    );
   }
   rmSync(workDirectory, { recursive: true, force: true });
   const inFlightFailed = [...result.inFlight.values()].some(({ succeeded, sent }) => succeeded < sent);
@@ -44,6 +47,7 @@ const bench = async (): Promise<boolean> => {
     !evaluationsFailed &&
     !processesFailed &&
     !dashboardFailed &&
+    (result.cache ?? []).every(({ problem }) => problem === undefined) &&
     result.samples.every(({ problem }) => problem === undefined)
   );
 };

@@ -1,3 +1,4 @@
+import { type CachePlan, fullCachePlan, quickCachePlan } from "./cache/measure-cache.ts";
 import { type DashboardPlan, fullDashboardPlan, quickDashboardPlan } from "./dashboard/plan-dashboard.ts";
 import {
   type EvaluationsPlan,
@@ -30,6 +31,7 @@ export interface Plan {
   readonly evaluations: EvaluationsPlan;
   readonly processes: ProcessesPlan;
   readonly dashboard: DashboardPlan;
+  readonly cache: CachePlan;
 }
 
 interface Durations {
@@ -59,6 +61,7 @@ export const fullPlan: Plan = {
   evaluations: fullEvaluationsPlan,
   processes: fullProcessesPlan,
   dashboard: fullDashboardPlan,
+  cache: fullCachePlan,
 };
 
 export const quickPlan: Plan = {
@@ -75,4 +78,5 @@ export const quickPlan: Plan = {
   evaluations: quickEvaluationsPlan,
   processes: quickProcessesPlan,
   dashboard: quickDashboardPlan,
+  cache: quickCachePlan,
 };

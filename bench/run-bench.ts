@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { BenchArguments } from "./arguments.ts";
+import { type CacheSample, measureCache } from "./cache/measure-cache.ts";
 import { type DashboardResult, runDashboard } from "./dashboard/run-dashboard.ts";
 import { measureProcesses, type ProcessesResult } from "./evaluations/processes/measure-processes.ts";
 import { type EvaluationsResult, runEvaluations } from "./evaluations/run-evaluations.ts";
@@ -34,6 +35,7 @@ export interface BenchResult {
   readonly evaluations: EvaluationsResult | undefined;
   readonly processes: ProcessesResult | undefined;
   readonly dashboard: DashboardResult | undefined;
+  readonly cache: readonly CacheSample[] | undefined;
 }
 
 export const runBench = async (
@@ -43,6 +45,7 @@ export const runBench = async (
     evaluations: withEvaluations,
     processes: withProcesses,
     dashboard: withDashboard,
+    cache: withCache,
   }: Omit<BenchArguments, "quick">,
   plan: Plan,
 ): Promise<BenchResult> => {
@@ -88,6 +91,7 @@ export const runBench = async (
     ? await measureProcesses(group, upstream.origin, plan.processes)
     : undefined;
   const dashboard = withDashboard ? await runDashboard(group, upstream.origin, plan.dashboard) : undefined;
+  const cache = withCache ? await measureCache(group, upstream, plan.cache) : undefined;
   return {
     machine,
     plan,
@@ -100,5 +104,6 @@ export const runBench = async (
     evaluations,
     processes,
     dashboard,
+    cache,
   };
 };

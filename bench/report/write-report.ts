@@ -4,6 +4,7 @@ import { predictBody } from "../payload.ts";
 import type { BenchResult } from "../run-bench.ts";
 import { judgeGoals } from "./judge-goals.ts";
 import { table } from "./markdown.ts";
+import { writeCache } from "./write-cache.ts";
 import { writeDashboard } from "./write-dashboard.ts";
 import { writeEvaluations } from "./write-evaluations.ts";
 import { writeProcesses } from "./write-processes.ts";
@@ -37,7 +38,7 @@ const writeMachine = ({ machine }: BenchResult): string => {
   ].join("\n");
 };
 
-const writeProblems = ({ samples, evaluations, processes, dashboard }: BenchResult): string => {
+const writeProblems = ({ samples, evaluations, processes, dashboard, cache }: BenchResult): string => {
   const problems = [
     ...samples.flatMap(({ target, scenario, round, problem }) => {
       const where = `${scenario.connections} connections, ${scenario.delayMs} ms, round ${round + 1}`;
@@ -48,6 +49,9 @@ const writeProblems = ({ samples, evaluations, processes, dashboard }: BenchResu
       problem === undefined ? [] : [`${count} processes, round ${round + 1}: ${problem}`],
     ),
     ...(dashboard === undefined ? [] : findDashboardProblems(dashboard)),
+    ...(cache ?? []).flatMap(({ kind, round, problem }) =>
+      problem === undefined ? [] : [`cache, ${kind}, round ${round + 1}: ${problem}`],
+    ),
   ];
   if (problems.length === 0) return "No request failed, and the upstream received each of them.";
   return problems.map((problem) => `- **failed and left out**: ${problem}`).join("\n");
@@ -107,4 +111,4 @@ ${writeInFlightTable(result)}
 Median of ${result.plan.startRuns} runs, from the spawn until \`GET /ready\` answers 200 (for the others, until the first response).
 
 ${writeStartTable(result)}
-${writeEvaluations(result)}${writeProcesses(result)}${writeDashboard(result)}`;
+${writeEvaluations(result)}${writeProcesses(result)}${writeDashboard(result)}${writeCache(result)}`;

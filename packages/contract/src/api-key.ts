@@ -12,11 +12,11 @@ const keyLimit = z.int().min(1).max(maxKeyLimit);
 const keyLimits = {
   rate_limit_rpm: keyLimit.nullish().meta({
     description:
-      "Requests per minute with this key, for predictions and for evaluations each. If null, the server's limit.",
+      "Requests per minute with this key; predictions and evaluations are counted separately. If null, the server's limit.",
   }),
   max_in_flight: keyLimit.nullish().meta({
     description:
-      "Concurrent requests with this key, for predictions and for evaluations each. If null, the server's limit.",
+      "Concurrent requests with this key in one process; predictions and evaluations are counted separately. If null, the server's limit.",
   }),
 };
 

@@ -27,6 +27,7 @@ describe("An empty environment", () => {
       redisUrl: undefined,
       deployments: undefined,
       memoryBudgetBytes: undefined,
+      cache: { policy: "off", maxBytes: 268_435_456, maxAgeS: 86_400, epoch: "" },
       prediction: {
         debugFields: false,
         ratePerMinute: 0,
@@ -77,6 +78,10 @@ describe("Each variable", () => {
       PRESAGE_UPSTREAM_TIMEOUT_MS: "5000",
       PRESAGE_UPSTREAM_RETRIES: "0",
       PRESAGE_DEBUG_FIELDS: "true",
+      PRESAGE_CACHE: "seeded",
+      PRESAGE_CACHE_MAX_BYTES: "1000000",
+      PRESAGE_CACHE_MAX_AGE_S: "60",
+      PRESAGE_CACHE_EPOCH: "weights of May",
       PRESAGE_UPSTREAM_KEEP_ALIVE: "false",
       PRESAGE_RATE_LIMIT_RPM: "600",
       PRESAGE_MAX_IN_FLIGHT: "1",
@@ -117,6 +122,7 @@ describe("Each variable", () => {
         retries: 0,
         keepAlive: false,
       },
+      cache: { policy: "seeded", maxBytes: 1_000_000, maxAgeS: 60, epoch: "weights of May" },
       prediction: {
         debugFields: true,
         ratePerMinute: 600,
@@ -150,12 +156,14 @@ describe("Each variable", () => {
       PRESAGE_UPSTREAM_URL: "http://a/v1",
       PRESAGE_UPSTREAM_API_KEY: "key",
       PRESAGE_UPSTREAM_MODEL: "m",
+      PRESAGE_CACHE: "deterministic",
       PRESAGE_JUDGE_API_KEY: "key",
     };
     expect(linesOf(environment).map((line) => line.split(":")[0])).toEqual([
       "PRESAGE_UPSTREAM_URL",
       "PRESAGE_UPSTREAM_API_KEY",
       "PRESAGE_UPSTREAM_MODEL",
+      "PRESAGE_CACHE",
       "PRESAGE_JUDGE_API_KEY",
     ]);
     const own = { PRESAGE_DEPLOYMENTS: "deployments.yaml", OTHER_KEY: "key" };
@@ -230,6 +238,9 @@ describe("A wrong value", () => {
       "a whole number of milliseconds from 1 to 86400000",
     ],
     ["PRESAGE_UPSTREAM_RETRIES", ["-1", "21"], "a whole number from 0 to 20"],
+    ["PRESAGE_CACHE", ["on", "true", "Deterministic"], "off, deterministic, seeded"],
+    ["PRESAGE_CACHE_MAX_BYTES", ["0", "256MB"], "a whole number of bytes above 0"],
+    ["PRESAGE_CACHE_MAX_AGE_S", ["0", "1d", "31536001"], "a whole number of seconds from 1 to 31536000"],
     ["PRESAGE_DEBUG_FIELDS", ["maybe", "2"], "true or false"],
     ["PRESAGE_RATE_LIMIT_RPM", ["-1", "1.5", "9007199254740993"], "a whole number, 0 for no limit"],
     ["PRESAGE_MAX_IN_FLIGHT", ["0", "many"], "a whole number above 0"],
@@ -330,7 +341,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(38);
+    expect(shown).toHaveLength(42);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

@@ -34,6 +34,14 @@ export type Config = Readonly<{
     retries: number;
     keepAlive: boolean;
   }>;
+  /** Of predictions that are kept. */
+  cache: Readonly<{
+    /** Of the one deployment that no file describes. */
+    policy: Environment["PRESAGE_CACHE"];
+    maxBytes: number;
+    maxAgeS: number;
+    epoch: string;
+  }>;
   prediction: Readonly<{
     debugFields: boolean;
     ratePerMinute: number;
@@ -106,6 +114,12 @@ export function readConfig(raw: RawEnvironment): Config {
       timeoutMs: values.PRESAGE_UPSTREAM_TIMEOUT_MS,
       retries: values.PRESAGE_UPSTREAM_RETRIES,
       keepAlive: values.PRESAGE_UPSTREAM_KEEP_ALIVE,
+    }),
+    cache: Object.freeze({
+      policy: values.PRESAGE_CACHE,
+      maxBytes: values.PRESAGE_CACHE_MAX_BYTES,
+      maxAgeS: values.PRESAGE_CACHE_MAX_AGE_S,
+      epoch: values.PRESAGE_CACHE_EPOCH ?? "",
     }),
     prediction: Object.freeze({
       debugFields: values.PRESAGE_DEBUG_FIELDS,
@@ -185,6 +199,7 @@ const besideDeployments = [
   "PRESAGE_UPSTREAM_URL",
   "PRESAGE_UPSTREAM_API_KEY",
   "PRESAGE_UPSTREAM_MODEL",
+  "PRESAGE_CACHE",
 ] as const;
 
 function contradictionsOfDeployments(set: RawEnvironment): string[] {

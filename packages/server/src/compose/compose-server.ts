@@ -18,8 +18,9 @@ import { connectRedis } from "../redis/connect-redis.ts";
 import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
 import { isSqlite } from "../storage/open-database.ts";
 import { waitForPostgres } from "../storage/postgres/wait-for-postgres.ts";
-import { forgetInstance, noteInstance } from "../storage/settings-store.ts";
+import { forgetInstance, noteInstance, sharedSecret } from "../storage/settings-store.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
+import { createCompletionCache } from "../upstream/cache/completion-cache.ts";
 import type { Deployment } from "../upstream/deployments/create-deployments.ts";
 import { replicaAddress } from "../upstream/replicas/replica-address.ts";
 import type { CountUnreachable } from "../upstream/watch-outages.ts";
@@ -68,8 +69,13 @@ export async function composeServer(config: Config, log: Log, address: string): 
   const { signIn, sessionCookie, sessions } = await composeSignIn(config, store, publicUrl);
   const signInPath = signIn.kind === "local" ? await createSignInPath(store) : undefined;
   const countUnreachable: CountUnreachable = (of, reason) => metrics.upstreamUnreachable([of, reason]);
+  const completions = createCompletionCache({
+    ...config.cache,
+    shared: redis && { redis, secret: await sharedSecret(database, "completion_names") },
+  });
   const { deployments, reread, stopSandbox } = await composeDeployments(config, logger, {
     memory,
+    completions,
     countUnreachable,
   });
 
@@ -100,6 +106,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
     presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
     presage_memory_held_bytes: memory.reservedBytes,
     presage_memory_budget_bytes: () => memory.maxBytes,
+    presage_cache_bytes: completions.bytes,
   });
 
   const { maxBodyBytes } = config.listen;

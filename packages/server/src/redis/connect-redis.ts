@@ -13,11 +13,11 @@ const reconnectMs = 500;
 
 /** A connection to Valkey or Redis, which processes share. It may be gone at any time: every caller must do without it. */
 export interface Redis {
-  /** For a library that takes a client. Commands fail at once while the store is gone, and after 50 ms without an answer. */
+  /** For a library that takes a client, to be called in `ask`. Commands fail at once while the store is gone. */
   readonly client: RedisClient;
   /** Whether the store is connected and answered in time of late. */
   isUp(): boolean;
-  /** The answer to a command; undefined if there is none within 50 ms, or the store refuses it. */
+  /** The answer to commands; undefined if there is none within 50 ms, or the store refuses them. */
   ask<Answer>(command: (client: RedisClient) => Promise<Answer>): Promise<Answer | undefined>;
   stop(): void;
 }
@@ -29,7 +29,6 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     autoResendUnfulfilledCommands: false,
-    commandTimeout: answerTimeoutMs,
     socketTimeout: silenceMs,
     connectTimeout: silenceMs,
     retryStrategy: () => reconnectMs,
@@ -70,7 +69,7 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
     async ask(command) {
       if (!isUp()) return undefined;
       try {
-        const answer = await command(client);
+        const answer = await inTime(command(client));
         refusals.responded();
         return answer;
       } catch (error) {
@@ -85,6 +84,17 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
       client.disconnect();
     },
   };
+}
+
+/** Not the client's own time-out, which would also bound the commands with which it connects. */
+async function inTime<Answer>(pending: Promise<Answer>): Promise<Answer> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error("no answer in time")), answerTimeoutMs);
+  try {
+    return await Promise.race([pending, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Redis repeats the arguments of a command that it does not know, which may be a password or a completion. */

@@ -47,7 +47,7 @@ onEachDatabase((database) => {
     };
   }
 
-  test("its rate replaces that of all keys, for predictions, and for evaluations apart", async () => {
+  test("its rate replaces that of all keys, for predictions and, counted separately, for evaluations", async () => {
     const { predict, chat, evaluate } = await keyWith({ rate_limit_rpm: 2 });
     expect(await predict()).toMatchObject({ status: 200, rate: "1/2" });
     expect(await chat()).toMatchObject({ status: 200, rate: "0/2" });

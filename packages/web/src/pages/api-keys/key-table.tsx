@@ -19,7 +19,7 @@ const columns = [
   { name: "Created", className: onlyWide },
   { name: "Expires", className: onlyWide },
   { name: "Limits", className: onlyWide },
-  { name: "Last used" },
+  { name: "Last used", className: onlyWide },
 ];
 
 export function KeyTable({ keys }: { keys: readonly ApiKeyResponse[] }) {
@@ -97,10 +97,10 @@ function KeyRow({
       </Cell>
       <Cell className={onlyWide}>{expires_at ? <Time at={expires_at} /> : "Never"}</Cell>
       <Cell className={onlyWide}>{describeLimits(limits) ?? "The server's"}</Cell>
-      <Cell>{last_used_at ? <Time at={last_used_at} /> : "Never"}</Cell>
-      <Cell className="text-right whitespace-nowrap">
+      <Cell className={onlyWide}>{last_used_at ? <Time at={last_used_at} /> : "Never"}</Cell>
+      <Cell className="text-right">
         {!isRevoked && (
-          <>
+          <div className="flex justify-end max-md:flex-col">
             <Button
               variant="quiet"
               size="small"
@@ -112,7 +112,7 @@ function KeyRow({
             <Button variant="quiet" size="small" onClick={onRevoke} aria-label={`Revoke ${name}`}>
               Revoke
             </Button>
-          </>
+          </div>
         )}
       </Cell>
     </tr>
