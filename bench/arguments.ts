@@ -9,9 +9,10 @@ export interface BenchArguments {
   readonly processes: boolean;
   readonly dashboard: boolean;
   readonly cache: boolean;
+  readonly statistics: boolean;
 }
 
-const partNames = [...targetNames, "evaluations", "processes", "dashboard", "cache"] as const;
+const partNames = [...targetNames, "evaluations", "processes", "dashboard", "cache", "statistics"] as const;
 
 const isPartName = (text: string): text is (typeof partNames)[number] =>
   partNames.some((name) => name === text);
@@ -33,5 +34,6 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     processes: wanted.includes("processes"),
     dashboard: wanted.includes("dashboard"),
     cache: wanted.includes("cache"),
+    statistics: wanted.includes("statistics"),
   };
 };

@@ -10,6 +10,11 @@ import {
   type ProcessesPlan,
   quickProcessesPlan,
 } from "./evaluations/processes/measure-processes.ts";
+import {
+  fullStatisticsPlan,
+  quickStatisticsPlan,
+  type StatisticsPlan,
+} from "./statistics/plan-statistics.ts";
 
 /** One row of the tables: a number of connections and the upstream's delay. */
 export interface Scenario {
@@ -32,6 +37,7 @@ export interface Plan {
   readonly processes: ProcessesPlan;
   readonly dashboard: DashboardPlan;
   readonly cache: CachePlan;
+  readonly statistics: StatisticsPlan;
 }
 
 interface Durations {
@@ -62,6 +68,7 @@ export const fullPlan: Plan = {
   processes: fullProcessesPlan,
   dashboard: fullDashboardPlan,
   cache: fullCachePlan,
+  statistics: fullStatisticsPlan,
 };
 
 export const quickPlan: Plan = {
@@ -79,4 +86,5 @@ export const quickPlan: Plan = {
   processes: quickProcessesPlan,
   dashboard: quickDashboardPlan,
   cache: quickCachePlan,
+  statistics: quickStatisticsPlan,
 };

@@ -14,6 +14,7 @@ import type { Sample } from "./measure/sample.ts";
 import { workDirectory } from "./paths.ts";
 import type { Plan } from "./plan.ts";
 import type { ProcessGroup } from "./processes.ts";
+import { runStatistics, type StatisticsResult } from "./statistics/run-statistics.ts";
 import { chatRequest } from "./targets/chat-request.ts";
 import { type StartedName, startTarget } from "./targets/start-target.ts";
 import { startUpstream } from "./targets/start-upstream.ts";
@@ -36,6 +37,7 @@ export interface BenchResult {
   readonly processes: ProcessesResult | undefined;
   readonly dashboard: DashboardResult | undefined;
   readonly cache: readonly CacheSample[] | undefined;
+  readonly statistics: StatisticsResult | undefined;
 }
 
 export const runBench = async (
@@ -46,6 +48,7 @@ export const runBench = async (
     processes: withProcesses,
     dashboard: withDashboard,
     cache: withCache,
+    statistics: withStatistics,
   }: Omit<BenchArguments, "quick">,
   plan: Plan,
 ): Promise<BenchResult> => {
@@ -92,6 +95,7 @@ export const runBench = async (
     : undefined;
   const dashboard = withDashboard ? await runDashboard(group, upstream.origin, plan.dashboard) : undefined;
   const cache = withCache ? await measureCache(group, upstream, plan.cache) : undefined;
+  const statistics = withStatistics ? runStatistics(plan.statistics) : undefined;
   return {
     machine,
     plan,
@@ -105,5 +109,6 @@ export const runBench = async (
     processes,
     dashboard,
     cache,
+    statistics,
   };
 };
