@@ -37,7 +37,7 @@ describe("An empty environment", () => {
         accountRatePerMinute: 0,
         maxInFlight: 10_000,
       },
-      evaluation: { maxInFlight: 10_000 },
+      evaluation: { accountRatePerMinute: 0, maxInFlight: 10_000, maxInFlightEach: 10_000 },
       upstream: {
         urls: undefined,
         apiKey: undefined,
@@ -96,6 +96,8 @@ describe("Each variable", () => {
       PRESAGE_JUDGE_MODEL: "judge-model",
       PRESAGE_JUDGE_MAX_IN_FLIGHT: "3",
       PRESAGE_EVALUATIONS_MAX_IN_FLIGHT: "2",
+      PRESAGE_EVALUATE_ACCOUNT_IN_FLIGHT: "1",
+      PRESAGE_EVALUATE_RPM: "120",
       PRESAGE_RATE_LIMIT_USER_RPM: "900",
       PRESAGE_RATE_LIMIT_ACCOUNT_RPM: "0",
       PRESAGE_METRICS_TOKEN: "the-metrics-token",
@@ -132,7 +134,7 @@ describe("Each variable", () => {
         accountRatePerMinute: 0,
         maxInFlight: 1,
       },
-      evaluation: { maxInFlight: 2 },
+      evaluation: { accountRatePerMinute: 120, maxInFlight: 2, maxInFlightEach: 1 },
       identity: {
         bootstrapKey: "k".repeat(32),
         oidc: {
@@ -343,7 +345,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(41);
+    expect(shown).toHaveLength(43);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

@@ -51,7 +51,7 @@ export type Config = Readonly<{
     accountRatePerMinute: number;
     maxInFlight: number;
   }>;
-  evaluation: Readonly<{ maxInFlight: number }>;
+  evaluation: Readonly<{ accountRatePerMinute: number; maxInFlight: number; maxInFlightEach: number }>;
   identity: Readonly<{
     bootstrapKey: string | undefined;
     /** Absent: local mode. */
@@ -134,7 +134,11 @@ export function readConfig(raw: RawEnvironment): Config {
         values.PRESAGE_RATE_LIMIT_ACCOUNT_RPM ?? keysPerAccount * values.PRESAGE_RATE_LIMIT_RPM,
       maxInFlight: values.PRESAGE_MAX_IN_FLIGHT,
     }),
-    evaluation: Object.freeze({ maxInFlight: values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT }),
+    evaluation: Object.freeze({
+      accountRatePerMinute: values.PRESAGE_EVALUATE_RPM,
+      maxInFlight: values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT,
+      maxInFlightEach: values.PRESAGE_EVALUATE_ACCOUNT_IN_FLIGHT ?? values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT,
+    }),
     identity: Object.freeze({
       bootstrapKey: values.PRESAGE_BOOTSTRAP_KEY,
       oidc: oidcOf(values),

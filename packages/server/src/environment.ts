@@ -172,6 +172,15 @@ export const environment = z.object({
     description: "maximum concurrent evaluation requests; beyond it, 503",
     expected: "a whole number above 0",
   }),
+  PRESAGE_EVALUATE_ACCOUNT_IN_FLIGHT: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional().meta({
+    description:
+      "maximum concurrent evaluation requests of an account; beyond it, 429; if not set, PRESAGE_EVALUATIONS_MAX_IN_FLIGHT",
+    expected: "a whole number above 0",
+  }),
+  PRESAGE_EVALUATE_RPM: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0).meta({
+    description: "evaluation requests per minute for all users of an account together; 0 for no limit",
+    expected: "a whole number, 0 for no limit",
+  }),
   PRESAGE_MAX_BODY_BYTES: wholeNumber(1, gibibyte)
     .default(16_777_216)
     .meta({

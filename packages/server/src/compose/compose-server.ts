@@ -9,13 +9,11 @@ import { collectLastUses } from "../identity/api-keys/collect-last-uses.ts";
 import { ensureFirstKey } from "../identity/api-keys/ensure-first-key.ts";
 import { createKeyVerifier } from "../identity/api-keys/verify-api-key.ts";
 import { createByteBudget } from "../limits/byte-budget.ts";
-import { createInFlight } from "../limits/in-flight.ts";
 import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
 import type { Log } from "../observability/logger.ts";
 import { createMetrics, type ReplicaFigures } from "../observability/metrics.ts";
 import { forwardTraces, openTracing } from "../observability/tracing.ts";
 import { reasonOf } from "../observability/watch-database.ts";
-import { createAdmission } from "../prediction/admission.ts";
 import { connectRedis } from "../redis/connect-redis.ts";
 import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
 import { isSqlite } from "../storage/open-database.ts";
@@ -33,6 +31,7 @@ import type { SupervisorLink } from "../workers/supervisor-link.ts";
 import { composeStore, type OpenedStore } from "./compose-command-line.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
+import { composeLimits } from "./compose-limits.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
 
 /** For requests without a prediction's texts or samples. */
@@ -104,12 +103,7 @@ export async function composeServer(
     (batch) => writeUsage(database, batch),
     (error, isFirst) => logWriteFailure(log, error, isFirst, "could not write usage; will retry"),
   );
-  const admission = createAdmission(config.prediction);
-  const { maxInFlight: maxEvaluations } = config.evaluation;
-  const requestsInFlight = createInFlight(
-    maxEvaluations,
-    `At most ${maxEvaluations} evaluation requests may be in progress at once; this account has no free slot right now.`,
-  );
+  const limits = composeLimits(config, { redis, keyDigest, metrics, processId: instanceId });
   const {
     dispose: disposeEvaluation,
     judgeCalls,
@@ -121,8 +115,8 @@ export async function composeServer(
   });
   metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
   metrics.watch({
-    presage_predictions_in_flight: admission.inFlight,
-    presage_evaluations_in_flight: requestsInFlight.count,
+    presage_predictions_in_flight: limits.predictions.inFlight,
+    presage_evaluations_in_flight: limits.evaluations.inFlight,
     presage_judge_calls_in_flight: () => judgeCalls?.inUse() ?? 0,
     presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
     presage_memory_held_bytes: memory.reservedBytes,
@@ -161,7 +155,7 @@ export async function composeServer(
     memory,
     store,
     deployments,
-    admission,
+    admission: limits.predictions,
     recordUsage: usage.record,
     identity: {
       store,
@@ -172,7 +166,7 @@ export async function composeServer(
     },
     evaluation: {
       store,
-      requestsInFlight,
+      admission: limits.evaluations,
       builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
       ...evaluation,
     },
@@ -200,6 +194,7 @@ export async function composeServer(
         .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
       await stopSandbox();
       await disposeEvaluation();
+      await limits.stop();
       redis?.stop();
       await store.destroy();
     },

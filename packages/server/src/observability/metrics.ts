@@ -91,6 +91,22 @@ export function createMetrics() {
       help: "API key checks by outcome (cached, looked_up, refused, unavailable).",
       labelNames: ["outcome"],
     }),
+    rateChecks: createCounter(registry, {
+      name: "presage_rate_checks_total",
+      help: "Requests checked against rates in Redis, by who decided (shared: Redis for all processes; own: this process by its share, as Redis did not answer).",
+      labelNames: ["decided_by"],
+    }),
+    /** Reads how many processes share Redis whenever the metrics are read. */
+    watchProcesses(count: () => number) {
+      new Gauge({
+        name: "presage_processes",
+        help: "Processes that share the limits in Redis, seen in the last minute. Absent without Redis.",
+        registers,
+        collect() {
+          this.set(count());
+        },
+      });
+    },
     /** Reads whether Redis answers whenever the metrics are read. */
     watchRedis(isUp: () => boolean) {
       new Gauge({
