@@ -6,13 +6,13 @@ import { createSharedTokenBuckets } from "../limits/shared-token-buckets.ts";
 import { createTokenBuckets, type TakeTokens } from "../limits/token-buckets.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Redis } from "../redis/connect-redis.ts";
+import { shareOf } from "../workers/share-limits.ts";
 
 interface LimitServices {
   /** Absent: each process counts for itself. */
   redis: Redis | undefined;
   keyDigest: KeyDigest;
   metrics: Metrics;
-  processId: string;
 }
 
 export interface ComposedLimits {
@@ -23,28 +23,33 @@ export interface ComposedLimits {
 
 /** Who may make how many requests. */
 export function composeLimits(config: Config, services: LimitServices): ComposedLimits {
-  const { takeTokens, stop } = composeBuckets(services);
-  const { prediction, evaluation } = config;
+  const { takeTokens, stop } = composeBuckets(config, services);
+  const { prediction, evaluation, workers } = config;
+  const ofWorker = { shareOf: (limit: number) => shareOf(limit, workers) };
   return {
     predictions: createAdmission(
-      { what: "prediction", maxInFlightEach: prediction.maxInFlight, ...prediction },
+      { what: "prediction", maxInFlightEach: prediction.maxInFlight, ...prediction, ...ofWorker },
       takeTokens,
     ),
     evaluations: createAdmission(
-      { what: "evaluation", ratePerMinute: 0, userRatePerMinute: 0, ...evaluation },
+      { what: "evaluation", ratePerMinute: 0, userRatePerMinute: 0, ...evaluation, ...ofWorker },
       takeTokens,
     ),
     stop,
   };
 }
 
-function composeBuckets(services: LimitServices): { takeTokens: TakeTokens; stop(): Promise<void> } {
-  const { redis, keyDigest, metrics, processId } = services;
+function composeBuckets(
+  { workers }: Config,
+  { redis, keyDigest, metrics }: LimitServices,
+): { takeTokens: TakeTokens; stop(): Promise<void> } {
   const own = createTokenBuckets();
-  if (redis === undefined) return { takeTokens: own.take, stop: async () => {} };
+  if (redis === undefined) {
+    return { takeTokens: (buckets) => own.take(buckets, 1 / workers.count), stop: async () => {} };
+  }
   // Processes share limits if they share a database; others may use the same Redis.
   const prefix = `presage:${keyDigest("limits in Redis").slice(0, 16)}:`;
-  const processes = countProcesses(redis, `${prefix}processes`, processId);
+  const processes = countProcesses(redis, `${prefix}processes`);
   metrics.watchProcesses(processes.count);
   const takeTokens = createSharedTokenBuckets({
     redis,

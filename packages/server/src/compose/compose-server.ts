@@ -103,7 +103,7 @@ export async function composeServer(
     (batch) => writeUsage(database, batch),
     (error, isFirst) => logWriteFailure(log, error, isFirst, "could not write usage; will retry"),
   );
-  const limits = composeLimits(config, { redis, keyDigest, metrics, processId: instanceId });
+  const limits = composeLimits(config, { redis, keyDigest, metrics });
   const {
     dispose: disposeEvaluation,
     judgeCalls,

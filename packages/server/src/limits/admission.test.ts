@@ -26,7 +26,7 @@ function holders(keyOrUserId: string, userId = "user", accountId = "account"): L
 /** Without any limit that is not named. */
 function admissionWith(limits: Partial<AdmissionLimits>): Admission {
   const noRates = { ratePerMinute: 0, userRatePerMinute: 0, accountRatePerMinute: 0 };
-  const inFlight = { maxInFlight: 10_000, maxInFlightEach: 10_000 };
+  const inFlight = { maxInFlight: 10_000, maxInFlightEach: 10_000, shareOf: (limit: number) => limit };
   return createAdmission(
     { what: "prediction", ...noRates, ...inFlight, ...limits },
     createTokenBuckets().take,

@@ -14,6 +14,8 @@ export interface AdmissionLimits {
   /** Maximum concurrent requests, of all accounts and of one. */
   maxInFlight: number;
   maxInFlightEach: number;
+  /** This process's part of a key's own limit on concurrent requests. */
+  shareOf(limit: number): number;
 }
 
 /** A key's own limits; null: those of all keys. */
@@ -86,7 +88,7 @@ export function createAdmission(limits: AdmissionLimits, takeTokens: TakeTokens)
   function enterKey({ keyOrUserId, keyLimits: { maxInFlight } }: LimitHolders): void {
     if (maxInFlight === null) return;
     const count = keysInFlight.get(keyOrUserId) ?? 0;
-    if (count >= maxInFlight)
+    if (count >= limits.shareOf(maxInFlight))
       throw new ServiceError(
         "rate_limited",
         `At most ${maxInFlight} ${what} requests may be in progress at once for this API key.`,

@@ -28,9 +28,10 @@ export interface ProcessCount {
 }
 
 /** Shows this process to others under a key in Redis every two seconds, and counts them. */
-export function countProcesses(redis: Redis, key: string, processId: string): ProcessCount {
+export function countProcesses(redis: Redis, key: string): ProcessCount {
   const { client } = redis;
   client.defineCommand("presageSeeProcess", { lua, numberOfKeys: 1 });
+  const processId = Bun.randomUUIDv7();
   let count = 1;
 
   async function see(): Promise<void> {

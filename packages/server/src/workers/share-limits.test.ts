@@ -10,20 +10,14 @@ test("the shares of all workers add up to the limit, and none is 0", () => {
   expect(shares(1, 2)).toEqual([1, 1]);
 });
 
-test("a worker's limits are its shares, and no limit stays no limit", () => {
+test("a worker's limits are its shares", () => {
   const config = readConfig({
-    PRESAGE_RATE_LIMIT_RPM: "100",
-    PRESAGE_RATE_LIMIT_USER_RPM: "0",
+    PRESAGE_EVALUATE_ACCOUNT_IN_FLIGHT: "50",
     PRESAGE_MEMORY_BUDGET_BYTES: "3000000",
   });
   const worker = configOfWorker({ ...config, workers: { count: 2, index: 0 } }, 1);
-  expect(worker.prediction).toMatchObject({
-    ratePerMinute: 50,
-    userRatePerMinute: 0,
-    accountRatePerMinute: 2_500,
-    maxInFlight: 5_000,
-  });
-  expect([worker.evaluation.maxInFlight, worker.judge.maxInFlight]).toEqual([5_000, 128]);
+  expect([worker.prediction.maxInFlight, worker.judge.maxInFlight]).toEqual([5_000, 128]);
+  expect(worker.evaluation).toMatchObject({ maxInFlight: 5_000, maxInFlightEach: 25 });
   expect(worker.cache.maxBytes).toBe(128 * 1024 * 1024);
   expect([worker.memoryBudgetBytes, worker.workers]).toEqual([1_500_000, { count: 2, index: 1 }]);
 });
