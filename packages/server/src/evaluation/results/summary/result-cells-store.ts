@@ -6,6 +6,7 @@ import { toThousandths } from "../record/result-rows.ts";
 import { columnMatches } from "../search/access-paths.ts";
 import { otherConditions } from "../search/conditions.ts";
 import type { ResultFilter } from "../search/result-filter.ts";
+import { notIndexable } from "../search/search-store.ts";
 import type { ClusteredCell } from "./cluster-totals-store.ts";
 import type { SummaryCell } from "./group-totals-store.ts";
 import type { GroupKey } from "./summary-dimensions.ts";
@@ -57,7 +58,10 @@ export function resultCells(
   return sql<SummaryCell>`(${tagValues(accountId, tag)} ${sql.join(parts, sql` union all `)})`;
 }
 
-/** The results of a filter that have a verdict and are in a cluster, at most `limit` of them, as an unexecuted statement. */
+/**
+ * The results of a filter that have a verdict and are in a cluster, at most `limit` of them, as an unexecuted statement. They are read in
+ * the order of ids, as they lie on the disk: SQLite would follow the index of clusters from one evaluator to the next.
+ */
 export function clusteredCells(
   accountId: string,
   filter: ResultFilter,
@@ -72,8 +76,8 @@ export function clusteredCells(
     sql`result.counted_score as score`,
   ];
   return sql<ClusteredCell>`(${tagValues(accountId, tag)} select ${sql.join(fields)}
-    ${fromResults(accountId, filter, tag)} and result.status = 'success' and result.cluster_id is not null
-    limit ${limit})`;
+    ${fromResults(accountId, filter, tag)} and result.status = 'success' and ${notIndexable(sql`result.cluster_id is not null`)}
+    order by result.id limit ${limit})`;
 }
 
 /** Whether the account has results in clusters, of one evaluator if it is given. */
