@@ -8,9 +8,11 @@ export interface BenchArguments {
   readonly evaluations: boolean;
   readonly processes: boolean;
   readonly dashboard: boolean;
+  readonly cache: boolean;
+  readonly statistics: boolean;
 }
 
-const partNames = [...targetNames, "evaluations", "processes", "dashboard"] as const;
+const partNames = [...targetNames, "evaluations", "processes", "dashboard", "cache", "statistics"] as const;
 
 const isPartName = (text: string): text is (typeof partNames)[number] =>
   partNames.some((name) => name === text);
@@ -31,5 +33,7 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     evaluations: wanted.includes("evaluations"),
     processes: wanted.includes("processes"),
     dashboard: wanted.includes("dashboard"),
+    cache: wanted.includes("cache"),
+    statistics: wanted.includes("statistics"),
   };
 };

@@ -1,3 +1,4 @@
+import { type CachePlan, fullCachePlan, quickCachePlan } from "./cache/measure-cache.ts";
 import { type DashboardPlan, fullDashboardPlan, quickDashboardPlan } from "./dashboard/plan-dashboard.ts";
 import {
   type EvaluationsPlan,
@@ -9,6 +10,11 @@ import {
   type ProcessesPlan,
   quickProcessesPlan,
 } from "./evaluations/processes/measure-processes.ts";
+import {
+  fullStatisticsPlan,
+  quickStatisticsPlan,
+  type StatisticsPlan,
+} from "./statistics/plan-statistics.ts";
 
 /** One row of the tables: a number of connections and the upstream's delay. */
 export interface Scenario {
@@ -30,6 +36,8 @@ export interface Plan {
   readonly evaluations: EvaluationsPlan;
   readonly processes: ProcessesPlan;
   readonly dashboard: DashboardPlan;
+  readonly cache: CachePlan;
+  readonly statistics: StatisticsPlan;
 }
 
 interface Durations {
@@ -59,6 +67,8 @@ export const fullPlan: Plan = {
   evaluations: fullEvaluationsPlan,
   processes: fullProcessesPlan,
   dashboard: fullDashboardPlan,
+  cache: fullCachePlan,
+  statistics: fullStatisticsPlan,
 };
 
 export const quickPlan: Plan = {
@@ -75,4 +85,6 @@ export const quickPlan: Plan = {
   evaluations: quickEvaluationsPlan,
   processes: quickProcessesPlan,
   dashboard: quickDashboardPlan,
+  cache: quickCachePlan,
+  statistics: quickStatisticsPlan,
 };

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { BenchArguments } from "./arguments.ts";
+import { type CacheSample, measureCache } from "./cache/measure-cache.ts";
 import { type DashboardResult, runDashboard } from "./dashboard/run-dashboard.ts";
 import { measureProcesses, type ProcessesResult } from "./evaluations/processes/measure-processes.ts";
 import { type EvaluationsResult, runEvaluations } from "./evaluations/run-evaluations.ts";
@@ -13,6 +14,7 @@ import type { Sample } from "./measure/sample.ts";
 import { workDirectory } from "./paths.ts";
 import type { Plan } from "./plan.ts";
 import type { ProcessGroup } from "./processes.ts";
+import { runStatistics, type StatisticsResult } from "./statistics/run-statistics.ts";
 import { chatRequest } from "./targets/chat-request.ts";
 import { type StartedName, startTarget } from "./targets/start-target.ts";
 import { startUpstream } from "./targets/start-upstream.ts";
@@ -34,6 +36,8 @@ export interface BenchResult {
   readonly evaluations: EvaluationsResult | undefined;
   readonly processes: ProcessesResult | undefined;
   readonly dashboard: DashboardResult | undefined;
+  readonly cache: readonly CacheSample[] | undefined;
+  readonly statistics: StatisticsResult | undefined;
 }
 
 export const runBench = async (
@@ -43,6 +47,8 @@ export const runBench = async (
     evaluations: withEvaluations,
     processes: withProcesses,
     dashboard: withDashboard,
+    cache: withCache,
+    statistics: withStatistics,
   }: Omit<BenchArguments, "quick">,
   plan: Plan,
 ): Promise<BenchResult> => {
@@ -88,6 +94,8 @@ export const runBench = async (
     ? await measureProcesses(group, upstream.origin, plan.processes)
     : undefined;
   const dashboard = withDashboard ? await runDashboard(group, upstream.origin, plan.dashboard) : undefined;
+  const cache = withCache ? await measureCache(group, upstream, plan.cache) : undefined;
+  const statistics = withStatistics ? runStatistics(plan.statistics) : undefined;
   return {
     machine,
     plan,
@@ -100,5 +108,7 @@ export const runBench = async (
     evaluations,
     processes,
     dashboard,
+    cache,
+    statistics,
   };
 };

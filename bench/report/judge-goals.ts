@@ -6,6 +6,7 @@ import type { Goal } from "./goal.ts";
 import { judgeDashboard } from "./judge-dashboard.ts";
 import { judgeEvaluations } from "./judge-evaluations.ts";
 import { judgeProcesses } from "./judge-processes.ts";
+import { judgeCache } from "./write-cache.ts";
 
 const busy: Place = { connections: 32, delayMs: 0 };
 const alone: Place = { connections: 1, delayMs: 0 };
@@ -42,6 +43,7 @@ export const judgeGoals = ({
   evaluations,
   processes,
   dashboard,
+  cache,
 }: BenchResult): Goal[] => {
   const cpuAgainst = (peer: TargetName): number | undefined =>
     compareRounds(
@@ -96,5 +98,6 @@ export const judgeGoals = ({
     ...judgeEvaluations(evaluations, plan.evaluations),
     ...judgeProcesses(processes, plan.processes),
     ...judgeDashboard(dashboard, plan.dashboard),
+    ...judgeCache(cache),
   ];
 };
