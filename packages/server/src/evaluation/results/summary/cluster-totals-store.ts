@@ -48,7 +48,7 @@ export const clusterTotalNames = [
   "scored_squares",
 ] as const satisfies (keyof ClusterTotals)[];
 
-/** Another part of a statement: `clusters`, the sums over the clusters of each group. */
+/** Another part of a statement: `clusters`, the sums over the clusters of each group. Numbers come first, as SQLite sorts by them faster. */
 export function withClusters(
   cells: Expression<ClusteredCell>,
   columns: readonly (keyof GroupKey)[],
@@ -58,7 +58,7 @@ export function withClusters(
   return sql`, sums as (
       select ${sql.join([...keys, sql`count(*) as results`, sql`count(pass) as judged`])}, sum(pass) as passed, count(score) as scored,
         sum(score) as score_sum, sum(case when score > 1e-150 then score * score else 0 end) as squares
-      from ${cells} as all_results group by ${sql.join([...keys, sql`cluster_id`])}
+      from ${cells} as all_results group by ${sql.join([sql`cluster_id`, ...keys])}
     ), clusters as (
       select ${sql.join([...keys, sql`sum(results) as clustered_results`])},
         sum(case when judged > 0 then 1 else 0 end) as judged_clusters,
