@@ -173,7 +173,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
 
 function replicaFigures({ name, upstream }: Deployment): ReplicaFigures[] {
   return upstream.replicas.all.map((replica) => {
-    const averageMs = replica.latency.averageMs();
+    const averageMs = replica.latency.average()?.ms;
     return {
       deployment: name,
       replica: replicaAddress(replica.url),

@@ -98,9 +98,17 @@ test("where every replica is too slow for the bound, the one with the least load
 });
 
 test("slowness is the latency over the median, from 1 to 10, and 1 while no latency is known", () => {
-  expect(slownessOf([20, 24, undefined, 20, 60, 4_000, 20])).toEqual([1, 1, 1, 1, 3, 10, 1]);
-  expect(slownessOf([10, 200])).toEqual([1, 10]);
+  const alone = (ms: number | undefined) => (ms === undefined ? undefined : { ms, msPerRequestHeld: ms });
+  expect(slownessOf([20, 24, undefined, 20, 60, 4_000, 20].map(alone))).toEqual([1, 1, 1, 1, 3, 10, 1]);
+  expect(slownessOf([10, 200].map(alone))).toEqual([1, 10]);
   expect(slownessOf([undefined, undefined])).toEqual([1, 1]);
+});
+
+test("a replica that holds twice as many requests and takes twice as long is not slow", () => {
+  const usual = { ms: 100, msPerRequestHeld: 10 };
+  expect(slownessOf([usual, { ms: 200, msPerRequestHeld: 10 }, usual])).toEqual([1, 1, 1]);
+  expect(slownessOf([usual, { ms: 100, msPerRequestHeld: 50 }, usual])).toEqual([1, 1, 1]);
+  expect(slownessOf([usual, { ms: 300, msPerRequestHeld: 50 }, usual])).toEqual([1, 3, 1]);
 });
 
 test("the preferred replica stays the same while it is full", () => {
@@ -121,6 +129,8 @@ interface Replay {
   untilMs?: number;
   /** How many times as long the first replica takes. */
   slowFirst?: number;
+  /** How many steps a replica works on at once; the others wait for their turn. */
+  batch?: number;
   choose?: (session: number, step: number) => TestReplica | undefined;
 }
 
@@ -130,13 +140,21 @@ interface Replay {
  */
 function replay(
   draw: Draw,
-  { replicas, sessions, untilMs, slowFirst = 1, choose = bySession(replicas) }: Replay,
+  { replicas, sessions, untilMs, slowFirst = 1, batch = sessions, choose = bySession(replicas) }: Replay,
 ) {
   const [first] = replicas;
   const latencies = replicas.map(() => createLatencyWindow());
+  const freeAtMs = new Map(replicas.map((replica) => [replica, Array<number>(batch).fill(0)]));
   const lastOf = new Map<number, TestReplica>();
-  const steps: { beganAtMs: number; endAtMs: number; session: number; step: number; replica: TestReplica }[] =
-    [];
+  const steps: {
+    beganAtMs: number;
+    endAtMs: number;
+    session: number;
+    step: number;
+    replica: TestReplica;
+    /** The replica's requests in flight when it began. */
+    among: number;
+  }[] = [];
   const counted = { steps: 0, repeats: 0, warm: 0 };
   const imbalances: number[] = [];
 
@@ -148,8 +166,12 @@ function replay(
     if (step > 0) counted.repeats += 1;
     if (isWarm) counted.warm += 1;
     lastOf.set(session, replica);
-    const latencyMs = (20 + draw.below(61) + (isWarm ? 0 : 30)) * (replica === first ? slowFirst : 1);
-    steps.push({ beganAtMs: nowMs, endAtMs: nowMs + latencyMs, session, step, replica });
+    const takesMs = (20 + draw.below(61) + (isWarm ? 0 : 30)) * (replica === first ? slowFirst : 1);
+    const slots = freeAtMs.get(replica) ?? [];
+    const slot = slots.indexOf(Math.min(...slots));
+    const endAtMs = Math.max(nowMs, slots[slot] ?? 0) + takesMs;
+    slots[slot] = endAtMs;
+    steps.push({ beganAtMs: nowMs, endAtMs, session, step, replica, among: replica.inFlight });
   }
 
   for (let session = 0; session < sessions; session += 1) begin(0, session, 0);
@@ -160,11 +182,11 @@ function replay(
     }
     const [ended] = steps.splice(next, 1);
     if (ended === undefined || ended.endAtMs > (untilMs ?? ended.endAtMs)) break;
-    const { beganAtMs, endAtMs, session, step, replica } = ended;
+    const { beganAtMs, endAtMs, session, step, replica, among } = ended;
     counted.steps += 1;
     replica.inFlight -= 1;
-    latencies[replicas.indexOf(replica)]?.record(endAtMs - beganAtMs);
-    const slowness = slownessOf(latencies.map((latency) => latency.averageMs()));
+    latencies[replicas.indexOf(replica)]?.record(endAtMs - beganAtMs, among);
+    const slowness = slownessOf(latencies.map((latency) => latency.average()));
     for (const [place, one] of replicas.entries()) one.slowness = slowness[place] ?? 1;
     if (untilMs !== undefined || step < 19) begin(endAtMs, session, step + 1);
     const loads = replicas.map(({ inFlight }) => inFlight);
@@ -193,6 +215,12 @@ test("512 sessions of 20 steps on 8 replicas find their prefix in 95 % of the st
   const random = replay(createDraw(12, 0), { replicas, sessions: 512, choose: () => draw.pick(replicas) });
   expect(random.warmShare).toBeLessThan(0.2);
   expect(random.imbalance).toBeGreaterThan(chosen.imbalance);
+});
+
+test("where steps wait for their turn, a replica with more of them does not count as slow, and sessions stay", () => {
+  const chosen = replay(createDraw(12, 4), { replicas: replicasOf(8), sessions: 512, batch: 4 });
+  expect(chosen.warmShare).toBeGreaterThanOrEqual(0.95);
+  expect(chosen.imbalance).toBeLessThanOrEqual(1.35);
 });
 
 test("512 sessions that share a system prompt of 30 KB do not overload the replica that it prefers", () => {

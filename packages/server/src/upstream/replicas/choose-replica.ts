@@ -1,3 +1,5 @@
+import type { AverageLatency } from "./latency-window.ts";
+
 /** A replica may hold this multiple of its even share of all requests in flight. */
 const maxShare = 1.25;
 const maxSlowness = 10;
@@ -72,16 +74,24 @@ export function findPreferred<Chosen extends Candidate>(
 }
 
 /**
- * How slow each replica is: its latency over the median of those that have one, from 1 to 10, and 1 below 1.25. Between two in the
- * middle, the faster is the median.
+ * How slow each replica is: its latency over the median of those that have one, from 1 to 10, and 1 below 1.25. Where requests wait
+ * for each other, one with more of them takes longer without being slow. So it counts as slow only as far as its latency over the requests
+ * that it held is above the median too.
  */
-export function slownessOf(latenciesMs: readonly (number | undefined)[]): number[] {
-  const known = latenciesMs.filter((latencyMs) => latencyMs !== undefined).sort((one, other) => one - other);
-  const medianMs = known[(known.length - 1) >> 1] ?? 0;
-  return latenciesMs.map((latencyMs = medianMs) => {
-    const slowness = medianMs === 0 ? 1 : latencyMs / medianMs;
+export function slownessOf(latencies: readonly (AverageLatency | undefined)[]): number[] {
+  const medianMs = medianOf(latencies.map((latency) => latency?.ms));
+  const medianPerRequest = medianOf(latencies.map((latency) => latency?.msPerRequestHeld));
+  return latencies.map((latency) => {
+    if (latency === undefined || medianMs === 0 || medianPerRequest === 0) return 1;
+    const slowness = Math.min(latency.ms / medianMs, latency.msPerRequestHeld / medianPerRequest);
     return slowness < minSlowness ? 1 : Math.min(maxSlowness, slowness);
   });
+}
+
+/** Between two in the middle, the lower. */
+function medianOf(values: readonly (number | undefined)[]): number {
+  const known = values.filter((value) => value !== undefined).sort((one, other) => one - other);
+  return known[(known.length - 1) >> 1] ?? 0;
 }
 
 /** The replica's score for the key, of 32 bits: murmur3's finaliser, which changes half of the bits for each bit of its input. */

@@ -10,11 +10,16 @@ import { hash } from "./routing-key.ts";
 /** What a call said of the replica. */
 type Outcome = "failed" | "limited" | "answered" | "unknown";
 
-interface EndedCall {
+interface BegunCall {
   beganAtMs: number;
-  nowMs: number;
-  /** Whether it had a connection of its own. */
+  /** The replica's requests in flight then, with this one. */
+  held: number;
+  /** Whether it has a connection of its own. */
   isFreshConnection: boolean;
+}
+
+interface EndedCall extends BegunCall {
+  nowMs: number;
   /** Whether the replica may be ejected now. */
   mayEject(): boolean;
 }
@@ -79,12 +84,12 @@ function createReplica({ url, send, maxInFlight, onChange }: ReplicaOptions): Re
       replica.requests += 1;
       if (isPreferred) replica.preferredRequests += 1;
     },
-    end({ beganAtMs, nowMs, isFreshConnection, mayEject }, error) {
+    end({ beganAtMs, held, nowMs, isFreshConnection, mayEject }, error) {
       const outcome = outcomeOf(error);
       if (outcome === "limited") halve(beganAtMs, nowMs);
       replica.inFlight -= 1;
       if (error === undefined) {
-        replica.latency.record(nowMs - beganAtMs);
+        replica.latency.record(nowMs - beganAtMs, held);
         if (ownLimit < maxInFlight) ownLimit += 1;
       } else if (isOfReplica(error)) {
         replica.lastFailure = { at: new Date(), category: error.category };
@@ -205,11 +210,11 @@ export function createReplicas(
     return replica;
   }
 
-  function ended(replica: Replica, beganAtMs: number, isFreshConnection: boolean, error: unknown): void {
-    replica.end({ beganAtMs, nowMs: nowMs(), isFreshConnection, mayEject }, error);
+  function ended(replica: Replica, begun: BegunCall, error: unknown): void {
+    replica.end({ ...begun, nowMs: nowMs(), mayEject }, error);
     if (error !== undefined || isSingle) return;
     retryShare?.earn();
-    for (const [place, slowness] of slownessOf(all.map(({ latency }) => latency.averageMs())).entries()) {
+    for (const [place, slowness] of slownessOf(all.map(({ latency }) => latency.average())).entries()) {
       const one = all[place];
       if (one !== undefined) one.slowness = slowness;
     }
@@ -242,13 +247,16 @@ export function createReplicas(
       // A retry is a copy of the call, with the same list.
       if (call.triedReplicas !== undefined) call.triedReplicas.push(replica);
       else if (!isSingle) call.triedReplicas = [replica];
-      const beganAtMs = nowMs();
+      const begun: BegunCall = {
+        beganAtMs: nowMs(),
+        held: replica.inFlight,
+        isFreshConnection: call.freshConnection === true,
+      };
       const sent = replica.send(call);
-      const isFresh = call.freshConnection === true;
       // Beside the call instead of around it: thousands wait at once.
       sent.then(
-        () => ended(replica, beganAtMs, isFresh, undefined),
-        (error) => ended(replica, beganAtMs, isFresh, error),
+        () => ended(replica, begun, undefined),
+        (error) => ended(replica, begun, error),
       );
       return sent;
     },

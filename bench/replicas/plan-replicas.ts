@@ -1,0 +1,31 @@
+import type { ReplicaModel } from "./start-fleet.ts";
+
+export interface ReplicasPlan {
+  readonly rounds: number;
+  readonly replicas: number;
+  readonly sessions: number;
+  readonly steps: number;
+  readonly model: ReplicaModel;
+  readonly slow: { readonly durationMs: number };
+  readonly kill: { readonly killAtMs: number; readonly startAtMs: number; readonly durationMs: number };
+  readonly outage: { readonly beforeMs: number; readonly lastsMs: number; readonly afterMs: number };
+}
+
+export const fullReplicasPlan: ReplicasPlan = {
+  rounds: 3,
+  replicas: 8,
+  sessions: 512,
+  steps: 20,
+  // One and a half times what a replica needs if every session stays.
+  model: { batch: 4, trajectories: 96 },
+  slow: { durationMs: 15_000 },
+  kill: { killAtMs: 8_000, startAtMs: 14_000, durationMs: 26_000 },
+  outage: { beforeMs: 4_000, lastsMs: 30_000, afterMs: 10_000 },
+};
+
+export const quickReplicasPlan: ReplicasPlan = {
+  ...fullReplicasPlan,
+  rounds: 1,
+  slow: { durationMs: 6_000 },
+  outage: { beforeMs: 2_000, lastsMs: 8_000, afterMs: 6_000 },
+};
