@@ -1,7 +1,7 @@
 import { readCpuMs } from "../host/process-account.ts";
 import type { ProcessGroup } from "../processes.ts";
-import { type PolicyName, type Prompts, playSessions, policyNames } from "./play-sessions.ts";
 import type { ReplicasPlan } from "./plan-replicas.ts";
+import { type PolicyName, type Prompts, playSessions, policyNames } from "./play-sessions.ts";
 import { type Fleet, startFleet } from "./start-fleet.ts";
 
 export interface PolicySample {
@@ -39,7 +39,12 @@ export const comparePolicies = async (
   for (let round = 0; round < rounds; round += 1) {
     const order = [...policyNames.slice(round), ...policyNames.slice(0, round)];
     for (const policy of order) {
-      const sample = await measurePolicy(group, fleet, policy, { round, sessions, steps, prompts: ownPrompts });
+      const sample = await measurePolicy(group, fleet, policy, {
+        round,
+        sessions,
+        steps,
+        prompts: ownPrompts,
+      });
       samples.push(sample);
       process.stdout.write(`replicas   ${JSON.stringify(sample)}\n`);
     }

@@ -10,7 +10,10 @@ const sampleEveryMs = 20;
 
 const [batch = 1, trajectories = 1, ...ports] = process.argv.slice(2).map(Number);
 const headers = { "content-type": "application/json" };
-const models = { object: "list", data: [{ id: "mock", object: "model", created: 1767225600, owned_by: "bench" }] };
+const models = {
+  object: "list",
+  data: [{ id: "mock", object: "model", created: 1767225600, owned_by: "bench" }],
+};
 
 const counted = { steps: 0, repeats: 0, hits: 0 };
 const clear = (): void => {
@@ -46,7 +49,12 @@ const startReplica = (port: number) => {
   const choices = [
     { index: 0, message: { role: "assistant", content: "The door is open." }, finish_reason: "stop" },
   ];
-  const answer = JSON.stringify({ id: "chat", object: "chat.completion", system_fingerprint: `${port}`, choices });
+  const answer = JSON.stringify({
+    id: "chat",
+    object: "chat.completion",
+    system_fingerprint: `${port}`,
+    choices,
+  });
   Bun.serve({
     hostname: "127.0.0.1",
     port,

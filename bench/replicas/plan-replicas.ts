@@ -17,7 +17,7 @@ export const fullReplicasPlan: ReplicasPlan = {
   sessions: 512,
   steps: 20,
   // One and a half times what a replica needs if every session stays.
-  model: { batch: 4, trajectories: 96 },
+  model: { batch: 2, trajectories: 96 },
   slow: { durationMs: 15_000 },
   kill: { killAtMs: 8_000, startAtMs: 14_000, durationMs: 26_000 },
   outage: { beforeMs: 4_000, lastsMs: 30_000, afterMs: 10_000 },

@@ -52,7 +52,9 @@ export interface Played {
   readonly steps: readonly Step[];
 }
 
-/** After a failure, as clients do. */
+/** Between an answer and the next step, on average: the agent's own model. */
+const thinkMs = 100;
+/** After a failure. */
 const pauseMs = 200;
 
 let runs = 0;
@@ -63,7 +65,7 @@ export const playSessions = async (group: ProcessGroup, fleet: Fleet, play: Play
   const { url, headers } = fleet.chat;
   const { stdout, stderr, exitCode } = await group.runCommand({
     argv: ["node", join(benchDirectory, "replicas", "session-client.mjs")],
-    input: JSON.stringify({ ...play, url, headers, pauseMs, run: runs }),
+    input: JSON.stringify({ ...play, url, headers, thinkMs, pauseMs, run: runs }),
   });
   if (exitCode !== 0) throw new Error(`the client of the sessions failed: ${stderr}`);
   const { durationMs, events } = JSON.parse(stdout) as {

@@ -4,9 +4,10 @@
 // became of each step to standard output.
 import { Agent, request } from "node:http";
 import { json } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 
 const job = await json(process.stdin);
-const { policy, deployments, prompts, sessions, steps, durationMs, pauseMs } = job;
+const { policy, deployments, prompts, sessions, steps, durationMs, pauseMs, thinkMs } = job;
 const agent = new Agent({ keepAlive: true, maxSockets: sessions, maxFreeSockets: sessions });
 const untilMs = durationMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + durationMs;
 
@@ -52,7 +53,8 @@ const send = (body, headers) =>
     sent.end(body);
   });
 
-const words = (seed, length) => `${seed} The kitchen has a door, a table and a cupboard. `.repeat(length / 40).slice(0, length);
+const words = (seed, length) =>
+  `${seed} The kitchen has a door, a table and a cupboard. `.repeat(length / 40).slice(0, length);
 const message = (role, content) => JSON.stringify({ role, content });
 const answer = message("assistant", "The door is open.");
 
@@ -75,7 +77,8 @@ const play = async (place) => {
       const { status, answerer } = await send(body, headers);
       inFlight[chosen] -= 1;
       events.push([Date.now(), place, trajectory, step, status, answerer, performance.now() - beganAtMs]);
-      if (status !== 200) await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      // Without it, whoever got an answer would find its own replica to be the least loaded.
+      await sleep(status === 200 ? Math.random() * 2 * thinkMs : pauseMs);
       const next = message("user", words(`Step ${step} of ${session}`, prompts.stepCharacters));
       if (prompts.grows) turns.push(answer, next);
       else turns = [system, next];

@@ -89,7 +89,8 @@ export const startFleet = async (
     PRESAGE_UPSTREAM_URL: "",
     PRESAGE_UPSTREAM_MODEL: "",
   });
-  const control = (port: number | undefined, path: string) => fetch(`http://127.0.0.1:${port}/control/${path}`);
+  const control = (port: number | undefined, path: string) =>
+    fetch(`http://127.0.0.1:${port}/control/${path}`);
   return {
     presage: process,
     chat: { url: `${new URL(request.url).origin}/v1/chat/completions`, headers: request.headers },

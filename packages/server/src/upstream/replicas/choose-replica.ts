@@ -2,6 +2,8 @@ import type { AverageLatency } from "./latency-window.ts";
 
 /** A replica may hold this multiple of its even share of all requests in flight. */
 const maxShare = 1.25;
+/** A session that had to move comes back once its replica holds less than this part of its even share. */
+const homeShare = 0.8;
 const maxSlowness = 10;
 /** Less is chance: it would drive sessions away from where their prefix is. */
 const minSlowness = 1.25;
@@ -25,26 +27,33 @@ export interface Candidate {
 /**
  * Rendezvous hashing with bounded loads: of the replicas with room, the one that ranks highest for the key. Without any such
  * replica, the one with the least load; undefined if all have as many requests as they may.
+ *
+ * `movedTo` is where the key went when the replica that it prefers was full. It stays there, because that has its prefix now, while there is
+ * room and the better one is not clearly below its share.
  */
 export function chooseReplica<Chosen extends Candidate>(
   candidates: readonly Chosen[],
   key: number,
+  movedTo?: Chosen,
 ): Chosen | undefined {
-  let inFlight = 0;
-  for (const candidate of candidates) inFlight += candidate.inFlight;
-  const bound = Math.ceil((maxShare * (inFlight + 1)) / candidates.length);
+  const evenLoad = evenLoadOf(candidates);
+  const bound = Math.ceil(maxShare * evenLoad);
 
   let rankWithRoom = -1;
   let withRoom: Chosen | undefined;
   let leastLoad = Number.POSITIVE_INFINITY;
   let leastLoaded: Chosen | undefined;
+  let mayStay = false;
   for (const candidate of candidates) {
     if (candidate.inFlight >= candidate.maxInFlight) continue;
-    const load = candidate.inFlight * candidate.slowness;
-    const rank = rankOf(candidate, key);
-    if (load < bound && candidate.inFlight < candidate.limit && rank > rankWithRoom) {
-      rankWithRoom = rank;
-      withRoom = candidate;
+    const load = loadOf(candidate);
+    if (load < bound && candidate.inFlight < candidate.limit) {
+      const rank = rankOf(candidate, key);
+      if (candidate === movedTo) mayStay = true;
+      if (rank > rankWithRoom) {
+        rankWithRoom = rank;
+        withRoom = candidate;
+      }
     }
     // One above its limit comes last.
     const lastResort = candidate.inFlight < candidate.limit ? load : load + overLimit;
@@ -53,7 +62,28 @@ export function chooseReplica<Chosen extends Candidate>(
       leastLoaded = candidate;
     }
   }
+  if (mayStay && withRoom !== undefined && loadOf(withRoom) >= homeShare * evenLoad) return movedTo;
   return withRoom ?? leastLoaded;
+}
+
+function loadOf({ inFlight, slowness }: Candidate): number {
+  return inFlight * slowness;
+}
+
+/**
+ * The load that each has if all have the same, with one request more than now. What a slow replica, or one whose limit is below
+ * an even share, cannot hold is left to the others, which would otherwise count as full.
+ */
+function evenLoadOf(candidates: readonly Candidate[]): number {
+  let requests = 1;
+  for (const { inFlight } of candidates) requests += inFlight;
+  const evenRequests = requests / candidates.length;
+  let capacity = 0;
+  for (const { limit, slowness } of candidates) {
+    if (limit <= evenRequests) requests -= limit;
+    else capacity += 1 / slowness;
+  }
+  return capacity === 0 ? Number.POSITIVE_INFINITY : requests / capacity;
 }
 
 /** The replica that the key comes to unless that is full or out, so that it has most likely seen the prefix before. */

@@ -1,11 +1,12 @@
 import { UpstreamError } from "../../errors.ts";
 import { NoResponseError, type Send, type UpstreamCall } from "../send-once.ts";
 import type { UpstreamOptions } from "../upstream.ts";
-import { type Candidate, chooseReplica, findPreferred, slownessOf } from "./choose-replica.ts";
+import { type Candidate, chooseReplica, slownessOf } from "./choose-replica.ts";
 import { createLatencyWindow, type LatencyWindow } from "./latency-window.ts";
 import { createReplicaHealth, type ReplicaHealth, type ReplicaState } from "./replica-health.ts";
 import { createRetryShare, type RetryShare } from "./retry-share.ts";
 import { hash } from "./routing-key.ts";
+import { createSessionPlaces } from "./session-places.ts";
 
 /** What a call said of the replica. */
 type Outcome = "failed" | "limited" | "answered" | "unknown";
@@ -33,11 +34,11 @@ export interface Replica extends Candidate {
   slowness: number;
   inFlight: number;
   requests: number;
-  /** Requests whose key prefers this replica. */
-  preferredRequests: number;
+  /** Requests that came because their key prefers this replica, or went to it before. */
+  prefixRequests: number;
   lastFailure: { at: Date; category: UpstreamError["category"] } | undefined;
   /** A call begins. */
-  begin(isPreferred: boolean): void;
+  begin(hasPrefix: boolean): void;
   /** A call has ended; `error` is undefined if it succeeded. */
   end(call: EndedCall, error: unknown): void;
 }
@@ -70,7 +71,7 @@ function createReplica({ url, send, maxInFlight, onChange }: ReplicaOptions): Re
     slowness: 1,
     inFlight: 0,
     requests: 0,
-    preferredRequests: 0,
+    prefixRequests: 0,
     lastFailure: undefined,
     /** One that returns must answer one live call first. */
     get maxInFlight() {
@@ -79,10 +80,10 @@ function createReplica({ url, send, maxInFlight, onChange }: ReplicaOptions): Re
     get limit() {
       return Math.min(ownLimit, replica.maxInFlight);
     },
-    begin(isPreferred) {
+    begin(hasPrefix) {
       replica.inFlight += 1;
       replica.requests += 1;
-      if (isPreferred) replica.preferredRequests += 1;
+      if (hasPrefix) replica.prefixRequests += 1;
     },
     end({ beganAtMs, held, nowMs, isFreshConnection, mayEject }, error) {
       const outcome = outcomeOf(error);
@@ -195,18 +196,19 @@ export function createReplicas(
     return all.filter(({ health }) => health.state() !== "ejected");
   }
 
-  function choose(call: ReplicaCall): Replica {
+  const places = createSessionPlaces(all);
+
+  function choose({ key, triedReplicas: tried }: ReplicaCall): Replica {
     if (isSingle && !hasFallback) return begin(all[0], true);
     const candidates = askable();
-    const { triedReplicas: tried } = call;
     const untried = tried === undefined ? candidates : candidates.filter((one) => !tried.includes(one));
-    const replica = chooseReplica(untried, call.key) ?? chooseReplica(candidates, call.key);
-    return begin(replica, replica === findPreferred(all, call.key));
+    const { replica, hasPrefix } = places.choose(untried, key);
+    return begin(replica ?? chooseReplica(candidates, key), hasPrefix);
   }
 
-  function begin(replica: Replica | undefined, isPreferred: boolean): Replica {
+  function begin(replica: Replica | undefined, hasPrefix: boolean): Replica {
     if (replica === undefined) throw new NoReplicaError();
-    replica.begin(isPreferred);
+    replica.begin(hasPrefix);
     return replica;
   }
 
