@@ -8,9 +8,10 @@ export interface BenchArguments {
   readonly evaluations: boolean;
   readonly processes: boolean;
   readonly dashboard: boolean;
+  readonly replicas: boolean;
 }
 
-const partNames = [...targetNames, "evaluations", "processes", "dashboard"] as const;
+const partNames = [...targetNames, "evaluations", "processes", "dashboard", "replicas"] as const;
 
 const isPartName = (text: string): text is (typeof partNames)[number] =>
   partNames.some((name) => name === text);
@@ -31,5 +32,6 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     evaluations: wanted.includes("evaluations"),
     processes: wanted.includes("processes"),
     dashboard: wanted.includes("dashboard"),
+    replicas: wanted.includes("replicas"),
   };
 };

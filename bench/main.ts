@@ -7,9 +7,11 @@ import { findWhatIsMissing } from "./host/require-tools.ts";
 import { resultsFile, workDirectory } from "./paths.ts";
 import { fullPlan, quickPlan } from "./plan.ts";
 import { createProcessGroup } from "./processes.ts";
+import { findReplicasProblems } from "./replicas/run-replicas.ts";
 import { writeDashboard } from "./report/write-dashboard.ts";
 import { writeEvaluations } from "./report/write-evaluations.ts";
 import { writeProcesses } from "./report/write-processes.ts";
+import { writeReplicas } from "./report/write-replicas.ts";
 import { writeGoalTable, writeReport } from "./report/write-report.ts";
 import { runBench } from "./run-bench.ts";
 import { targetNames } from "./targets/target.ts";
@@ -18,7 +20,7 @@ const group = createProcessGroup();
 
 const bench = async (): Promise<boolean> => {
   const { quick, ...parts } = readArguments(process.argv.slice(2));
-  const { targets, evaluations, processes, dashboard } = parts;
+  const { targets, evaluations, processes, dashboard, replicas } = parts;
   const missing = findWhatIsMissing();
   if (missing.length > 0) throw new Error(missing.join("\n"));
   if (targets.includes("portkey")) await installPortkey();
@@ -28,22 +30,27 @@ const bench = async (): Promise<boolean> => {
   const result = await runBench(group, parts, quick ? quickPlan : fullPlan);
   process.stdout.write(`\n${writeGoalTable(result)}\n`);
   // A report of a partial or a quick run must not replace a complete one.
-  if (!quick && evaluations && processes && dashboard && targets.length === targetNames.length) {
+  if (!quick && evaluations && processes && dashboard && replicas && targets.length === targetNames.length) {
     await Bun.write(resultsFile, writeReport(result));
     process.stdout.write("\nWritten: bench/RESULTS.md\n");
   } else {
-    process.stdout.write(writeEvaluations(result) + writeProcesses(result) + writeDashboard(result));
+    const written = [writeEvaluations, writeProcesses, writeReplicas, writeDashboard].map((write) =>
+      write(result),
+    );
+    process.stdout.write(written.join(""));
   }
   rmSync(workDirectory, { recursive: true, force: true });
   const inFlightFailed = [...result.inFlight.values()].some(({ succeeded, sent }) => succeeded < sent);
   const evaluationsFailed = result.evaluations && findEvaluationProblems(result.evaluations).length > 0;
   const processesFailed = result.processes?.samples.some(({ problem }) => problem !== undefined);
   const dashboardFailed = result.dashboard && findDashboardProblems(result.dashboard).length > 0;
+  const replicasFailed = result.replicas && findReplicasProblems(result.replicas).length > 0;
   return (
     !inFlightFailed &&
     !evaluationsFailed &&
     !processesFailed &&
     !dashboardFailed &&
+    !replicasFailed &&
     result.samples.every(({ problem }) => problem === undefined)
   );
 };

@@ -9,6 +9,7 @@ import {
   type ProcessesPlan,
   quickProcessesPlan,
 } from "./evaluations/processes/measure-processes.ts";
+import { fullReplicasPlan, quickReplicasPlan, type ReplicasPlan } from "./replicas/plan-replicas.ts";
 
 /** One row of the tables: a number of connections and the upstream's delay. */
 export interface Scenario {
@@ -30,6 +31,7 @@ export interface Plan {
   readonly evaluations: EvaluationsPlan;
   readonly processes: ProcessesPlan;
   readonly dashboard: DashboardPlan;
+  readonly replicas: ReplicasPlan;
 }
 
 interface Durations {
@@ -59,6 +61,7 @@ export const fullPlan: Plan = {
   evaluations: fullEvaluationsPlan,
   processes: fullProcessesPlan,
   dashboard: fullDashboardPlan,
+  replicas: fullReplicasPlan,
 };
 
 export const quickPlan: Plan = {
@@ -75,4 +78,5 @@ export const quickPlan: Plan = {
   evaluations: quickEvaluationsPlan,
   processes: quickProcessesPlan,
   dashboard: quickDashboardPlan,
+  replicas: quickReplicasPlan,
 };

@@ -13,6 +13,7 @@ import type { Sample } from "./measure/sample.ts";
 import { workDirectory } from "./paths.ts";
 import type { Plan } from "./plan.ts";
 import type { ProcessGroup } from "./processes.ts";
+import { type ReplicasResult, runReplicas } from "./replicas/run-replicas.ts";
 import { chatRequest } from "./targets/chat-request.ts";
 import { type StartedName, startTarget } from "./targets/start-target.ts";
 import { startUpstream } from "./targets/start-upstream.ts";
@@ -34,6 +35,7 @@ export interface BenchResult {
   readonly evaluations: EvaluationsResult | undefined;
   readonly processes: ProcessesResult | undefined;
   readonly dashboard: DashboardResult | undefined;
+  readonly replicas: ReplicasResult | undefined;
 }
 
 export const runBench = async (
@@ -43,6 +45,7 @@ export const runBench = async (
     evaluations: withEvaluations,
     processes: withProcesses,
     dashboard: withDashboard,
+    replicas: withReplicas,
   }: Omit<BenchArguments, "quick">,
   plan: Plan,
 ): Promise<BenchResult> => {
@@ -88,6 +91,7 @@ export const runBench = async (
     ? await measureProcesses(group, upstream.origin, plan.processes)
     : undefined;
   const dashboard = withDashboard ? await runDashboard(group, upstream.origin, plan.dashboard) : undefined;
+  const replicas = withReplicas ? await runReplicas(group, plan.replicas) : undefined;
   return {
     machine,
     plan,
@@ -100,5 +104,6 @@ export const runBench = async (
     evaluations,
     processes,
     dashboard,
+    replicas,
   };
 };

@@ -53,7 +53,7 @@ export const comparePolicies = async (
   return samples;
 };
 
-export const sharedPromptKinds = ["chats", "predictions"] as const;
+const sharedPromptKinds = ["chats", "predictions"] as const;
 export type SharedPromptKind = (typeof sharedPromptKinds)[number];
 
 /**
@@ -116,7 +116,7 @@ const measurePolicy = async (
 };
 
 /** While at least half of the sessions are waiting; at the ends of a run there is nothing to balance. */
-export const imbalanceOf = (samples: readonly (readonly number[])[], sessions: number): number => {
+const imbalanceOf = (samples: readonly (readonly number[])[], sessions: number): number => {
   const ratios = samples.flatMap((loads) => {
     const total = loads.reduce((sum, load) => sum + load, 0);
     return total < sessions / 2 ? [] : [Math.max(...loads) / (total / loads.length)];
@@ -127,5 +127,5 @@ export const imbalanceOf = (samples: readonly (readonly number[])[], sessions: n
   );
 };
 
-export const at = (sorted: readonly number[], quantile: number): number =>
+const at = (sorted: readonly number[], quantile: number): number =>
   sorted[Math.max(0, Math.ceil(quantile * sorted.length) - 1)] ?? Number.NaN;

@@ -1,4 +1,16 @@
+import type { Prompts } from "./play-sessions.ts";
 import type { ReplicaModel } from "./start-fleet.ts";
+
+/** Where a replica fails, a few of them and enough sessions to keep them busy. */
+export const fewReplicas = 4;
+export const fewSessions = 128;
+export const fewPrompts: Prompts = {
+  systemCharacters: 8_000,
+  stepCharacters: 100,
+  shared: false,
+  grows: true,
+  sendsSession: true,
+};
 
 export interface ReplicasPlan {
   readonly rounds: number;

@@ -29,8 +29,9 @@ export type Processes = "one for all" | "one each";
 export interface Fleet {
   readonly presage: Subprocess;
   readonly chat: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
-  /** The deployment of all replicas, and one for each of them. */
+  /** The deployments: of all replicas, of all but the first, and one for each. */
   readonly all: string;
+  readonly others: string;
   readonly single: readonly string[];
   readonly ports: readonly number[];
   /** Forgets prompts and figures. */
@@ -43,6 +44,7 @@ export interface Fleet {
 }
 
 const allName = "all";
+const othersName = "others";
 
 /** Replicas, and one Presage in front of them. */
 export const startFleet = async (
@@ -78,12 +80,15 @@ export const startFleet = async (
   else for (const port of ports) await startServer([port]);
 
   const file = join(directory, "deployments.yaml");
-  const deployment = (own: string, replicasOfIt: readonly string[]) =>
-    `  ${own}: { replicas: [${replicasOfIt.join(", ")}], model: mock }\n`;
-  await Bun.write(
-    file,
-    `default: ${allName}\ndeployments:\n${deployment(allName, urls)}${urls.map((url, place) => deployment(`replica-${place}`, [url])).join("")}`,
+  const deployments: [string, string[]][] = [
+    [allName, urls],
+    [othersName, urls.slice(1)],
+    ...urls.map((url, place): [string, string[]] => [`replica-${place}`, [url]]),
+  ];
+  const lines = deployments.map(
+    ([own, served]) => `  ${own}: { replicas: [${served.join(", ")}], model: mock }\n`,
   );
+  await Bun.write(file, `default: ${allName}\ndeployments:\n${lines.join("")}`);
   const { process, request } = await startTarget(group, "presage", "", directory, {
     PRESAGE_DEPLOYMENTS: file,
     PRESAGE_UPSTREAM_URL: "",
@@ -95,6 +100,7 @@ export const startFleet = async (
     presage: process,
     chat: { url: `${new URL(request.url).origin}/v1/chat/completions`, headers: request.headers },
     all: allName,
+    others: othersName,
     single,
     ports,
     clear: async () => {

@@ -6,6 +6,7 @@ import type { Goal } from "./goal.ts";
 import { judgeDashboard } from "./judge-dashboard.ts";
 import { judgeEvaluations } from "./judge-evaluations.ts";
 import { judgeProcesses } from "./judge-processes.ts";
+import { judgeReplicas } from "./judge-replicas.ts";
 
 const busy: Place = { connections: 32, delayMs: 0 };
 const alone: Place = { connections: 1, delayMs: 0 };
@@ -42,6 +43,7 @@ export const judgeGoals = ({
   evaluations,
   processes,
   dashboard,
+  replicas,
 }: BenchResult): Goal[] => {
   const cpuAgainst = (peer: TargetName): number | undefined =>
     compareRounds(
@@ -95,6 +97,7 @@ export const judgeGoals = ({
     ),
     ...judgeEvaluations(evaluations, plan.evaluations),
     ...judgeProcesses(processes, plan.processes),
+    ...judgeReplicas(replicas),
     ...judgeDashboard(dashboard, plan.dashboard),
   ];
 };

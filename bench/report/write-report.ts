@@ -1,12 +1,14 @@
 import { findDashboardProblems } from "../dashboard/run-dashboard.ts";
 import { findEvaluationProblems } from "../evaluations/run-evaluations.ts";
 import { predictBody } from "../payload.ts";
+import { findReplicasProblems } from "../replicas/run-replicas.ts";
 import type { BenchResult } from "../run-bench.ts";
 import { judgeGoals } from "./judge-goals.ts";
 import { table } from "./markdown.ts";
 import { writeDashboard } from "./write-dashboard.ts";
 import { writeEvaluations } from "./write-evaluations.ts";
 import { writeProcesses } from "./write-processes.ts";
+import { writeReplicas } from "./write-replicas.ts";
 import {
   writeInFlightTable,
   writeLoadTable,
@@ -37,7 +39,7 @@ const writeMachine = ({ machine }: BenchResult): string => {
   ].join("\n");
 };
 
-const writeProblems = ({ samples, evaluations, processes, dashboard }: BenchResult): string => {
+const writeProblems = ({ samples, evaluations, processes, dashboard, replicas }: BenchResult): string => {
   const problems = [
     ...samples.flatMap(({ target, scenario, round, problem }) => {
       const where = `${scenario.connections} connections, ${scenario.delayMs} ms, round ${round + 1}`;
@@ -47,6 +49,7 @@ const writeProblems = ({ samples, evaluations, processes, dashboard }: BenchResu
     ...(processes?.samples ?? []).flatMap(({ round, processes: count, problem }) =>
       problem === undefined ? [] : [`${count} processes, round ${round + 1}: ${problem}`],
     ),
+    ...(replicas === undefined ? [] : findReplicasProblems(replicas)),
     ...(dashboard === undefined ? [] : findDashboardProblems(dashboard)),
   ];
   if (problems.length === 0) return "No request failed, and the upstream received each of them.";
@@ -107,4 +110,4 @@ ${writeInFlightTable(result)}
 Median of ${result.plan.startRuns} runs, from the spawn until \`GET /ready\` answers 200 (for the others, until the first response).
 
 ${writeStartTable(result)}
-${writeEvaluations(result)}${writeProcesses(result)}${writeDashboard(result)}`;
+${writeEvaluations(result)}${writeProcesses(result)}${writeReplicas(result)}${writeDashboard(result)}`;
