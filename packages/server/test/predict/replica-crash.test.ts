@@ -75,8 +75,8 @@ test("when a replica is killed under load no call fails, the others keep their s
   await Promise.all(rollouts);
   expect([...statuses]).toEqual([200]);
   expect(ejectedAfterMs).toBeLessThan(1_000);
-  // Of so few sessions, many come to a replica that is full for a moment, before or after.
-  expect(stayed.length / others.length).toBeGreaterThanOrEqual(0.7);
+  // Of so few sessions, one that moves is 2 %.
+  expect(stayed.length / others.length).toBeGreaterThanOrEqual(0.9);
   expect(mostShare).toBeLessThanOrEqual(1.5);
   expect(await stateOfKilled()).toBe("up");
   await presage.stop();

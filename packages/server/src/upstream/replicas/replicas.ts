@@ -6,7 +6,7 @@ import { createLatencyWindow, type LatencyWindow } from "./latency-window.ts";
 import { createReplicaHealth, type ReplicaHealth, type ReplicaState } from "./replica-health.ts";
 import { createRetryShare, type RetryShare } from "./retry-share.ts";
 import { hash } from "./routing-key.ts";
-import { createSessionPlaces } from "./session-places.ts";
+import { createSessionPlaces, type Place } from "./session-places.ts";
 
 /** What a call said of the replica. */
 type Outcome = "failed" | "limited" | "answered" | "unknown";
@@ -47,17 +47,19 @@ interface ReplicaOptions {
   url: string;
   send: Send;
   maxInFlight: number;
+  /** Whether its 429s limit what it is sent. */
+  isLimitable: boolean;
   onChange: (state: ReplicaState) => void;
 }
 
-function createReplica({ url, send, maxInFlight, onChange }: ReplicaOptions): Replica {
+function createReplica({ url, send, maxInFlight, isLimitable, onChange }: ReplicaOptions): Replica {
   const health = createReplicaHealth(onChange);
   let ownLimit = maxInFlight;
   let halvedAtMs = Number.NEGATIVE_INFINITY;
 
   /** Calls that began before the last halving are of the same crowd and must not halve it again. */
   function halve(beganAtMs: number, nowMs: number): void {
-    if (beganAtMs < halvedAtMs) return;
+    if (!isLimitable || beganAtMs < halvedAtMs) return;
     ownLimit = Math.max(1, Math.floor(Math.min(ownLimit, replica.inFlight) / 2));
     halvedAtMs = nowMs;
   }
@@ -169,15 +171,18 @@ export function createReplicas(
   createSend: (url: string) => Send,
 ): Replicas {
   const nowMs = options.nowMs ?? (() => performance.now());
+  const isSingle = urls.length === 1;
   const all = urls.map((url) =>
     createReplica({
       url,
       send: createSend(url),
       maxInFlight: maxInFlightPerReplica,
+      isLimitable: !isSingle,
       onChange: (state) => options.onReplicaChange?.(url, state),
     }),
   );
-  const isSingle = all.length === 1;
+  /** Nothing to choose: there is one, and it is always asked. */
+  const isFixed = isSingle && !hasFallback && maxInFlightPerReplica === Number.POSITIVE_INFINITY;
   const mayLeave = hasFallback ? all.length : Math.floor(all.length / 2);
   const retryShare = isSingle ? undefined : createRetryShare(nowMs);
   const isOut = ({ health }: Replica) => health.state() !== "up";
@@ -198,18 +203,12 @@ export function createReplicas(
 
   const places = createSessionPlaces(all);
 
-  function choose({ key, triedReplicas: tried }: ReplicaCall): Replica {
-    if (isSingle && !hasFallback) return begin(all[0], true);
+  function choose({ key, triedReplicas: tried }: ReplicaCall): Place<Replica> {
+    if (isFixed) return { replica: all[0], hasPrefix: true };
     const candidates = askable();
     const untried = tried === undefined ? candidates : candidates.filter((one) => !tried.includes(one));
     const { replica, hasPrefix } = places.choose(untried, key);
-    return begin(replica ?? chooseReplica(candidates, key), hasPrefix);
-  }
-
-  function begin(replica: Replica | undefined, hasPrefix: boolean): Replica {
-    if (replica === undefined) throw new NoReplicaError();
-    replica.begin(hasPrefix);
-    return replica;
+    return { replica: replica ?? chooseReplica(candidates, key), hasPrefix };
   }
 
   function ended(replica: Replica, begun: BegunCall, error: unknown): void {
@@ -240,15 +239,14 @@ export function createReplicas(
   return {
     needKeys: !isSingle,
     send(call) {
-      let replica: Replica;
-      try {
-        replica = choose(call);
-      } catch (error) {
-        return Promise.reject(error);
-      }
+      const { replica, hasPrefix } = choose(call);
+      if (replica === undefined) return Promise.reject(new NoReplicaError());
       // A retry is a copy of the call, with the same list.
       if (call.triedReplicas !== undefined) call.triedReplicas.push(replica);
       else if (!isSingle) call.triedReplicas = [replica];
+      // A list of models says nothing about the model behind it, and its latency nothing about a completion's.
+      if (call.method === "GET") return replica.send(call);
+      replica.begin(hasPrefix);
       const begun: BegunCall = {
         beganAtMs: nowMs(),
         held: replica.inFlight,

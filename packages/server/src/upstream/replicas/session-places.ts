@@ -3,7 +3,7 @@ import { type Candidate, chooseReplica, findPreferred } from "./choose-replica.t
 /** More than a training run has rollouts. The least recently used are forgotten, which costs them a prefix and nothing else. */
 const maxMoved = 10_000;
 
-interface Place<Replica> {
+export interface Place<Replica> {
   /** Undefined if no candidate may be asked. */
   replica: Replica | undefined;
   /** Whether it has most likely seen the prefix before. */
