@@ -244,7 +244,11 @@ describe("A wrong value", () => {
     ["PRESAGE_SESSION_MAX_HOURS", ["0", "1d", "8761"], "a whole number of hours from 1 to 8760"],
     ["PRESAGE_JUDGE_URL", ["judge"], "an http or https URL without user name, password and query"],
     ["PRESAGE_LOG_LEVEL", ["loud", "INFO"], "trace, debug, info, warn, error, fatal, silent"],
-    ["OTEL_EXPORTER_OTLP_ENDPOINT", ["collector"], "an http or https URL without user name, password and query"],
+    [
+      "OTEL_EXPORTER_OTLP_ENDPOINT",
+      ["collector"],
+      "an http or https URL without user name, password and query",
+    ],
   ];
   for (const [name, values, expected] of wrong) {
     test(`of ${name} is refused with one line: its name, the value and what was expected`, () => {
