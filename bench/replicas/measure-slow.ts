@@ -5,7 +5,7 @@ import { playSessions } from "./play-sessions.ts";
 import { startFleet } from "./start-fleet.ts";
 
 export interface SlowResult {
-  /** Steps a second with one of the replicas ten times as slow, and of the others alone. */
+  /** Steps a second in each round: with one of the replicas ten times as slow, and of the others alone. */
   readonly withSlow: number;
   readonly withoutSlow: number;
 }
@@ -15,8 +15,8 @@ const times = 10;
 /** One replica is ten times as slow as the others: does it drag them down? */
 export const measureSlow = async (
   group: ProcessGroup,
-  { model, steps, slow: { durationMs } }: ReplicasPlan,
-): Promise<SlowResult> => {
+  { model, steps, slow: { rounds, durationMs } }: ReplicasPlan,
+): Promise<SlowResult[]> => {
   const fleet = await startFleet(group, "slow", { replicas: fewReplicas, model, processes: "one for all" });
   const [slowPort = 0] = fleet.ports;
   await fleet.setSlowness(slowPort, times);
@@ -34,9 +34,12 @@ export const measureSlow = async (
     const counted = played.steps.filter(({ endedAtMs }) => endedAtMs > endMs - durationMs / 2);
     return counted.length / (durationMs / 2_000);
   };
-  const withSlow = await measure(fleet.all);
-  const result = { withSlow, withoutSlow: await measure(fleet.others) };
+  const results: SlowResult[] = [];
+  while (results.length < rounds) {
+    const result = { withSlow: await measure(fleet.all), withoutSlow: await measure(fleet.others) };
+    results.push(result);
+    process.stdout.write(`one slow   ${JSON.stringify(result)}\n`);
+  }
   await fleet.stop();
-  process.stdout.write(`one slow   ${JSON.stringify(result)}\n`);
-  return result;
+  return results;
 };

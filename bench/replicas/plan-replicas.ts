@@ -18,7 +18,7 @@ export interface ReplicasPlan {
   readonly sessions: number;
   readonly steps: number;
   readonly model: ReplicaModel;
-  readonly slow: { readonly durationMs: number };
+  readonly slow: { readonly rounds: number; readonly durationMs: number };
   readonly kill: { readonly killAtMs: number; readonly startAtMs: number; readonly durationMs: number };
   readonly outage: { readonly beforeMs: number; readonly lastsMs: number; readonly afterMs: number };
 }
@@ -30,14 +30,14 @@ export const fullReplicasPlan: ReplicasPlan = {
   steps: 20,
   // One and a half times what a replica needs if every session stays.
   model: { batch: 2, trajectories: 96 },
-  slow: { durationMs: 15_000 },
-  kill: { killAtMs: 8_000, startAtMs: 14_000, durationMs: 26_000 },
+  slow: { rounds: 3, durationMs: 8_000 },
+  kill: { killAtMs: 8_000, startAtMs: 14_000, durationMs: 38_000 },
   outage: { beforeMs: 4_000, lastsMs: 30_000, afterMs: 10_000 },
 };
 
 export const quickReplicasPlan: ReplicasPlan = {
   ...fullReplicasPlan,
   rounds: 1,
-  slow: { durationMs: 6_000 },
+  slow: { rounds: 1, durationMs: 6_000 },
   outage: { beforeMs: 2_000, lastsMs: 8_000, afterMs: 6_000 },
 };

@@ -13,7 +13,7 @@ import type { ReplicasPlan } from "./plan-replicas.ts";
 export interface ReplicasResult {
   readonly policies: readonly PolicySample[];
   readonly sharedPrompt: ReadonlyMap<SharedPromptKind, PolicySample>;
-  readonly slow: SlowResult;
+  readonly slow: readonly SlowResult[];
   readonly kill: KillResult;
   readonly outage: OutageResult;
 }

@@ -1,7 +1,7 @@
 import { policyNames } from "../replicas/play-sessions.ts";
 import type { ReplicasResult } from "../replicas/run-replicas.ts";
 import type { Goal } from "./goal.ts";
-import { policyFigure, throughputRatio } from "./replicas-figures.ts";
+import { policyFigure, slowRatio, throughputRatio } from "./replicas-figures.ts";
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
@@ -51,7 +51,7 @@ export const judgeReplicas = (result: ReplicasResult | undefined): Goal[] => {
     ),
     goal(
       "Replicas: with one ten times as slow, at least 0.85 times the throughput of the others alone",
-      ({ slow }) => slow.withSlow / slow.withoutSlow,
+      (given) => slowRatio(given)?.median,
       (ratio) => ratio >= 0.85,
       times,
     ),

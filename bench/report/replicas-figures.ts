@@ -20,3 +20,7 @@ export const throughputRatio = (result: ReplicasResult, policy: PolicyName): Fig
       return other === undefined ? [] : [stepsPerSecond / other.stepsPerSecond];
     }),
   );
+
+/** Steps a second with one slow replica as a ratio to those of the others alone, within each round. */
+export const slowRatio = ({ slow }: ReplicasResult): Figure | undefined =>
+  summarise(slow.map(({ withSlow, withoutSlow }) => withSlow / withoutSlow));

@@ -4,7 +4,7 @@ import { policyNames } from "../replicas/play-sessions.ts";
 import type { BenchResult } from "../run-bench.ts";
 import { summarise } from "./figures.ts";
 import { none, showFigure, table } from "./markdown.ts";
-import { policyFigure, throughputRatio } from "./replicas-figures.ts";
+import { policyFigure, slowRatio, throughputRatio } from "./replicas-figures.ts";
 
 const percent = (share: number): string => (100 * share).toFixed(1);
 const seconds = (ms: number): string => (ms / 1000).toFixed(2);
@@ -70,9 +70,9 @@ ${table(
     [
       "one is ten times as slow",
       "steps/s with it, and of the other three alone",
-      `${slow.withSlow.toFixed(0)}, ${slow.withoutSlow.toFixed(0)}`,
+      `${showFigure(summarise(slow.map(({ withSlow }) => withSlow)))}, ${showFigure(summarise(slow.map(({ withoutSlow }) => withoutSlow)))}`,
     ],
-    ["", "ratio", (slow.withSlow / slow.withoutSlow).toFixed(2)],
+    ["", "ratio", showFigure(slowRatio(result))],
     ["`kill -9` of one", "steps, failed", `${kill.steps.toLocaleString("en-US")}, ${kill.failed}`],
     ["", "ejected after, s", seconds(kill.ejectedAfterMs)],
     ["", "steps of the other sessions that stay while it is out, %", percent(kill.stayedWhileOut)],

@@ -2,6 +2,7 @@ import type { DeploymentStatus, Model } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { Cpu, FlaskConical } from "lucide-react";
+import { useId } from "react";
 import { deploymentsQuery } from "../../data/deployments.ts";
 import { isSandbox, modelsQuery } from "../../data/models.ts";
 import { usePresage } from "../../data/use-presage.ts";
@@ -55,17 +56,23 @@ interface DeploymentChoiceProps {
 }
 
 function DeploymentChoice({ deployments, asked, onChoose }: DeploymentChoiceProps) {
+  const id = useId();
   return (
-    <label className="flex min-w-0 items-center gap-2 text-sm text-ink-2">
-      Answered by
-      <Select className="max-w-64" value={asked.name} onChange={({ target }) => onChoose(target.value)}>
+    <div className="flex min-w-0 items-center gap-2 text-sm text-ink-2">
+      <label htmlFor={id}>Answered by</label>
+      <Select
+        id={id}
+        className="max-w-64"
+        value={asked.name}
+        onChange={({ target }) => onChoose(target.value)}
+      >
         {deployments.map(({ name, model }) => (
           <option key={name} value={name}>
             {model === null ? name : `${name}: ${model}`}
           </option>
         ))}
       </Select>
-    </label>
+    </div>
   );
 }
 
