@@ -61,7 +61,7 @@ dashboardTest(
   "In the playground the chosen deployment is asked, and the response says who answered",
   async ({ visit }) => {
     const page = await visit("/playground");
-    const choice = page.getByRole("combobox", { name: "Answered by" });
+    const choice = page.getByRole("combobox", { name: "Deployment" });
     await choice.waitFor();
     expect(await choice.getByRole("option").allTextContents()).toEqual([
       "small: org/small",

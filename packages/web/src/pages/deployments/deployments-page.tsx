@@ -25,7 +25,13 @@ function DeploymentsPage() {
   return (
     <Page
       title="Deployments"
-      hint="The models behind this server. A request names one in x-presage-deployment, or as the model of a chat."
+      hint={
+        <>
+          The models behind this server. A request names one in{" "}
+          <code className="font-mono text-xs whitespace-nowrap">x-presage-deployment</code>, or as the model
+          of a chat.
+        </>
+      }
     >
       {error !== null && <ErrorNotice error={error} onRetry={refetch} />}
       {deployments === undefined && error === null && (

@@ -6,29 +6,40 @@ import { Time } from "../../ui/time.tsx";
 
 type Replica = NonNullable<DeploymentStatus["replicas"]>[number];
 
-const columns: { name: string; title?: string; isNumber?: boolean }[] = [
-  { name: "Replica" },
-  { name: "State", title: "An ejected replica failed three times in a row and is left out for a while" },
-  { name: "In flight", title: "Requests that it has not answered yet", isNumber: true },
-  { name: "Limit", title: "How many it may have at once; a 429 halves it", isNumber: true },
-  { name: "p50", title: "Median latency of its last 256 answers", isNumber: true },
-  { name: "p99", title: "99th percentile of the latency of its last 256 answers", isNumber: true },
+/** Their widths are fixed, so that the tables of several deployments line up. */
+const columns: { name: string; title?: string; isNumber?: boolean; width: string }[] = [
+  { name: "Replica", width: "w-[24%]" },
+  {
+    name: "State",
+    width: "w-[11%]",
+    title: "An ejected replica failed three times in a row and is left out for a while",
+  },
+  { name: "In flight", width: "w-[9%]", title: "Requests that it has not answered yet", isNumber: true },
+  { name: "Limit", width: "w-[8%]", title: "How many it may have at once; a 429 halves it", isNumber: true },
+  { name: "p50", width: "w-[9%]", title: "Median latency of its last 256 answers", isNumber: true },
+  {
+    name: "p99",
+    width: "w-[9%]",
+    title: "99th percentile of the latency of its last 256 answers",
+    isNumber: true,
+  },
   {
     name: "Prefix",
+    width: "w-[9%]",
     title: "Share of its requests whose prefix it has most likely in memory",
     isNumber: true,
   },
-  { name: "Ejections", title: "Since the process started", isNumber: true },
-  { name: "Last failure" },
+  { name: "Ejections", width: "w-[9%]", title: "Since the process started", isNumber: true },
+  { name: "Last failure", width: "w-auto" },
 ];
 
 export function ReplicaTable({ deployment, replicas }: { deployment: string; replicas: readonly Replica[] }) {
   return (
-    <Table label={`Replicas of ${deployment}`}>
+    <Table label={`Replicas of ${deployment}`} className="min-w-232 table-fixed">
       <thead>
         <tr className="border-b border-line">
-          {columns.map(({ name, title, isNumber = false }) => (
-            <HeaderCell key={name} isNumber={isNumber}>
+          {columns.map(({ name, title, width, isNumber = false }) => (
+            <HeaderCell key={name} isNumber={isNumber} className={width}>
               <span title={title}>{name}</span>
             </HeaderCell>
           ))}
@@ -49,7 +60,11 @@ function ReplicaRow({ replica }: { replica: Replica }) {
   const { url, state, in_flight, limit, latency_ms, prefix_share, ejections, last_failure } = replica;
   return (
     <tr className="h-11 border-b border-line whitespace-nowrap text-ink-2 last:border-b-0 [&>th]:text-ink">
-      <RowHeader className="font-mono text-xs">{url.replace(/^https?:\/\//, "")}</RowHeader>
+      <RowHeader className="font-mono text-xs">
+        <span className="block truncate" title={url}>
+          {url.replace(/^https?:\/\//, "")}
+        </span>
+      </RowHeader>
       <Cell>
         <StateBadge state={state} />
       </Cell>

@@ -59,7 +59,7 @@ function DeploymentChoice({ deployments, asked, onChoose }: DeploymentChoiceProp
   const id = useId();
   return (
     <div className="flex min-w-0 items-center gap-2 text-sm text-ink-2">
-      <label htmlFor={id}>Answered by</label>
+      <label htmlFor={id}>Deployment</label>
       <Select
         id={id}
         className="max-w-64"
