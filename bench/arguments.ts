@@ -9,9 +9,10 @@ export interface BenchArguments {
   readonly processes: boolean;
   readonly dashboard: boolean;
   readonly replicas: boolean;
+  readonly cache: boolean;
 }
 
-const partNames = [...targetNames, "evaluations", "processes", "dashboard", "replicas"] as const;
+const partNames = [...targetNames, "evaluations", "processes", "dashboard", "replicas", "cache"] as const;
 
 const isPartName = (text: string): text is (typeof partNames)[number] =>
   partNames.some((name) => name === text);
@@ -33,5 +34,6 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     processes: wanted.includes("processes"),
     dashboard: wanted.includes("dashboard"),
     replicas: wanted.includes("replicas"),
+    cache: wanted.includes("cache"),
   };
 };

@@ -8,6 +8,7 @@ import { resultsFile, workDirectory } from "./paths.ts";
 import { fullPlan, quickPlan } from "./plan.ts";
 import { createProcessGroup } from "./processes.ts";
 import { findReplicasProblems } from "./replicas/run-replicas.ts";
+import { writeCache } from "./report/write-cache.ts";
 import { writeDashboard } from "./report/write-dashboard.ts";
 import { writeEvaluations } from "./report/write-evaluations.ts";
 import { writeProcesses } from "./report/write-processes.ts";
@@ -20,7 +21,7 @@ const group = createProcessGroup();
 
 const bench = async (): Promise<boolean> => {
   const { quick, ...parts } = readArguments(process.argv.slice(2));
-  const { targets, evaluations, processes, dashboard, replicas } = parts;
+  const { targets, evaluations, processes, dashboard, replicas, cache } = parts;
   const missing = findWhatIsMissing();
   if (missing.length > 0) throw new Error(missing.join("\n"));
   if (targets.includes("portkey")) await installPortkey();
@@ -30,14 +31,14 @@ const bench = async (): Promise<boolean> => {
   const result = await runBench(group, parts, quick ? quickPlan : fullPlan);
   process.stdout.write(`\n${writeGoalTable(result)}\n`);
   // A report of a partial or a quick run must not replace a complete one.
-  if (!quick && evaluations && processes && dashboard && replicas && targets.length === targetNames.length) {
+  const isWhole =
+    evaluations && processes && dashboard && replicas && cache && targets.length === targetNames.length;
+  if (!quick && isWhole) {
     await Bun.write(resultsFile, writeReport(result));
     process.stdout.write("\nWritten: bench/RESULTS.md\n");
   } else {
-    const written = [writeEvaluations, writeProcesses, writeReplicas, writeDashboard].map((write) =>
-      write(result),
-    );
-    process.stdout.write(written.join(""));
+    const writers = [writeEvaluations, writeProcesses, writeReplicas, writeDashboard, writeCache];
+    process.stdout.write(writers.map((write) => write(result)).join(""));
   }
   rmSync(workDirectory, { recursive: true, force: true });
   const inFlightFailed = [...result.inFlight.values()].some(({ succeeded, sent }) => succeeded < sent);
@@ -51,6 +52,7 @@ const bench = async (): Promise<boolean> => {
     !processesFailed &&
     !dashboardFailed &&
     !replicasFailed &&
+    (result.cache ?? []).every(({ problem }) => problem === undefined) &&
     result.samples.every(({ problem }) => problem === undefined)
   );
 };

@@ -1,3 +1,4 @@
+import { type CachePlan, fullCachePlan, quickCachePlan } from "./cache/measure-cache.ts";
 import { type DashboardPlan, fullDashboardPlan, quickDashboardPlan } from "./dashboard/plan-dashboard.ts";
 import {
   type EvaluationsPlan,
@@ -32,6 +33,7 @@ export interface Plan {
   readonly processes: ProcessesPlan;
   readonly dashboard: DashboardPlan;
   readonly replicas: ReplicasPlan;
+  readonly cache: CachePlan;
 }
 
 interface Durations {
@@ -62,6 +64,7 @@ export const fullPlan: Plan = {
   processes: fullProcessesPlan,
   dashboard: fullDashboardPlan,
   replicas: fullReplicasPlan,
+  cache: fullCachePlan,
 };
 
 export const quickPlan: Plan = {
@@ -79,4 +82,5 @@ export const quickPlan: Plan = {
   processes: quickProcessesPlan,
   dashboard: quickDashboardPlan,
   replicas: quickReplicasPlan,
+  cache: quickCachePlan,
 };

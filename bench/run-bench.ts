@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { BenchArguments } from "./arguments.ts";
+import { type CacheSample, measureCache } from "./cache/measure-cache.ts";
 import { type DashboardResult, runDashboard } from "./dashboard/run-dashboard.ts";
 import { measureProcesses, type ProcessesResult } from "./evaluations/processes/measure-processes.ts";
 import { type EvaluationsResult, runEvaluations } from "./evaluations/run-evaluations.ts";
@@ -36,6 +37,7 @@ export interface BenchResult {
   readonly processes: ProcessesResult | undefined;
   readonly dashboard: DashboardResult | undefined;
   readonly replicas: ReplicasResult | undefined;
+  readonly cache: readonly CacheSample[] | undefined;
 }
 
 export const runBench = async (
@@ -46,6 +48,7 @@ export const runBench = async (
     processes: withProcesses,
     dashboard: withDashboard,
     replicas: withReplicas,
+    cache: withCache,
   }: Omit<BenchArguments, "quick">,
   plan: Plan,
 ): Promise<BenchResult> => {
@@ -92,6 +95,7 @@ export const runBench = async (
     : undefined;
   const dashboard = withDashboard ? await runDashboard(group, upstream.origin, plan.dashboard) : undefined;
   const replicas = withReplicas ? await runReplicas(group, plan.replicas) : undefined;
+  const cache = withCache ? await measureCache(group, upstream, plan.cache) : undefined;
   return {
     machine,
     plan,
@@ -105,5 +109,6 @@ export const runBench = async (
     processes,
     dashboard,
     replicas,
+    cache,
   };
 };

@@ -7,6 +7,7 @@ import { judgeDashboard } from "./judge-dashboard.ts";
 import { judgeEvaluations } from "./judge-evaluations.ts";
 import { judgeProcesses } from "./judge-processes.ts";
 import { judgeReplicas } from "./judge-replicas.ts";
+import { judgeCache } from "./write-cache.ts";
 
 const busy: Place = { connections: 32, delayMs: 0 };
 const alone: Place = { connections: 1, delayMs: 0 };
@@ -44,6 +45,7 @@ export const judgeGoals = ({
   processes,
   dashboard,
   replicas,
+  cache,
 }: BenchResult): Goal[] => {
   const cpuAgainst = (peer: TargetName): number | undefined =>
     compareRounds(
@@ -99,5 +101,6 @@ export const judgeGoals = ({
     ...judgeProcesses(processes, plan.processes),
     ...judgeReplicas(replicas),
     ...judgeDashboard(dashboard, plan.dashboard),
+    ...judgeCache(cache),
   ];
 };

@@ -5,6 +5,7 @@ import { findReplicasProblems } from "../replicas/run-replicas.ts";
 import type { BenchResult } from "../run-bench.ts";
 import { judgeGoals } from "./judge-goals.ts";
 import { table } from "./markdown.ts";
+import { writeCache } from "./write-cache.ts";
 import { writeDashboard } from "./write-dashboard.ts";
 import { writeEvaluations } from "./write-evaluations.ts";
 import { writeProcesses } from "./write-processes.ts";
@@ -39,7 +40,14 @@ const writeMachine = ({ machine }: BenchResult): string => {
   ].join("\n");
 };
 
-const writeProblems = ({ samples, evaluations, processes, dashboard, replicas }: BenchResult): string => {
+const writeProblems = ({
+  samples,
+  evaluations,
+  processes,
+  dashboard,
+  replicas,
+  cache,
+}: BenchResult): string => {
   const problems = [
     ...samples.flatMap(({ target, scenario, round, problem }) => {
       const where = `${scenario.connections} connections, ${scenario.delayMs} ms, round ${round + 1}`;
@@ -51,6 +59,9 @@ const writeProblems = ({ samples, evaluations, processes, dashboard, replicas }:
     ),
     ...(replicas === undefined ? [] : findReplicasProblems(replicas)),
     ...(dashboard === undefined ? [] : findDashboardProblems(dashboard)),
+    ...(cache ?? []).flatMap(({ kind, round, problem }) =>
+      problem === undefined ? [] : [`cache, ${kind}, round ${round + 1}: ${problem}`],
+    ),
   ];
   if (problems.length === 0) return "No request failed, and the upstream received each of them.";
   return problems.map((problem) => `- **failed and left out**: ${problem}`).join("\n");
@@ -110,4 +121,4 @@ ${writeInFlightTable(result)}
 Median of ${result.plan.startRuns} runs, from the spawn until \`GET /ready\` answers 200 (for the others, until the first response).
 
 ${writeStartTable(result)}
-${writeEvaluations(result)}${writeProcesses(result)}${writeReplicas(result)}${writeDashboard(result)}`;
+${writeEvaluations(result)}${writeProcesses(result)}${writeReplicas(result)}${writeDashboard(result)}${writeCache(result)}`;

@@ -19,6 +19,8 @@ const defaultJudgeCalls = 256;
 export type Config = Readonly<{
   listen: Readonly<{ host: string; port: number; publicUrl: string | undefined; maxBodyBytes: number }>;
   databaseUrl: string;
+  /** Absent: processes share nothing but the database. */
+  redisUrl: string | undefined;
   /** Absent: a quarter of the memory of the machine or container. */
   memoryBudgetBytes: number | undefined;
   /** Absent: there is one deployment, the upstream or the sandbox. */
@@ -31,6 +33,14 @@ export type Config = Readonly<{
     timeoutMs: number;
     retries: number;
     keepAlive: boolean;
+  }>;
+  /** Of predictions that are kept. */
+  cache: Readonly<{
+    /** Of the one deployment that no file describes. */
+    policy: Environment["PRESAGE_CACHE"];
+    maxBytes: number;
+    maxAgeS: number;
+    epoch: string;
   }>;
   prediction: Readonly<{
     debugFields: boolean;
@@ -91,6 +101,7 @@ export function readConfig(raw: RawEnvironment): Config {
       maxBodyBytes: values.PRESAGE_MAX_BODY_BYTES,
     }),
     databaseUrl: values.PRESAGE_DATABASE_URL,
+    redisUrl: values.PRESAGE_REDIS_URL,
     memoryBudgetBytes: values.PRESAGE_MEMORY_BUDGET_BYTES,
     deployments:
       values.PRESAGE_DEPLOYMENTS === undefined
@@ -103,6 +114,12 @@ export function readConfig(raw: RawEnvironment): Config {
       timeoutMs: values.PRESAGE_UPSTREAM_TIMEOUT_MS,
       retries: values.PRESAGE_UPSTREAM_RETRIES,
       keepAlive: values.PRESAGE_UPSTREAM_KEEP_ALIVE,
+    }),
+    cache: Object.freeze({
+      policy: values.PRESAGE_CACHE,
+      maxBytes: values.PRESAGE_CACHE_MAX_BYTES,
+      maxAgeS: values.PRESAGE_CACHE_MAX_AGE_S,
+      epoch: values.PRESAGE_CACHE_EPOCH ?? "",
     }),
     prediction: Object.freeze({
       debugFields: values.PRESAGE_DEBUG_FIELDS,
@@ -178,6 +195,7 @@ const besideDeployments = [
   "PRESAGE_UPSTREAM_URL",
   "PRESAGE_UPSTREAM_API_KEY",
   "PRESAGE_UPSTREAM_MODEL",
+  "PRESAGE_CACHE",
 ] as const;
 
 function contradictionsOfDeployments(set: RawEnvironment): string[] {
@@ -220,7 +238,8 @@ function issueLine(issue: z.core.$ZodIssue, set: RawEnvironment): string {
 
 function shown(name: EnvironmentName, value: unknown): string {
   if (value === undefined) return "";
-  if (name === "PRESAGE_DATABASE_URL") return withoutCredentials(String(value));
+  if (name === "PRESAGE_DATABASE_URL" || name === "PRESAGE_REDIS_URL")
+    return withoutCredentials(String(value));
   return secretNames.has(name) ? "***" : String(value);
 }
 

@@ -8,6 +8,7 @@ import { refuseUnknownCommand } from "./cli/help/refuse-unknown-command.ts";
 import { warnOfUnknownVariables } from "./cli/help/warn-of-unknown-variables.ts";
 import { bypassProxyForLoopback, settleRuntime, settleRuntimeFor } from "./cli/settle-runtime.ts";
 import { closedPipeExitCode, endOnClosedPipe, isClosedPipe } from "./cli/terminal/closed-pipe.ts";
+import { printNotice } from "./cli/terminal/print-notice.ts";
 import { type Config, readConfig, unknownVariables } from "./config.ts";
 
 bypassProxyForLoopback();
@@ -167,14 +168,14 @@ program
   )
   .option(
     "--out <path>",
-    "file for the predictions, as JSON lines; a second run resumes where the last one stopped; by default standard output, unless it is a terminal",
+    "file for the predictions, as JSON lines; a second run resumes where the last one stopped; by default standard output, which must not be a terminal",
   )
   .option("--json", "with --file: write JSON lines to standard output, also into a terminal")
   .option("--keep-context", "also write each line's context, which judge evaluators need")
   .option("--concurrency <number>", "maximum concurrent predictions", "32")
   .option(
     "--server <url>",
-    "call this Presage with the API key in PRESAGE_API_KEY instead of the configured upstream",
+    "call this Presage with the API key in PRESAGE_API_KEY instead of the configured upstream; only its predictions count in Usage",
   )
   .addHelpText(
     "after",
@@ -239,7 +240,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (isClosedPipe(error)) process.exit(closedPipeExitCode);
-  process.stderr.write(`${explainError(error)}\n`);
+  printNotice(explainError(error));
   // Whatever the failed command left open must not keep the process alive.
   process.exit(1);
 }

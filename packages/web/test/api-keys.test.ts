@@ -79,3 +79,17 @@ dashboardTest(
     expect(key?.revoked_at).toBeNull();
   },
 );
+
+dashboardTest("On a phone, names of keys are readable", async ({ visit, client }) => {
+  const name = "nightly evaluation";
+  const expires_at = new Date(Date.now() + 60_000).toISOString();
+  await client.apiKeys.create({ name, expires_at });
+  const page = await visit("/api-keys", { viewport: { width: 390, height: 844 } });
+  const shown = page.getByRole("row", { name }).getByText(name, { exact: true });
+  await shown.waitFor();
+  const { clientWidth, scrollWidth } = await shown.evaluate(({ clientWidth, scrollWidth }) => ({
+    clientWidth,
+    scrollWidth,
+  }));
+  expect(scrollWidth).toBeLessThanOrEqual(clientWidth);
+});

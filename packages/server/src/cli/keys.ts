@@ -11,6 +11,7 @@ import { type Micros, nowMicros, toIsoInstant } from "../storage/micros.ts";
 import { CommandError } from "./command-error.ts";
 import { readExpiry } from "./read-expiry.ts";
 import { printList } from "./terminal/print-list.ts";
+import { printNotice } from "./terminal/print-notice.ts";
 import type { Column } from "./terminal/text-table.ts";
 import { withDatabase } from "./with-database.ts";
 
@@ -32,7 +33,7 @@ export async function createKey(
     });
     process.stdout.write(`${key}\n`);
     const expiry = expiresAt === null ? "It does not expire." : `It expires at ${expiresAt.toISOString()}.`;
-    process.stderr.write(`The key is not shown again. Its id is ${id}.\n${expiry}\n`);
+    printNotice(`The key is not shown again. Its id is ${id}.\n${expiry}`);
   });
 }
 

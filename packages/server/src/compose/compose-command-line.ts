@@ -1,6 +1,6 @@
 import type { Config } from "../config.ts";
 import type { EvaluateServices } from "../evaluation/evaluate/evaluate.ts";
-import { createKeyDigest, type KeyDigest } from "../identity/api-keys/key-digest.ts";
+import { createKeyDigest, type KeyDigest } from "../identity/api-keys/verify-api-key.ts";
 import { ensureOwner } from "../identity/users/ensure-owner.ts";
 import type { User } from "../identity/users/users-store.ts";
 import { createLog, type Log } from "../observability/logger.ts";

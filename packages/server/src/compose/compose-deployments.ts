@@ -4,6 +4,7 @@ import { defined } from "../defined.ts";
 import { parseDeployments } from "../deployments-file.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
 import type { Logger } from "../observability/logger.ts";
+import type { CompletionCache } from "../upstream/cache/completion-cache.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
 import {
   createDeployments,
@@ -22,20 +23,24 @@ export interface ComposedDeployments {
   stopSandbox(): Promise<void>;
 }
 
+interface DeploymentsOptions {
+  memory?: ByteBudget;
+  /** Absent: none are kept. */
+  completions?: CompletionCache;
+  countUnreachable?: CountUnreachable;
+}
+
 /** The deployments of the file, otherwise the configured upstream, otherwise the sandbox. */
 export async function composeDeployments(
   config: Config,
   logger: Pick<Logger, "info" | "warn" | "error">,
-  { memory, countUnreachable: count }: { memory?: ByteBudget; countUnreachable?: CountUnreachable } = {},
+  { memory, completions, countUnreachable: count }: DeploymentsOptions = {},
 ): Promise<ComposedDeployments> {
   const { retries, keepAlive } = config.upstream;
   const sandbox = needsSandbox(config) ? (await import("@presage/sandbox")).startSandbox() : undefined;
-  if (sandbox !== undefined)
-    logger.warn(
-      "PRESAGE_UPSTREAM_URL is not set: predictions come from the built-in sandbox, a rule-based simulator, not a language model",
-    );
+  if (sandbox !== undefined) logger.warn("PRESAGE_UPSTREAM_URL is not set: the built-in sandbox predicts");
 
-  function openUpstream({ fallback, ...settings }: NamedDeploymentSettings): Upstream {
+  function openUpstream({ fallback, cache: policy, ...settings }: NamedDeploymentSettings): Upstream {
     const upstream = createUpstream({
       ...defined(settings),
       apiKey: settings.apiKey,
@@ -43,7 +48,7 @@ export async function composeDeployments(
       retries,
       keepAlive,
       hasFallback: fallback !== undefined,
-      ...defined({ memory }),
+      ...defined({ memory, cache: completions && { policy, completions } }),
       onReplicaChange: (url, state) => {
         const about = { deployment: settings.name, replica: replicaAddress(url) };
         if (state === "ejected") logger.warn(about, "a replica fails and is ejected");
@@ -101,8 +106,9 @@ async function readSettings(config: Config): Promise<DeploymentSettings> {
 /** One deployment that no file describes. */
 function settingsOf(
   named: Pick<NamedDeploymentSettings, "name" | "urls" | "apiKey" | "model">,
-  { upstream }: Config,
+  { upstream, cache }: Config,
 ): DeploymentSettings {
   const rest = { timeoutMs: upstream.timeoutMs, firstByteTimeoutMs: 0, maxInFlightPerReplica: undefined };
-  return { defaultName: named.name, deployments: [{ ...named, ...rest, fallback: undefined }] };
+  const one = { ...named, ...rest, fallback: undefined, cache: cache.policy };
+  return { defaultName: named.name, deployments: [one] };
 }

@@ -16,11 +16,13 @@ import { createMetrics, type ReplicaFigures } from "../observability/metrics.ts"
 import { forwardTraces, openTracing } from "../observability/tracing.ts";
 import { reasonOf } from "../observability/watch-database.ts";
 import { createAdmission } from "../prediction/admission.ts";
+import { connectRedis } from "../redis/connect-redis.ts";
 import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
 import { isSqlite } from "../storage/open-database.ts";
 import { waitForPostgres } from "../storage/postgres/wait-for-postgres.ts";
-import { forgetInstance, noteInstance } from "../storage/settings-store.ts";
+import { forgetInstance, noteInstance, sharedSecret } from "../storage/settings-store.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
+import { createCompletionCache } from "../upstream/cache/completion-cache.ts";
 import type { Deployment } from "../upstream/deployments/create-deployments.ts";
 import { replicaAddress } from "../upstream/replicas/replica-address.ts";
 import type { CountUnreachable } from "../upstream/watch-outages.ts";
@@ -60,14 +62,21 @@ export async function composeServer(config: Config, log: Log, address: string): 
     config.otlpEndpoint === undefined ? forwardTraces() : await openTracing(config.otlpEndpoint);
   const store = await openStore(config, log);
   const { database, keyDigest } = store;
+  const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, logger);
+  if (redis !== undefined) metrics.watchRedis(redis.isUp);
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
   const instanceId = Bun.randomUUIDv7();
   const { signIn, sessionCookie, sessions } = await composeSignIn(config, store, publicUrl);
   const signInPath = signIn.kind === "local" ? await createSignInPath(store) : undefined;
   const countUnreachable: CountUnreachable = (of, reason) => metrics.upstreamUnreachable([of, reason]);
+  const completions = createCompletionCache({
+    ...config.cache,
+    shared: redis && { redis, secret: await sharedSecret(database, "completion_names") },
+  });
   const { deployments, reread, stopSandbox } = await composeDeployments(config, logger, {
     memory,
+    completions,
     countUnreachable,
   });
 
@@ -103,6 +112,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
     presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
     presage_memory_held_bytes: memory.reservedBytes,
     presage_memory_budget_bytes: () => memory.maxBytes,
+    presage_cache_bytes: completions.bytes,
   });
 
   const { maxBodyBytes } = config.listen;
@@ -166,6 +176,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
         .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
       await stopSandbox();
       await disposeEvaluation();
+      redis?.stop();
       await store.destroy();
     },
   };

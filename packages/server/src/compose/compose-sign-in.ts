@@ -3,7 +3,7 @@ import { type CookieSettings, createSessionCookie } from "../http/pipeline/sessi
 import { createAttemptCookie } from "../http/resources/sign-in/attempt-cookie.ts";
 import type { OpenidSignIn, SignIn } from "../http/resources/sign-in/sign-in.ts";
 import type { Services } from "../http/services.ts";
-import { createKeyDigest } from "../identity/api-keys/key-digest.ts";
+import { createKeyDigest } from "../identity/api-keys/verify-api-key.ts";
 import type { IdentityServices } from "../identity/identity-services.ts";
 import type { SessionRules } from "../identity/sessions/session-rules.ts";
 import { createSessionTokens } from "../identity/sessions/session-tokens.ts";

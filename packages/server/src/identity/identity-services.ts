@@ -1,6 +1,5 @@
 import type { Store } from "../storage/store.ts";
-import type { KeyDigest } from "./api-keys/key-digest.ts";
-import type { KeyVerifier } from "./api-keys/verify-api-key.ts";
+import type { KeyDigest, KeyVerifier } from "./api-keys/verify-api-key.ts";
 import type { OpenidProvider } from "./openid/openid-provider.ts";
 import type { SessionRules } from "./sessions/session-rules.ts";
 import type { SessionTokens } from "./sessions/session-tokens.ts";

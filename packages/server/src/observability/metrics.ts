@@ -12,6 +12,7 @@ const watched = {
   presage_memory_held_bytes:
     "Estimated memory of request bodies, of responses being written and of results waiting to be stored.",
   presage_memory_budget_bytes: "Limit of presage_memory_held_bytes; beyond it requests get 503.",
+  presage_cache_bytes: "Memory of predictions that are kept (at most PRESAGE_CACHE_MAX_BYTES).",
 } as const;
 
 const watchedReplicas = {
@@ -59,8 +60,13 @@ export function createMetrics() {
     }),
     tokens: createCounter(registry, {
       name: "presage_tokens_total",
-      help: "Tokens that the upstream reported, by kind (prompt or completion).",
+      help: "Tokens that the upstream reported, by kind (prompt or completion); cached: both, of predictions that it was not asked for.",
       labelNames: ["kind"],
+    }),
+    cacheResults: createCounter(registry, {
+      name: "presage_cache_results_total",
+      help: "Predictions by where they are from (hit: kept; shared: of an equal request at the same time; miss: asked for; off: not cached).",
+      labelNames: ["result"],
     }),
     failures: createCounter(registry, {
       name: "presage_failures_total",
@@ -82,6 +88,17 @@ export function createMetrics() {
       help: "API key checks by outcome (cached, looked_up, refused, unavailable).",
       labelNames: ["outcome"],
     }),
+    /** Reads whether Redis answers whenever the metrics are read. */
+    watchRedis(isUp: () => boolean) {
+      new Gauge({
+        name: "presage_redis_up",
+        help: "1 if Redis (PRESAGE_REDIS_URL) is connected and answers in time, otherwise 0. Absent without one.",
+        registers,
+        collect() {
+          this.set(isUp() ? 1 : 0);
+        },
+      });
+    },
     /** Reads the figures of all replicas whenever the metrics are read. */
     watchReplicas(read: () => ReplicaFigures[]) {
       for (const name of Object.keys(watchedReplicas) as (keyof typeof watchedReplicas)[]) {

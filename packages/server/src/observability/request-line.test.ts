@@ -13,6 +13,7 @@ const prediction: RequestRecord = {
   upstreamMs: 40.2,
   promptTokens: 17,
   completionTokens: 5,
+  cache: undefined,
   category: undefined,
 };
 const line = (more: Partial<RequestRecord> = {}, keyName?: string) =>

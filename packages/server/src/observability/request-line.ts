@@ -14,6 +14,8 @@ export interface RequestRecord {
   upstreamMs: number | undefined;
   promptTokens: number | undefined;
   completionTokens: number | undefined;
+  /** Where a prediction is from, if it may have been kept. */
+  cache: string | undefined;
   /** Why it failed. */
   category: string | undefined;
 }

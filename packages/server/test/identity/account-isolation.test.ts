@@ -215,6 +215,7 @@ onEachDatabase((database) => {
       "POST /v1/api-keys",
       "POST /v1/evaluate",
       "POST /v1/evaluation-results/batch",
+      "POST /v1/evaluations/batch",
       "POST /v1/evaluator-profiles",
       "POST /v1/evaluator-criteria",
       "POST /v1/projects",

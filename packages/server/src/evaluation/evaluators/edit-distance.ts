@@ -4,9 +4,14 @@ import { UnusableSampleError } from "../evaluation-error.ts";
 import type { Position } from "../evaluator-outcome.ts";
 import { defineFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
-import { describeDifference, firstDifference } from "./text/first-difference.ts";
+import {
+  describeDifference,
+  firstDifference,
+  type NormalisedText,
+  normaliseText,
+  textNormalisation,
+} from "./text/compare-texts.ts";
 import { editDistance as distanceBetween } from "./text/levenshtein.ts";
-import { type NormalisedText, normaliseText, textNormalisation } from "./text/normalise-text.ts";
 import { sharedEnds } from "./text/shared-ends.ts";
 
 const config = z.strictObject({

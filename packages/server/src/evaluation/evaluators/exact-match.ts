@@ -1,8 +1,12 @@
 import { z } from "zod";
 import { defineFamily } from "./family.ts";
 import { codePointPositions } from "./text/code-points.ts";
-import { describeDifference, firstDifference } from "./text/first-difference.ts";
-import { normaliseText, textNormalisation } from "./text/normalise-text.ts";
+import {
+  describeDifference,
+  firstDifference,
+  normaliseText,
+  textNormalisation,
+} from "./text/compare-texts.ts";
 
 const config = z.strictObject(textNormalisation);
 

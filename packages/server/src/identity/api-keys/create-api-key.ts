@@ -6,9 +6,9 @@ import type { Database } from "../../storage/schema/tables.ts";
 import { type AccessChanger, accessWriter, changeAccess, lockCaller } from "../change-access.ts";
 import type { IdentityServices } from "../identity-services.ts";
 import { type ApiKey, countActiveKeys, insertApiKey } from "./api-keys-store.ts";
-import type { KeyDigest } from "./key-digest.ts";
 import { generateKey, visibleParts } from "./key-format.ts";
 import { type CreatedApiKey, createNewKeySeal } from "./seal-new-key.ts";
+import type { KeyDigest } from "./verify-api-key.ts";
 
 export interface NewApiKey {
   userId: string;

@@ -3,7 +3,7 @@ import { claimOnce } from "../../storage/settings-store.ts";
 import { lockUsers } from "../users/users-store.ts";
 import { insertApiKey } from "./api-keys-store.ts";
 import { addApiKey, describeNewKey } from "./create-api-key.ts";
-import type { KeyDigest } from "./key-digest.ts";
+import type { KeyDigest } from "./verify-api-key.ts";
 
 /**
  * Gives a user the bootstrap key, or a generated key if there is none and the database is new. Returns the generated key.

@@ -4,7 +4,14 @@ import { orAborted, withDeadline } from "../../limits/deadline.ts";
 import { microsPerMs } from "../../storage/micros.ts";
 import type { Caller } from "../caller.ts";
 import type { KeyRecord } from "./api-keys-store.ts";
-import type { KeyDigest } from "./key-digest.ts";
+
+/** Makes the only form in which a key is stored and looked up. */
+export type KeyDigest = (key: string) => string;
+
+/** HMAC-SHA-256 with a secret that all processes on the database share. */
+export function createKeyDigest(secret: string): KeyDigest {
+  return (key) => new Bun.CryptoHasher("sha256", secret).update(key).digest("base64");
+}
 
 /** Older entries are looked up again in the background and still used meanwhile. */
 const refreshAfterMs = 2_000;

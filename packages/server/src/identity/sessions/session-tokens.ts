@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createKeyDigest, type KeyDigest } from "../api-keys/key-digest.ts";
+import { createKeyDigest, type KeyDigest } from "../api-keys/verify-api-key.ts";
 
 const tokenBytes = 32;
 /** Tokens contain no colon, so no CSRF token equals a session's digest. */

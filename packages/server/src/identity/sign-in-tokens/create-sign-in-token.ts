@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { microsPerMs, nowMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
-import type { KeyDigest } from "../api-keys/key-digest.ts";
+import type { KeyDigest } from "../api-keys/verify-api-key.ts";
 import { deleteExpiredTokens, insertSignInToken } from "./sign-in-tokens-store.ts";
 
 const tokenBytes = 32;

@@ -1,6 +1,6 @@
 import { ServiceError } from "../../errors.ts";
 import { nowMicros } from "../../storage/micros.ts";
-import type { KeyDigest } from "../api-keys/key-digest.ts";
+import type { KeyDigest } from "../api-keys/verify-api-key.ts";
 import type { IdentityServices } from "../identity-services.ts";
 import { admitSession, type SessionBrowser } from "../sessions/start-session.ts";
 import { markUsed } from "./sign-in-tokens-store.ts";

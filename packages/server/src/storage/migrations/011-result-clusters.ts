@@ -1,5 +1,5 @@
 import { type Kysely, type Migration, sql } from "kysely";
-import { clusterIdOf, trajectoryTag } from "../cluster-id.ts";
+import { clusterIdOf, trajectoryTag } from "../sample-columns.ts";
 
 /** Payloads are long, and only a few columns of some are needed. */
 const resultsAtOnce = 2_000;

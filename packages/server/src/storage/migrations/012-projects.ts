@@ -1,6 +1,6 @@
 import { type Kysely, type Migration, sql } from "kysely";
 import { isPostgres } from "../is-postgres.ts";
-import { sampleKey } from "../sample-key.ts";
+import { sampleKey } from "../sample-columns.ts";
 
 export const projects: Migration = {
   async up(db: Kysely<unknown>) {

@@ -6,6 +6,7 @@ import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Field } from "../../ui/form/field.tsx";
 import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/field-issues.ts";
 import { Select, TextInput } from "../../ui/form/inputs.tsx";
+import { TextField } from "../../ui/form/text-field.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
 import { type Expiry, expiries, type NewKeyForm, type NewKeyIssues, readNewKey } from "./read-new-key.ts";
 
@@ -63,20 +64,14 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
       hint="The key is shown only once, in the next step."
     >
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <Field
+        <TextField
           label="Name"
           hint="Who or what will use it, for example “rollouts, cluster 2”."
           issue={known.name}
-        >
-          {(control) => (
-            <TextInput
-              {...control}
-              value={form.name}
-              onChange={({ target }) => change({ name: target.value })}
-              required
-            />
-          )}
-        </Field>
+          value={form.name}
+          onChange={(name) => change({ name })}
+          isRequired
+        />
         <Field
           label="Expires"
           hint={

@@ -16,7 +16,7 @@ const columns = [
   { name: "State" },
   { name: "Created", className: onlyWide },
   { name: "Expires", className: onlyWide },
-  { name: "Last used" },
+  { name: "Last used", className: onlyWide },
 ];
 
 export function KeyTable({ keys }: { keys: readonly ApiKeyResponse[] }) {
@@ -88,7 +88,7 @@ function KeyRow({
         <Time at={created_at} />
       </Cell>
       <Cell className={onlyWide}>{expires_at ? <Time at={expires_at} /> : "Never"}</Cell>
-      <Cell>{last_used_at ? <Time at={last_used_at} /> : "Never"}</Cell>
+      <Cell className={onlyWide}>{last_used_at ? <Time at={last_used_at} /> : "Never"}</Cell>
       <Cell className="text-right">
         {!isRevoked && (
           <Button variant="quiet" size="small" onClick={onRevoke} aria-label={`Revoke ${name}`}>

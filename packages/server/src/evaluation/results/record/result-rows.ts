@@ -1,5 +1,4 @@
-import { clusterIdOf, trajectoryTag } from "../../../storage/cluster-id.ts";
-import { sampleKey } from "../../../storage/sample-key.ts";
+import { clusterIdOf, sampleKey, trajectoryTag } from "../../../storage/sample-columns.ts";
 import type {
   EvaluationPayloadsTable,
   EvaluationResultsTable,

@@ -1,5 +1,5 @@
 import type { EvaluationStatus, ExplainStrategy } from "@presage/contract";
-import { sampleKey } from "../../../storage/sample-key.ts";
+import { sampleKey } from "../../../storage/sample-columns.ts";
 import type { EvaluationResultsTable } from "../../../storage/schema/evaluation-results.ts";
 import { toThousandths } from "../record/result-rows.ts";
 import type { SearchFilter } from "./result-filter.ts";

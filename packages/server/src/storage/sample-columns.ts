@@ -27,3 +27,34 @@ export function clusterIdOf({ trajectoryId, datasetId, datasetSampleId }: Sample
 function digestOf(names: readonly (string | null)[]): number {
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(names)).digest().readUIntBE(0, digestBytes);
 }
+
+/** Ids have at most 200 digits. */
+const lengthDigits = 3;
+const maxLength = 10 ** lengthDigits - 1;
+
+/**
+ * A text that puts samples in the order that people expect when it is compared by bytes: numbers by value, also within texts, so that
+ * `run-2/10` follows `run-2/9`. A number and the text of its digits have the same key, and no others do. Stored results depend on
+ * it, so it can never change.
+ */
+export function sampleKey(id: number | string): string {
+  const text = String(id);
+  const [, negative] = /^-([1-9]\d*)$/.exec(text) ?? [];
+  // The larger its value, the earlier a negative number comes.
+  if (negative !== undefined) return `-${inLength(maxLength - negative.length)}${complementOf(negative)}`;
+  return text.replace(/\d+/g, keyOfDigits);
+}
+
+/** How many digits the value has, the value, and how many zeros precede it. */
+function keyOfDigits(digits: string): string {
+  const value = digits.replace(/^0+(?=\d)/, "");
+  return inLength(value.length) + value + inLength(digits.length - value.length);
+}
+
+function inLength(length: number): string {
+  return String(length).padStart(lengthDigits, "0");
+}
+
+function complementOf(digits: string): string {
+  return digits.replace(/\d/g, (digit) => String(9 - Number(digit)));
+}
