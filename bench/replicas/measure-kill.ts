@@ -18,8 +18,8 @@ export interface KillResult {
 interface Sight {
   readonly atMs: number;
   readonly state: string;
-  /** Requests in flight over the mean of all. */
-  readonly share: number;
+  /** Requests in flight over the mean of all; undefined while less than half of the sessions wait, as there is nothing to balance. */
+  readonly share: number | undefined;
 }
 
 const watchEveryMs = 20;
@@ -61,7 +61,9 @@ export const measureKill = async (
     stayedWhileOut: shareOf(stays.filter(({ atMs }) => atMs < startedAtMs + upAfterMs)),
     stayedOnceBack: shareOf(stays.filter(({ atMs }) => atMs >= startedAtMs + upAfterMs)),
     upAfterMs,
-    mostOnceBack: Math.max(...sights.filter(({ atMs }) => atMs >= startedAtMs).map(({ share }) => share)),
+    mostOnceBack: Math.max(
+      ...sights.flatMap(({ atMs, share }) => (share !== undefined && atMs >= startedAtMs ? [share] : [])),
+    ),
   };
   process.stdout.write(`kill -9    ${JSON.stringify(result)}\n`);
   return result;
@@ -102,10 +104,12 @@ const watchReplica = ({ chat, all }: Fleet, port: number) => {
       data: { name: string; replicas: { url: string; state: string; in_flight: number }[] }[];
     };
     const replicas = data.find(({ name }) => name === all)?.replicas ?? [];
-    const mean = replicas.reduce((sum, { in_flight }) => sum + in_flight, 0) / replicas.length;
+    const total = replicas.reduce((sum, { in_flight }) => sum + in_flight, 0);
     const one = replicas.find(({ url }) => url.includes(`:${port}/`));
-    if (one !== undefined && mean > 0)
-      sights.push({ atMs: Date.now(), state: one.state, share: one.in_flight / mean });
+    if (one === undefined) return;
+    const isBusy = total >= fewSessions / 2;
+    const share = isBusy ? (one.in_flight / total) * replicas.length : undefined;
+    sights.push({ atMs: Date.now(), state: one.state, share });
   };
   const watching = (async () => {
     while (!isOver) {
