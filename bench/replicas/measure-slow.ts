@@ -15,7 +15,7 @@ const times = 10;
 /** One replica is ten times as slow as the others: does it drag them down? */
 export const measureSlow = async (
   group: ProcessGroup,
-  { model, steps, slow: { rounds, durationMs } }: ReplicasPlan,
+  { model, slow: { rounds, durationMs } }: ReplicasPlan,
 ): Promise<SlowResult[]> => {
   const fleet = await startFleet(group, "slow", { replicas: fewReplicas, model, processes: "one for all" });
   const [slowPort = 0] = fleet.ports;
@@ -26,7 +26,8 @@ export const measureSlow = async (
       deployments: [deployment],
       prompts: fewPrompts,
       sessions: fewSessions,
-      steps,
+      // Otherwise sessions end and begin anew, all at the same time.
+      steps: Number.MAX_SAFE_INTEGER,
       durationMs,
     });
     const endMs = Math.max(...played.steps.map(({ endedAtMs }) => endedAtMs));
