@@ -11,6 +11,12 @@ import {
   quickProcessesPlan,
 } from "./evaluations/processes/measure-processes.ts";
 import { fullReplicasPlan, quickReplicasPlan, type ReplicasPlan } from "./replicas/plan-replicas.ts";
+import {
+  fullStatisticsPlan,
+  quickStatisticsPlan,
+  type StatisticsPlan,
+} from "./statistics/plan-statistics.ts";
+import { fullWorkersPlan, quickWorkersPlan, type WorkersPlan } from "./workers/measure-workers.ts";
 
 /** One row of the tables: a number of connections and the upstream's delay. */
 export interface Scenario {
@@ -31,9 +37,11 @@ export interface Plan {
   readonly settleMs: number;
   readonly evaluations: EvaluationsPlan;
   readonly processes: ProcessesPlan;
+  readonly workers: WorkersPlan;
   readonly dashboard: DashboardPlan;
   readonly replicas: ReplicasPlan;
   readonly cache: CachePlan;
+  readonly statistics: StatisticsPlan;
 }
 
 interface Durations {
@@ -62,9 +70,11 @@ export const fullPlan: Plan = {
   settleMs: 3000,
   evaluations: fullEvaluationsPlan,
   processes: fullProcessesPlan,
+  workers: fullWorkersPlan,
   dashboard: fullDashboardPlan,
   replicas: fullReplicasPlan,
   cache: fullCachePlan,
+  statistics: fullStatisticsPlan,
 };
 
 export const quickPlan: Plan = {
@@ -80,7 +90,9 @@ export const quickPlan: Plan = {
   settleMs: 1000,
   evaluations: quickEvaluationsPlan,
   processes: quickProcessesPlan,
+  workers: quickWorkersPlan,
   dashboard: quickDashboardPlan,
   replicas: quickReplicasPlan,
   cache: quickCachePlan,
+  statistics: quickStatisticsPlan,
 };

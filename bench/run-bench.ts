@@ -15,11 +15,13 @@ import { workDirectory } from "./paths.ts";
 import type { Plan } from "./plan.ts";
 import type { ProcessGroup } from "./processes.ts";
 import { type ReplicasResult, runReplicas } from "./replicas/run-replicas.ts";
+import { runStatistics, type StatisticsResult } from "./statistics/run-statistics.ts";
 import { chatRequest } from "./targets/chat-request.ts";
 import { type StartedName, startTarget } from "./targets/start-target.ts";
 import { startUpstream } from "./targets/start-upstream.ts";
 import type { TargetName } from "./targets/target.ts";
 import { verifyTarget } from "./targets/verify-target.ts";
+import { measureWorkers, type WorkersResult } from "./workers/measure-workers.ts";
 
 export type ByTarget<Value> = ReadonlyMap<StartedName, Value>;
 
@@ -35,9 +37,11 @@ export interface BenchResult {
   /** Undefined if not part of this run. */
   readonly evaluations: EvaluationsResult | undefined;
   readonly processes: ProcessesResult | undefined;
+  readonly workers: WorkersResult | undefined;
   readonly dashboard: DashboardResult | undefined;
   readonly replicas: ReplicasResult | undefined;
   readonly cache: readonly CacheSample[] | undefined;
+  readonly statistics: StatisticsResult | undefined;
 }
 
 export const runBench = async (
@@ -46,9 +50,11 @@ export const runBench = async (
     targets: names,
     evaluations: withEvaluations,
     processes: withProcesses,
+    workers: withWorkers,
     dashboard: withDashboard,
     replicas: withReplicas,
     cache: withCache,
+    statistics: withStatistics,
   }: Omit<BenchArguments, "quick">,
   plan: Plan,
 ): Promise<BenchResult> => {
@@ -93,9 +99,11 @@ export const runBench = async (
   const processes = withProcesses
     ? await measureProcesses(group, upstream.origin, plan.processes)
     : undefined;
+  const workers = withWorkers ? await measureWorkers(group, upstream, plan.workers) : undefined;
   const dashboard = withDashboard ? await runDashboard(group, upstream.origin, plan.dashboard) : undefined;
   const replicas = withReplicas ? await runReplicas(group, plan.replicas) : undefined;
   const cache = withCache ? await measureCache(group, upstream, plan.cache) : undefined;
+  const statistics = withStatistics ? runStatistics(plan.statistics) : undefined;
   return {
     machine,
     plan,
@@ -107,8 +115,10 @@ export const runBench = async (
     inFlight,
     evaluations,
     processes,
+    workers,
     dashboard,
     replicas,
     cache,
+    statistics,
   };
 };

@@ -8,6 +8,7 @@ import { judgeEvaluations } from "./judge-evaluations.ts";
 import { judgeProcesses } from "./judge-processes.ts";
 import { judgeReplicas } from "./judge-replicas.ts";
 import { judgeCache } from "./write-cache.ts";
+import { judgeWorkers } from "./write-workers.ts";
 
 const busy: Place = { connections: 32, delayMs: 0 };
 const alone: Place = { connections: 1, delayMs: 0 };
@@ -43,6 +44,7 @@ export const judgeGoals = ({
   plan,
   evaluations,
   processes,
+  workers,
   dashboard,
   replicas,
   cache,
@@ -100,6 +102,7 @@ export const judgeGoals = ({
     ...judgeEvaluations(evaluations, plan.evaluations),
     ...judgeProcesses(processes, plan.processes),
     ...judgeReplicas(replicas),
+    ...judgeWorkers(workers, plan.workers),
     ...judgeDashboard(dashboard, plan.dashboard),
     ...judgeCache(cache),
   ];

@@ -4,12 +4,13 @@ import { predictBody } from "../payload.ts";
 import { findReplicasProblems } from "../replicas/run-replicas.ts";
 import type { BenchResult } from "../run-bench.ts";
 import { judgeGoals } from "./judge-goals.ts";
-import { table } from "./markdown.ts";
+import { goalTable } from "./markdown.ts";
 import { writeCache } from "./write-cache.ts";
 import { writeDashboard } from "./write-dashboard.ts";
 import { writeEvaluations } from "./write-evaluations.ts";
 import { writeProcesses } from "./write-processes.ts";
 import { writeReplicas } from "./write-replicas.ts";
+import { writeStatistics } from "./write-statistics.ts";
 import {
   writeInFlightTable,
   writeLoadTable,
@@ -17,17 +18,9 @@ import {
   writeRatioTable,
   writeStartTable,
 } from "./write-tables.ts";
+import { writeWorkers } from "./write-workers.ts";
 
-const verdict = (met: boolean | undefined): string => {
-  if (met === undefined) return "not measured";
-  return met ? "met" : "**missed**";
-};
-
-export const writeGoalTable = (result: BenchResult): string =>
-  table(
-    ["goal", "measured", ""],
-    judgeGoals(result).map(({ text, measured, met }) => [text, measured, verdict(met)]),
-  );
+export const writeGoalTable = (result: BenchResult): string => goalTable(judgeGoals(result));
 
 const writeMachine = ({ machine }: BenchResult): string => {
   const versions = Object.entries(machine.versions).map(
@@ -44,6 +37,7 @@ const writeProblems = ({
   samples,
   evaluations,
   processes,
+  workers,
   dashboard,
   replicas,
   cache,
@@ -58,6 +52,9 @@ const writeProblems = ({
       problem === undefined ? [] : [`${count} processes, round ${round + 1}: ${problem}`],
     ),
     ...(replicas === undefined ? [] : findReplicasProblems(replicas)),
+    ...(workers?.samples ?? []).flatMap(({ round, workers: count, problem }) =>
+      problem === undefined ? [] : [`${count} workers, round ${round + 1}: ${problem}`],
+    ),
     ...(dashboard === undefined ? [] : findDashboardProblems(dashboard)),
     ...(cache ?? []).flatMap(({ kind, round, problem }) =>
       problem === undefined ? [] : [`cache, ${kind}, round ${round + 1}: ${problem}`],
@@ -121,4 +118,4 @@ ${writeInFlightTable(result)}
 Median of ${result.plan.startRuns} runs, from the spawn until \`GET /ready\` answers 200 (for the others, until the first response).
 
 ${writeStartTable(result)}
-${writeEvaluations(result)}${writeProcesses(result)}${writeReplicas(result)}${writeDashboard(result)}${writeCache(result)}`;
+${writeEvaluations(result)}${writeProcesses(result)}${writeWorkers(result)}${writeReplicas(result)}${writeDashboard(result)}${writeCache(result)}${writeStatistics(result.statistics, result.plan.statistics)}`;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { availableParallelism } from "node:os";
 import { ConfigError, describeConfig, type RawEnvironment, readConfig, unknownVariables } from "./config.ts";
 
 const oidc = {
@@ -23,6 +24,7 @@ describe("An empty environment", () => {
   test("has the documented defaults", () => {
     expect(readConfig({})).toStrictEqual({
       listen: { host: "127.0.0.1", port: 8080, publicUrl: undefined, maxBodyBytes: 16_777_216 },
+      workers: { count: 1, index: 0 },
       databaseUrl: "sqlite:data/presage.db",
       redisUrl: undefined,
       deployments: undefined,
@@ -35,7 +37,7 @@ describe("An empty environment", () => {
         accountRatePerMinute: 0,
         maxInFlight: 10_000,
       },
-      evaluation: { maxInFlight: 10_000 },
+      evaluation: { accountRatePerMinute: 0, maxInFlight: 10_000, maxInFlightEach: 10_000 },
       upstream: {
         urls: undefined,
         apiKey: undefined,
@@ -94,11 +96,14 @@ describe("Each variable", () => {
       PRESAGE_JUDGE_MODEL: "judge-model",
       PRESAGE_JUDGE_MAX_IN_FLIGHT: "3",
       PRESAGE_EVALUATIONS_MAX_IN_FLIGHT: "2",
+      PRESAGE_EVALUATE_ACCOUNT_IN_FLIGHT: "1",
+      PRESAGE_EVALUATE_RPM: "120",
       PRESAGE_RATE_LIMIT_USER_RPM: "900",
       PRESAGE_RATE_LIMIT_ACCOUNT_RPM: "0",
       PRESAGE_METRICS_TOKEN: "the-metrics-token",
       PRESAGE_LOG_LEVEL: "warn",
       PRESAGE_API_KEY: "client-key",
+      PRESAGE_WORKERS: "4",
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
       PRESAGE_OIDC_ALLOWED_DOMAINS: "Example.org, lab.example.org",
       PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
@@ -108,6 +113,7 @@ describe("Each variable", () => {
     });
     expect(config).toStrictEqual({
       listen: { host: "0.0.0.0", port: 0, publicUrl: "https://presage.example", maxBodyBytes: 1_000 },
+      workers: { count: 4, index: 0 },
       databaseUrl: "postgres://me:password@db/presage",
       redisUrl: "rediss://me:password@redis:6380/2",
       deployments: undefined,
@@ -128,7 +134,7 @@ describe("Each variable", () => {
         accountRatePerMinute: 0,
         maxInFlight: 1,
       },
-      evaluation: { maxInFlight: 2 },
+      evaluation: { accountRatePerMinute: 120, maxInFlight: 2, maxInFlightEach: 1 },
       identity: {
         bootstrapKey: "k".repeat(32),
         oidc: {
@@ -343,7 +349,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(40);
+    expect(shown).toHaveLength(43);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");
@@ -386,5 +392,39 @@ describe("What is shown of the configuration", () => {
     const lines = shownOf("postgres://me:secret@db/presage");
     expect(lines.filter((line) => /secret/.test(line))).toEqual([]);
     expect(lines.filter((line) => line.endsWith("=***"))).toHaveLength(5);
+  });
+});
+
+describe("PRESAGE_WORKERS", () => {
+  const postgres = { PRESAGE_DATABASE_URL: "postgres://db/presage" };
+
+  test("is the number of processors if it is auto", () => {
+    const { workers } = readConfig({ ...postgres, PRESAGE_WORKERS: "auto" });
+    expect(workers).toEqual({ count: availableParallelism(), index: 0 });
+  });
+
+  test("must be 1 with SQLite", () => {
+    expect(linesOf({ PRESAGE_WORKERS: "2" })).toEqual([
+      "PRESAGE_WORKERS: 2 processes need PostgreSQL; set PRESAGE_DATABASE_URL to postgres://…, or PRESAGE_WORKERS to 1",
+    ]);
+    expect(linesOf({ PRESAGE_WORKERS: "1" })).toEqual([]);
+  });
+
+  test("must be 1 on systems that do not balance the connections of a shared port", () => {
+    const { platform } = process;
+    Object.defineProperty(process, "platform", { value: "darwin" });
+    try {
+      const lines = linesOf({ ...postgres, PRESAGE_WORKERS: "2" });
+      expect(lines).toEqual(["PRESAGE_WORKERS: 2 processes need Linux; set it to 1"]);
+    } finally {
+      Object.defineProperty(process, "platform", { value: platform });
+    }
+  });
+
+  test("is a whole number above 0, or auto", () => {
+    for (const wrong of ["0", "-1", "1.5", "257", "many"])
+      expect(linesOf({ ...postgres, PRESAGE_WORKERS: wrong })).toEqual([
+        `PRESAGE_WORKERS: got "${wrong}"; expected a whole number from 1 to 256, or auto`,
+      ]);
   });
 });

@@ -18,6 +18,8 @@ const defaultJudgeCalls = 256;
 
 export type Config = Readonly<{
   listen: Readonly<{ host: string; port: number; publicUrl: string | undefined; maxBodyBytes: number }>;
+  /** The number of processes that share the port, and which of them this is, from 0. */
+  workers: Workers;
   databaseUrl: string;
   /** Absent: processes share nothing but the database. */
   redisUrl: string | undefined;
@@ -49,7 +51,7 @@ export type Config = Readonly<{
     accountRatePerMinute: number;
     maxInFlight: number;
   }>;
-  evaluation: Readonly<{ maxInFlight: number }>;
+  evaluation: Readonly<{ accountRatePerMinute: number; maxInFlight: number; maxInFlightEach: number }>;
   identity: Readonly<{
     bootstrapKey: string | undefined;
     /** Absent: local mode. */
@@ -69,6 +71,8 @@ export type Config = Readonly<{
   /** The API key for calls of the command line to another server. */
   clientApiKey: string | undefined;
 }>;
+
+export type Workers = Readonly<{ count: number; index: number }>;
 
 export type OidcConfig = Readonly<{
   issuer: string;
@@ -100,6 +104,7 @@ export function readConfig(raw: RawEnvironment): Config {
       publicUrl: values.PRESAGE_PUBLIC_URL,
       maxBodyBytes: values.PRESAGE_MAX_BODY_BYTES,
     }),
+    workers: Object.freeze({ count: values.PRESAGE_WORKERS, index: 0 }),
     databaseUrl: values.PRESAGE_DATABASE_URL,
     redisUrl: values.PRESAGE_REDIS_URL,
     memoryBudgetBytes: values.PRESAGE_MEMORY_BUDGET_BYTES,
@@ -129,7 +134,11 @@ export function readConfig(raw: RawEnvironment): Config {
         values.PRESAGE_RATE_LIMIT_ACCOUNT_RPM ?? keysPerAccount * values.PRESAGE_RATE_LIMIT_RPM,
       maxInFlight: values.PRESAGE_MAX_IN_FLIGHT,
     }),
-    evaluation: Object.freeze({ maxInFlight: values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT }),
+    evaluation: Object.freeze({
+      accountRatePerMinute: values.PRESAGE_EVALUATE_RPM,
+      maxInFlight: values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT,
+      maxInFlightEach: values.PRESAGE_EVALUATE_ACCOUNT_IN_FLIGHT ?? values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT,
+    }),
     identity: Object.freeze({
       bootstrapKey: values.PRESAGE_BOOTSTRAP_KEY,
       oidc: oidcOf(values),
@@ -182,12 +191,23 @@ function readEnvironment(raw: RawEnvironment): Environment {
   const lines = [
     // A list has an issue for each item.
     ...new Set((parsed.error?.issues ?? []).map((issue) => issueLine(issue, set))),
+    ...missingForWorkers(parsed.data),
     ...contradictionsOfDeployments(set),
     ...missingForSignIn(set),
     ...missingRestriction(set),
   ];
   if (!parsed.success || lines.length > 0) throw new ConfigError(lines);
   return parsed.data;
+}
+
+/** Several processes share a database only if it is a server, and a port only where the system balances connections. */
+function missingForWorkers(values: Environment | undefined): string[] {
+  if (values === undefined || values.PRESAGE_WORKERS === 1) return [];
+  const needs = `PRESAGE_WORKERS: ${values.PRESAGE_WORKERS} processes need`;
+  if (process.platform !== "linux") return [`${needs} Linux; set it to 1`];
+  if (values.PRESAGE_DATABASE_URL.startsWith("sqlite:"))
+    return [`${needs} PostgreSQL; set PRESAGE_DATABASE_URL to postgres://…, or PRESAGE_WORKERS to 1`];
+  return [];
 }
 
 /** The file has all of this for each deployment. */

@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { z } from "zod";
 
 declare module "zod" {
@@ -54,6 +55,7 @@ const domains = z
 export const cachePolicies = ["off", "deterministic", "seeded"] as const;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
+const maxWorkers = 256;
 const dayMs = 86_400_000;
 const yearHours = 8_760;
 const yearMinutes = 525_600;
@@ -71,6 +73,14 @@ export const environment = z.object({
     description: "port to listen on; 0 picks a free one and logs it",
     expected: "a whole number from 0 to 65535",
   }),
+  PRESAGE_WORKERS: z
+    .union([z.literal("auto").transform(() => availableParallelism()), wholeNumber(1, maxWorkers)])
+    .default(1)
+    .meta({
+      description:
+        "number of processes that share the port, or auto for one per processor; more than 1 needs PostgreSQL and Linux",
+      expected: `a whole number from 1 to ${maxWorkers}, or auto`,
+    }),
   PRESAGE_DATABASE_URL: z
     .string()
     .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/)
@@ -163,6 +173,15 @@ export const environment = z.object({
   PRESAGE_EVALUATIONS_MAX_IN_FLIGHT: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(10_000).meta({
     description: "maximum concurrent evaluation requests; beyond it, 503",
     expected: "a whole number above 0",
+  }),
+  PRESAGE_EVALUATE_ACCOUNT_IN_FLIGHT: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional().meta({
+    description:
+      "maximum concurrent evaluation requests of an account; beyond it, 429; if not set, PRESAGE_EVALUATIONS_MAX_IN_FLIGHT",
+    expected: "a whole number above 0",
+  }),
+  PRESAGE_EVALUATE_RPM: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0).meta({
+    description: "evaluation requests per minute for all users of an account together; 0 for no limit",
+    expected: "a whole number, 0 for no limit",
   }),
   PRESAGE_MAX_BODY_BYTES: wholeNumber(1, gibibyte)
     .default(16_777_216)

@@ -9,6 +9,7 @@ dashboardTest("A key is created, used, and rejected once it is revoked", async (
   await page.getByRole("button", { name: "Create key" }).click();
   const form = page.getByRole("dialog", { name: "Create key" });
   await form.getByRole("textbox", { name: "Name" }).fill("training cluster");
+  await form.getByRole("textbox", { name: "Requests per minute" }).fill("600");
   await form.getByRole("button", { name: "Create key" }).click();
 
   const shown = page.getByRole("alertdialog", { name: "New key “training cluster”" });
@@ -37,6 +38,18 @@ dashboardTest("A key is created, used, and rejected once it is revoked", async (
     interaction: { state: "You are in the hall.", action: "look around" },
   });
   expect(response.content).not.toBe("");
+
+  await row.getByText("600 a minute").waitFor();
+  await row.getByRole("button", { name: "Change the limits of training cluster" }).click();
+  const limits = page.getByRole("dialog", { name: "Limits of this key" });
+  const atOnce = limits.getByRole("textbox", { name: "Requests at once" });
+  await atOnce.fill("none");
+  await limits.getByRole("button", { name: "Save" }).click();
+  await limits.getByRole("alert").getByText("A whole number").waitFor();
+  await atOnce.fill("64");
+  await limits.getByRole("button", { name: "Save" }).click();
+  await limits.waitFor({ state: "hidden" });
+  await row.getByText("600 a minute, 64 at once").waitFor();
 
   await row.getByRole("button", { name: "Revoke training cluster" }).click();
   const question = page.getByRole("alertdialog", { name: "Revoke this key?" });

@@ -15,6 +15,7 @@ import {
 import { replicaAddress } from "../upstream/replicas/replica-address.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
+import { shareOf } from "../workers/share-limits.ts";
 
 export interface ComposedDeployments {
   deployments: Deployments;
@@ -100,7 +101,16 @@ async function readSettings(config: Config): Promise<DeploymentSettings> {
       const reason = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
       throw new ConfigError([`PRESAGE_DEPLOYMENTS: the file cannot be read (${reason}): ${path}`]);
     });
-  return parseDeployments(path, text, { raw: environment, timeoutMs: upstream.timeoutMs });
+  const settings = parseDeployments(path, text, { raw: environment, timeoutMs: upstream.timeoutMs });
+  return { ...settings, deployments: settings.deployments.map((each) => shareOfReplicas(each, config)) };
+}
+
+/** The workers of a server share what a replica may have in flight. */
+function shareOfReplicas(
+  { maxInFlightPerReplica: limit, ...settings }: NamedDeploymentSettings,
+  { workers }: Config,
+): NamedDeploymentSettings {
+  return { ...settings, maxInFlightPerReplica: limit === undefined ? undefined : shareOf(limit, workers) };
 }
 
 /** One deployment that no file describes. */

@@ -20,12 +20,19 @@ export interface RequestRecord {
   category: string | undefined;
 }
 
+/** What a line names beside the request; a worker only if there are several. */
+export interface RequestNames {
+  keyName?: string | undefined;
+  worker?: number | undefined;
+}
+
 /** A request in one line for people: `19:17:03 POST /v1/predict 200 42 ms 17→5 tokens "training"`, with its key's name at the end. */
-export function requestLine(record: RequestRecord, keyName: string | undefined, at: Date): string {
+export function requestLine(record: RequestRecord, { keyName, worker }: RequestNames, at: Date): string {
   const { method, route, status, category, totalMs, promptTokens, completionTokens } = record;
   const hasTokens = promptTokens !== undefined || completionTokens !== undefined;
   const parts = [
     at.toTimeString().slice(0, "HH:MM:SS".length),
+    worker === undefined ? undefined : `worker ${worker}`,
     method,
     route,
     status,

@@ -92,6 +92,7 @@ onEachDatabase((database) => {
     ["PATCH", `/v1/evaluator-criteria/${own.profile}/archive`],
     ["GET", `/v1/evaluator-criteria/${own.profile}/agreement`],
     ["POST", `/v1/evaluator-criteria/${own.profile}/revision`, { config: { substrings: ["x"] } }],
+    ["PATCH", `/v1/api-keys/${own.apiKey}`, { rate_limit_rpm: 1 }],
     ["DELETE", `/v1/api-keys/${own.apiKey}`],
     ["DELETE", `/v1/sessions/${own.session}`],
   ];

@@ -1,8 +1,8 @@
 import type { ErrorCategory, UsageFailure, UsageOperation } from "@presage/contract";
-import type { Caller } from "../../identity/caller.ts";
+import { type Caller, limitHolders } from "../../identity/caller.ts";
+import type { Admission, RateStatus } from "../../limits/admission.ts";
 import type { Holder } from "../../limits/byte-budget.ts";
 import type { RequestSpan } from "../../observability/tracing.ts";
-import type { RateStatus } from "../../prediction/admission.ts";
 import type { Services } from "../services.ts";
 import { clientDisconnectedStatus } from "./errors.ts";
 
@@ -31,7 +31,7 @@ export interface Exchange extends Holder {
   isOfDashboard: boolean;
   /** The account and operation to count it under. */
   countsFor: { accountId: string; operation: UsageOperation } | undefined;
-  /** What is left of the key's rate limit, if it has one. */
+  /** What is left of the key's rate limit or, if it has none, of its user's or account's. */
   rate: RateStatus | undefined;
   upstreamMs: number | undefined;
   promptTokens: number | undefined;
@@ -85,6 +85,16 @@ export function countUsage(
   operation: UsageOperation,
 ): void {
   exchange.countsFor = { accountId: caller.accountId, operation };
+}
+
+/** Admits a request within the limits or throws; it counts as in flight until its response is ready. */
+export async function admit(
+  admission: Admission,
+  { exchange, caller }: { exchange: Exchange; caller: Caller },
+): Promise<void> {
+  const holders = limitHolders(caller);
+  exchange.rate = await admission.admit(holders);
+  exchange.atEnd = () => admission.leave(holders);
 }
 
 /** Records the metrics, usage, trace and the one log line of a request. They contain no prompt, key or header. */

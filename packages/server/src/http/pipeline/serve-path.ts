@@ -1,7 +1,7 @@
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import type { Proof } from "../../identity/caller.ts";
 import { SignInError } from "../../identity/openid/sign-in-error.ts";
-import { RateLimitError } from "../../prediction/admission.ts";
+import { RateLimitError } from "../../limits/admission.ts";
 import { isStoreUnavailable } from "../../storage/store-error.ts";
 import { errorPage } from "../pages/error-page.ts";
 import { deprecationHeader } from "../request/old-names.ts";

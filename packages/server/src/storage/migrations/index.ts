@@ -12,6 +12,7 @@ import { idempotentRequests } from "./010-idempotent-requests.ts";
 import { resultClusters } from "./011-result-clusters.ts";
 import { projects } from "./012-projects.ts";
 import { cachedTokens } from "./013-cached-tokens.ts";
+import { apiKeyLimits } from "./014-api-key-limits.ts";
 
 /** Migrations by name, in the order in which they run. Names of released migrations never change. */
 export const migrations: Record<string, Migration> = {
@@ -28,4 +29,5 @@ export const migrations: Record<string, Migration> = {
   "011-result-clusters": resultClusters,
   "012-projects": projects,
   "013-cached-tokens": cachedTokens,
+  "014-api-key-limits": apiKeyLimits,
 };

@@ -8,6 +8,8 @@ import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/field-issue
 import { Select, TextInput } from "../../ui/form/inputs.tsx";
 import { TextField } from "../../ui/form/text-field.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { LimitFields } from "./limit-fields.tsx";
+import { limitsForm } from "./read-limits.ts";
 import { type Expiry, expiries, type NewKeyForm, type NewKeyIssues, readNewKey } from "./read-new-key.ts";
 
 interface CreateKeyDialogProps {
@@ -23,7 +25,7 @@ const expiryLabels: Record<Expiry, string> = {
   date: "On a date",
 };
 
-const emptyForm: NewKeyForm = { name: "", expiry: "90", date: "" };
+const emptyForm: NewKeyForm = { name: "", expiry: "90", date: "", ...limitsForm({}) };
 
 export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogProps) {
   const [form, setForm] = useState(emptyForm);
@@ -111,6 +113,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
             )}
           </Field>
         )}
+        <LimitFields form={form} issues={issues} onChange={change} />
         {error !== null && known.name === undefined && known.expires_at === undefined && (
           <ErrorNotice error={error} />
         )}

@@ -22,7 +22,7 @@ import {
 
 /** Examples of errors that the upstream caused. */
 const rateLimit = errorResponse(
-  "The rate limit of the upstream, the key, its user or its account was reached (rate_limit)",
+  "The rate limit of the upstream, the key, its user or its account was reached, or the key has too many requests in progress (rate_limit)",
   "The upstream limits the rate of requests.",
   {
     upstream_status: 429,

@@ -1,6 +1,6 @@
 import { ChatCompletionRequest, WorldModelRequest } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
-import { type Caller, rateHolder } from "../../../identity/caller.ts";
+import type { Caller } from "../../../identity/caller.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
 import { completeChat } from "../../../prediction/complete-chat.ts";
 import { type Complete, predict } from "../../../prediction/predict.ts";
@@ -8,7 +8,7 @@ import type { Deployment, Deployments } from "../../../upstream/deployments/crea
 import { readTokenCounts } from "../../../upstream/read-completion.ts";
 import { traceCompletion } from "../../../upstream/trace-completion.ts";
 import type { CompletionOptions, Sharing, Upstream, UpstreamCompletion } from "../../../upstream/upstream.ts";
-import { countUsage, deploymentHeader, type Exchange } from "../../pipeline/exchange.ts";
+import { admit, countUsage, deploymentHeader, type Exchange } from "../../pipeline/exchange.ts";
 import { reserveResponse, reserveSentBody } from "../../pipeline/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { missing, valueError } from "../../request/pydantic-issues.ts";
@@ -19,12 +19,6 @@ import { readMaxAge } from "./read-max-age.ts";
 
 export function predictionRoutes({ deployments, admission, settings }: Services): Route[] {
   const { debugFields, maxBodyBytes } = settings;
-
-  /** Admits a prediction within the limits; it counts as in flight until its response is ready. */
-  function admit({ exchange, caller }: CallWithCaller): void {
-    exchange.rate = admission.admit({ ...caller, keyOrUserId: rateHolder(caller) });
-    exchange.atEnd = () => admission.leave(caller.accountId);
-  }
 
   function completeBy(
     named: Deployment | undefined,
@@ -47,7 +41,7 @@ export function predictionRoutes({ deployments, admission, settings }: Services)
     withCaller("POST", "/v1/predict", async (call) => {
       const { request, exchange } = call;
       countUsage(call, "predict");
-      admit(call);
+      await admit(admission, call);
       const body = await readExactBody(call, WorldModelRequest, maxBodyBytes);
       refuseStreaming(body.params?.stream);
       const named = findNamedDeployment(deployments, request.headers);
@@ -64,7 +58,7 @@ export function predictionRoutes({ deployments, admission, settings }: Services)
     withCaller("POST", "/v1/chat/completions", async (call) => {
       const { request, exchange } = call;
       countUsage(call, "chat");
-      admit(call);
+      await admit(admission, call);
       const body = await readExactBody(call, ChatCompletionRequest, maxBodyBytes);
       refuseStreaming(body.stream);
       refuseStreaming(body.params?.stream);
