@@ -9,7 +9,8 @@ const ReplicaStatus = z.object({
   }),
   in_flight: z.int().meta({ description: "Requests that it has not answered yet." }),
   limit: z.int().nullable().meta({
-    description: "How many requests it may have at once; a 429 halves it where there are other replicas. Null if there is no limit.",
+    description:
+      "How many requests it may have at once; a 429 halves it where there are other replicas. Null if there is no limit.",
   }),
   ejections: z.int().meta({ description: "How often it was ejected since the process started." }),
   last_failure: z
