@@ -22,13 +22,14 @@ dashboardTest("The first Tab skips the navigation, the next ones go through it",
   await page.keyboard.press("Tab");
   expect(await focused(page)).toBe("Skip to content");
   const seen: string[] = [];
-  for (let count = 0; count < 7; count++) {
+  for (let count = 0; count < 8; count++) {
     await page.keyboard.press("Tab");
     seen.push(await focused(page));
   }
   expect(seen).toEqual([
     "Overview",
     "Playground",
+    "Deployments",
     "Evaluations",
     "Evaluators",
     "Error taxonomies",

@@ -19,9 +19,9 @@ const tags = smallRecord(storableText(), storableText(), {
   .nullish()
   .meta({ description: "Only results with all of these tags." });
 
-/** Fields that the search and the export share. */
 /** What the database can hold. */
 const maxRevision = 2_147_483_647;
+/** Descriptions of fields that the search and the export share. */
 const described = {
   pass: { description: "Only results with this verdict." },
   revision: {

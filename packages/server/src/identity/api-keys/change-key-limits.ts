@@ -5,9 +5,9 @@ import type { IdentityServices } from "../identity-services.ts";
 import { lockUsers } from "../users/users-store.ts";
 import { type ApiKey, type ChangedLimits, updateLimits } from "./api-keys-store.ts";
 
-/** Changes the limits of one of the caller's keys. They apply at once in this process, within 5 s in others. */
+/** Changes the limits of one of the caller's keys. They apply at once in all workers of this server, within 5 s in others. */
 export async function changeKeyLimits(
-  services: Pick<IdentityServices, "store" | "sessionRules" | "keyVerifier">,
+  services: Pick<IdentityServices, "store" | "sessionRules" | "keyVerifier" | "forgetKeyElsewhere">,
   changer: AccessChanger,
   keyId: string,
   limits: ChangedLimits,
@@ -17,6 +17,7 @@ export async function changeKeyLimits(
     setLimits(transaction, userId, keyId, limits),
   );
   services.keyVerifier.forget(digest);
+  await services.forgetKeyElsewhere(digest);
   return apiKey;
 }
 

@@ -256,9 +256,9 @@ describe("a thread that dies", () => {
 
 describe("a statement that exceeds the timeout", () => {
   test("fails as unavailable, and the next one succeeds meanwhile", async () => {
-    const impatient = open(path, 600);
+    const impatient = open(path, 1_000);
     await bodies(impatient);
-    const longer = severalSlow(5);
+    const longer = severalSlow(8);
     const overdue = failureOf(longer.execute(impatient));
     const next = bodies(impatient);
     expect(isStoreUnavailable(await overdue)).toBe(true);
@@ -268,9 +268,9 @@ describe("a statement that exceeds the timeout", () => {
   });
 
   test("does not delay the timeout of the next one", async () => {
-    const impatient = open(path, 600);
+    const impatient = open(path, 1_000);
     await bodies(impatient);
-    const longer = severalSlow(8);
+    const longer = severalSlow(10);
     for (const before of [0, 1]) {
       expect(isStoreUnavailable(await failureOf(longer.execute(impatient)))).toBe(true);
       // The first thread is still running.
@@ -279,9 +279,9 @@ describe("a statement that exceeds the timeout", () => {
   });
 
   test("and another one prevent a third thread while both are running", async () => {
-    const impatient = open(path, 600);
+    const impatient = open(path, 1_000);
     await bodies(impatient);
-    const slow = sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 8000000) select max(i) from n`;
+    const slow = sql`with recursive n (i) as (select 1 union all select i + 1 from n where i < 15000000) select max(i) from n`;
     const isRunning = ({ threadId }: Worker) => threadId !== -1;
     for (let statement = 0; statement < 3; statement += 1) {
       // The last one may succeed, on the thread that starts after the first has ended.
