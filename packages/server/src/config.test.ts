@@ -34,6 +34,7 @@ describe("An empty environment", () => {
         maxInFlight: 10_000,
       },
       evaluation: { maxInFlight: 10_000 },
+      datasets: { maxBytes: 17_179_869_184, quotaBytes: 68_719_476_736 },
       upstream: {
         urls: undefined,
         apiKey: undefined,
@@ -79,6 +80,8 @@ describe("Each variable", () => {
       PRESAGE_RATE_LIMIT_RPM: "600",
       PRESAGE_MAX_IN_FLIGHT: "1",
       PRESAGE_MAX_BODY_BYTES: "1000",
+      PRESAGE_MAX_DATASET_BYTES: "3000000",
+      PRESAGE_DATASET_QUOTA_BYTES: "4000000",
       PRESAGE_MEMORY_BUDGET_BYTES: "1048576",
       PRESAGE_BOOTSTRAP_KEY: "k".repeat(32),
       PRESAGE_PUBLIC_URL: "https://presage.example",
@@ -120,6 +123,7 @@ describe("Each variable", () => {
         maxInFlight: 1,
       },
       evaluation: { maxInFlight: 2 },
+      datasets: { maxBytes: 3_000_000, quotaBytes: 4_000_000 },
       identity: {
         bootstrapKey: "k".repeat(32),
         oidc: {

@@ -40,6 +40,7 @@ export type Config = Readonly<{
     maxInFlight: number;
   }>;
   evaluation: Readonly<{ maxInFlight: number }>;
+  datasets: Readonly<{ maxBytes: number; quotaBytes: number }>;
   identity: Readonly<{
     bootstrapKey: string | undefined;
     /** Absent: local mode. */
@@ -113,6 +114,10 @@ export function readConfig(raw: RawEnvironment): Config {
       maxInFlight: values.PRESAGE_MAX_IN_FLIGHT,
     }),
     evaluation: Object.freeze({ maxInFlight: values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT }),
+    datasets: Object.freeze({
+      maxBytes: values.PRESAGE_MAX_DATASET_BYTES,
+      quotaBytes: values.PRESAGE_DATASET_QUOTA_BYTES,
+    }),
     identity: Object.freeze({
       bootstrapKey: values.PRESAGE_BOOTSTRAP_KEY,
       oidc: oidcOf(values),

@@ -51,6 +51,7 @@ const yearHours = 8_760;
 const yearMinutes = 525_600;
 const mebibyte = 1_048_576;
 const gibibyte = 1_073_741_824;
+const tebibyte = 1024 * gibibyte;
 const expectedUrl = "an http or https URL without user name and password";
 
 /** Every environment variable that Presage reads; the source of `--help`, `presage config` and validation. */
@@ -132,6 +133,19 @@ export const environment = z.object({
     .meta({
       description: "maximum request body size in bytes; beyond it, 413",
       expected: `a whole number of bytes from 1 to ${gibibyte}`,
+    }),
+  PRESAGE_MAX_DATASET_BYTES: wholeNumber(1, tebibyte)
+    .default(16 * gibibyte)
+    .meta({
+      description: "maximum size in bytes of one upload to a dataset, decompressed; beyond it, 413",
+      expected: `a whole number of bytes from 1 to ${tebibyte}`,
+    }),
+  PRESAGE_DATASET_QUOTA_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER)
+    .default(64 * gibibyte)
+    .meta({
+      description:
+        "maximum size in bytes of all datasets of an account, as they are exported; beyond it, 413",
+      expected: "a whole number of bytes above 0",
     }),
   PRESAGE_MEMORY_BUDGET_BYTES: wholeNumber(mebibyte, Number.MAX_SAFE_INTEGER)
     .optional()

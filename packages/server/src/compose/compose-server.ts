@@ -27,6 +27,7 @@ import type { CountUnreachable } from "../upstream/watch-outages.ts";
 import { collectUsage } from "../usage/collect-usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
 import { composeStore, type OpenedStore } from "./compose-command-line.ts";
+import { composeDatasets } from "./compose-datasets.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
@@ -95,6 +96,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
     memory,
     countUnreachable,
   });
+  const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
   metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
   metrics.watch({
     presage_predictions_in_flight: admission.inFlight,
@@ -140,6 +142,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
       store,
       requestsInFlight,
       builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
+      datasets,
       ...evaluation,
     },
     sessionCookie,
@@ -165,6 +168,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
         .stop()
         .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
       await stopSandbox();
+      await disposeDatasets();
       await disposeEvaluation();
       await store.destroy();
     },

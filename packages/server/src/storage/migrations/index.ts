@@ -11,6 +11,7 @@ import { resultNumbers } from "./009-result-numbers.ts";
 import { idempotentRequests } from "./010-idempotent-requests.ts";
 import { resultClusters } from "./011-result-clusters.ts";
 import { projects } from "./012-projects.ts";
+import { datasets } from "./016-datasets.ts";
 
 /** Migrations by name, in the order in which they run. Names of released migrations never change. */
 export const migrations: Record<string, Migration> = {
@@ -26,4 +27,5 @@ export const migrations: Record<string, Migration> = {
   "010-idempotent-requests": idempotentRequests,
   "011-result-clusters": resultClusters,
   "012-projects": projects,
+  "016-datasets": datasets,
 };
