@@ -1,9 +1,9 @@
 import type { Config } from "../config.ts";
 import type { DatasetServices } from "../evaluation/datasets/dataset-services.ts";
 import { startSweeper } from "../evaluation/datasets/sweeper.ts";
-import { uploadRevision } from "../evaluation/datasets/upload/upload-revision.ts";
+import { uploadInPlace, uploadInThreads } from "../evaluation/datasets/upload/run-upload.ts";
 import type { Log } from "../observability/logger.ts";
-import type { OpenedDatabase } from "../storage/open-database.ts";
+import { isInMemory, type OpenedDatabase } from "../storage/open-database.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
 
 /** What datasets need. Sweeps what earlier processes left behind. */
@@ -16,10 +16,17 @@ export function composeDatasets(
     if (isStoreUnavailable(error)) log.storeFailed(error);
     else log.logger.warn({ err: error }, "could not delete the rows of deleted datasets; will retry");
   });
+  // An in-memory database belongs to its one connection.
+  const uploads = isInMemory(config.databaseUrl)
+    ? uploadInPlace(database)
+    : uploadInThreads(config.databaseUrl);
   return {
     ...config.datasets,
-    runUpload: (upload, body) => uploadRevision(database, upload, body),
+    runUpload: uploads.run,
     sweeper,
-    dispose: sweeper.stop,
+    async dispose() {
+      await uploads.stop();
+      await sweeper.stop();
+    },
   };
 }

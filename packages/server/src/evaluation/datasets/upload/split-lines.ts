@@ -8,7 +8,7 @@ export interface RawLine {
   bytes: Uint8Array;
 }
 
-/** The lines of a body, several at a time, as they arrive. Only a line that is not complete is kept. */
+/** The lines of a body, several at a time, as they arrive, without empty ones, which count. Only a line that is not complete is kept. */
 export async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
   maxLineBytes: number,
@@ -37,7 +37,8 @@ export async function* splitLines(
         throw new UploadError({ line: number + 1, path: [], reason });
       }
       if (end < 0) break;
-      lines.push(take(chunk.subarray(from, end)));
+      if (begunBytes + length > 0) lines.push(take(chunk.subarray(from, end)));
+      else number += 1;
       from = end + 1;
     }
     if (from < chunk.length) {

@@ -20,9 +20,12 @@ import { createRevisionFiller } from "./revision-filler.ts";
 import { splitLines } from "./split-lines.ts";
 import { UploadError } from "./upload-error.ts";
 
-export const maxLineBytes = 16 * 1024 * 1024;
+const maxLineBytes = 16 * 1024 * 1024;
 /** Often enough that no upload in progress is taken for abandoned. */
 const touchEveryMs = 60_000;
+
+/** Hashing many short texts takes longer than joining them first. */
+const hashedCharacters = 64 * 1024;
 
 export interface Upload {
   accountId: string;
@@ -79,11 +82,17 @@ async function fill(
   body: AsyncIterable<Uint8Array>,
 ): Promise<string> {
   const hash = createHash("sha256");
+  let unhashed = "";
   const filler = createRevisionFiller(database, {
     accountId,
     revisionId,
     quotaBytes,
-    onText: (text) => hash.update(text),
+    onText(text) {
+      unhashed += text;
+      if (unhashed.length < hashedCharacters) return;
+      hash.update(unhashed);
+      unhashed = "";
+    },
   });
   const readSamples = createSampleReader(format);
   const canonicalise = createCanonicaliser();
@@ -100,7 +109,7 @@ async function fill(
   if (filler.samples() === 0) {
     throw new UploadError({ line: undefined, path: [], reason: "The body has no samples" });
   }
-  return hash.digest("hex");
+  return hash.update(unhashed).digest("hex");
 }
 
 async function* within(

@@ -24,8 +24,10 @@ export async function receiveRevision(
     maxBytes,
     quotaBytes,
   };
+  // Until it is its turn.
+  keepOpen(call);
   try {
-    return await datasets.runUpload(upload, chunksOf(call));
+    return await datasets.runUpload(upload, chunksOf(call), call.request.signal);
   } catch (error) {
     if (!(error instanceof UploadError)) throw error;
     const { line, path, reason } = error.fault;
