@@ -178,13 +178,13 @@ onEachDatabase((database) => {
   });
 
   test("datasets are listed newest first, and a name is given once", async () => {
-    const ids = [await create(), await create(), await create()];
+    const [oldest, middle, newest] = [await create(), await create(), await create()];
     const list = async (query: string) => await (await presage.call("GET", `/v1/datasets${query}`)).json();
     const page = DatasetListResponse.parse(await list("?limit=2"));
-    expect(page.data.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
+    expect(page.data.map(({ id }) => id)).toEqual([newest, middle]);
     const rest = DatasetListResponse.parse(await list(`?limit=1&after=${page.next}`));
-    expect(rest.data.map(({ id }) => id)).toEqual([ids[0]]);
-    const { name } = Dataset.parse((await read(ids[0] ?? "")).body);
+    expect(rest.data.map(({ id }) => id)).toEqual([oldest]);
+    const { name } = Dataset.parse((await read(oldest)).body);
     const taken = await presage.call("POST", "/v1/datasets", { name });
     expect([taken.status, await taken.text()]).toEqual([409, expect.stringContaining(name)]);
   });

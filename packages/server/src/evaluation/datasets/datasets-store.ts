@@ -31,19 +31,6 @@ export async function selectDataset(
     .executeTakeFirst();
 }
 
-export async function selectDatasetByName(
-  database: Database,
-  accountId: string,
-  name: string,
-): Promise<StoredDataset | undefined> {
-  return await database
-    .selectFrom("datasets")
-    .select(columns)
-    .where("account_id", "=", accountId)
-    .where("name", "=", name)
-    .executeTakeFirst();
-}
-
 /** An account's datasets, newest first. */
 export async function selectDatasets(
   reader: Database,

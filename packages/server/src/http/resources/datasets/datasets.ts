@@ -1,10 +1,8 @@
 import {
-  type Dataset,
   DatasetCreateRequest,
   DatasetListQuery,
   type DatasetListResponse,
   DatasetPath,
-  type DatasetRevision,
   DatasetRevisionListQuery,
   type DatasetRevisionListResponse,
   DatasetUploadQuery,
@@ -12,16 +10,15 @@ import {
 } from "@presage/contract";
 import { createDataset } from "../../../evaluation/datasets/create-dataset.ts";
 import { deleteDataset } from "../../../evaluation/datasets/delete-dataset.ts";
-import { type DatasetWithRevision, findDataset } from "../../../evaluation/datasets/find-dataset.ts";
+import { findDataset } from "../../../evaluation/datasets/find-dataset.ts";
 import { listDatasets, listRevisions } from "../../../evaluation/datasets/list-datasets.ts";
-import type { Revision } from "../../../evaluation/datasets/revisions-store.ts";
-import { toIsoInstant } from "../../../storage/micros.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
 import { readBody, readOnce, readPath, readQuery } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import { refuseUnknownFields } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
+import { toDataset, toDatasetRevision } from "./dataset-response.ts";
 import { receiveRevision } from "./receive-revision.ts";
 import { sampleRoutes } from "./samples.ts";
 
@@ -81,27 +78,4 @@ export function datasetRoutes(services: Services): Route[] {
     }),
     ...sampleRoutes(services, path),
   ];
-}
-
-function toDataset({ dataset, latest }: DatasetWithRevision): Dataset {
-  return {
-    id: dataset.id,
-    name: dataset.name,
-    description: dataset.description,
-    tags: dataset.tags === null ? null : (JSON.parse(dataset.tags) as Dataset["tags"]),
-    latest_revision: latest === undefined ? null : toDatasetRevision(latest),
-    created_by: dataset.created_by,
-    created_at: toIsoInstant(dataset.created_at),
-  };
-}
-
-function toDatasetRevision({
-  number,
-  digest,
-  samples,
-  trajectories,
-  bytes,
-  createdAt,
-}: Revision): DatasetRevision {
-  return { revision: number, digest, samples, trajectories, bytes, created_at: toIsoInstant(createdAt) };
 }
