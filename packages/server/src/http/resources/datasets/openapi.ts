@@ -9,7 +9,7 @@ import {
   DatasetRevisionListQuery,
   DatasetRevisionListResponse,
   DatasetRevisionQuery,
-  type DatasetSample,
+  DatasetSample,
   DatasetSampleListQuery,
   DatasetSampleListResponse,
   DatasetTrajectory,
@@ -198,10 +198,7 @@ export const datasetPaths: ZodOpenApiPathsObject = {
         "200": {
           description: "One sample a line",
           content: {
-            "application/x-ndjson": {
-              schema: { type: "string" },
-              example: `${JSON.stringify(exampleSample)}\n`,
-            },
+            "application/x-ndjson": { schema: DatasetSample, example: exampleSample },
           },
         },
         ...notFound,
