@@ -96,7 +96,9 @@ describe("against a real Presage", () => {
     const lines = samples.map((sample) => `${JSON.stringify(sample)}\n`).join("");
     const revision = await presage.datasets.upload(id, lines);
     expect(revision).toMatchObject({ revision: 1, samples: 250, trajectories: 1 });
-    expect(await presage.datasets.upload(id, new Blob([lines]).stream(), { format: "presage" })).toEqual(revision);
+    expect(await presage.datasets.upload(id, new Blob([lines]).stream(), { format: "presage" })).toEqual(
+      revision,
+    );
     const gzip = Bun.gzipSync(lines);
     expect(await presage.datasets.upload(id, gzip, { isGzip: true })).toEqual(revision);
     expect(await presage.datasets.listRevisions(id)).toEqual([revision]);
@@ -108,7 +110,10 @@ describe("against a real Presage", () => {
     });
     expect(await Array.fromAsync(presage.datasets.exportLines(id))).toEqual(lines.trimEnd().split("\n"));
     const wrong = await caught(presage.datasets.upload(id, `${lines}{}`));
-    expect([wrong.category, wrong.issues[0]?.loc]).toEqual(["invalid", ["body", "line", 251, "trajectory_id"]]);
+    expect([wrong.category, wrong.issues[0]?.loc]).toEqual([
+      "invalid",
+      ["body", "line", 251, "trajectory_id"],
+    ]);
     await presage.datasets.delete(id);
     expect((await caught(presage.datasets.get(id))).category).toBe("not_found");
   });

@@ -226,7 +226,7 @@ export const environment = z.object({
     .default("info")
     .meta({ description: "minimum level of logged messages", expected: logLevels.join(", ") }),
   PRESAGE_API_KEY: text.optional().meta({
-    description: "API key for presage predict --server and presage evaluate --server",
+    description: "API key for --server of presage predict, evaluate and datasets",
     expected: "text",
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().meta({
