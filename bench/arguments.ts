@@ -7,10 +7,21 @@ export interface BenchArguments {
   readonly targets: readonly TargetName[];
   readonly evaluations: boolean;
   readonly processes: boolean;
+  readonly workers: boolean;
   readonly dashboard: boolean;
+  readonly cache: boolean;
+  readonly statistics: boolean;
 }
 
-const partNames = [...targetNames, "evaluations", "processes", "dashboard"] as const;
+const partNames = [
+  ...targetNames,
+  "evaluations",
+  "processes",
+  "workers",
+  "dashboard",
+  "cache",
+  "statistics",
+] as const;
 
 const isPartName = (text: string): text is (typeof partNames)[number] =>
   partNames.some((name) => name === text);
@@ -30,6 +41,9 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     targets: targetNames.filter((name) => wanted.includes(name)),
     evaluations: wanted.includes("evaluations"),
     processes: wanted.includes("processes"),
+    workers: wanted.includes("workers"),
     dashboard: wanted.includes("dashboard"),
+    cache: wanted.includes("cache"),
+    statistics: wanted.includes("statistics"),
   };
 };

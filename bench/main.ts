@@ -7,43 +7,73 @@ import { findWhatIsMissing } from "./host/require-tools.ts";
 import { resultsFile, workDirectory } from "./paths.ts";
 import { fullPlan, quickPlan } from "./plan.ts";
 import { createProcessGroup } from "./processes.ts";
+import { writeCache } from "./report/write-cache.ts";
 import { writeDashboard } from "./report/write-dashboard.ts";
 import { writeEvaluations } from "./report/write-evaluations.ts";
 import { writeProcesses } from "./report/write-processes.ts";
 import { writeGoalTable, writeReport } from "./report/write-report.ts";
+import { replaceStatistics, writeStatistics } from "./report/write-statistics.ts";
+import { writeWorkers } from "./report/write-workers.ts";
 import { runBench } from "./run-bench.ts";
+import type { StatisticsPlan } from "./statistics/plan-statistics.ts";
+import { runStatistics } from "./statistics/run-statistics.ts";
 import { targetNames } from "./targets/target.ts";
 
 const group = createProcessGroup();
 
+/** Needs no server. Its figures do not depend on the machine, so they may replace those of an earlier run. */
+const simulateAlone = async (plan: StatisticsPlan, quick: boolean): Promise<boolean> => {
+  const section = writeStatistics(runStatistics(plan), plan);
+  process.stdout.write(section);
+  if (!quick) {
+    await Bun.write(resultsFile, replaceStatistics(await Bun.file(resultsFile).text(), section));
+    process.stdout.write("\nWritten: the last section of bench/RESULTS.md\n");
+  }
+  return true;
+};
+
 const bench = async (): Promise<boolean> => {
   const { quick, ...parts } = readArguments(process.argv.slice(2));
-  const { targets, evaluations, processes, dashboard } = parts;
+  const { targets, ...sections } = parts;
+  const plan = quick ? quickPlan : fullPlan;
+  const isAlone = targets.length === 0 && Object.values(sections).filter(Boolean).length === 1;
+  if (isAlone && sections.statistics) return simulateAlone(plan.statistics, quick);
   const missing = findWhatIsMissing();
   if (missing.length > 0) throw new Error(missing.join("\n"));
   if (targets.includes("portkey")) await installPortkey();
   rmSync(workDirectory, { recursive: true, force: true });
   mkdirSync(workDirectory, { recursive: true });
 
-  const result = await runBench(group, parts, quick ? quickPlan : fullPlan);
+  const result = await runBench(group, parts, plan);
   process.stdout.write(`\n${writeGoalTable(result)}\n`);
   // A report of a partial or a quick run must not replace a complete one.
-  if (!quick && evaluations && processes && dashboard && targets.length === targetNames.length) {
+  const isWhole = targets.length === targetNames.length && Object.values(sections).every(Boolean);
+  if (!quick && isWhole) {
     await Bun.write(resultsFile, writeReport(result));
     process.stdout.write("\nWritten: bench/RESULTS.md\n");
   } else {
-    process.stdout.write(writeEvaluations(result) + writeProcesses(result) + writeDashboard(result));
+    process.stdout.write(
+      writeEvaluations(result) +
+        writeProcesses(result) +
+        writeWorkers(result) +
+        writeDashboard(result) +
+        writeCache(result) +
+        writeStatistics(result.statistics, plan.statistics),
+    );
   }
   rmSync(workDirectory, { recursive: true, force: true });
   const inFlightFailed = [...result.inFlight.values()].some(({ succeeded, sent }) => succeeded < sent);
   const evaluationsFailed = result.evaluations && findEvaluationProblems(result.evaluations).length > 0;
   const processesFailed = result.processes?.samples.some(({ problem }) => problem !== undefined);
+  const workersFailed = result.workers?.samples.some(({ problem }) => problem !== undefined);
   const dashboardFailed = result.dashboard && findDashboardProblems(result.dashboard).length > 0;
   return (
     !inFlightFailed &&
     !evaluationsFailed &&
     !processesFailed &&
+    !workersFailed &&
     !dashboardFailed &&
+    (result.cache ?? []).every(({ problem }) => problem === undefined) &&
     result.samples.every(({ problem }) => problem === undefined)
   );
 };

@@ -1,3 +1,4 @@
+import { type CachePlan, fullCachePlan, quickCachePlan } from "./cache/measure-cache.ts";
 import { type DashboardPlan, fullDashboardPlan, quickDashboardPlan } from "./dashboard/plan-dashboard.ts";
 import {
   type EvaluationsPlan,
@@ -9,6 +10,12 @@ import {
   type ProcessesPlan,
   quickProcessesPlan,
 } from "./evaluations/processes/measure-processes.ts";
+import {
+  fullStatisticsPlan,
+  quickStatisticsPlan,
+  type StatisticsPlan,
+} from "./statistics/plan-statistics.ts";
+import { fullWorkersPlan, quickWorkersPlan, type WorkersPlan } from "./workers/measure-workers.ts";
 
 /** One row of the tables: a number of connections and the upstream's delay. */
 export interface Scenario {
@@ -29,7 +36,10 @@ export interface Plan {
   readonly settleMs: number;
   readonly evaluations: EvaluationsPlan;
   readonly processes: ProcessesPlan;
+  readonly workers: WorkersPlan;
   readonly dashboard: DashboardPlan;
+  readonly cache: CachePlan;
+  readonly statistics: StatisticsPlan;
 }
 
 interface Durations {
@@ -58,7 +68,10 @@ export const fullPlan: Plan = {
   settleMs: 3000,
   evaluations: fullEvaluationsPlan,
   processes: fullProcessesPlan,
+  workers: fullWorkersPlan,
   dashboard: fullDashboardPlan,
+  cache: fullCachePlan,
+  statistics: fullStatisticsPlan,
 };
 
 export const quickPlan: Plan = {
@@ -74,5 +87,8 @@ export const quickPlan: Plan = {
   settleMs: 1000,
   evaluations: quickEvaluationsPlan,
   processes: quickProcessesPlan,
+  workers: quickWorkersPlan,
   dashboard: quickDashboardPlan,
+  cache: quickCachePlan,
+  statistics: quickStatisticsPlan,
 };

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { BenchArguments } from "./arguments.ts";
+import { type CacheSample, measureCache } from "./cache/measure-cache.ts";
 import { type DashboardResult, runDashboard } from "./dashboard/run-dashboard.ts";
 import { measureProcesses, type ProcessesResult } from "./evaluations/processes/measure-processes.ts";
 import { type EvaluationsResult, runEvaluations } from "./evaluations/run-evaluations.ts";
@@ -13,11 +14,13 @@ import type { Sample } from "./measure/sample.ts";
 import { workDirectory } from "./paths.ts";
 import type { Plan } from "./plan.ts";
 import type { ProcessGroup } from "./processes.ts";
+import { runStatistics, type StatisticsResult } from "./statistics/run-statistics.ts";
 import { chatRequest } from "./targets/chat-request.ts";
 import { type StartedName, startTarget } from "./targets/start-target.ts";
 import { startUpstream } from "./targets/start-upstream.ts";
 import type { TargetName } from "./targets/target.ts";
 import { verifyTarget } from "./targets/verify-target.ts";
+import { measureWorkers, type WorkersResult } from "./workers/measure-workers.ts";
 
 export type ByTarget<Value> = ReadonlyMap<StartedName, Value>;
 
@@ -33,7 +36,10 @@ export interface BenchResult {
   /** Undefined if not part of this run. */
   readonly evaluations: EvaluationsResult | undefined;
   readonly processes: ProcessesResult | undefined;
+  readonly workers: WorkersResult | undefined;
   readonly dashboard: DashboardResult | undefined;
+  readonly cache: readonly CacheSample[] | undefined;
+  readonly statistics: StatisticsResult | undefined;
 }
 
 export const runBench = async (
@@ -42,7 +48,10 @@ export const runBench = async (
     targets: names,
     evaluations: withEvaluations,
     processes: withProcesses,
+    workers: withWorkers,
     dashboard: withDashboard,
+    cache: withCache,
+    statistics: withStatistics,
   }: Omit<BenchArguments, "quick">,
   plan: Plan,
 ): Promise<BenchResult> => {
@@ -87,7 +96,10 @@ export const runBench = async (
   const processes = withProcesses
     ? await measureProcesses(group, upstream.origin, plan.processes)
     : undefined;
+  const workers = withWorkers ? await measureWorkers(group, upstream, plan.workers) : undefined;
   const dashboard = withDashboard ? await runDashboard(group, upstream.origin, plan.dashboard) : undefined;
+  const cache = withCache ? await measureCache(group, upstream, plan.cache) : undefined;
+  const statistics = withStatistics ? runStatistics(plan.statistics) : undefined;
   return {
     machine,
     plan,
@@ -99,6 +111,9 @@ export const runBench = async (
     inFlight,
     evaluations,
     processes,
+    workers,
     dashboard,
+    cache,
+    statistics,
   };
 };

@@ -6,6 +6,8 @@ import type { Goal } from "./goal.ts";
 import { judgeDashboard } from "./judge-dashboard.ts";
 import { judgeEvaluations } from "./judge-evaluations.ts";
 import { judgeProcesses } from "./judge-processes.ts";
+import { judgeCache } from "./write-cache.ts";
+import { judgeWorkers } from "./write-workers.ts";
 
 const busy: Place = { connections: 32, delayMs: 0 };
 const alone: Place = { connections: 1, delayMs: 0 };
@@ -41,7 +43,9 @@ export const judgeGoals = ({
   plan,
   evaluations,
   processes,
+  workers,
   dashboard,
+  cache,
 }: BenchResult): Goal[] => {
   const cpuAgainst = (peer: TargetName): number | undefined =>
     compareRounds(
@@ -95,6 +99,8 @@ export const judgeGoals = ({
     ),
     ...judgeEvaluations(evaluations, plan.evaluations),
     ...judgeProcesses(processes, plan.processes),
+    ...judgeWorkers(workers, plan.workers),
     ...judgeDashboard(dashboard, plan.dashboard),
+    ...judgeCache(cache),
   ];
 };

@@ -3,10 +3,12 @@ import { findEvaluationProblems } from "../evaluations/run-evaluations.ts";
 import { predictBody } from "../payload.ts";
 import type { BenchResult } from "../run-bench.ts";
 import { judgeGoals } from "./judge-goals.ts";
-import { table } from "./markdown.ts";
+import { goalTable } from "./markdown.ts";
+import { writeCache } from "./write-cache.ts";
 import { writeDashboard } from "./write-dashboard.ts";
 import { writeEvaluations } from "./write-evaluations.ts";
 import { writeProcesses } from "./write-processes.ts";
+import { writeStatistics } from "./write-statistics.ts";
 import {
   writeInFlightTable,
   writeLoadTable,
@@ -14,17 +16,9 @@ import {
   writeRatioTable,
   writeStartTable,
 } from "./write-tables.ts";
+import { writeWorkers } from "./write-workers.ts";
 
-const verdict = (met: boolean | undefined): string => {
-  if (met === undefined) return "not measured";
-  return met ? "met" : "**missed**";
-};
-
-export const writeGoalTable = (result: BenchResult): string =>
-  table(
-    ["goal", "measured", ""],
-    judgeGoals(result).map(({ text, measured, met }) => [text, measured, verdict(met)]),
-  );
+export const writeGoalTable = (result: BenchResult): string => goalTable(judgeGoals(result));
 
 const writeMachine = ({ machine }: BenchResult): string => {
   const versions = Object.entries(machine.versions).map(
@@ -37,7 +31,14 @@ const writeMachine = ({ machine }: BenchResult): string => {
   ].join("\n");
 };
 
-const writeProblems = ({ samples, evaluations, processes, dashboard }: BenchResult): string => {
+const writeProblems = ({
+  samples,
+  evaluations,
+  processes,
+  workers,
+  dashboard,
+  cache,
+}: BenchResult): string => {
   const problems = [
     ...samples.flatMap(({ target, scenario, round, problem }) => {
       const where = `${scenario.connections} connections, ${scenario.delayMs} ms, round ${round + 1}`;
@@ -47,7 +48,13 @@ const writeProblems = ({ samples, evaluations, processes, dashboard }: BenchResu
     ...(processes?.samples ?? []).flatMap(({ round, processes: count, problem }) =>
       problem === undefined ? [] : [`${count} processes, round ${round + 1}: ${problem}`],
     ),
+    ...(workers?.samples ?? []).flatMap(({ round, workers: count, problem }) =>
+      problem === undefined ? [] : [`${count} workers, round ${round + 1}: ${problem}`],
+    ),
     ...(dashboard === undefined ? [] : findDashboardProblems(dashboard)),
+    ...(cache ?? []).flatMap(({ kind, round, problem }) =>
+      problem === undefined ? [] : [`cache, ${kind}, round ${round + 1}: ${problem}`],
+    ),
   ];
   if (problems.length === 0) return "No request failed, and the upstream received each of them.";
   return problems.map((problem) => `- **failed and left out**: ${problem}`).join("\n");
@@ -107,4 +114,4 @@ ${writeInFlightTable(result)}
 Median of ${result.plan.startRuns} runs, from the spawn until \`GET /ready\` answers 200 (for the others, until the first response).
 
 ${writeStartTable(result)}
-${writeEvaluations(result)}${writeProcesses(result)}${writeDashboard(result)}`;
+${writeEvaluations(result)}${writeProcesses(result)}${writeWorkers(result)}${writeDashboard(result)}${writeCache(result)}${writeStatistics(result.statistics, result.plan.statistics)}`;

@@ -9,12 +9,16 @@ export interface Client {
 const kept = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, maxFreeSockets: 64 });
 const fresh = new Agent({ keepAlive: false, maxSockets: Number.POSITIVE_INFINITY });
 
-const sendByFetch = async (url: string, body: string, options: BunFetchRequestInit = {}): Promise<string> => {
+export const sendByFetch = async (
+  url: string,
+  body: string,
+  options: BunFetchRequestInit = {},
+): Promise<string> => {
   const response = await fetch(url, { method: "POST", body, timeout: false, ...options });
   return await response.text();
 };
 
-const sendByAgent = (url: string, body: string, agent: Agent): Promise<string> =>
+export const sendByAgent = (url: string, body: string, agent: Agent): Promise<string> =>
   new Promise((resolve, reject) => {
     const headers = { "content-length": Buffer.byteLength(body) };
     const sent = request(url, { method: "POST", agent, headers }, (response) => {

@@ -5,6 +5,21 @@ import { shortText } from "./text.ts";
 
 const instant = z.iso.datetime({ offset: true });
 
+const maxKeyLimit = 1_000_000_000;
+const keyLimit = z.int().min(1).max(maxKeyLimit);
+
+/** A key's own limits; null or absent: the server's. */
+const keyLimits = {
+  rate_limit_rpm: keyLimit.nullish().meta({
+    description:
+      "Requests per minute with this key; predictions and evaluations are counted separately. If null, the server's limit.",
+  }),
+  max_in_flight: keyLimit.nullish().meta({
+    description:
+      "Concurrent requests with this key in one process; predictions and evaluations are counted separately. If null, the server's limit.",
+  }),
+};
+
 /** Body of `POST /v1/api-keys`. */
 export const ApiKeyCreateRequest = z
   .object({
@@ -12,9 +27,14 @@ export const ApiKeyCreateRequest = z
     expires_at: dateTime().nullish().meta({
       description: "When the key stops working. UTC if no offset is given; a date alone is its midnight.",
     }),
+    ...keyLimits,
   })
   .meta({ id: "ApiKeyCreateRequest" });
 export type ApiKeyCreateRequest = z.infer<typeof ApiKeyCreateRequest>;
+
+/** Body of `PATCH /v1/api-keys/{key_id}`. What is absent stays as it is. */
+export const ApiKeyUpdateRequest = z.object(keyLimits).meta({ id: "ApiKeyUpdateRequest" });
+export type ApiKeyUpdateRequest = z.infer<typeof ApiKeyUpdateRequest>;
 
 /** A key without its secret. */
 export const ApiKeyResponse = z
@@ -35,6 +55,7 @@ export const ApiKeyResponse = z
     last_used_at: instant.nullable().optional().meta({
       description: "When the key was last used, accurate to about 10 s; null if never.",
     }),
+    ...keyLimits,
   })
   .meta({ id: "ApiKeyResponse" });
 export type ApiKeyResponse = z.infer<typeof ApiKeyResponse>;

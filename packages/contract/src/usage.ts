@@ -52,6 +52,10 @@ export const UsageRow = z
     failures: z.partialRecord(UsageFailure, z.int()).meta({ description: "Failed requests by cause." }),
     prompt_tokens: z.int().meta({ description: "Prompt tokens, as counted by the upstream." }),
     completion_tokens: z.int().meta({ description: "Completion tokens, as counted by the upstream." }),
+    cached_tokens: z.int().meta({
+      description:
+        "Prompt and completion tokens of predictions that came from the cache, or from an equal request at the same time: the upstream was not asked for them.",
+    }),
   })
   .meta({ id: "UsageRow" });
 export type UsageRow = z.infer<typeof UsageRow>;

@@ -3,6 +3,7 @@ export type {
   ApiKeyCreateRequest,
   ApiKeyCreateResponse,
   ApiKeyResponse,
+  ApiKeyUpdateRequest,
   ChatCompletionRequest,
   ChatCompletionResponse,
   ChatMessage,

@@ -39,6 +39,11 @@ describe("against a real Presage", () => {
     expect((await own.whoAmI()).api_key?.id).toBe(id);
     expect(await own.me()).toEqual(await presage.me());
     expect((await presage.apiKeys.list()).map(({ name }) => name)).toContain("of a test");
+    expect(await presage.apiKeys.update(id, { rate_limit_rpm: 60 })).toMatchObject({
+      id,
+      rate_limit_rpm: 60,
+      max_in_flight: null,
+    });
     expect(await presage.apiKeys.revoke(id)).toBeUndefined();
     expect(await caught(own.me())).toMatchObject({ category: "unauthenticated", status: 401 });
     expect((await caught(presage.apiKeys.revoke("../health"))).category).toBe("invalid");

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { availableParallelism } from "node:os";
 import { ConfigError, describeConfig, type RawEnvironment, readConfig, unknownVariables } from "./config.ts";
 
 const oidc = {
@@ -23,9 +24,12 @@ describe("An empty environment", () => {
   test("has the documented defaults", () => {
     expect(readConfig({})).toStrictEqual({
       listen: { host: "127.0.0.1", port: 8080, publicUrl: undefined, maxBodyBytes: 16_777_216 },
+      workers: { count: 1, index: 0 },
       databaseUrl: "sqlite:data/presage.db",
+      redisUrl: undefined,
       deployments: undefined,
       memoryBudgetBytes: undefined,
+      cache: { policy: "off", maxBytes: 268_435_456, maxAgeS: 86_400, epoch: "" },
       prediction: {
         debugFields: false,
         ratePerMinute: 0,
@@ -33,7 +37,7 @@ describe("An empty environment", () => {
         accountRatePerMinute: 0,
         maxInFlight: 10_000,
       },
-      evaluation: { maxInFlight: 10_000 },
+      evaluation: { accountRatePerMinute: 0, maxInFlight: 10_000, maxInFlightEach: 10_000 },
       datasets: { maxBytes: 17_179_869_184, quotaBytes: 68_719_476_736 },
       upstream: {
         urls: undefined,
@@ -70,12 +74,17 @@ describe("Each variable", () => {
       PRESAGE_HOST: "0.0.0.0",
       PRESAGE_PORT: "0",
       PRESAGE_DATABASE_URL: "postgres://me:password@db/presage",
+      PRESAGE_REDIS_URL: "rediss://me:password@redis:6380/2",
       PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1/",
       PRESAGE_UPSTREAM_API_KEY: "upstream-key",
       PRESAGE_UPSTREAM_MODEL: "world-model",
       PRESAGE_UPSTREAM_TIMEOUT_MS: "5000",
       PRESAGE_UPSTREAM_RETRIES: "0",
       PRESAGE_DEBUG_FIELDS: "true",
+      PRESAGE_CACHE: "seeded",
+      PRESAGE_CACHE_MAX_BYTES: "1000000",
+      PRESAGE_CACHE_MAX_AGE_S: "60",
+      PRESAGE_CACHE_EPOCH: "weights of May",
       PRESAGE_UPSTREAM_KEEP_ALIVE: "false",
       PRESAGE_RATE_LIMIT_RPM: "600",
       PRESAGE_MAX_IN_FLIGHT: "1",
@@ -90,11 +99,14 @@ describe("Each variable", () => {
       PRESAGE_JUDGE_MODEL: "judge-model",
       PRESAGE_JUDGE_MAX_IN_FLIGHT: "3",
       PRESAGE_EVALUATIONS_MAX_IN_FLIGHT: "2",
+      PRESAGE_EVALUATE_ACCOUNT_IN_FLIGHT: "1",
+      PRESAGE_EVALUATE_RPM: "120",
       PRESAGE_RATE_LIMIT_USER_RPM: "900",
       PRESAGE_RATE_LIMIT_ACCOUNT_RPM: "0",
       PRESAGE_METRICS_TOKEN: "the-metrics-token",
       PRESAGE_LOG_LEVEL: "warn",
       PRESAGE_API_KEY: "client-key",
+      PRESAGE_WORKERS: "4",
       OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
       PRESAGE_OIDC_ALLOWED_DOMAINS: "Example.org, lab.example.org",
       PRESAGE_OIDC_ACCOUNT_CLAIM: "team",
@@ -104,7 +116,9 @@ describe("Each variable", () => {
     });
     expect(config).toStrictEqual({
       listen: { host: "0.0.0.0", port: 0, publicUrl: "https://presage.example", maxBodyBytes: 1_000 },
+      workers: { count: 4, index: 0 },
       databaseUrl: "postgres://me:password@db/presage",
+      redisUrl: "rediss://me:password@redis:6380/2",
       deployments: undefined,
       memoryBudgetBytes: 1_048_576,
       upstream: {
@@ -115,6 +129,7 @@ describe("Each variable", () => {
         retries: 0,
         keepAlive: false,
       },
+      cache: { policy: "seeded", maxBytes: 1_000_000, maxAgeS: 60, epoch: "weights of May" },
       prediction: {
         debugFields: true,
         ratePerMinute: 600,
@@ -122,7 +137,7 @@ describe("Each variable", () => {
         accountRatePerMinute: 0,
         maxInFlight: 1,
       },
-      evaluation: { maxInFlight: 2 },
+      evaluation: { accountRatePerMinute: 120, maxInFlight: 2, maxInFlightEach: 1 },
       datasets: { maxBytes: 3_000_000, quotaBytes: 4_000_000 },
       identity: {
         bootstrapKey: "k".repeat(32),
@@ -149,12 +164,14 @@ describe("Each variable", () => {
       PRESAGE_UPSTREAM_URL: "http://a/v1",
       PRESAGE_UPSTREAM_API_KEY: "key",
       PRESAGE_UPSTREAM_MODEL: "m",
+      PRESAGE_CACHE: "deterministic",
       PRESAGE_JUDGE_API_KEY: "key",
     };
     expect(linesOf(environment).map((line) => line.split(":")[0])).toEqual([
       "PRESAGE_UPSTREAM_URL",
       "PRESAGE_UPSTREAM_API_KEY",
       "PRESAGE_UPSTREAM_MODEL",
+      "PRESAGE_CACHE",
       "PRESAGE_JUDGE_API_KEY",
     ]);
     const own = { PRESAGE_DEPLOYMENTS: "deployments.yaml", OTHER_KEY: "key" };
@@ -205,6 +222,11 @@ describe("A wrong value", () => {
       "sqlite:PATH, sqlite::memory: or postgres://…",
     ],
     [
+      "PRESAGE_REDIS_URL",
+      ["redis:6379", "http://redis", "redis://", "redis://h/db", "redis://h?tls=true", "redis:///1"],
+      "redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE], or rediss:// with TLS",
+    ],
+    [
       "PRESAGE_UPSTREAM_URL",
       [
         "gpu",
@@ -224,6 +246,9 @@ describe("A wrong value", () => {
       "a whole number of milliseconds from 1 to 86400000",
     ],
     ["PRESAGE_UPSTREAM_RETRIES", ["-1", "21"], "a whole number from 0 to 20"],
+    ["PRESAGE_CACHE", ["on", "true", "Deterministic"], "off, deterministic, seeded"],
+    ["PRESAGE_CACHE_MAX_BYTES", ["0", "256MB"], "a whole number of bytes above 0"],
+    ["PRESAGE_CACHE_MAX_AGE_S", ["0", "1d", "31536001"], "a whole number of seconds from 1 to 31536000"],
     ["PRESAGE_DEBUG_FIELDS", ["maybe", "2"], "true or false"],
     ["PRESAGE_RATE_LIMIT_RPM", ["-1", "1.5", "9007199254740993"], "a whole number, 0 for no limit"],
     ["PRESAGE_MAX_IN_FLIGHT", ["0", "many"], "a whole number above 0"],
@@ -252,7 +277,7 @@ describe("A wrong value", () => {
   ];
   for (const [name, values, expected] of wrong) {
     test(`of ${name} is refused with one line: its name, the value and what was expected`, () => {
-      const isSecret = ["PRESAGE_DATABASE_URL", "PRESAGE_BOOTSTRAP_KEY"].includes(name);
+      const isSecret = ["PRESAGE_DATABASE_URL", "PRESAGE_REDIS_URL", "PRESAGE_BOOTSTRAP_KEY"].includes(name);
       for (const value of values) {
         const got = isSecret ? "a hidden value" : JSON.stringify(value);
         expect(linesOf({ [name]: value })).toEqual([`${name}: got ${got}; expected ${expected}`]);
@@ -324,7 +349,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(37);
+    expect(shown).toHaveLength(45);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");
@@ -359,8 +384,47 @@ describe("What is shown of the configuration", () => {
     expect(shownOf("postgres://db/presage?user=me&password=secret&sslmode=require")).toContain(
       "PRESAGE_DATABASE_URL=postgres://db/presage?user=me&password=***&sslmode=require",
     );
+    expect(describeConfig({ PRESAGE_REDIS_URL: "rediss://:secret@redis/1" })).toContainEqual({
+      name: "PRESAGE_REDIS_URL",
+      value: "rediss://***@redis/1",
+      from: "environment",
+    });
     const lines = shownOf("postgres://me:secret@db/presage");
     expect(lines.filter((line) => /secret/.test(line))).toEqual([]);
     expect(lines.filter((line) => line.endsWith("=***"))).toHaveLength(5);
+  });
+});
+
+describe("PRESAGE_WORKERS", () => {
+  const postgres = { PRESAGE_DATABASE_URL: "postgres://db/presage" };
+
+  test("is the number of processors if it is auto", () => {
+    const { workers } = readConfig({ ...postgres, PRESAGE_WORKERS: "auto" });
+    expect(workers).toEqual({ count: availableParallelism(), index: 0 });
+  });
+
+  test("must be 1 with SQLite", () => {
+    expect(linesOf({ PRESAGE_WORKERS: "2" })).toEqual([
+      "PRESAGE_WORKERS: 2 processes need PostgreSQL; set PRESAGE_DATABASE_URL to postgres://…, or PRESAGE_WORKERS to 1",
+    ]);
+    expect(linesOf({ PRESAGE_WORKERS: "1" })).toEqual([]);
+  });
+
+  test("must be 1 on systems that do not balance the connections of a shared port", () => {
+    const { platform } = process;
+    Object.defineProperty(process, "platform", { value: "darwin" });
+    try {
+      const lines = linesOf({ ...postgres, PRESAGE_WORKERS: "2" });
+      expect(lines).toEqual(["PRESAGE_WORKERS: 2 processes need Linux; set it to 1"]);
+    } finally {
+      Object.defineProperty(process, "platform", { value: platform });
+    }
+  });
+
+  test("is a whole number above 0, or auto", () => {
+    for (const wrong of ["0", "-1", "1.5", "257", "many"])
+      expect(linesOf({ ...postgres, PRESAGE_WORKERS: wrong })).toEqual([
+        `PRESAGE_WORKERS: got "${wrong}"; expected a whole number from 1 to 256, or auto`,
+      ]);
   });
 });

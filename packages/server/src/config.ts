@@ -18,7 +18,11 @@ const defaultJudgeCalls = 256;
 
 export type Config = Readonly<{
   listen: Readonly<{ host: string; port: number; publicUrl: string | undefined; maxBodyBytes: number }>;
+  /** The number of processes that share the port, and which of them this is, from 0. */
+  workers: Workers;
   databaseUrl: string;
+  /** Absent: processes share nothing but the database. */
+  redisUrl: string | undefined;
   /** Absent: a quarter of the memory of the machine or container. */
   memoryBudgetBytes: number | undefined;
   /** Absent: there is one deployment, the upstream or the sandbox. */
@@ -32,6 +36,14 @@ export type Config = Readonly<{
     retries: number;
     keepAlive: boolean;
   }>;
+  /** Of predictions that are kept. */
+  cache: Readonly<{
+    /** Of the one deployment that no file describes. */
+    policy: Environment["PRESAGE_CACHE"];
+    maxBytes: number;
+    maxAgeS: number;
+    epoch: string;
+  }>;
   prediction: Readonly<{
     debugFields: boolean;
     ratePerMinute: number;
@@ -39,7 +51,7 @@ export type Config = Readonly<{
     accountRatePerMinute: number;
     maxInFlight: number;
   }>;
-  evaluation: Readonly<{ maxInFlight: number }>;
+  evaluation: Readonly<{ accountRatePerMinute: number; maxInFlight: number; maxInFlightEach: number }>;
   datasets: Readonly<{ maxBytes: number; quotaBytes: number }>;
   identity: Readonly<{
     bootstrapKey: string | undefined;
@@ -60,6 +72,8 @@ export type Config = Readonly<{
   /** The API key for calls of the command line to another server. */
   clientApiKey: string | undefined;
 }>;
+
+export type Workers = Readonly<{ count: number; index: number }>;
 
 export type OidcConfig = Readonly<{
   issuer: string;
@@ -91,7 +105,9 @@ export function readConfig(raw: RawEnvironment): Config {
       publicUrl: values.PRESAGE_PUBLIC_URL,
       maxBodyBytes: values.PRESAGE_MAX_BODY_BYTES,
     }),
+    workers: Object.freeze({ count: values.PRESAGE_WORKERS, index: 0 }),
     databaseUrl: values.PRESAGE_DATABASE_URL,
+    redisUrl: values.PRESAGE_REDIS_URL,
     memoryBudgetBytes: values.PRESAGE_MEMORY_BUDGET_BYTES,
     deployments:
       values.PRESAGE_DEPLOYMENTS === undefined
@@ -105,6 +121,12 @@ export function readConfig(raw: RawEnvironment): Config {
       retries: values.PRESAGE_UPSTREAM_RETRIES,
       keepAlive: values.PRESAGE_UPSTREAM_KEEP_ALIVE,
     }),
+    cache: Object.freeze({
+      policy: values.PRESAGE_CACHE,
+      maxBytes: values.PRESAGE_CACHE_MAX_BYTES,
+      maxAgeS: values.PRESAGE_CACHE_MAX_AGE_S,
+      epoch: values.PRESAGE_CACHE_EPOCH ?? "",
+    }),
     prediction: Object.freeze({
       debugFields: values.PRESAGE_DEBUG_FIELDS,
       ratePerMinute: values.PRESAGE_RATE_LIMIT_RPM,
@@ -113,7 +135,11 @@ export function readConfig(raw: RawEnvironment): Config {
         values.PRESAGE_RATE_LIMIT_ACCOUNT_RPM ?? keysPerAccount * values.PRESAGE_RATE_LIMIT_RPM,
       maxInFlight: values.PRESAGE_MAX_IN_FLIGHT,
     }),
-    evaluation: Object.freeze({ maxInFlight: values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT }),
+    evaluation: Object.freeze({
+      accountRatePerMinute: values.PRESAGE_EVALUATE_RPM,
+      maxInFlight: values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT,
+      maxInFlightEach: values.PRESAGE_EVALUATE_ACCOUNT_IN_FLIGHT ?? values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT,
+    }),
     datasets: Object.freeze({
       maxBytes: values.PRESAGE_MAX_DATASET_BYTES,
       quotaBytes: values.PRESAGE_DATASET_QUOTA_BYTES,
@@ -170,6 +196,7 @@ function readEnvironment(raw: RawEnvironment): Environment {
   const lines = [
     // A list has an issue for each item.
     ...new Set((parsed.error?.issues ?? []).map((issue) => issueLine(issue, set))),
+    ...missingForWorkers(parsed.data),
     ...contradictionsOfDeployments(set),
     ...missingForSignIn(set),
     ...missingRestriction(set),
@@ -178,11 +205,22 @@ function readEnvironment(raw: RawEnvironment): Environment {
   return parsed.data;
 }
 
+/** Several processes share a database only if it is a server, and a port only where the system balances connections. */
+function missingForWorkers(values: Environment | undefined): string[] {
+  if (values === undefined || values.PRESAGE_WORKERS === 1) return [];
+  const needs = `PRESAGE_WORKERS: ${values.PRESAGE_WORKERS} processes need`;
+  if (process.platform !== "linux") return [`${needs} Linux; set it to 1`];
+  if (values.PRESAGE_DATABASE_URL.startsWith("sqlite:"))
+    return [`${needs} PostgreSQL; set PRESAGE_DATABASE_URL to postgres://…, or PRESAGE_WORKERS to 1`];
+  return [];
+}
+
 /** The file has all of this for each deployment. */
 const besideDeployments = [
   "PRESAGE_UPSTREAM_URL",
   "PRESAGE_UPSTREAM_API_KEY",
   "PRESAGE_UPSTREAM_MODEL",
+  "PRESAGE_CACHE",
 ] as const;
 
 function contradictionsOfDeployments(set: RawEnvironment): string[] {
@@ -225,7 +263,8 @@ function issueLine(issue: z.core.$ZodIssue, set: RawEnvironment): string {
 
 function shown(name: EnvironmentName, value: unknown): string {
   if (value === undefined) return "";
-  if (name === "PRESAGE_DATABASE_URL") return withoutCredentials(String(value));
+  if (name === "PRESAGE_DATABASE_URL" || name === "PRESAGE_REDIS_URL")
+    return withoutCredentials(String(value));
   return secretNames.has(name) ? "***" : String(value);
 }
 

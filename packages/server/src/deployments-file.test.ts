@@ -25,6 +25,7 @@ deployments:
     first_byte_timeout_ms: 5000
     max_in_flight_per_replica: 256
     fallback: gpt-wm
+    cache: seeded
   gpt-wm: { replicas: [https://api.example.com/v1], model: gpt-6-mini }
 `;
 
@@ -41,6 +42,7 @@ test("a file is read with its defaults, and keys come from the environment", () 
         firstByteTimeoutMs: 5_000,
         maxInFlightPerReplica: 256,
         fallback: "gpt-wm",
+        cache: "seeded",
       },
       {
         name: "gpt-wm",
@@ -51,6 +53,7 @@ test("a file is read with its defaults, and keys come from the environment", () 
         firstByteTimeoutMs: 0,
         maxInFlightPerReplica: undefined,
         fallback: undefined,
+        cache: "off",
       },
     ],
   });
@@ -68,6 +71,7 @@ deployments:
       - http://b/v1
       - ftp://b/v1
     max_in_flight_per_replica: "3"
+    cache: "on"
   "c d": { replicas: [http://c/v1] }
   d: { model: m }
 `;
@@ -77,8 +81,9 @@ deployments:
     "deployments.yaml:6: deployments.a.colour: unknown key",
     "deployments.yaml:10: deployments.b.replicas.1: expected an http or https URL without user name and password",
     "deployments.yaml:11: deployments.b.max_in_flight_per_replica: expected a whole number above 0",
-    "deployments.yaml:12: deployments.c d: expected a name of up to 64 letters, digits, dots, hyphens and underscores",
-    "deployments.yaml:13: deployments.d.replicas: missing; expected a list of different http or https URLs without user name and password",
+    "deployments.yaml:12: deployments.b.cache: expected off, deterministic, seeded",
+    "deployments.yaml:13: deployments.c d: expected a name of up to 64 letters, digits, dots, hyphens and underscores",
+    "deployments.yaml:14: deployments.d.replicas: missing; expected a list of different http or https URLs without user name and password",
   ]);
 });
 

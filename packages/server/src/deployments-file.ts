@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { type Document, isAlias, isMap, LineCounter, parseDocument, visit } from "yaml";
 import { z } from "zod";
 import { ConfigError, type RawEnvironment } from "./config.ts";
-import { httpUrl } from "./environment.ts";
+import { cachePolicies, httpUrl } from "./environment.ts";
 import type { DeploymentSettings } from "./upstream/deployments/create-deployments.ts";
 
 const dayMs = 86_400_000;
@@ -34,6 +34,10 @@ const deployment = z.strictObject({
     .optional()
     .meta(expected("a whole number above 0")),
   fallback: name.optional().meta(expected("the name of another deployment")),
+  cache: z
+    .enum(cachePolicies)
+    .default("off")
+    .meta(expected(cachePolicies.join(", "))),
 });
 
 const file = z.strictObject({
@@ -193,6 +197,7 @@ function toSettings(
       firstByteTimeoutMs: given.first_byte_timeout_ms,
       maxInFlightPerReplica: given.max_in_flight_per_replica,
       fallback: given.fallback,
+      cache: given.cache,
     })),
   };
 }

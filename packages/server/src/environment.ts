@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { z } from "zod";
 
 declare module "zod" {
@@ -35,6 +36,11 @@ const issuerUrl = z
   .url({ protocol: /^https?$/, abort: true })
   .refine((value) => new URL(value).username === "" && new URL(value).password === "");
 const text = z.string();
+/** Where a query would set options of the client. */
+const redisUrl = z.url({ protocol: /^rediss?$/, abort: true }).refine((value) => {
+  const { hostname, pathname, search, hash } = new URL(value);
+  return hostname !== "" && /^(\/\d{0,4})?$/.test(pathname) && search + hash === "";
+});
 const domain = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/;
 /** The value of PRESAGE_OIDC_ALLOWED_DOMAINS that lets every user of the provider sign in. */
 export const anyDomain = "*";
@@ -44,11 +50,14 @@ const domains = z
   .refine(
     (names) => names.every((name) => domain.test(name)) || (names.length === 1 && names[0] === anyDomain),
   );
+export const cachePolicies = ["off", "deterministic", "seeded"] as const;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
+const maxWorkers = 256;
 const dayMs = 86_400_000;
 const yearHours = 8_760;
 const yearMinutes = 525_600;
+const yearSeconds = 31_536_000;
 const mebibyte = 1_048_576;
 const gibibyte = 1_073_741_824;
 const tebibyte = 1024 * gibibyte;
@@ -63,6 +72,14 @@ export const environment = z.object({
     description: "port to listen on; 0 picks a free one and logs it",
     expected: "a whole number from 0 to 65535",
   }),
+  PRESAGE_WORKERS: z
+    .union([z.literal("auto").transform(() => availableParallelism()), wholeNumber(1, maxWorkers)])
+    .default(1)
+    .meta({
+      description:
+        "number of processes that share the port, or auto for one per processor; more than 1 needs PostgreSQL and Linux",
+      expected: `a whole number from 1 to ${maxWorkers}, or auto`,
+    }),
   PRESAGE_DATABASE_URL: z
     .string()
     .regex(/^(sqlite:.+|postgres(ql)?:\/\/.+)$/)
@@ -71,6 +88,11 @@ export const environment = z.object({
       description: "database for all data",
       expected: "sqlite:PATH, sqlite::memory: or postgres://…",
     }),
+  PRESAGE_REDIS_URL: redisUrl.optional().meta({
+    description:
+      "Valkey or Redis that all processes share; if not set, or while it is gone, each process works by itself",
+    expected: "redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE], or rediss:// with TLS",
+  }),
   PRESAGE_UPSTREAM_URL: httpUrls.optional().meta({
     description:
       "base URL of the chat-completions deployment, including /v1, or of each of its replicas, with commas between them; if not set, the built-in sandbox answers",
@@ -97,6 +119,29 @@ export const environment = z.object({
   PRESAGE_UPSTREAM_RETRIES: wholeNumber(0, 20).default(2).meta({
     description: "retries after a refused or reset connection or a 503",
     expected: "a whole number from 0 to 20",
+  }),
+  PRESAGE_CACHE: z
+    .enum(cachePolicies)
+    .default("off")
+    .meta({
+      description:
+        "which predictions are kept and, while under way, shared: none, those with temperature 0 (deterministic), or also those with a seed (seeded)",
+      expected: cachePolicies.join(", "),
+    }),
+  PRESAGE_CACHE_MAX_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(268_435_456).meta({
+    description: "memory in bytes for predictions that are kept; least recently used ones leave first",
+    expected: "a whole number of bytes above 0",
+  }),
+  PRESAGE_CACHE_MAX_AGE_S: wholeNumber(1, yearSeconds)
+    .default(86_400)
+    .meta({
+      description: "how long a prediction is kept, in seconds",
+      expected: `a whole number of seconds from 1 to ${yearSeconds}`,
+    }),
+  PRESAGE_CACHE_EPOCH: text.optional().meta({
+    description:
+      "any text; changing it discards all predictions that were kept, as after new weights under an old name",
+    expected: "text",
   }),
   PRESAGE_UPSTREAM_KEEP_ALIVE: onOff.default(true).meta({
     description: "whether connections to the upstream are reused",
@@ -127,6 +172,15 @@ export const environment = z.object({
   PRESAGE_EVALUATIONS_MAX_IN_FLIGHT: wholeNumber(1, Number.MAX_SAFE_INTEGER).default(10_000).meta({
     description: "maximum concurrent evaluation requests; beyond it, 503",
     expected: "a whole number above 0",
+  }),
+  PRESAGE_EVALUATE_ACCOUNT_IN_FLIGHT: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional().meta({
+    description:
+      "maximum concurrent evaluation requests of an account; beyond it, 429; if not set, PRESAGE_EVALUATIONS_MAX_IN_FLIGHT",
+    expected: "a whole number above 0",
+  }),
+  PRESAGE_EVALUATE_RPM: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0).meta({
+    description: "evaluation requests per minute for all users of an account together; 0 for no limit",
+    expected: "a whole number, 0 for no limit",
   }),
   PRESAGE_MAX_BODY_BYTES: wholeNumber(1, gibibyte)
     .default(16_777_216)
@@ -248,6 +302,7 @@ export type EnvironmentName = keyof Environment;
 /** Variables whose values are never printed. */
 export const secretNames: ReadonlySet<string> = new Set<EnvironmentName>([
   "PRESAGE_DATABASE_URL",
+  "PRESAGE_REDIS_URL",
   "PRESAGE_UPSTREAM_API_KEY",
   "PRESAGE_BOOTSTRAP_KEY",
   "PRESAGE_OIDC_CLIENT_SECRET",

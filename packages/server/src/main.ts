@@ -8,12 +8,15 @@ import { refuseUnknownCommand } from "./cli/help/refuse-unknown-command.ts";
 import { warnOfUnknownVariables } from "./cli/help/warn-of-unknown-variables.ts";
 import { bypassProxyForLoopback, settleRuntime, settleRuntimeFor } from "./cli/settle-runtime.ts";
 import { closedPipeExitCode, endOnClosedPipe, isClosedPipe } from "./cli/terminal/closed-pipe.ts";
+import { printNotice } from "./cli/terminal/print-notice.ts";
 import { type Config, readConfig, unknownVariables } from "./config.ts";
 
 bypassProxyForLoopback();
 endOnClosedPipe();
 
 const helpWidth = process.stdout.columns ?? 80;
+const rateLimit = ["--rate-limit-rpm <number>", "requests per minute; none for the server's limit"] as const;
+const maxInFlight = ["--max-in-flight <number>", "concurrent requests; none for the server's limit"] as const;
 const json = ["--json", "print JSON lines instead of a table"] as const;
 
 /** The configuration of a command that does not log. */
@@ -53,7 +56,15 @@ program
   .action(async () => {
     settleRuntime();
     const { serve } = await import("./cli/serve.ts");
-    await serve(readConfig(process.env), unknownVariables(process.env));
+    process.exit(await serve(readConfig(process.env), unknownVariables(process.env)));
+  });
+
+program
+  .command("worker <start>", { hidden: true })
+  .description("run one of the processes of a server; started by serve")
+  .action(async (start: string) => {
+    const { work } = await import("./cli/work.ts");
+    await work(readConfig(process.env), JSON.parse(start));
     process.exit();
   });
 
@@ -80,7 +91,7 @@ program
 
 const keys = program
   .command("keys")
-  .description("create, list or revoke the owner's API keys in the configured database")
+  .description("create, list, change or revoke the owner's API keys in the configured database")
   .addHelpText(
     "after",
     examples("presage keys create --name training --expires-at 30d", "presage keys list"),
@@ -93,6 +104,8 @@ keys
     "--expires-at <time>",
     "when it expires: a time from now (m, h, d, w, y), a date, or a date-time; without it, never",
   )
+  .option(...rateLimit)
+  .option(...maxInFlight)
   .addHelpText(
     "after",
     examples(
@@ -100,6 +113,7 @@ keys
       "presage keys create --name trial --expires-at 12h",
       "presage keys create --name 2026 --expires-at 2027-01-01",
       "presage keys create --name noon --expires-at 2027-01-31T12:00:00Z",
+      "presage keys create --name notebook --rate-limit-rpm 60 --max-in-flight 4",
     ),
   )
   .action(async (options) => (await import("./cli/keys.ts")).createKey(configure(), options));
@@ -109,6 +123,16 @@ keys
   .option(...json)
   .addHelpText("after", examples("presage keys list", "presage keys list --json"))
   .action(async (options) => (await import("./cli/keys.ts")).listKeys(configure(), options));
+keys
+  .command("update <id>")
+  .description("change the limits of a key; running servers apply them within 5 s")
+  .option(...rateLimit)
+  .option(...maxInFlight)
+  .addHelpText(
+    "after",
+    examples("presage keys update 0199f3c4-6f7e-7a31-9d0b-5b1c2d3e4f50 --rate-limit-rpm 60"),
+  )
+  .action(async (id: string, options) => (await import("./cli/keys.ts")).updateKey(configure(), id, options));
 keys
   .command("revoke <id>")
   .description("revoke a key; running servers reject it within 5 s")
@@ -223,14 +247,14 @@ program
   )
   .option(
     "--out <path>",
-    "file for the predictions, as JSON lines; a second run resumes where the last one stopped; by default standard output, unless it is a terminal",
+    "file for the predictions, as JSON lines; a second run resumes where the last one stopped; by default standard output, which must not be a terminal",
   )
   .option("--json", "with --file: write JSON lines to standard output, also into a terminal")
   .option("--keep-context", "also write each line's context, which judge evaluators need")
   .option("--concurrency <number>", "maximum concurrent predictions", "32")
   .option(
     "--server <url>",
-    "call this Presage with the API key in PRESAGE_API_KEY instead of the configured upstream",
+    "call this Presage with the API key in PRESAGE_API_KEY instead of the configured upstream; only its predictions count in Usage",
   )
   .addHelpText(
     "after",
@@ -295,7 +319,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (isClosedPipe(error)) process.exit(closedPipeExitCode);
-  process.stderr.write(`${explainError(error)}\n`);
+  printNotice(explainError(error));
   // Whatever the failed command left open must not keep the process alive.
   process.exit(1);
 }

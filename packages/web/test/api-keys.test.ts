@@ -9,6 +9,7 @@ dashboardTest("A key is created, used, and rejected once it is revoked", async (
   await page.getByRole("button", { name: "Create key" }).click();
   const form = page.getByRole("dialog", { name: "Create key" });
   await form.getByRole("textbox", { name: "Name" }).fill("training cluster");
+  await form.getByRole("textbox", { name: "Requests per minute" }).fill("600");
   await form.getByRole("button", { name: "Create key" }).click();
 
   const shown = page.getByRole("alertdialog", { name: "New key “training cluster”" });
@@ -37,6 +38,18 @@ dashboardTest("A key is created, used, and rejected once it is revoked", async (
     interaction: { state: "You are in the hall.", action: "look around" },
   });
   expect(response.content).not.toBe("");
+
+  await row.getByText("600 a minute").waitFor();
+  await row.getByRole("button", { name: "Change the limits of training cluster" }).click();
+  const limits = page.getByRole("dialog", { name: "Limits of this key" });
+  const atOnce = limits.getByRole("textbox", { name: "Requests at once" });
+  await atOnce.fill("none");
+  await limits.getByRole("button", { name: "Save" }).click();
+  await limits.getByRole("alert").getByText("A whole number").waitFor();
+  await atOnce.fill("64");
+  await limits.getByRole("button", { name: "Save" }).click();
+  await limits.waitFor({ state: "hidden" });
+  await row.getByText("600 a minute, 64 at once").waitFor();
 
   await row.getByRole("button", { name: "Revoke training cluster" }).click();
   const question = page.getByRole("alertdialog", { name: "Revoke this key?" });
@@ -79,3 +92,17 @@ dashboardTest(
     expect(key?.revoked_at).toBeNull();
   },
 );
+
+dashboardTest("On a phone, names of keys are readable", async ({ visit, client }) => {
+  const name = "nightly evaluation";
+  const expires_at = new Date(Date.now() + 60_000).toISOString();
+  await client.apiKeys.create({ name, expires_at });
+  const page = await visit("/api-keys", { viewport: { width: 390, height: 844 } });
+  const shown = page.getByRole("row", { name }).getByText(name, { exact: true });
+  await shown.waitFor();
+  const { clientWidth, scrollWidth } = await shown.evaluate(({ clientWidth, scrollWidth }) => ({
+    clientWidth,
+    scrollWidth,
+  }));
+  expect(scrollWidth).toBeLessThanOrEqual(clientWidth);
+});

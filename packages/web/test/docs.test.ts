@@ -64,6 +64,27 @@ docsTest(
   },
 );
 
+docsTest("the API reference has the dashboard's fonts", async (visitor) => {
+  const page = await visitor.visit("/docs");
+  await page.locator(".opblock-summary-path").first().waitFor();
+  const fontOf = (selector: string) =>
+    page
+      .locator(selector)
+      .first()
+      .evaluate((element) => getComputedStyle(element).fontFamily.split(",")[0]);
+  for (const selector of ["h1", ".opblock-summary-description", ".btn.authorize", ".opblock-tag"])
+    expect([selector, await fontOf(selector)]).toEqual([selector, '"Inter Variable"']);
+  expect(await fontOf(".opblock-summary-path")).toBe('"JetBrains Mono Variable"');
+  const loaded = await page.evaluate(async () => {
+    await document.fonts.ready;
+    return [...document.fonts].filter(({ status }) => status === "loaded").map(({ family }) => family);
+  });
+  expect(loaded.map((family) => family.replaceAll('"', "")).sort()).toEqual([
+    "Inter Variable",
+    "JetBrains Mono Variable",
+  ]);
+});
+
 docsTest("the API reference has the dashboard's colours and leads back to it", async (visitor) => {
   const page = await visitor.visit("/", { colorScheme: "light" });
   await page.getByRole("radio", { name: "Dark" }).first().click();

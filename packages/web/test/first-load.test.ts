@@ -30,9 +30,6 @@ dashboardTest(
 
     const sizeOf = (addresses: Iterable<string>) =>
       [...addresses].reduce((sum, address) => sum + (scripts.get(address)?.bytes ?? 0), 0);
-    process.stdout.write(
-      `Scripts of the first page: ${sizeOf(needed)} bytes before it is usable, ${sizeOf(scripts.keys())} in all.\n`,
-    );
     expect(roots).toHaveLength(2);
     // The charts are loaded afterwards.
     expect(needed.size).toBeLessThan(scripts.size);

@@ -364,7 +364,7 @@ export const EvaluationResultBatchResponse = z
           id: z.string().meta({ description: "The result's new id." }),
           app: z.string().meta(described.app),
           created_at: instant.meta({ description: "When the result was stored." }),
-          evaluator_id: z.string().meta({ description: "The evaluator, as given." }),
+          evaluator_id: z.string().meta({ description: "The evaluator, as results name it." }),
         }),
       )
       .meta({ description: "The stored results, in request order." }),

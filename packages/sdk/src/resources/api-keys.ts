@@ -3,6 +3,7 @@ import type {
   ApiKeyCreateResponse,
   ApiKeyListResponse,
   ApiKeyResponse,
+  ApiKeyUpdateRequest,
 } from "@presage/contract";
 import type { CallOptions, WriteOptions } from "../call.ts";
 import type { Transport } from "../transport.ts";
@@ -14,6 +15,8 @@ export interface ApiKeys {
   list(options?: CallOptions): Promise<ApiKeyResponse[]>;
   /** Creates a key: `POST /v1/api-keys`. Only this response contains the key itself. */
   create(request: ApiKeyCreateRequest, options?: WriteOptions): Promise<ApiKeyCreateResponse>;
+  /** Changes a key's limits: `PATCH /v1/api-keys/{id}`. What is absent stays; null restores the server's limit. */
+  update(id: string, request: ApiKeyUpdateRequest, options?: CallOptions): Promise<ApiKeyResponse>;
   /** Revokes a key for good: `DELETE /v1/api-keys/{id}`. */
   revoke(id: string, options?: CallOptions): Promise<void>;
 }
@@ -21,6 +24,7 @@ export interface ApiKeys {
 const path = "/v1/api-keys";
 
 export function apiKeys({ json }: Transport): ApiKeys {
+  const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
   return {
     list: (options) =>
       listAllPages(
@@ -28,7 +32,8 @@ export function apiKeys({ json }: Transport): ApiKeys {
         ({ data }) => data,
       ),
     create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
-    revoke: (id, options) =>
-      json({ method: "DELETE", path: `${path}/${encodeURIComponent(id)}`, isRepeatable: true }, options),
+    update: (id, body, options) =>
+      json({ method: "PATCH", path: pathOf(id), body, isRepeatable: true }, options),
+    revoke: (id, options) => json({ method: "DELETE", path: pathOf(id), isRepeatable: true }, options),
   };
 }

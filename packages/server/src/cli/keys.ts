@@ -1,7 +1,9 @@
-import { ApiKeyCreateRequest } from "@presage/contract";
+import { ApiKeyCreateRequest, ApiKeyUpdateRequest } from "@presage/contract";
 import type { Config } from "../config.ts";
+import { defined } from "../defined.ts";
 import { toApiKeyResponse } from "../http/resources/api-keys/api-key-response.ts";
-import { type ApiKey, selectApiKeys } from "../identity/api-keys/api-keys-store.ts";
+import { type ApiKey, type ChangedLimits, selectApiKeys } from "../identity/api-keys/api-keys-store.ts";
+import { changeKeyLimitsOf } from "../identity/api-keys/change-key-limits.ts";
 import { addApiKey } from "../identity/api-keys/create-api-key.ts";
 import { revokeKeyOf } from "../identity/api-keys/revoke-api-key.ts";
 import { lockUsers } from "../identity/users/users-store.ts";
@@ -11,6 +13,7 @@ import { type Micros, nowMicros, toIsoInstant } from "../storage/micros.ts";
 import { CommandError } from "./command-error.ts";
 import { readExpiry } from "./read-expiry.ts";
 import { printList } from "./terminal/print-list.ts";
+import { printNotice } from "./terminal/print-notice.ts";
 import type { Column } from "./terminal/text-table.ts";
 import { withDatabase } from "./with-database.ts";
 
@@ -18,21 +21,33 @@ const pageSize = 1_000;
 
 export async function createKey(
   config: Config,
-  options: { name: string; expiresAt?: string },
+  options: { name: string; expiresAt?: string } & LimitOptions,
 ): Promise<void> {
   const { name } = options;
   if (!ApiKeyCreateRequest.shape.name.safeParse(name).success)
     throw new CommandError("--name takes 1 to 120 characters");
   const expiresAt = options.expiresAt === undefined ? null : readExpiry(options.expiresAt);
+  const limits = readLimits(options);
   await withDatabase(config, async ({ database, owner, keyDigest }) => {
-    const newKey = { userId: owner.id, name, expiresAt };
+    const newKey = { userId: owner.id, name, expiresAt, limits };
     const { key, id } = await database.transaction().execute(async (transaction) => {
       await lockUsers(transaction, [owner.id]);
       return await addApiKey(transaction, keyDigest, newKey);
     });
     process.stdout.write(`${key}\n`);
     const expiry = expiresAt === null ? "It does not expire." : `It expires at ${expiresAt.toISOString()}.`;
-    process.stderr.write(`The key is not shown again. Its id is ${id}.\n${expiry}\n`);
+    printNotice(`The key is not shown again. Its id is ${id}.\n${expiry}`);
+  });
+}
+
+/** Changes the limits of a key; what is not named stays. */
+export async function updateKey(config: Config, id: string, options: LimitOptions): Promise<void> {
+  const limits = readLimits(options);
+  if (Object.keys(limits).length === 0)
+    throw new CommandError("Name a limit to change: --rate-limit-rpm or --max-in-flight.");
+  await withDatabase(config, async ({ database, owner }) => {
+    await changeKeyLimitsOf(database, owner.id, id.toLowerCase(), limits);
+    process.stdout.write("Changed. Running servers apply it within 5 s.\n");
   });
 }
 
@@ -56,6 +71,27 @@ export async function revokeKey(config: Config, id: string): Promise<void> {
   });
 }
 
+interface LimitOptions {
+  rateLimitRpm?: string;
+  maxInFlight?: string;
+}
+
+function readLimits({ rateLimitRpm, maxInFlight }: LimitOptions): ChangedLimits {
+  return defined({
+    rate_limit_rpm: readLimit("--rate-limit-rpm", rateLimitRpm),
+    max_in_flight: readLimit("--max-in-flight", maxInFlight),
+  });
+}
+
+/** Null for `none`: the server's limit. */
+function readLimit(name: string, text: string | undefined): number | null | undefined {
+  if (text === undefined) return undefined;
+  if (text === "none") return null;
+  const limit = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (ApiKeyUpdateRequest.shape.max_in_flight.safeParse(limit).success) return limit;
+  throw new CommandError(`${name} takes a whole number from 1 to 1000000000, or none for the server's limit`);
+}
+
 /** The last ones are left out where a terminal is too narrow. */
 const keyColumns: readonly Column<ApiKey>[] = [
   { heading: "ID", text: ({ id }) => id },
@@ -64,12 +100,19 @@ const keyColumns: readonly Column<ApiKey>[] = [
   { heading: "EXPIRES", text: ({ expires_at }) => day(expires_at) },
   { heading: "LAST USED", text: ({ last_used_at }) => day(last_used_at) },
   { heading: "CREATED", text: ({ created_at }) => day(created_at) },
+  { heading: "LIMITS", text: limitsOf },
   { heading: "KEY", text: ({ prefix, last_four }) => `${prefix}…${last_four}` },
 ];
 
 function stateOf({ revoked_at, expires_at }: ApiKey): string {
   if (revoked_at !== null) return "revoked";
   return expires_at !== null && expires_at <= nowMicros() ? "expired" : "active";
+}
+
+function limitsOf({ rate_limit_rpm, max_in_flight }: ApiKey): string {
+  const rate = rate_limit_rpm === null ? [] : [`${rate_limit_rpm}/min`];
+  const inFlight = max_in_flight === null ? [] : [`${max_in_flight} at once`];
+  return [...rate, ...inFlight].join(", ") || "server's";
 }
 
 function day(instant: Micros | null): string {

@@ -6,6 +6,7 @@ import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
 import { readDatabaseClock } from "../storage/database-clock.ts";
 import { toIsoInstant } from "../storage/micros.ts";
 import { CommandError } from "./command-error.ts";
+import { printNotice } from "./terminal/print-notice.ts";
 import { withDatabase } from "./with-database.ts";
 
 /** Gives results that a wrong clock dated in the future the times of their neighbours. */
@@ -19,19 +20,21 @@ export async function mendResultTimes(config: Config, { dryRun }: { dryRun?: boo
       count === 0
         ? "No result is dated in the future"
         : `${countOf(count, "result")} dated in the future, from ${toIsoInstant(earliest)} to ${toIsoInstant(latest)}, with ids from ${firstId} to ${lastId}`;
-    process.stdout.write(`It is ${toIsoInstant(now)}. ${found}.\n`);
+    printNotice(`It is ${toIsoInstant(now)}. ${found}.`, process.stdout);
     if (dryRun) {
       if (count > 0)
-        process.stdout.write(
-          "Nothing was changed. Without --dry-run, each would get the time of the result before it.\n",
+        printNotice(
+          "Nothing was changed. Without --dry-run, each would get the time of the result before it.",
+          process.stdout,
         );
       return;
     }
     try {
       const results = await mendTimes(database, lastSoundTime(now));
       const corrections = await mendCorrections(database, lastSoundTime(now));
-      process.stdout.write(
-        `Mended the times of ${countOf(results, "result")} and ${countOf(corrections, "correction")}.\n`,
+      printNotice(
+        `Mended the times of ${countOf(results, "result")} and ${countOf(corrections, "correction")}.`,
+        process.stdout,
       );
     } catch (error) {
       throw error instanceof NoSoundTimeError ? new CommandError(error.message) : error;

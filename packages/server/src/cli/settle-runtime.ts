@@ -16,10 +16,10 @@ const settings = {
   /** Maximum concurrent outgoing requests. */
   BUN_CONFIG_MAX_HTTP_REQUESTS: "65535",
   /**
-   * In bytes. JavaScriptCore lets garbage grow with the machine's memory. With 192 MiB it collects earlier: 5,000
-   * waiting predictions take a third less memory, for 4 % more instructions. It is not a limit (docs/decisions/0004-speed.md).
+   * In bytes. JavaScriptCore lets garbage grow with the machine's memory. With 256 MiB it collects earlier: 5,000
+   * waiting predictions take a quarter less memory. It is not a limit (docs/decisions/0004-speed.md).
    */
-  BUN_JSC_forceRAMSize: "201326592",
+  BUN_JSC_forceRAMSize: "268435456",
 };
 
 /** Replaces this process, once, by one that starts with `settings`. Where the system has no `execve`, Bun's defaults apply. */

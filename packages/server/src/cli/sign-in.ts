@@ -4,6 +4,7 @@ import { browserAddress } from "../http/browser-address.ts";
 import { listenAddress } from "../http/listen.ts";
 import { CommandError } from "./command-error.ts";
 import { findServer } from "./find-server.ts";
+import { printNotice } from "./terminal/print-notice.ts";
 import { withDatabase } from "./with-database.ts";
 
 /** Prints a new one-time link that signs a browser in as the owner. */
@@ -24,8 +25,8 @@ export async function printSignInAddress(config: Config): Promise<void> {
       );
     }
     process.stdout.write(`${publicUrl}${await createSignInPath(store)}\n`);
-    process.stderr.write("The link works once, within 12 hours.\n");
-    if (running === undefined) process.stderr.write(`${explainNoServer(noted)} Start it first.\n`);
+    printNotice("The link works once, within 12 hours.");
+    if (running === undefined) printNotice(`${explainNoServer(noted)} Start it first.`);
   });
 }
 

@@ -11,11 +11,12 @@ export interface StartNotice {
 /** What a person needs to begin, as one block that stands out from the log. */
 export function startNotice({ version, publicUrl, signInAddress, firstKey }: StartNotice): string {
   const rows = [
-    ["Dashboard", signInAddress ?? `${publicUrl}/`],
     ...(signInAddress === undefined
-      ? []
+      ? [["Dashboard", `${publicUrl}/`]]
       : [
-          ["", "This link signs in one browser, once, within 12 hours."],
+          ["Dashboard", "This link signs in one browser, once, within 12 hours:"],
+          // At the margin it fits 80 columns, so that it can be copied.
+          [signInAddress, ""],
           ["", "npx presage sign-in prints another."],
         ]),
     ["API", `${publicUrl}/v1`],
@@ -23,13 +24,13 @@ export function startNotice({ version, publicUrl, signInAddress, firstKey }: Sta
       ? []
       : [
           ["API key", firstKey],
-          ["", "It is shown only once."],
+          ["", "It is shown only once. npx presage keys create makes another."],
         ]),
   ];
   const lines = [
     `Presage ${version} is ready`,
     "",
-    ...rows.map(([name = "", value]) => `${name.padEnd(11)}${value}`),
+    ...rows.map(([name = "", value]) => `${name.padEnd(11)}${value}`.trimEnd()),
     ...(firstKey === undefined
       ? []
       : ["", "A first prediction:", "", ...firstPrediction(publicUrl, firstKey)]),

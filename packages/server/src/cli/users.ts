@@ -8,6 +8,7 @@ import { selectUsersAccess, type UserAccess } from "../identity/users/users-acce
 import { printable } from "../printable.ts";
 import { toIsoInstant } from "../storage/micros.ts";
 import { printList } from "./terminal/print-list.ts";
+import { printNotice } from "./terminal/print-notice.ts";
 import type { Column } from "./terminal/text-table.ts";
 import { withDatabase } from "./with-database.ts";
 
@@ -25,10 +26,10 @@ export async function endUserAccess(config: Config, idOrEmail: string): Promise<
     const { sessions, keys } = await endUser(database, userId);
     process.stdout.write(`Ended ${countOf(sessions, "session")} and revoked ${countOf(keys, "key")}.\n`);
     const { oidc } = config.identity;
-    process.stderr.write("Running servers reject the keys within 5 s.\n");
+    printNotice("Running servers reject the keys within 5 s.");
     if (oidc !== undefined) {
-      process.stderr.write(
-        `A user who can still sign in at ${oidc.issuer} regains access. If that is possible, prevent it there and run this command again.\n`,
+      printNotice(
+        `A user who can still sign in at ${oidc.issuer} regains access. If that is possible, prevent it there and run this command again.`,
       );
     }
   });

@@ -4,6 +4,7 @@ import { defined } from "../defined.ts";
 import { parseDeployments } from "../deployments-file.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
 import type { Logger } from "../observability/logger.ts";
+import type { CompletionCache } from "../upstream/cache/completion-cache.ts";
 import { createUpstream } from "../upstream/create-upstream.ts";
 import {
   createDeployments,
@@ -14,6 +15,7 @@ import {
 import { replicaAddress } from "../upstream/replicas/replica-address.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
+import { shareOf } from "../workers/share-limits.ts";
 
 export interface ComposedDeployments {
   deployments: Deployments;
@@ -22,20 +24,24 @@ export interface ComposedDeployments {
   stopSandbox(): Promise<void>;
 }
 
+interface DeploymentsOptions {
+  memory?: ByteBudget;
+  /** Absent: none are kept. */
+  completions?: CompletionCache;
+  countUnreachable?: CountUnreachable;
+}
+
 /** The deployments of the file, otherwise the configured upstream, otherwise the sandbox. */
 export async function composeDeployments(
   config: Config,
   logger: Pick<Logger, "info" | "warn" | "error">,
-  { memory, countUnreachable: count }: { memory?: ByteBudget; countUnreachable?: CountUnreachable } = {},
+  { memory, completions, countUnreachable: count }: DeploymentsOptions = {},
 ): Promise<ComposedDeployments> {
   const { retries, keepAlive } = config.upstream;
   const sandbox = needsSandbox(config) ? (await import("@presage/sandbox")).startSandbox() : undefined;
-  if (sandbox !== undefined)
-    logger.warn(
-      "PRESAGE_UPSTREAM_URL is not set: predictions come from the built-in sandbox, a rule-based simulator, not a language model",
-    );
+  if (sandbox !== undefined) logger.warn("PRESAGE_UPSTREAM_URL is not set: the built-in sandbox predicts");
 
-  function openUpstream({ fallback, ...settings }: NamedDeploymentSettings): Upstream {
+  function openUpstream({ fallback, cache: policy, ...settings }: NamedDeploymentSettings): Upstream {
     const upstream = createUpstream({
       ...defined(settings),
       apiKey: settings.apiKey,
@@ -43,7 +49,7 @@ export async function composeDeployments(
       retries,
       keepAlive,
       hasFallback: fallback !== undefined,
-      ...defined({ memory }),
+      ...defined({ memory, cache: completions && { policy, completions } }),
       onReplicaChange: (url, state) => {
         const about = { deployment: settings.name, replica: replicaAddress(url) };
         if (state === "ejected") logger.warn(about, "a replica fails and is ejected");
@@ -95,14 +101,24 @@ async function readSettings(config: Config): Promise<DeploymentSettings> {
       const reason = error instanceof Error && "code" in error ? String(error.code) : "unreadable";
       throw new ConfigError([`PRESAGE_DEPLOYMENTS: the file cannot be read (${reason}): ${path}`]);
     });
-  return parseDeployments(path, text, { raw: environment, timeoutMs: upstream.timeoutMs });
+  const settings = parseDeployments(path, text, { raw: environment, timeoutMs: upstream.timeoutMs });
+  return { ...settings, deployments: settings.deployments.map((each) => shareOfReplicas(each, config)) };
+}
+
+/** The workers of a server share what a replica may have in flight. */
+function shareOfReplicas(
+  { maxInFlightPerReplica: limit, ...settings }: NamedDeploymentSettings,
+  { workers }: Config,
+): NamedDeploymentSettings {
+  return { ...settings, maxInFlightPerReplica: limit === undefined ? undefined : shareOf(limit, workers) };
 }
 
 /** One deployment that no file describes. */
 function settingsOf(
   named: Pick<NamedDeploymentSettings, "name" | "urls" | "apiKey" | "model">,
-  { upstream }: Config,
+  { upstream, cache }: Config,
 ): DeploymentSettings {
   const rest = { timeoutMs: upstream.timeoutMs, firstByteTimeoutMs: 0, maxInFlightPerReplica: undefined };
-  return { defaultName: named.name, deployments: [{ ...named, ...rest, fallback: undefined }] };
+  const one = { ...named, ...rest, fallback: undefined, cache: cache.policy };
+  return { defaultName: named.name, deployments: [one] };
 }

@@ -27,6 +27,7 @@ import { createUpstream } from "../upstream/create-upstream.ts";
 import type { Deployments } from "../upstream/deployments/create-deployments.ts";
 import type { Upstream, UpstreamOptions } from "../upstream/upstream.ts";
 import { type CountUnreachable, watchOutages } from "../upstream/watch-outages.ts";
+import { shareOf } from "../workers/share-limits.ts";
 import { needsSandbox } from "./compose-deployments.ts";
 
 type Complete = Upstream["complete"];
@@ -70,7 +71,8 @@ export function composeEvaluation(
         findLabelledRevision(database, accountId, name, label),
     }),
   ]);
-  const rules = createRuleRunner({ ...ruleRunnerDefaults, families: ruleFamilies });
+  const maxThreads = shareOf(ruleRunnerDefaults.maxThreads, config.workers);
+  const rules = createRuleRunner({ ...ruleRunnerDefaults, maxThreads, families: ruleFamilies });
   const writer = sqlitePath === undefined ? writeInPlace(database) : writeInThread(sqlitePath);
   const folder = composeFolder(database, log);
   const resultWriter = createResultWriter(async (records) => {

@@ -9,27 +9,30 @@ import { collectLastUses } from "../identity/api-keys/collect-last-uses.ts";
 import { ensureFirstKey } from "../identity/api-keys/ensure-first-key.ts";
 import { createKeyVerifier } from "../identity/api-keys/verify-api-key.ts";
 import { createByteBudget } from "../limits/byte-budget.ts";
-import { createInFlight } from "../limits/in-flight.ts";
 import { quarterOfMemory } from "../limits/quarter-of-memory.ts";
 import type { Log } from "../observability/logger.ts";
 import { createMetrics, type ReplicaFigures } from "../observability/metrics.ts";
 import { forwardTraces, openTracing } from "../observability/tracing.ts";
 import { reasonOf } from "../observability/watch-database.ts";
-import { createAdmission } from "../prediction/admission.ts";
+import { connectRedis } from "../redis/connect-redis.ts";
 import { ClockSkewError, findClockSkew } from "../storage/clock-skew.ts";
 import { isSqlite } from "../storage/open-database.ts";
 import { waitForPostgres } from "../storage/postgres/wait-for-postgres.ts";
-import { forgetInstance, noteInstance } from "../storage/settings-store.ts";
+import { forgetInstance, noteInstance, sharedSecret } from "../storage/settings-store.ts";
 import { isStoreUnavailable } from "../storage/store-error.ts";
+import { createCompletionCache } from "../upstream/cache/completion-cache.ts";
 import type { Deployment } from "../upstream/deployments/create-deployments.ts";
 import { replicaAddress } from "../upstream/replicas/replica-address.ts";
 import type { CountUnreachable } from "../upstream/watch-outages.ts";
 import { collectUsage } from "../usage/collect-usage.ts";
 import { writeUsage } from "../usage/usage-store.ts";
+import type { WorkerStart } from "../workers/messages.ts";
+import type { SupervisorLink } from "../workers/supervisor-link.ts";
 import { composeStore, type OpenedStore } from "./compose-command-line.ts";
 import { composeDatasets } from "./compose-datasets.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
+import { composeLimits } from "./compose-limits.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
 
 /** For requests without a prediction's texts or samples. */
@@ -51,8 +54,20 @@ export interface Presage {
   dispose(): Promise<void>;
 }
 
+/** What a server knows that is one of several workers. */
+export interface WorkerOptions extends Pick<WorkerStart, "instanceId"> {
+  link: Pick<SupervisorLink, "readMetrics" | "forgetKey" | "answerWith">;
+  /** Whether it takes the place of one that ended: then nobody is told of a sign-in link. */
+  isReplacement: boolean;
+}
+
 /** Builds the server, which does not listen at `address` yet. */
-export async function composeServer(config: Config, log: Log, address: string): Promise<Presage> {
+export async function composeServer(
+  config: Config,
+  log: Log,
+  address: string,
+  worker?: WorkerOptions,
+): Promise<Presage> {
   const { logger } = log;
   let phase: Phase = "starting";
   const metrics = createMetrics();
@@ -61,14 +76,22 @@ export async function composeServer(config: Config, log: Log, address: string): 
     config.otlpEndpoint === undefined ? forwardTraces() : await openTracing(config.otlpEndpoint);
   const store = await openStore(config, log);
   const { database, keyDigest } = store;
+  const redis = config.redisUrl === undefined ? undefined : connectRedis(config.redisUrl, logger);
+  if (redis !== undefined) metrics.watchRedis(redis.isUp);
   const firstKey = await composeFirstKey(config, store);
   const publicUrl = config.listen.publicUrl ?? browserAddress(address);
-  const instanceId = Bun.randomUUIDv7();
+  const instanceId = worker?.instanceId ?? Bun.randomUUIDv7();
   const { signIn, sessionCookie, sessions } = await composeSignIn(config, store, publicUrl);
-  const signInPath = signIn.kind === "local" ? await createSignInPath(store) : undefined;
+  const offersSignIn = signIn.kind === "local" && worker?.isReplacement !== true;
+  const signInPath = offersSignIn ? await createSignInPath(store) : undefined;
   const countUnreachable: CountUnreachable = (of, reason) => metrics.upstreamUnreachable([of, reason]);
+  const completions = createCompletionCache({
+    ...config.cache,
+    shared: redis && { redis, secret: await sharedSecret(database, "completion_names") },
+  });
   const { deployments, reread, stopSandbox } = await composeDeployments(config, logger, {
     memory,
+    completions,
     countUnreachable,
   });
 
@@ -81,12 +104,7 @@ export async function composeServer(config: Config, log: Log, address: string): 
     (batch) => writeUsage(database, batch),
     (error, isFirst) => logWriteFailure(log, error, isFirst, "could not write usage; will retry"),
   );
-  const admission = createAdmission(config.prediction);
-  const { maxInFlight: maxEvaluations } = config.evaluation;
-  const requestsInFlight = createInFlight(
-    maxEvaluations,
-    `At most ${maxEvaluations} evaluation requests may be in progress at once; this account has no free slot right now.`,
-  );
+  const limits = composeLimits(config, { redis, keyDigest, metrics });
   const {
     dispose: disposeEvaluation,
     judgeCalls,
@@ -99,12 +117,25 @@ export async function composeServer(config: Config, log: Log, address: string): 
   const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
   metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
   metrics.watch({
-    presage_predictions_in_flight: admission.inFlight,
-    presage_evaluations_in_flight: requestsInFlight.count,
+    presage_predictions_in_flight: limits.predictions.inFlight,
+    presage_evaluations_in_flight: limits.evaluations.inFlight,
     presage_judge_calls_in_flight: () => judgeCalls?.inUse() ?? 0,
     presage_judge_calls_waiting: () => judgeCalls?.waiting() ?? 0,
     presage_memory_held_bytes: memory.reservedBytes,
     presage_memory_budget_bytes: () => memory.maxBytes,
+    presage_cache_bytes: completions.bytes,
+  });
+
+  const keyVerifier = createKeyVerifier({
+    digestOf: keyDigest,
+    find: (digest) => selectKeyRecord(database, digest),
+    recordUse: lastUses.record,
+    count: (outcome) => metrics.keyVerifications([outcome]),
+  });
+  worker?.link.answerWith({
+    figures: () => metrics.registry.getMetricsAsJSON(),
+    forgetKey: keyVerifier.forget,
+    rereadDeployments: reread,
   });
 
   const { maxBodyBytes } = config.listen;
@@ -121,26 +152,23 @@ export async function composeServer(config: Config, log: Log, address: string): 
     phase: () => phase,
     log,
     metrics,
+    readMetrics: worker?.link.readMetrics ?? (() => metrics.registry.metrics()),
     tracing,
     memory,
     store,
     deployments,
-    admission,
+    admission: limits.predictions,
     recordUsage: usage.record,
     identity: {
       store,
       keyDigest,
-      keyVerifier: createKeyVerifier({
-        digestOf: keyDigest,
-        find: (digest) => selectKeyRecord(database, digest),
-        recordUse: lastUses.record,
-        count: (outcome) => metrics.keyVerifications([outcome]),
-      }),
+      keyVerifier,
+      forgetKeyElsewhere: worker?.link.forgetKey ?? (async () => {}),
       ...sessions,
     },
     evaluation: {
       store,
-      requestsInFlight,
+      admission: limits.evaluations,
       builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
       datasets,
       ...evaluation,
@@ -170,6 +198,8 @@ export async function composeServer(config: Config, log: Log, address: string): 
       await stopSandbox();
       await disposeDatasets();
       await disposeEvaluation();
+      await limits.stop();
+      redis?.stop();
       await store.destroy();
     },
   };

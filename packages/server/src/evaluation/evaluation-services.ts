@@ -1,4 +1,4 @@
-import type { InFlight } from "../limits/in-flight.ts";
+import type { Admission } from "../limits/admission.ts";
 import type { Store } from "../storage/store.ts";
 import type { DatasetServices } from "./datasets/dataset-services.ts";
 import type { KeysInFlight } from "./evaluate/keys-in-flight.ts";
@@ -18,8 +18,8 @@ export interface EvaluationServices {
   readonly builtInProfiles: readonly ProfileRevision[];
   readonly rules: RuleRunner;
   readonly runEvaluator: RunEvaluator;
-  /** Requests that evaluate, shared out by account. */
-  readonly requestsInFlight: InFlight;
+  /** Limits of requests that evaluate. */
+  readonly admission: Admission;
   readonly keysInFlight: KeysInFlight;
   readonly resultWriter: ResultWriter;
   readonly folder: Pick<Folder, "schedule">;

@@ -18,7 +18,7 @@ export function patternLibrary(): typeof import("re2js") {
   return require("re2js");
 }
 
-/** Distributions, 3 MB. */
-export function statisticsLibrary(): typeof import("jstat") {
-  return require("jstat");
+/** Distributions, 10 MB in memory. */
+export function distributionsLibrary(): typeof import("cephes") {
+  return require("cephes");
 }

@@ -18,6 +18,7 @@ import { probeRoutes } from "./resources/probes/probes.ts";
 import { evaluatorProfileRoutes } from "./resources/profiles/evaluator-profiles.ts";
 import { projectRoutes } from "./resources/projects/projects.ts";
 import { evaluationResultRoutes } from "./resources/results/evaluation-results.ts";
+import { resultImportRoutes } from "./resources/results/result-imports.ts";
 import { sessionRoutes } from "./resources/sessions/sessions.ts";
 import { signInRoutes } from "./resources/sign-in/sign-in.ts";
 import { errorTaxonomyRoutes } from "./resources/taxonomies/error-taxonomies.ts";
@@ -52,6 +53,7 @@ export function createApp(services: Services): App {
     ...errorTaxonomyRoutes(services),
     ...evaluateRoutes(services),
     ...evaluationResultRoutes(services),
+    ...resultImportRoutes(services),
     ...projectRoutes(services),
     ...experimentRoutes(services),
     ...datasetRoutes(services),

@@ -14,7 +14,7 @@ const quietMs = 250;
 
 export interface Listening {
   address: string;
-  isLoopback: boolean;
+  port: number;
   /** Serves `app` from now on. */
   use(app: App): void;
   /**
@@ -35,14 +35,10 @@ export class ListenError extends Error {
 /** Explains why `Bun.serve` failed, where the cause is known. */
 function explainListenError(error: unknown, host: string, port: number): unknown {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
-  const address = listenAddress(host, port).slice("http://".length);
-  if (code === "EADDRINUSE") {
-    const message = `${address} is in use; set PRESAGE_PORT or PRESAGE_HOST to a free address.`;
-    return new ListenError(message, error);
-  }
+  if (code === "EADDRINUSE") return addressInUseError(host, port, error);
   if (code === "EACCES")
     return new ListenError(
-      `This user may not listen at ${address}; set PRESAGE_PORT to 1024 or more.`,
+      `This user may not listen at ${hostAndPort(host, port)}; set PRESAGE_PORT to 1024 or more.`,
       error,
     );
   if (code === "EADDRNOTAVAIL" || code === "EINVAL")
@@ -53,12 +49,33 @@ function explainListenError(error: unknown, host: string, port: number): unknown
   return error;
 }
 
+export function addressInUseError(host: string, port: number, cause?: unknown): ListenError {
+  const message = `${hostAndPort(host, port)} is in use; set PRESAGE_PORT or PRESAGE_HOST to a free address.`;
+  return new ListenError(message, cause);
+}
+
+function hostAndPort(host: string, port: number): string {
+  return listenAddress(host, port).slice("http://".length);
+}
+
 export function listenAddress(host: string, port: number): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
+/** Whether only this machine can reach a server at the host. */
+export function isLoopback(host: string): boolean {
+  return host === "localhost" || host === "::1" || host.startsWith("127.");
+}
+
+export interface ListenOptions {
+  host: string;
+  port: number;
+  /** Whether other processes of this user may listen at the address too, if they all say so. */
+  reusePort?: boolean;
+}
+
 /** Listens at once, and responds that the server is starting until it is given an app. */
-export function listen({ host, port }: { host: string; port: number }): Listening {
+export function listen({ host, port, reusePort = false }: ListenOptions): Listening {
   let app = startingApp();
   const serve = () =>
     Bun.serve({
@@ -66,8 +83,8 @@ export function listen({ host, port }: { host: string; port: number }): Listenin
       port,
       idleTimeout: idleTimeoutS,
       maxRequestBodySize,
-      // With `development: false` Bun shares the port with a second server, which would answer every other call.
-      reusePort: false,
+      // Stated, because with `development: false` Bun shares the port with a second server, which would answer every other call.
+      reusePort,
       // Otherwise Bun's error page would show source code.
       development: false,
       routes: app.routes,
@@ -98,7 +115,7 @@ export function listen({ host, port }: { host: string; port: number }): Listenin
 
   return {
     address: listenAddress(host, server.port ?? port),
-    isLoopback: host === "localhost" || host === "::1" || host.startsWith("127."),
+    port: server.port ?? port,
     use(next) {
       app = next;
       server.reload({ routes: app.routes, fetch: app.fetch });
@@ -115,6 +132,16 @@ export function listen({ host, port }: { host: string; port: number }): Listenin
       return aborted;
     },
   };
+}
+
+/** Throws a `ListenError` if this process could not listen at the address. */
+export async function probeAddress({ host, port }: Pick<ListenOptions, "host" | "port">): Promise<void> {
+  try {
+    const options = { hostname: host, port, reusePort: false, development: false };
+    await Bun.serve({ ...options, fetch: () => new Response(null, { status: 503 }) }).stop(true);
+  } catch (error) {
+    throw explainListenError(error, host, port);
+  }
 }
 
 /** Served until there is an app: the process is up, and does not accept requests yet. */

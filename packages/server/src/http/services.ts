@@ -1,10 +1,10 @@
 import type { EvaluationServices } from "../evaluation/evaluation-services.ts";
 import type { IdentityServices } from "../identity/identity-services.ts";
+import type { Admission } from "../limits/admission.ts";
 import type { ByteBudget } from "../limits/byte-budget.ts";
 import type { Log } from "../observability/logger.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Tracing } from "../observability/tracing.ts";
-import type { Admission } from "../prediction/admission.ts";
 import type { Store } from "../storage/store.ts";
 import type { Deployments } from "../upstream/deployments/create-deployments.ts";
 import type { Use } from "../usage/usage-totals.ts";
@@ -20,6 +20,8 @@ export interface Services {
   phase(): Phase;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** The metrics of the whole server, in Prometheus' text format. */
+  readMetrics(): Promise<string>;
   readonly tracing: Tracing;
   /** Counts the memory of requests in flight and of responses being written. */
   readonly memory: ByteBudget;

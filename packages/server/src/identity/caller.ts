@@ -1,4 +1,5 @@
 import { ServiceError } from "../errors.ts";
+import { type KeyLimits, type LimitHolders, noKeyLimits } from "../limits/admission.ts";
 
 /** The user behind a request, and how they authenticated. */
 export interface Caller {
@@ -7,11 +8,15 @@ export interface Caller {
   proof: Proof;
 }
 
-export type Proof = { kind: "key"; keyId: string; keyName: string } | { kind: "session"; sessionId: string };
+export type Proof =
+  | { kind: "key"; keyId: string; keyName: string; limits: KeyLimits }
+  | { kind: "session"; sessionId: string };
 
-/** Whose rate limit a request counts against: each key has its own, the sessions of a user share one. */
-export function rateHolder({ userId, proof }: Caller): string {
-  return proof.kind === "key" ? proof.keyId : userId;
+/** Whose limits a request counts against: each key has its own, the sessions of a user share them. */
+export function limitHolders({ userId, accountId, proof }: Caller): LimitHolders {
+  return proof.kind === "key"
+    ? { userId, accountId, keyOrUserId: proof.keyId, keyLimits: proof.limits }
+    : { userId, accountId, keyOrUserId: userId, keyLimits: noKeyLimits };
 }
 
 /** The same text for every refusal: it reveals nothing about which keys and sessions exist. */

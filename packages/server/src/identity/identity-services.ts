@@ -9,6 +9,8 @@ export interface IdentityServices {
   readonly store: Store;
   readonly keyDigest: KeyDigest;
   readonly keyVerifier: KeyVerifier;
+  /** Makes the other workers forget a revoked key too; returns once they have. */
+  forgetKeyElsewhere(digest: string): Promise<void>;
   readonly sessionTokens: SessionTokens;
   readonly sessionRules: SessionRules;
   /** Absent in local mode. */

@@ -8,6 +8,10 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
+function inFlightOf(max: number, maxEach = max): InFlight {
+  return createInFlight({ max, maxEach, what: "prediction" });
+}
+
 function enters(inFlight: InFlight, accountId: string): boolean {
   try {
     inFlight.enter(accountId);
@@ -25,14 +29,14 @@ function fill(inFlight: InFlight, accountId: string): number {
 }
 
 test("a single account may use everything", () => {
-  const inFlight = createInFlight(1_000, "full");
+  const inFlight = inFlightOf(1_000);
   expect(fill(inFlight, "a")).toBe(1_000);
   for (let call = 0; call < 500; call += 1) inFlight.leave("a");
   expect(fill(inFlight, "a")).toBe(500);
 });
 
 test("an account that uses everything makes room for another one", () => {
-  const inFlight = createInFlight(100, "full");
+  const inFlight = inFlightOf(100);
   fill(inFlight, "a");
   expect(enters(inFlight, "b")).toBe(false);
   inFlight.leave("a");
@@ -50,14 +54,14 @@ test("an account that uses everything makes room for another one", () => {
 });
 
 test("beside others with few calls an account gets nearly everything", () => {
-  const inFlight = createInFlight(1_000, "full");
+  const inFlight = inFlightOf(1_000);
   for (let other = 0; other < 100; other += 1) inFlight.enter(`other ${other}`);
   expect(fill(inFlight, "a")).toBe(800);
   for (let other = 0; other < 100; other += 1) expect(enters(inFlight, `other ${other}`)).toBe(true);
 });
 
 test("the more another is refused, the more is left for it, up to an equal share", () => {
-  const inFlight = createInFlight(100, "full");
+  const inFlight = inFlightOf(100);
   fill(inFlight, "a");
   for (let call = 0; call < 30; call += 1) enters(inFlight, "b");
   for (let call = 0; call < 40; call += 1) inFlight.leave("a");
@@ -68,7 +72,7 @@ test("the more another is refused, the more is left for it, up to an equal share
 });
 
 test("an account without calls in flight or in the last ten seconds gets no share", () => {
-  const inFlight = createInFlight(1_000, "full");
+  const inFlight = inFlightOf(1_000);
   inFlight.enter("b");
   inFlight.leave("b");
   expect(fill(inFlight, "a")).toBe(999);
@@ -77,9 +81,20 @@ test("an account without calls in flight or in the last ten seconds gets no shar
 });
 
 test("with more accounts than places, each gets at most one", () => {
-  const inFlight = createInFlight(2, "full");
+  const inFlight = inFlightOf(2);
   fill(inFlight, "a");
   for (const other of ["b", "c", "d"]) expect(enters(inFlight, other)).toBe(false);
   inFlight.leave("a");
   expect([enters(inFlight, "a"), enters(inFlight, "c")]).toEqual([false, true]);
+});
+
+test("an account gets no more than its own limit, however much is free, and takes nothing from others", () => {
+  const inFlight = inFlightOf(100, 10);
+  expect(fill(inFlight, "a")).toBe(10);
+  expect(() => inFlight.enter("a")).toThrow(
+    expect.objectContaining({ code: "rate_limited", retryAfterS: 1 }),
+  );
+  expect(fill(inFlight, "b")).toBe(10);
+  inFlight.leave("a");
+  expect(fill(inFlight, "a")).toBe(1);
 });

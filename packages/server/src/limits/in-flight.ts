@@ -4,7 +4,7 @@ import { ServiceError } from "../errors.ts";
 const activeForMs = 10_000;
 
 export interface InFlight {
-  /** Counts one more call of an account, or throws `overloaded`. */
+  /** Counts one more call of an account, or throws: `rate_limited` beyond the account's own limit, else `overloaded`. */
   enter(accountId: string): void;
   /** To be called when an admitted call has ended. */
   leave(accountId: string): void;
@@ -18,11 +18,20 @@ interface Account {
   refused: number;
 }
 
+export interface InFlightLimits {
+  /** Of all accounts together. */
+  max: number;
+  /** Of one account. */
+  maxEach: number;
+  /** Names the requests in errors. */
+  what: string;
+}
+
 /**
- * Limits the calls in flight to `max`. A single account may use them all. Beside others, an account may exceed an equal share
+ * Limits the calls in flight to `max`. A single account may use `maxEach`. Beside others, an account may exceed an equal share
  * only while room is left for each of them: one call, as many again as it has in flight, or as many as were refused.
  */
-export function createInFlight(max: number, refusal: string): InFlight {
+export function createInFlight({ max, maxEach, what }: InFlightLimits): InFlight {
   const accounts = new Map<string, Account>();
   let total = 0;
   let refusedAtMs = Number.NEGATIVE_INFINITY;
@@ -68,10 +77,20 @@ export function createInFlight(max: number, refusal: string): InFlight {
     enter(accountId) {
       const nowMs = performance.now();
       const account = accountOf(accountId, nowMs);
+      if (account.count >= maxEach && maxEach < max)
+        throw new ServiceError(
+          "rate_limited",
+          `At most ${maxEach} ${what} requests of an account may be in progress at once.`,
+          { retryAfterS: 1 },
+        );
       if (total + reservedForOthers(account, nowMs) >= max) {
         account.refused += 1;
         refusedAtMs = nowMs;
-        throw new ServiceError("overloaded", refusal, { retryAfterS: 1 });
+        throw new ServiceError(
+          "overloaded",
+          `At most ${max} ${what} requests may be in progress at once; this account has no free slot right now.`,
+          { retryAfterS: 1 },
+        );
       }
       account.refused = Math.max(0, account.refused - 1);
       account.count += 1;

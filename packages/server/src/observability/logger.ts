@@ -5,7 +5,9 @@ import { watchDatabase } from "./watch-database.ts";
 export type { Logger };
 
 /** Request lines are written in batches of this many characters, at least once a second. */
-const batchCharacters = 16 * 1024;
+const usualBatchCharacters = 16 * 1024;
+/** A pipe never mixes writes of this length by several processes (PIPE_BUF). */
+const atomicWriteCharacters = 4 * 1024;
 const flushIntervalMs = 1_000;
 
 export interface Log {
@@ -29,10 +31,16 @@ function readableLines() {
   return pretty({ sync: true, translateTime: "SYS:HH:MM:ss", singleLine: true, ignore: "pid,hostname" });
 }
 
-/** Logs to standard output: JSON lines, or readable lines on a terminal. */
-export function createLog(level: string): Log {
+/** Logs to standard output: JSON lines, or readable lines on a terminal. A worker shares it with others and names itself. */
+export function createLog(level: string, worker?: number): Log {
   const isReadable = process.stdout.isTTY;
-  const file = pino.destination({ fd: 1, sync: false, maxLength: maxWaitingBytes });
+  const batchCharacters = worker === undefined ? usualBatchCharacters : atomicWriteCharacters;
+  const file = pino.destination({
+    fd: 1,
+    sync: false,
+    maxLength: maxWaitingBytes,
+    maxWrite: batchCharacters,
+  });
   const destination = isReadable ? readableLines() : file;
   let batch = "";
 
@@ -50,7 +58,9 @@ export function createLog(level: string): Log {
       destination.write(line);
     },
   };
-  const logger = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, inOrder);
+  const base = worker === undefined ? null : { worker };
+  const ofWorker = worker === undefined ? "" : `,"worker":${worker}`;
+  const logger = pino({ level, base, timestamp: pino.stdTimeFunctions.isoTime }, inOrder);
   let now = { atMs: 0, text: "" };
 
   /** The time in every request line, formatted once a millisecond. */
@@ -66,10 +76,12 @@ export function createLog(level: string): Log {
     logger,
     request(record, level, keyName) {
       if (!logger.isLevelEnabled(level)) return;
-      if (isReadable) return void destination.write(`${requestLine(record, keyName, new Date())}\n`);
-      const head = `"level":${pino.levels.values[level]},"time":"${timeText()}","msg":"request"`;
-      batch += `{${head},${JSON.stringify(record).slice(1)}\n`;
-      if (batch.length >= batchCharacters) writeBatch();
+      if (isReadable)
+        return void destination.write(`${requestLine(record, { keyName, worker }, new Date())}\n`);
+      const head = `"level":${pino.levels.values[level]},"time":"${timeText()}"${ofWorker},"msg":"request"`;
+      const line = `{${head},${JSON.stringify(record).slice(1)}\n`;
+      if (batch.length + line.length > batchCharacters) writeBatch();
+      batch += line;
     },
     storeFailed: store.failed,
     storeResponded: store.responded,

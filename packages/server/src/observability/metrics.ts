@@ -1,4 +1,4 @@
-import { Gauge, Histogram, Registry } from "prom-client";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { createCounter } from "./counter.ts";
 
 const secondsFromSubMillisecond = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
@@ -12,6 +12,7 @@ const watched = {
   presage_memory_held_bytes:
     "Estimated memory of request bodies, of responses being written and of results waiting to be stored.",
   presage_memory_budget_bytes: "Limit of presage_memory_held_bytes; beyond it requests get 503.",
+  presage_cache_bytes: "Memory of predictions that are kept (at most PRESAGE_CACHE_MAX_BYTES).",
 } as const;
 
 const watchedReplicas = {
@@ -24,6 +25,9 @@ const watchedReplicas = {
   presage_replica_latency_seconds:
     "Moving average of the replica's latency. Absent before its first response.",
 } as const;
+
+/** Each process has a state and an average of its own; of several processes the mean is shown. Everything else is added up. */
+const averaged: readonly string[] = ["presage_replica_up", "presage_replica_latency_seconds"];
 
 /** The figures of one replica, by metric. */
 export type ReplicaFigures = { deployment: string; replica: string } & Record<
@@ -59,8 +63,13 @@ export function createMetrics() {
     }),
     tokens: createCounter(registry, {
       name: "presage_tokens_total",
-      help: "Tokens that the upstream reported, by kind (prompt or completion).",
+      help: "Tokens that the upstream reported, by kind (prompt or completion); cached: both, of predictions that it was not asked for.",
       labelNames: ["kind"],
+    }),
+    cacheResults: createCounter(registry, {
+      name: "presage_cache_results_total",
+      help: "Predictions by where they are from (hit: kept; shared: of an equal request at the same time; miss: asked for; off: not cached).",
+      labelNames: ["result"],
     }),
     failures: createCounter(registry, {
       name: "presage_failures_total",
@@ -82,6 +91,34 @@ export function createMetrics() {
       help: "API key checks by outcome (cached, looked_up, refused, unavailable).",
       labelNames: ["outcome"],
     }),
+    rateChecks: createCounter(registry, {
+      name: "presage_rate_checks_total",
+      help: "Requests checked against rates in Redis, by who decided (shared: Redis for all processes; own: this process by its share, as Redis did not answer).",
+      labelNames: ["decided_by"],
+    }),
+    /** Reads how many processes share Redis whenever the metrics are read. */
+    watchProcesses(count: () => number) {
+      new Gauge({
+        name: "presage_processes",
+        help: "Processes that share the limits in Redis, seen in the last minute. Absent without Redis.",
+        registers,
+        collect() {
+          this.set(count());
+        },
+      });
+    },
+    /** Reads whether Redis answers whenever the metrics are read. */
+    watchRedis(isUp: () => boolean) {
+      new Gauge({
+        name: "presage_redis_up",
+        help: "1 if Redis (PRESAGE_REDIS_URL) is connected and answers in time, otherwise 0. Absent without one.",
+        aggregator: "min",
+        registers,
+        collect() {
+          this.set(isUp() ? 1 : 0);
+        },
+      });
+    },
     /** Reads the figures of all replicas whenever the metrics are read. */
     watchReplicas(read: () => ReplicaFigures[]) {
       for (const name of Object.keys(watchedReplicas) as (keyof typeof watchedReplicas)[]) {
@@ -89,6 +126,7 @@ export function createMetrics() {
           name,
           help: watchedReplicas[name],
           labelNames: ["deployment", "replica"],
+          aggregator: averaged.includes(name) ? "average" : "sum",
           registers,
           collect() {
             // A deployment may have been removed.
@@ -127,19 +165,21 @@ function addProcessMetrics(registry: Registry): void {
       this.set(process.memoryUsage.rss());
     },
   });
-  new Gauge({
+  new Counter({
     name: "process_cpu_seconds_total",
     help: "Processor time of the process, user and system, in seconds.",
     registers,
     collect() {
       const { user, system } = process.cpuUsage();
-      this.set((user + system) / 1e6);
+      this.reset();
+      this.inc((user + system) / 1e6);
     },
   });
   const startedAtSeconds = performance.timeOrigin / 1000;
   new Gauge({
     name: "process_start_time_seconds",
     help: "Start of the process, in seconds since 1970-01-01 UTC.",
+    aggregator: "min",
     registers,
   }).set(startedAtSeconds);
 }

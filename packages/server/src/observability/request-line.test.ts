@@ -13,10 +13,11 @@ const prediction: RequestRecord = {
   upstreamMs: 40.2,
   promptTokens: 17,
   completionTokens: 5,
+  cache: undefined,
   category: undefined,
 };
 const line = (more: Partial<RequestRecord> = {}, keyName?: string) =>
-  requestLine({ ...prediction, ...more }, keyName, at);
+  requestLine({ ...prediction, ...more }, { keyName }, at);
 
 test("says what was called, how it ended, how long it took, its tokens and the key", () => {
   expect(line({}, "training")).toBe('19:17:03 POST /v1/predict 200 42 ms 17→5 tokens "training"');

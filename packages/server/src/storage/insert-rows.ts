@@ -22,9 +22,13 @@ export async function insertRows<Table extends keyof Tables>(
 ): Promise<Partial<Tables[Table]>[]> {
   const [first] = rows;
   if (first === undefined) return [];
-  const rowsAtOnce = Math.floor(maxParameters / Object.keys(first).length);
+  const mostAtOnce = Math.floor(maxParameters / Object.keys(first).length);
   const returned: Partial<Tables[Table]>[] = [];
+  let rowsAtOnce = 0;
   for (let at = 0; at < rows.length; at += rowsAtOnce) {
+    rowsAtOnce = Math.min(mostAtOnce, rows.length - at);
+    // Powers of two, so that there are few statements, and those stay prepared.
+    if (!isPostgres(database)) rowsAtOnce = 2 ** Math.floor(Math.log2(rowsAtOnce));
     const { statement, parameters } = insertStatement(database, table, rows.slice(at, at + rowsAtOnce), 0);
     const part = await run<Partial<Tables[Table]>>(database, `${statement} ${ending}`, parameters);
     returned.push(...part);

@@ -43,6 +43,8 @@ export async function noteInstance(database: Database, { id, address }: ServerIn
   await database
     .insertInto("settings")
     .values({ name: instancePrefix + id, value: address })
+    // Several workers are one server.
+    .onConflict((conflict) => conflict.column("name").doNothing())
     .execute();
   await database
     .deleteFrom("settings")

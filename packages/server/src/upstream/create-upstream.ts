@@ -1,6 +1,11 @@
 import { ClientDisconnectedError, UpstreamError } from "../errors.ts";
 import { createByteBudget, type Holder, reserveBytes } from "../limits/byte-budget.ts";
 import { type Deadline, type DeadlineLimits, startDeadline } from "../limits/deadline.ts";
+import {
+  type AskedCompletion,
+  type CachedCompletions,
+  cacheCompletions,
+} from "./cache/cached-completions.ts";
 import { checkCompletion, checkModelList } from "./read-completion.ts";
 import { createReplicas, type ReplicaCall } from "./replicas/replicas.ts";
 import { routingKeyOf } from "./replicas/routing-key.ts";
@@ -11,6 +16,7 @@ import type {
   CompletionOptions,
   CompletionRequest,
   ModelList,
+  Sharing,
   Upstream,
   UpstreamCompletion,
   UpstreamOptions,
@@ -33,6 +39,8 @@ interface WrittenRequest {
 interface Sending extends CompletionOptions {
   namesNoModel: boolean;
   key: number;
+  /** Whether it was sent for another model than the one it was written for. */
+  isForOtherModel: boolean;
 }
 
 /** A client of one chat-completions deployment. */
@@ -46,6 +54,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     () => listModels(new AbortController().signal),
     options.nowMs,
   );
+
+  const { policy = "off", completions } = options.cache ?? {};
+  const cached =
+    policy === "off" || completions === undefined
+      ? undefined
+      : cacheCompletions(options.name, policy, completions);
 
   const memory = options.memory ?? createByteBudget(Number.MAX_SAFE_INTEGER);
   const newHolder = (): Holder => ({ memory, reservedBytes: 0 });
@@ -68,8 +82,11 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   function complete(
     request: CompletionRequest,
     clientSignal: AbortSignal,
-    { mayRetry, session, trace }: CompletionOptions = {},
+    given: CompletionOptions = {},
   ): Promise<UpstreamCompletion> {
+    const { mayRetry, session, trace, sharing } = given;
+    if (sharing !== undefined && cached?.takes(request) === true)
+      return completeOnce(cached, request, clientSignal, { ...given, sharing });
     const key = replicas.needKeys ? routingKeyOf(request, session) : 0;
     const deadline = startDeadline(limits, clientSignal);
     const model = request.model ?? servedModel.known();
@@ -77,15 +94,61 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       model === undefined
         ? servedModel.find(deadline.signal).then((found) => write(request, found))
         : write(request, model);
-    const how: Sending = { namesNoModel: request.model === undefined, mayRetry, session, trace, key };
+    const how: Sending = {
+      namesNoModel: request.model === undefined,
+      mayRetry,
+      session,
+      trace,
+      key,
+      isForOtherModel: false,
+    };
     return sendForCompletion(written, how, deadline);
+  }
+
+  /** The same for a request whose completion may be kept, or is asked for by another caller at this moment. */
+  function completeOnce(
+    cached: CachedCompletions,
+    request: CompletionRequest,
+    clientSignal: AbortSignal,
+    { sharing, mayRetry, session, trace }: CompletionOptions & { sharing: Sharing },
+  ): Promise<UpstreamCompletion> {
+    const namesNoModel = request.model === undefined;
+
+    function completeFor(model: string, deadline?: Deadline): Promise<UpstreamCompletion> {
+      const text = writeText(request, model);
+      const cacheKey = cached.keyOf(sharing, model, text);
+      const hit = cached.find(cacheKey, sharing);
+      if (hit !== undefined) {
+        deadline?.end();
+        return Promise.resolve(hit);
+      }
+      const key = replicas.needKeys ? routingKeyOf(request, session) : 0;
+      const ask = (signal: AbortSignal) => {
+        const how: Sending = { namesNoModel, mayRetry, session, trace, key, isForOtherModel: false };
+        // It ends when nobody waits for it any more.
+        return toAsked(sendForCompletion({ body: toBody(text), model }, how, { signal, end() {} }), how);
+      };
+      return cached.join(cacheKey, sharing, deadline ?? startDeadline(limits, clientSignal), ask);
+    }
+
+    const model = request.model ?? servedModel.known();
+    if (model !== undefined) return completeFor(model);
+    const deadline = startDeadline(limits, clientSignal);
+    return servedModel.find(deadline.signal).then(
+      (found) => completeFor(found, deadline),
+      (error: unknown) => {
+        deadline.end();
+        throw error;
+      },
+    );
   }
 
   async function sendForCompletion(
     writing: WrittenRequest | Promise<WrittenRequest>,
-    { namesNoModel, mayRetry, session, trace, key }: Sending,
+    how: Sending,
     { signal, end }: Deadline,
   ): Promise<UpstreamCompletion> {
+    const { namesNoModel, mayRetry, session, trace, key } = how;
     const holder = newHolder();
     const onResponseLength = (bytes: number) => reserveBytes(holder, bytes * bytesPerResponseByte);
     const sendBody = async (body: Body) => {
@@ -103,6 +166,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         // The deployment may have been restarted with another model.
         const other = await servedModel.findOther(written.model, signal);
         if (other === undefined || mayRetry?.() === false) throw error;
+        how.isForOtherModel = true;
         return await sendBody(withModel(written, other));
       }
     } finally {
@@ -114,17 +178,31 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   return { complete, listModels, model: servedModel.latest, replicas };
 }
 
+/** Deliberately not passed the request, which it would keep in memory until the response. */
+async function toAsked(
+  sending: Promise<UpstreamCompletion>,
+  how: Pick<Sending, "isForOtherModel">,
+): Promise<AskedCompletion> {
+  const completion = await sending;
+  return { completion, mayKeep: !how.isForOtherModel };
+}
+
 function timeoutError(timeoutMs: number): UpstreamError {
   return new UpstreamError("timeout", `The upstream did not respond within ${timeoutMs} ms.`);
 }
 
-/**
- * The model comes last, where `withModel` replaces it. Bun copies a text to send it and keeps both while it waits; it sends the
- * bytes of a Blob themselves, at every try.
- */
-function write({ model: _, ...request }: CompletionRequest, model: string): WrittenRequest {
-  const text = JSON.stringify({ ...request, model });
-  return { body: text.length < longCharacters ? text : new Blob([text]), model };
+function write(request: CompletionRequest, model: string): WrittenRequest {
+  return { body: toBody(writeText(request, model)), model };
+}
+
+/** The model comes last, where `withModel` replaces it. */
+function writeText({ model: _, ...request }: CompletionRequest, model: string): string {
+  return JSON.stringify({ ...request, model });
+}
+
+/** Bun copies a text to send it and keeps both while it waits; it sends the bytes of a Blob themselves, at every try. */
+function toBody(text: string): Body {
+  return text.length < longCharacters ? text : new Blob([text]);
 }
 
 /** The same body for another model, made without the request, which is not kept. */

@@ -3,6 +3,7 @@ import { ServiceError, UpstreamError } from "../errors.ts";
 import { readBodyWithin } from "../limits/read-body-within.ts";
 import type { TraceHeaders } from "../observability/tracing.ts";
 import { classifyError } from "./classify-error.ts";
+import { type ConnectionPool, createConnectionPools } from "./connection-pools.ts";
 import { type UnreachableReason, unreachableReason } from "./unreachable-reason.ts";
 import type { SessionHeader, UpstreamOptions } from "./upstream.ts";
 
@@ -54,7 +55,8 @@ export function createSendOnce({
   apiKey,
   keepAlive = true,
   firstByteTimeoutMs = 0,
-}: Pick<UpstreamOptions, "apiKey" | "keepAlive" | "firstByteTimeoutMs"> & { url: string }): Send {
+  urls,
+}: Pick<UpstreamOptions, "apiKey" | "keepAlive" | "firstByteTimeoutMs" | "urls"> & { url: string }): Send {
   const headers: Record<string, string> = defined({
     "content-type": "application/json",
     accept: "application/json",
@@ -65,16 +67,21 @@ export function createSendOnce({
   const withoutCredential = (text: string) =>
     credentials.reduce((rest, credential) => rest.replaceAll(credential, "[redacted]"), text);
 
-  return async ({
-    method,
-    path,
-    body,
-    signal: callSignal,
-    onResponseLength,
-    freshConnection,
-    session,
-    trace,
-  }) => {
+  const pools = keepAlive ? createConnectionPools(url, urls.length) : undefined;
+
+  async function send(
+    {
+      method,
+      path,
+      body,
+      signal: callSignal,
+      onResponseLength,
+      freshConnection,
+      session,
+      trace,
+    }: UpstreamCall,
+    pool?: ConnectionPool,
+  ): Promise<CompleteResponse> {
     let response: Response;
     const firstByte = firstByteTimeoutMs === 0 ? undefined : startFirstByteTimer(firstByteTimeoutMs);
     const signal = firstByte === undefined ? callSignal : AbortSignal.any([callSignal, firstByte.signal]);
@@ -92,6 +99,7 @@ export function createSendOnce({
         timeout: false,
         ...(body === undefined ? {} : { body }),
         ...(freshConnection === true || !keepAlive ? { keepalive: false } : {}),
+        ...(pool?.session === undefined ? {} : { session: pool.session }),
       });
     } catch (error) {
       throw signal.aborted ? signal.reason : toConnectionError(error);
@@ -104,6 +112,16 @@ export function createSendOnce({
     if (isSuccess) return { status, bytes, text };
     const retryAfter = response.headers.get("retry-after") ?? undefined;
     throw classifyError({ status, body: text(), retryAfter });
+  }
+
+  if (pools === undefined) return send;
+  return async (call) => {
+    const pool = pools.take();
+    try {
+      return await send(call, pool);
+    } finally {
+      pool.inFlight -= 1;
+    }
   };
 }
 

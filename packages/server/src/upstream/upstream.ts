@@ -1,5 +1,7 @@
 import type { ByteBudget } from "../limits/byte-budget.ts";
 import type { TraceHeaders } from "../observability/tracing.ts";
+import type { CompletionCache } from "./cache/completion-cache.ts";
+import type { CachePolicy } from "./cache/is-repeatable.ts";
 import type { ReplicaState } from "./replicas/replica-health.ts";
 import type { Replicas } from "./replicas/replicas.ts";
 
@@ -24,6 +26,8 @@ export interface UpstreamOptions {
   maxInFlightPerReplica?: number;
   /** How long a replica may take to begin a response. Absent or 0: until the deadline. */
   firstByteTimeoutMs?: number;
+  /** Which completions are kept, and where. Absent: none. */
+  cache?: { policy: CachePolicy; completions: CompletionCache };
   /** Whether all replicas may be out, because another deployment takes over. Absent: false. */
   hasFallback?: boolean;
   /** Called when a replica is ejected, and when it is back. */
@@ -40,7 +44,15 @@ export interface UpstreamCompletion {
   body: CompletionBody;
   /** The name of the deployment that sent it. */
   deployment: string;
+  /** Absent: the request was not one of those that are asked for once. */
+  cache?: CacheOutcome;
 }
+
+/**
+ * Where a completion is from: kept (`hit`), asked for by an equal request that was under way (`shared`), or asked for by this one
+ * (`miss`).
+ */
+export type CacheOutcome = { result: "hit"; ageS: number } | { result: "miss" | "shared" };
 
 /** The parts of a completion that are certain to be present; all others are read leniently. */
 export interface CompletionBody extends Record<string, unknown> {
@@ -76,12 +88,22 @@ export interface SessionHeader {
 /** What a completion is for, as the log and the metrics tell outages apart. */
 export type Purpose = "predictions" | "judges";
 
+/** Lets a request have the completion of an equal one. */
+export interface Sharing {
+  /** Accounts share nothing. */
+  accountId: string;
+  /** How old a kept completion may be; 0: none is taken. */
+  maxAgeS: number;
+}
+
 export interface CompletionOptions {
   /** Absent: a prediction. */
   purpose?: Purpose;
   /** Called before each retry, where retries are bounded beyond this one call. */
   mayRetry?: (() => boolean) | undefined;
   session?: SessionHeader | undefined;
+  /** Absent: it is asked for by itself, and not kept. */
+  sharing?: Sharing | undefined;
   /** Sent with every try. */
   trace?: TraceHeaders | undefined;
 }

@@ -4,7 +4,7 @@ import type { Logger } from "../observability/logger.ts";
 import { watchOutage } from "../observability/watch-outage.ts";
 import { NoResponseError } from "./send-once.ts";
 import type { UnreachableReason } from "./unreachable-reason.ts";
-import type { Purpose, Upstream } from "./upstream.ts";
+import type { ModelList, Purpose, Upstream, UpstreamCompletion } from "./upstream.ts";
 
 /** Counts a call for which an upstream could not be reached. */
 export type CountUnreachable = (upstream: Purpose, reason: UnreachableReason) => void;
@@ -41,9 +41,14 @@ export function watchOutages(
       else if (error instanceof UpstreamError && error.status !== undefined) outage.responded();
     }
 
+    function recordResponse(answer: UpstreamCompletion | ModelList): void {
+      // What is kept says nothing of the upstream.
+      if (!("cache" in answer) || answer.cache?.result !== "hit") outage.responded();
+    }
+
     // Beside the call instead of around it: thousands wait at once.
-    return <Answer>(call: Promise<Answer>): Promise<Answer> => {
-      call.then(outage.responded, recordFailure);
+    return <Answer extends UpstreamCompletion | ModelList>(call: Promise<Answer>): Promise<Answer> => {
+      call.then(recordResponse, recordFailure);
       return call;
     };
   }

@@ -13,6 +13,7 @@ export interface UsageOfStep {
   failures: Partial<Record<UsageFailure, number>>;
   promptTokens: number;
   completionTokens: number;
+  cachedTokens: number;
 }
 
 export interface UsageReport {
@@ -47,6 +48,7 @@ export async function readUsage(
     step.requests += row.requests;
     step.promptTokens += row.prompt_tokens;
     step.completionTokens += row.completion_tokens;
+    step.cachedTokens += row.cached_tokens;
     if (row.outcome !== "") step.failures[row.outcome] = row.requests;
   }
   const keyIds = new Set(steps.flatMap((step) => step.keyId ?? []));
@@ -54,5 +56,6 @@ export async function readUsage(
 }
 
 function emptyStep(startHour: number, keyId: string | undefined, operation: UsageOperation): UsageOfStep {
-  return { startHour, keyId, operation, requests: 0, failures: {}, promptTokens: 0, completionTokens: 0 };
+  const tokens = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
+  return { startHour, keyId, operation, requests: 0, failures: {}, ...tokens };
 }

@@ -31,6 +31,7 @@ test("a missing key and a missing failure are empty texts", () => {
       requests: 1,
       prompt_tokens: 2,
       completion_tokens: 1,
+      cached_tokens: 0,
     },
   ]);
 });

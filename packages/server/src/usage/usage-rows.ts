@@ -19,6 +19,7 @@ function toCounts(totals: UsageTotals): UsageCountsTable {
     requests: totals.requests,
     prompt_tokens: totals.promptTokens,
     completion_tokens: totals.completionTokens,
+    cached_tokens: totals.cachedTokens,
   };
 }
 

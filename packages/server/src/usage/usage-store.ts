@@ -34,6 +34,7 @@ async function addCounts(transaction: Database, rows: readonly UsageCountsTable[
         requests: row("usage_counts.requests", "+", row.ref("excluded.requests")),
         prompt_tokens: row("usage_counts.prompt_tokens", "+", row.ref("excluded.prompt_tokens")),
         completion_tokens: row("usage_counts.completion_tokens", "+", row.ref("excluded.completion_tokens")),
+        cached_tokens: row("usage_counts.cached_tokens", "+", row.ref("excluded.cached_tokens")),
       })),
     )
     .execute();
@@ -72,6 +73,7 @@ export async function selectCounts(
       row.fn.sum<number>("requests").as("requests"),
       row.fn.sum<number>("prompt_tokens").as("prompt_tokens"),
       row.fn.sum<number>("completion_tokens").as("completion_tokens"),
+      row.fn.sum<number>("cached_tokens").as("cached_tokens"),
     ])
     .where("account_id", "=", accountId)
     .where("hour", ">=", period.fromHour)

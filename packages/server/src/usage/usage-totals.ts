@@ -14,6 +14,8 @@ export interface Use {
   failure: UsageFailure | undefined;
   promptTokens: number | undefined;
   completionTokens: number | undefined;
+  /** Whether the upstream was asked for these tokens; if not, they are counted apart. Absent: it was. */
+  wasAsked?: boolean;
   totalMs: number;
   /** The upstream's part of `totalMs`; undefined if it was not called. */
   upstreamMs: number | undefined;
@@ -29,12 +31,13 @@ export interface UsageTotals extends Pick<Use, "accountId" | "keyId" | "operatio
   requests: number;
   promptTokens: number;
   completionTokens: number;
+  cachedTokens: number;
   totalLatencies: BucketCounts;
   overheadLatencies: BucketCounts;
 }
 
 export function emptyTotals({ accountId, keyId, operation, failure }: Use, hour: number): UsageTotals {
-  const counts = { requests: 0, promptTokens: 0, completionTokens: 0 };
+  const counts = { requests: 0, promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
   return {
     accountId,
     keyId,
@@ -49,11 +52,13 @@ export function emptyTotals({ accountId, keyId, operation, failure }: Use, hour:
 
 export function addUse(
   totals: UsageTotals,
-  { promptTokens = 0, completionTokens = 0, totalMs, upstreamMs }: Use,
+  { promptTokens = 0, completionTokens = 0, wasAsked = true, totalMs, upstreamMs }: Use,
 ): void {
   totals.requests += 1;
-  totals.promptTokens += toPlausible(promptTokens);
-  totals.completionTokens += toPlausible(completionTokens);
+  if (wasAsked) {
+    totals.promptTokens += toPlausible(promptTokens);
+    totals.completionTokens += toPlausible(completionTokens);
+  } else totals.cachedTokens += toPlausible(promptTokens + completionTokens);
   if (upstreamMs === undefined) return;
   addToBucket(totals.totalLatencies, bucketOf(totalMs), 1);
   addToBucket(totals.overheadLatencies, bucketOf(totalMs - upstreamMs), 1);
@@ -63,6 +68,7 @@ export function addTotals(totals: UsageTotals, other: UsageTotals): void {
   totals.requests += other.requests;
   totals.promptTokens += other.promptTokens;
   totals.completionTokens += other.completionTokens;
+  totals.cachedTokens += other.cachedTokens;
   for (const [bucket, count] of other.totalLatencies) addToBucket(totals.totalLatencies, bucket, count);
   for (const [bucket, count] of other.overheadLatencies) addToBucket(totals.overheadLatencies, bucket, count);
 }

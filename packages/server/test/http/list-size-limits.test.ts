@@ -27,7 +27,7 @@ onEachDatabase((database) => {
       PRESAGE_DATABASE_URL: url,
       PRESAGE_LOG_LEVEL: "warn",
       PRESAGE_MEMORY_BUDGET_BYTES: String(budget),
-      BUN_JSC_forceRAMSize: "201326592",
+      BUN_JSC_forceRAMSize: "268435456",
     });
   }, 60_000);
   afterAll(() => presage[Symbol.asyncDispose]());

@@ -174,6 +174,7 @@ test("operations that create something accept an Idempotency-Key", async () => {
     "post /v1/evaluate",
     "post /v1/evaluation-results/batch",
     "post /v1/evaluation-results/{id}/correction",
+    "post /v1/evaluations/batch",
     "post /v1/evaluator-criteria",
     "post /v1/evaluator-criteria/{public_id}/revision",
     "post /v1/evaluator-profiles",

@@ -109,6 +109,7 @@ onEachDatabase((database) => {
     ["PATCH", `/v1/evaluator-criteria/${own.profile}/archive`],
     ["GET", `/v1/evaluator-criteria/${own.profile}/agreement`],
     ["POST", `/v1/evaluator-criteria/${own.profile}/revision`, { config: { substrings: ["x"] } }],
+    ["PATCH", `/v1/api-keys/${own.apiKey}`, { rate_limit_rpm: 1 }],
     ["DELETE", `/v1/api-keys/${own.apiKey}`],
     ["DELETE", `/v1/sessions/${own.session}`],
   ];
@@ -235,6 +236,7 @@ onEachDatabase((database) => {
       "POST /v1/api-keys",
       "POST /v1/evaluate",
       "POST /v1/evaluation-results/batch",
+      "POST /v1/evaluations/batch",
       "POST /v1/evaluator-profiles",
       "POST /v1/evaluator-criteria",
       "POST /v1/projects",

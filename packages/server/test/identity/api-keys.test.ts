@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { ApiKeyCreateResponse } from "@presage/contract";
 import { looksLikeKey } from "../../src/identity/api-keys/key-format.ts";
+import { testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { apiKeyClient } from "../support/resources/api-keys.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
@@ -38,6 +39,8 @@ onEachDatabase((database) => {
         expires_at: null,
         revoked_at: null,
         last_used_at: null,
+        rate_limit_rpm: null,
+        max_in_flight: null,
         key: expect.stringMatching(/^psg_[0-9A-Za-z]{38}$/),
       });
       expect(looksLikeKey(made.key)).toBe(true);
@@ -100,7 +103,9 @@ onEachDatabase((database) => {
       );
       for (const { key } of [first, second, third]) expect(text).not.toContain(key.slice(8, -4));
       expect(Object.keys(data[0]).sort()).toEqual(
-        "created_at expires_at id last_four last_used_at name prefix revoked_at".split(" "),
+        "created_at expires_at id last_four last_used_at max_in_flight name prefix rate_limit_rpm revoked_at".split(
+          " ",
+        ),
       );
     });
 
@@ -111,6 +116,53 @@ onEachDatabase((database) => {
       const ours = (await list()).map((apiKey) => apiKey.id);
       expect(ours).toContain(id);
       expect(ours).not.toContain(theirs[0]?.id ?? "");
+    });
+  });
+
+  describe("A key's limits", () => {
+    const limits = { rate_limit_rpm: 600, max_in_flight: 64 };
+    const change = (id: string, body: unknown, key = testKey) =>
+      presage.call("PATCH", `/v1/api-keys/${id}`, body, { "x-api-key": key });
+    const created = async (body: object) => ApiKeyCreateResponse.parse(await (await post(body)).json());
+
+    test("are given when it is created, and can be changed one by one", async () => {
+      const { key, ...made } = await created({ name: "limited", ...limits });
+      expect(made).toMatchObject(limits);
+      expect(await find(made.id)).toEqual(made);
+      const changed = await change(made.id.toUpperCase(), { rate_limit_rpm: null });
+      expect([changed.status, await changed.json()]).toEqual([200, { ...made, rate_limit_rpm: null }]);
+      const unchanged = await change(made.id, {});
+      expect([unchanged.status, await unchanged.json()]).toEqual([200, { ...made, rate_limit_rpm: null }]);
+      await change(made.id, { rate_limit_rpm: 1, max_in_flight: 1_000_000_000 });
+      expect(await find(made.id)).toEqual({ ...made, rate_limit_rpm: 1, max_in_flight: 1_000_000_000 });
+      expect(await use(key)).toBe(200);
+    });
+
+    test("are whole numbers from 1 to a billion", async () => {
+      const { id } = await create("unchanged");
+      for (const field of ["rate_limit_rpm", "max_in_flight"]) {
+        for (const [wrong, type] of [
+          [0, "greater_than_equal"],
+          [-1, "greater_than_equal"],
+          [1_000_000_001, "less_than_equal"],
+          [1.5, "int_type"],
+          ["many", "int_type"],
+        ]) {
+          const [onCreate] = await issuesOf(await post({ name: "wrong", [field]: wrong }));
+          expect(onCreate).toMatchObject({ loc: ["body", field] });
+          const [onChange] = await issuesOf(await change(id, { [field]: wrong }));
+          expect(onChange).toMatchObject({ type, loc: ["body", field] });
+        }
+      }
+      expect(await find(id)).toMatchObject({ rate_limit_rpm: null, max_in_flight: null });
+    });
+
+    test("can be changed only by their user", async () => {
+      const { id } = await create("not theirs");
+      expect((await change(id, limits, strangersKey)).status).toBe(404);
+      expect((await change(crypto.randomUUID(), limits)).status).toBe(404);
+      expect((await change("mine", limits)).status).toBe(422);
+      expect(await find(id)).toMatchObject({ rate_limit_rpm: null, max_in_flight: null });
     });
   });
 

@@ -23,8 +23,10 @@ test("keys are created, listed and revoked", async () => {
   const made = await keys("create", "--name", "training");
   expect(made.stdout.trim()).toMatch(/^psg_[0-9A-Za-z]{38}$/);
   const [headings, key] = (await keys("list")).stdout.split("\n");
-  expect(headings).toMatch(/^ID +NAME +STATE +EXPIRES +LAST USED +CREATED +KEY$/);
-  expect(key).toMatch(/^[0-9a-f-]{36} {2}training {2}active {2}never {4}never {6}\d{4}-\d\d-\d\d {2}psg_/);
+  expect(headings).toMatch(/^ID +NAME +STATE +EXPIRES +LAST USED +CREATED +LIMITS +KEY$/);
+  expect(key).toMatch(
+    /^[0-9a-f-]{36} {2}training {2}active {2}never {4}never {6}\d{4}-\d\d-\d\d {2}server's {2}psg_/,
+  );
   const id = key?.slice(0, 36) ?? "";
   expect(made.stderr).toContain(id);
   expect((await keys("revoke", id)).code).toBe(0);
@@ -34,6 +36,31 @@ test("keys are created, listed and revoked", async () => {
     revoked_at: expect.any(String),
   });
   expect(await keys("revoke", crypto.randomUUID())).toMatchObject({ code: 1 });
+});
+
+test("a key's limits are set, listed and changed", async () => {
+  const limited = ["--rate-limit-rpm", "60", "--max-in-flight", "4"];
+  const made = await keys("create", "--name", "limited", ...limited);
+  const id = /Its id is (\S+)\./.exec(made.stderr)?.[1] ?? "";
+  const listed = async () => {
+    const lines = (await keys("list", "--json")).stdout.trim().split("\n");
+    return lines.map((line) => ApiKeyResponse.parse(JSON.parse(line))).find((key) => key.id === id);
+  };
+  expect(await listed()).toMatchObject({ rate_limit_rpm: 60, max_in_flight: 4 });
+  expect((await keys("list")).stdout).toContain(" 60/min, 4 at once ");
+  expect((await keys("update", id, "--rate-limit-rpm", "none")).code).toBe(0);
+  expect(await listed()).toMatchObject({ rate_limit_rpm: null, max_in_flight: 4 });
+  expect(await keys("update", id)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("Name a limit"),
+  });
+  expect(await keys("update", crypto.randomUUID(), ...limited)).toMatchObject({ code: 1 });
+  for (const wrong of ["0", "-1", "1.5", "many", "1000000001"])
+    expect(await keys("create", "--name", "wrong", `--max-in-flight=${wrong}`)).toMatchObject({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringContaining("--max-in-flight takes a whole number from 1 to 1000000000, or none"),
+    });
 });
 
 describe("keys create --expires-at", () => {

@@ -4,7 +4,7 @@ import { runPresage } from "../support/presage/run-presage.ts";
 
 const commands = [
   ...["serve", "config", "migrate", "sign-in", "predict", "evaluate", "results mend-times"],
-  ...["keys", "keys create", "keys list", "keys revoke", "users", "users list", "users end"],
+  ...["keys", "keys create", "keys list", "keys update", "keys revoke", "users", "users list", "users end"],
 ];
 
 describe("help", () => {
@@ -47,7 +47,10 @@ describe("A misspelt name", () => {
     ["evalute", "Unknown command evalute. Did you mean evaluate? The commands are serve, config, "],
     ["help evalute", "Unknown command evalute. Did you mean evaluate? The commands are serve, config, "],
     ["evalute --help", "Unknown command evalute. Did you mean evaluate? The commands are serve, config, "],
-    ["keys lst", "Unknown command keys lst. Did you mean list? The commands are create, list, revoke.\n"],
+    [
+      "keys lst",
+      "Unknown command keys lst. Did you mean list? The commands are create, list, update, revoke.\n",
+    ],
     ["results repair --help", "Unknown command results repair. The command is mend-times.\n"],
     ["login", "Unknown command login. The commands are serve, config, migrate, keys, users, datasets, results, "],
     ["predict --stat calm", "error: unknown option '--stat'\n(Did you mean --state?)\n"],

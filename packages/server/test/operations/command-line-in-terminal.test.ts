@@ -21,6 +21,7 @@ async function fileOf(lines: unknown[]): Promise<string> {
   return path;
 }
 
+const interaction = { state: "The fridge is closed.", action: "open fridge" };
 const isJson = (line: string) => line.startsWith("{");
 const tooWide = (line: string) => Bun.stringWidth(line) > 80;
 
@@ -70,7 +71,6 @@ describe("In a terminal of 80 columns", () => {
   });
 
   test("predict --file shows a summary and the first three errors, but no JSON", async () => {
-    const interaction = { state: "The fridge is closed.", action: "open fridge" };
     const wrong = [
       { state: "", action: "wait" },
       { state: "calm" },
@@ -78,22 +78,53 @@ describe("In a terminal of 80 columns", () => {
       { state: 1, action: "" },
     ];
     const file = await fileOf([interaction, ...wrong].map((one) => ({ interaction: one })));
-    const { code, lines } = await runInTerminal(["predict", "--file", file], environment);
+    const args = ["predict", "--file", file, "--out", `${file}.out`];
+    const { code, lines } = await runInTerminal(args, environment);
     expect(code).toBe(1);
     expect(lines.filter(isJson)).toEqual([]);
     const summary = lines.findIndex((line) => line.startsWith("1 prediction, 4 failures"));
-    expect(lines.slice(summary + 1, summary + 7)).toEqual([
+    expect(lines.slice(summary + 1)).toEqual([
       "Failures:",
       "  line 2: interaction.state: String should have at least 1 character",
       "  line 3: interaction.action: Field required",
       "  line 4: interaction.state: Field required",
       "  and 1 line for other reasons",
-      "The predictions were not written; name a file with --out, or use --json.",
+      "",
     ]);
   });
 
+  test("predict --file makes no calls whose predictions nobody would see", async () => {
+    const file = await fileOf([{ interaction }]);
+    const { code, lines } = await runInTerminal(["predict", "--file", file], environment);
+    expect(code).toBe(1);
+    expect(lines).toEqual(["Name a file for the predictions with --out, or print them with --json", ""]);
+  });
+
+  test("notices are wrapped between words, and addresses stay whole", async () => {
+    const notices = async (args: string[], more?: Record<string, string>) =>
+      (await runInTerminal(args, { ...environment, ...more })).lines;
+    const predictArgs = ["predict", "--state", interaction.state, "--action", interaction.action];
+    const sandbox = await notices(predictArgs);
+    expect(sandbox.slice(0, 2)).toEqual([
+      "PRESAGE_UPSTREAM_URL is not set: using the built-in sandbox, a rule-based",
+      "simulator, not a language model.",
+    ]);
+    const issuer = `https://${"a-long-name-".repeat(8)}.example.org`;
+    const refused = await notices(["sign-in"], {
+      PRESAGE_OIDC_ISSUER: issuer,
+      PRESAGE_OIDC_CLIENT_ID: "presage",
+      PRESAGE_OIDC_CLIENT_SECRET: "a-secret-of-the-tests-0123456789",
+      PRESAGE_OIDC_ALLOWED_DOMAINS: "example.org",
+      PRESAGE_PUBLIC_URL: "https://presage.example.org",
+    });
+    expect(refused.filter(tooWide)).toEqual([issuer]);
+    const misspelt = await notices(["evaluate", "--file", import.meta.path, "--evaluator", "exact-mach"]);
+    expect(misspelt.filter(tooWide)).toEqual([]);
+    expect(misspelt.join(" ")).toContain("available: exact-match, contains, regex, ");
+  });
+
   test("--json writes the lines that a pipe gets", async () => {
-    const file = await fileOf([{ interaction: { state: "The fridge is closed.", action: "open fridge" } }]);
+    const file = await fileOf([{ interaction }]);
     const args = ["predict", "--file", file];
     const { lines } = await runInTerminal([...args, "--json"], environment);
     const piped = await runPresage(args, environment);

@@ -24,9 +24,13 @@ describe.skipIf(pythonWithAiohttp === undefined)("examples/rollouts.py", () => {
     const child = Bun.spawn([pythonWithAiohttp ?? "", script, presage.url, String(rollouts)], {
       env: { PATH: process.env.PATH ?? "", PRESAGE_API_KEY: key },
       stdout: "pipe",
-      stderr: "inherit",
+      stderr: "pipe",
     });
-    return { stdout: await new Response(child.stdout).text(), code: await child.exited };
+    const [stdout, stderr] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    return { stdout, stderr, code: await child.exited };
   }
 
   test("has all rollouts in flight at once, and retries what may succeed, not before Retry-After", async () => {
@@ -53,7 +57,8 @@ describe.skipIf(pythonWithAiohttp === undefined)("examples/rollouts.py", () => {
       const status = number > 20 ? 429 : 503;
       return Response.json({ error: { message: "busy" } }, { status, headers: { "retry-after": "1" } });
     };
-    const { stdout, code } = await play(rollouts);
+    const { stdout, stderr, code } = await play(rollouts);
+    expect(stderr).toBe("");
     expect(stdout).toMatch(/^600 rollouts in [\d.]+ s, 0 failed, retries: \{.+\}\n$/);
     expect(stdout).toContain("'429': 20");
     expect(stdout).toContain("'503': 20");
@@ -65,12 +70,12 @@ describe.skipIf(pythonWithAiohttp === undefined)("examples/rollouts.py", () => {
   test("does not repeat what cannot succeed, and says why it failed", async () => {
     upstream.received.length = 0;
     upstream.answer = () => Response.json({ error: { message: "no" } }, { status: 400 });
-    const { stdout, code } = await play(3);
+    const { stdout, stderr, code } = await play(3);
     expect(stdout).toContain("3 rollouts in");
-    expect(stdout).toContain('3 × 502: {"detail":"The upstream failed the request."');
+    expect(stderr).toContain('3 × 502: {"detail":"The upstream failed the request."');
     expect(code).toBe(1);
     expect(upstream.received).toHaveLength(3);
     const stranger = await play(2, "wrong");
-    expect([stranger.stdout, stranger.code]).toEqual([expect.stringContaining("2 × 401: "), 1]);
+    expect([stranger.stderr, stranger.code]).toEqual([expect.stringContaining("2 × 401: "), 1]);
   });
 });

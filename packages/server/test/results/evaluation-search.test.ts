@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { StoredResult } from "../../src/evaluation/results/record/evaluation-record.ts";
+import type { SearchFilter } from "../../src/evaluation/results/search/result-filter.ts";
+import { choosePath } from "../../src/evaluation/results/search/search-store.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient, resultsPath } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { issuesOf, locationsOf } from "../support/resources/validation-issues.ts";
+import { seeded } from "../support/seeded.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 import { openStore } from "../support/store/open-store.ts";
 import { type StoredFields, storeResults } from "../support/store/store-results.ts";
@@ -163,6 +166,45 @@ onEachDatabase((database) => {
       expect(await searchAll({ ...filter, order: "created_at" }, 13)).toEqual(wanted);
       expect(await searchAll(filter, 13)).toEqual(wanted.toReversed());
     });
+
+    test(
+      "by several filters at once finds exactly the matching results",
+      seeded(async (draw) => {
+        for (let round = 0; round < 40; round += 1) {
+          const chosen = Array.from({ length: 2 + draw.below(3) }, () => draw.pick(filters));
+          const names = chosen.flatMap(([, filter]) => Object.keys(filter));
+          if (new Set(names).size < names.length) continue;
+          const filter: Record<string, unknown> = Object.assign({}, ...chosen.map(([, fields]) => fields));
+          const wanted = stored.filter(
+            (result) => isSuccess(result) && chosen.every(([, , fits]) => fits(result)),
+          );
+          const ids = wanted.map(({ id }) => id);
+          expect([filter, await searchAll({ ...filter, order: "created_at" }, 13)]).toEqual([filter, ids]);
+          expect([filter, await searchAll(filter, 13)]).toEqual([filter, ids.toReversed()]);
+        }
+      }),
+    );
+
+    test.each(["newest-first", "oldest-first"] as const)(
+      "%s walks the rarest of several filters, also if all are common",
+      async (order) => {
+        await using store = await openStore(presage.databaseUrl);
+        const accountId = store.owner.account_id;
+        const pathOf = async (filter: Partial<SearchFilter>, upTo: number) => {
+          const search = {
+            accountId,
+            filter: { status: "success" as const, ...filter },
+            page: { order, limit: 5 },
+          };
+          return (await choosePath(store.database, search, upTo)).path;
+        };
+        for (const upTo of [10, 1_000]) {
+          expect(await pathOf({ tags: { env: "prod" }, app: "default" }, upTo)).toMatchObject({ by: "tag" });
+          expect(await pathOf({ tags: { "": "x" }, runId: "r2" }, upTo)).toMatchObject({ column: "run_id" });
+          expect(await pathOf({ app: "default", minScore: 0 }, upTo)).toMatchObject({ column: "app" });
+        }
+      },
+    );
 
     test("finds failed evaluations by their status only", async () => {
       const failed = stored.filter(({ outcome }) => outcome.status === "failed").map(({ id }) => id);

@@ -1,6 +1,8 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import type { EvaluationSummaryGroup } from "@presage/contract";
+import { foldDeltas } from "../../src/evaluation/results/keep/fold-store.ts";
 import { findConfidenceInterval } from "../../src/evaluation/results/summary/find-confidence-interval.ts";
+import { isPostgres } from "../../src/storage/is-postgres.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { evaluationResultsClient } from "../support/resources/evaluation-results.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
@@ -275,6 +277,7 @@ onEachDatabase((database) => {
         );
       const wanted = { group_by: ["run"], app: "many runs" };
       for (let run = 0; run < 10_000; run += 500) await inRuns(run, run + 500);
+      if (isPostgres(opened.database)) await foldDeltas(opened.database);
       expect((await summary(wanted)).groups).toHaveLength(10_000);
       await inRuns(10_000, 10_001);
       for (const request of [wanted, { ...wanted, after_id: 0 }]) {

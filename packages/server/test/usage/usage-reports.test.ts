@@ -54,7 +54,7 @@ onEachDatabase((database) => {
         until: "2026-01-08T00:00:00.000Z",
         step: "day",
       });
-      const row = { operation: "predict" as const, failures: {} };
+      const row = { operation: "predict" as const, failures: {}, cached_tokens: 0 };
       expect(data).toEqual([
         { ...row, start: since, api_key_id: null, requests: 1, prompt_tokens: 10, completion_tokens: 1 },
         {

@@ -50,6 +50,7 @@ onEachDatabase((database) => {
           failures: { invalid: 1 },
           prompt_tokens: 11,
           completion_tokens: 7,
+          cached_tokens: 0,
         },
         {
           ...row,
@@ -58,6 +59,7 @@ onEachDatabase((database) => {
           failures: { invalid: 1 },
           prompt_tokens: 0,
           completion_tokens: 0,
+          cached_tokens: 0,
         },
         {
           ...row,
@@ -66,6 +68,7 @@ onEachDatabase((database) => {
           failures: { invalid: 1 },
           prompt_tokens: 33,
           completion_tokens: 21,
+          cached_tokens: 0,
         },
       ]);
     });

@@ -1,4 +1,4 @@
-import type { ApiKeyCreateRequest, Presage } from "@presage/sdk";
+import type { ApiKeyCreateRequest, ApiKeyUpdateRequest, Presage } from "@presage/sdk";
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { usePresage } from "./use-presage.ts";
 
@@ -33,6 +33,16 @@ export function useCreateApiKey({
       onSuccess();
       return queryClient.invalidateQueries({ queryKey });
     },
+  });
+}
+
+export function useChangeKeyLimits() {
+  const presage = usePresage();
+  const queryClient = useQueryClient();
+  return useMutation({
+    mutationFn: ({ id, limits }: { id: string; limits: ApiKeyUpdateRequest }) =>
+      presage.apiKeys.update(id, limits),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey }),
   });
 }
 

@@ -10,6 +10,7 @@ import { connectToServer } from "../connect-to-server.ts";
 import { checkFiles, readConcurrency, readOutput } from "../files/file-options.ts";
 import { describeIssues } from "../files/read-lines.ts";
 import { findServer } from "../find-server.ts";
+import { printNotice } from "../terminal/print-notice.ts";
 import { evaluateFile, findRunId } from "./evaluate-file.ts";
 import { type EvaluateSample, type MetadataFields, metadataFields } from "./evaluate-line.ts";
 import { evaluateLocally } from "./evaluate-locally.ts";
@@ -51,7 +52,7 @@ export async function evaluateCommand(config: Config, options: EvaluateOptions):
   try {
     const fileOptions = { file, output, concurrency, runId, evaluators: named, metadata, minPassRate };
     const { isComplete, reachesPassRate } = await evaluateFile(evaluate, fileOptions);
-    process.stderr.write(describeRun(runId, await findOrigin()));
+    printNotice(describeRun(runId, await findOrigin()));
     if (!reachesPassRate) process.exitCode = belowPassRateExitCode;
     if (!isComplete) process.exitCode = 1;
   } finally {
@@ -112,9 +113,9 @@ async function openHere(
 /** The address has its own line, which is short enough for most terminals. */
 function describeRun(runId: string, origin: Origin): string {
   const path = `/evaluations?run=${encodeURIComponent(runId)}`;
-  if (origin === "never") return `Run ${runId}\n`;
-  if (origin === "no server") return `Run ${runId}. Start the server to see it at\n  ${path}\n`;
-  return `Run ${runId}, in the dashboard:\n  ${origin}${path}\n`;
+  if (origin === "never") return `Run ${runId}`;
+  if (origin === "no server") return `Run ${runId}. Start the server to see it at\n  ${path}`;
+  return `Run ${runId}, in the dashboard:\n  ${origin}${path}`;
 }
 
 const optionOfField = new Map([

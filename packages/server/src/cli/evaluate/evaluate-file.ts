@@ -5,6 +5,7 @@ import { collectFailureReasons } from "../files/failure-reasons.ts";
 import type { OutputLine } from "../files/output-lines.ts";
 import { type ProcessLinesOptions, processLines } from "../files/process-lines.ts";
 import { readLines } from "../files/read-lines.ts";
+import { printNotice } from "../terminal/print-notice.ts";
 import {
   type EvaluateLineOptions,
   type EvaluateSample,
@@ -63,13 +64,13 @@ export async function evaluateFile(
   const all = [...counts.values()];
   const missed = all.filter((of) => minPassRate !== undefined && (passRate(of) ?? 0) < minPassRate);
   const seconds = (elapsedMs / 1000).toFixed(1);
-  process.stderr.write(
+  process.stderr.write(`${outcomeTable(all, process.stderr.columns ?? defaultWidth)}\n`);
+  printNotice(
     [
-      `${outcomeTable(all, process.stderr.columns ?? defaultWidth)}\n`,
-      `${countOf(processed, "line")} in ${seconds} s; ${countOf(failedLines, "line")} with failures\n`,
-      reasons.describe(),
-      ...missed.map((of) => `${describeMiss(of)} --min-pass-rate ${minPassRate}\n`),
-    ].join(""),
+      `${countOf(processed, "line")} in ${seconds} s; ${countOf(failedLines, "line")} with failures`,
+      ...reasons.describe(),
+      ...missed.map((of) => `${describeMiss(of)} --min-pass-rate ${minPassRate}`),
+    ].join("\n"),
   );
   return {
     isComplete: all.length > 0 && failedLines === 0 && all.every(({ failed }) => failed === 0),

@@ -20,8 +20,8 @@ interface Reason extends LineCount {
 export interface FailureReasons {
   /** Lines are added in order; one may fail for several reasons, and several evaluators for the same one. */
   add(line: number, reason: string, evaluator?: string): void;
-  /** A line for each, or nothing if nothing failed. */
-  describe(): string;
+  /** A line for each, or none if nothing failed. */
+  describe(): string[];
 }
 
 export function collectFailureReasons(): FailureReasons {
@@ -37,10 +37,10 @@ export function collectFailureReasons(): FailureReasons {
     describe() {
       const described = [...reasons].map(([text, { firstLine, lines, evaluators }]) => {
         const more = lines === 1 ? "" : ` (and ${countOf(lines - 1, "more line")})`;
-        return `  line ${firstLine}: ${short(nameEvaluators(evaluators) + text)}${more}\n`;
+        return `  line ${firstLine}: ${short(nameEvaluators(evaluators) + text)}${more}`;
       });
-      const rest = others.lines === 0 ? "" : `  and ${countOf(others.lines, "line")} for other reasons\n`;
-      return described.length === 0 ? "" : `Failures:\n${described.join("")}${rest}`;
+      const rest = others.lines === 0 ? [] : [`  and ${countOf(others.lines, "line")} for other reasons`];
+      return described.length === 0 ? [] : ["Failures:", ...described, ...rest];
     },
   };
 }

@@ -2,6 +2,7 @@ import { accessSync, constants, existsSync, realpathSync, statSync } from "node:
 import { dirname, resolve } from "node:path";
 import { CommandError } from "../command-error.ts";
 import { defaultMaxHttpRequests } from "../settle-runtime.ts";
+import { printNotice } from "../terminal/print-notice.ts";
 
 /** Where output lines go: to a file, to standard output, or nowhere. */
 export type Output = { path: string } | "stdout" | "nowhere";
@@ -44,8 +45,8 @@ export function readConcurrency(text: string): number {
     throw new CommandError("--concurrency takes a whole number above 0");
   const allowed = Number(process.env.BUN_CONFIG_MAX_HTTP_REQUESTS ?? defaultMaxHttpRequests);
   if (concurrency > allowed) {
-    process.stderr.write(
-      `Only ${allowed} requests are sent at a time; for ${concurrency}, set BUN_CONFIG_MAX_HTTP_REQUESTS=${concurrency}.\n`,
+    printNotice(
+      `Only ${allowed} requests are sent at a time; for ${concurrency}, set BUN_CONFIG_MAX_HTTP_REQUESTS=${concurrency}.`,
     );
   }
   return concurrency;

@@ -1,6 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { SingleBar } from "cli-progress";
 import { pMapIterable } from "p-map";
+import { printNotice } from "../terminal/print-notice.ts";
 import type { Output } from "./file-options.ts";
 import { digestOf, keepFinishedLines, lineId, type OutputLine } from "./output-lines.ts";
 import { type NumberedLine, readLines } from "./read-lines.ts";
@@ -92,10 +93,10 @@ function startProgressBar(total: number, noun: string, resumes: boolean): Single
   // The bar changes the terminal's settings; Ctrl-C must restore them.
   process.once("SIGINT", () => {
     bar.stop();
-    process.stderr.write(
+    printNotice(
       resumes
-        ? "Stopped. The same command resumes where it stopped.\n"
-        : "Stopped. With --out FILE, the same command could resume where it stopped.\n",
+        ? "Stopped. The same command resumes where it stopped."
+        : "Stopped. With --out FILE, the same command could resume where it stopped.",
     );
     process.exit(interruptedExitCode);
   });

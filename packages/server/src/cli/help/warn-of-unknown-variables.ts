@@ -1,5 +1,6 @@
 import { type RawEnvironment, unknownVariables } from "../../config.ts";
 import { environment } from "../../environment.ts";
+import { printNotice } from "../terminal/print-notice.ts";
 import { similarName } from "./similar-name.ts";
 
 /** A misspelt variable has no effect, which nothing else would show. */
@@ -8,6 +9,6 @@ export function warnOfUnknownVariables(raw: RawEnvironment): void {
   for (const name of unknownVariables(raw)) {
     const similar = similarName(name, known);
     const hint = similar === undefined ? "" : `; did you mean ${similar}?`;
-    process.stderr.write(`${name} is unknown and has no effect${hint}\n`);
+    printNotice(`${name} is unknown and has no effect${hint}`);
   }
 }

@@ -9,6 +9,7 @@ import { CommandError } from "../command-error.ts";
 import { connectToServer } from "../connect-to-server.ts";
 import { checkFiles, readConcurrency, readOutput } from "../files/file-options.ts";
 import { describeIssues } from "../files/read-lines.ts";
+import { printNotice } from "../terminal/print-notice.ts";
 import { predictFile } from "./predict-file.ts";
 import type { Predict } from "./predict-line.ts";
 
@@ -37,9 +38,13 @@ export async function predictCommand(config: Config, options: PredictOptions): P
     return;
   }
   checkFiles(file, options.out);
+  const output = readOutput(options);
+  // Calls may cost money.
+  if (output === "nowhere")
+    throw new CommandError("Name a file for the predictions with --out, or print them with --json");
   const fileOptions = {
     file,
-    output: readOutput(options),
+    output,
     concurrency: readConcurrency(options.concurrency),
     keepsContext: options.keepContext ?? false,
   };
@@ -80,8 +85,8 @@ async function withPredictor(
   const { deployments, stopSandbox } = await composeDeployments(config, createLog("silent").logger);
   const { urls } = config.upstream;
   if (needsSandbox(config)) {
-    process.stderr.write(
-      "PRESAGE_UPSTREAM_URL is not set: using the built-in sandbox, a rule-based simulator, not a language model.\n",
+    printNotice(
+      "PRESAGE_UPSTREAM_URL is not set: using the built-in sandbox, a rule-based simulator, not a language model.",
     );
   }
   const neverAborted = new AbortController().signal;

@@ -2,6 +2,7 @@ import { countOf } from "../../count-of.ts";
 import { collectFailureReasons } from "../files/failure-reasons.ts";
 import type { OutputLine } from "../files/output-lines.ts";
 import { type ProcessLinesOptions, type Progress, processLines } from "../files/process-lines.ts";
+import { printNotice } from "../terminal/print-notice.ts";
 import { type Predict, type PredictionLine, predictLine } from "./predict-line.ts";
 
 export interface PredictFileOptions
@@ -35,9 +36,7 @@ export async function predictFile(
       if (line.error !== undefined) reasons.add(line.line, line.error.detail);
     },
   });
-  process.stderr.write(summary(counts, progress) + reasons.describe());
-  if (options.output === "nowhere")
-    process.stderr.write("The predictions were not written; name a file with --out, or use --json.\n");
+  printNotice([...summary(counts, progress), ...reasons.describe()].join("\n"));
   return counts.failed;
 }
 
@@ -52,11 +51,14 @@ function count(counts: Counts, line: PredictionLine): void {
 function summary(
   { predicted, failed, comparable, exact }: Counts,
   { processed, elapsedMs }: Progress,
-): string {
+): string[] {
   const seconds = elapsedMs / 1000;
   const rate = `${processed} requested in ${seconds.toFixed(1)} s, ${(processed / seconds).toFixed(1)} per second`;
-  const predictions = `${countOf(predicted, "prediction")}, ${countOf(failed, "failure")} (${rate})\n`;
-  if (comparable === 0) return predictions;
+  const predictions = `${countOf(predicted, "prediction")}, ${countOf(failed, "failure")} (${rate})`;
+  if (comparable === 0) return [predictions];
   const share = ((100 * exact) / comparable).toFixed(1);
-  return `${predictions}exact match: ${exact} of ${comparable} (${share} %), ignoring leading and trailing white space\n`;
+  return [
+    predictions,
+    `exact match: ${exact} of ${comparable} (${share} %), ignoring leading and trailing white space`,
+  ];
 }

@@ -1,4 +1,5 @@
 import { printableJson } from "../../printable.ts";
+import { printNotice } from "./print-notice.ts";
 import { type Column, textTable } from "./text-table.ts";
 
 /** Prints rows as a table that fits the terminal, or as JSON lines. */
@@ -14,6 +15,6 @@ export function printList<Row>(
   process.stdout.write(`${text}\n`);
   if (leftOut.length > 0) {
     const names = leftOut.join(", ").toLowerCase();
-    process.stderr.write(`This terminal is too narrow for ${names}; --json shows everything.\n`);
+    printNotice(`This terminal is too narrow for ${names}; --json shows everything.`);
   }
 }

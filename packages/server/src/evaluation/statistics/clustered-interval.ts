@@ -1,5 +1,11 @@
-import { statisticsLibrary } from "../lazy-libraries.ts";
+import { tQuantile } from "./student-t.ts";
 import { wilsonBounds } from "./wilson-interval.ts";
+
+/** The values of one cluster: how many, and their sum. */
+export interface ClusterSum {
+  count: number;
+  sum: number;
+}
 
 /**
  * Sums of n values in G clusters: enough for the mean and its interval. A cluster counts here with its number of values and
@@ -20,7 +26,7 @@ export interface ClusteredMoments {
 }
 
 /** What rounding may leave of a difference, in relation to the numbers. */
-const rounding = 1e-12;
+export const rounding = 1e-12;
 
 interface Interval {
   level: number;
@@ -29,7 +35,7 @@ interface Interval {
 }
 
 /** The moments of clusters by the number and the sum of their values. */
-export function momentsOfClusters(clusters: Iterable<{ count: number; sum: number }>): ClusteredMoments {
+export function momentsOfClusters(clusters: Iterable<ClusterSum>): ClusteredMoments {
   const moments = { clusters: 0, count: 0, sum: 0, sumSquares: 0, countSums: 0, countSquares: 0 };
   for (const { count, sum } of clusters) {
     moments.clusters += 1;
@@ -83,5 +89,5 @@ export function clusteredRateInterval(moments: ClusteredMoments): Interval | nul
 }
 
 function criticalValue({ clusters }: ClusteredMoments): number {
-  return statisticsLibrary().studentt.inv(0.975, clusters - 1);
+  return tQuantile(0.975, clusters - 1);
 }

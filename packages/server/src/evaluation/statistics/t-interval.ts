@@ -1,4 +1,4 @@
-import { statisticsLibrary } from "../lazy-libraries.ts";
+import { tQuantile } from "./student-t.ts";
 
 /** Sums of some values: enough for their mean and its interval. */
 export interface Moments {
@@ -17,6 +17,6 @@ export function tInterval({
   const mean = sum / count;
   // Rounding can make the variance of equal values slightly negative.
   const variance = Math.max(0, (sumOfSquares - sum * mean) / (count - 1));
-  const margin = statisticsLibrary().studentt.inv(0.975, count - 1) * Math.sqrt(variance / count);
+  const margin = tQuantile(0.975, count - 1) * Math.sqrt(variance / count);
   return { level: 0.95, lower: mean - margin, upper: mean + margin };
 }

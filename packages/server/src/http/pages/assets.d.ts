@@ -1,3 +1,8 @@
+declare module "*/fonts.css" {
+  const content: string;
+  export default content;
+}
+
 declare module "*/pages.css" {
   const content: string;
   export default content;

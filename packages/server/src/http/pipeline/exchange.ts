@@ -1,8 +1,8 @@
 import type { ErrorCategory, UsageFailure, UsageOperation } from "@presage/contract";
-import type { Caller } from "../../identity/caller.ts";
+import { type Caller, limitHolders } from "../../identity/caller.ts";
+import type { Admission, RateStatus } from "../../limits/admission.ts";
 import type { Holder } from "../../limits/byte-budget.ts";
 import type { RequestSpan } from "../../observability/tracing.ts";
-import type { RateStatus } from "../../prediction/admission.ts";
 import type { Services } from "../services.ts";
 import { clientDisconnectedStatus } from "./errors.ts";
 
@@ -10,6 +10,12 @@ const usableRequestId = /^[\w.:/+=@-]{1,128}$/;
 
 /** The header that names a deployment in requests, and in responses the one that answered. */
 export const deploymentHeader = "x-presage-deployment";
+
+/** The header that says where a prediction is from. */
+export const cacheHeader = "x-presage-cache";
+
+/** Its values: kept, of an equal request at the same time, asked for, or not cached. */
+export type CacheResult = "hit" | "shared" | "miss" | "off";
 
 /** What is learned about one request while it is served, for its log line, metrics and headers, and the memory it reserves. */
 export interface Exchange extends Holder {
@@ -25,13 +31,17 @@ export interface Exchange extends Holder {
   isOfDashboard: boolean;
   /** The account and operation to count it under. */
   countsFor: { accountId: string; operation: UsageOperation } | undefined;
-  /** What is left of the key's rate limit, if it has one. */
+  /** What is left of the key's rate limit or, if it has none, of its user's or account's. */
   rate: RateStatus | undefined;
   upstreamMs: number | undefined;
   promptTokens: number | undefined;
   completionTokens: number | undefined;
   /** The name of the deployment that answered. */
   deployment: string | undefined;
+  /** Where a prediction is from. */
+  cache: CacheResult | undefined;
+  /** The age of a prediction that was kept. */
+  ageS: number | undefined;
   /** Called once the response is ready. */
   atEnd: (() => void) | undefined;
   /** Why the request failed. */
@@ -61,6 +71,8 @@ export function openExchange(
     promptTokens: undefined,
     completionTokens: undefined,
     deployment: undefined,
+    cache: undefined,
+    ageS: undefined,
     atEnd: undefined,
     category: undefined,
     usesOldNames: false,
@@ -75,21 +87,36 @@ export function countUsage(
   exchange.countsFor = { accountId: caller.accountId, operation };
 }
 
+/** Admits a request within the limits or throws; it counts as in flight until its response is ready. */
+export async function admit(
+  admission: Admission,
+  { exchange, caller }: { exchange: Exchange; caller: Caller },
+): Promise<void> {
+  const holders = limitHolders(caller);
+  exchange.rate = await admission.admit(holders);
+  exchange.atEnd = () => admission.leave(holders);
+}
+
 /** Records the metrics, usage, trace and the one log line of a request. They contain no prompt, key or header. */
 export function recordExchange(
   { log, metrics, recordUsage }: Pick<Services, "log" | "metrics" | "recordUsage">,
   exchange: Exchange,
   { method, route, status, totalMs }: { method: string; route: string; status: number; totalMs: number },
 ): void {
-  const { requestId, keyId, sessionId, upstreamMs, promptTokens, completionTokens, category, span } =
+  const { requestId, keyId, sessionId, upstreamMs, promptTokens, completionTokens, category, span, cache } =
     exchange;
   metrics.requests([route, String(status)]);
   if (upstreamMs !== undefined) {
     metrics.upstreamSeconds.observe(upstreamMs / 1000);
     metrics.overheadSeconds.observe((totalMs - upstreamMs) / 1000);
   }
-  if (promptTokens !== undefined) metrics.tokens(["prompt"], promptTokens);
-  if (completionTokens !== undefined) metrics.tokens(["completion"], completionTokens);
+  const wasAsked = cache !== "hit" && cache !== "shared";
+  if (cache !== undefined) metrics.cacheResults([cache]);
+  if (!wasAsked) metrics.tokens(["cached"], (promptTokens ?? 0) + (completionTokens ?? 0));
+  else {
+    if (promptTokens !== undefined) metrics.tokens(["prompt"], promptTokens);
+    if (completionTokens !== undefined) metrics.tokens(["completion"], completionTokens);
+  }
   if (category !== undefined) metrics.failures([category]);
   if (exchange.usesOldNames) metrics.oldNames([keyId ?? "none"]);
   if (exchange.countsFor !== undefined) {
@@ -101,6 +128,7 @@ export function recordExchange(
       failure: usageFailureOf(status, category),
       promptTokens,
       completionTokens,
+      wasAsked,
       totalMs,
       upstreamMs,
     });
@@ -117,6 +145,7 @@ export function recordExchange(
     upstreamMs: upstreamMs === undefined ? undefined : toHundredths(upstreamMs),
     promptTokens,
     completionTokens,
+    cache: cache === "off" ? undefined : cache,
     category,
   };
   log.request(record, exchange.isOfDashboard ? "debug" : "info", exchange.keyName);

@@ -1,14 +1,14 @@
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import type { Proof } from "../../identity/caller.ts";
 import { SignInError } from "../../identity/openid/sign-in-error.ts";
-import { RateLimitError } from "../../prediction/admission.ts";
+import { RateLimitError } from "../../limits/admission.ts";
 import { isStoreUnavailable } from "../../storage/store-error.ts";
 import { errorPage } from "../pages/error-page.ts";
 import { deprecationHeader } from "../request/old-names.ts";
 import type { Services } from "../services.ts";
 import { authenticate, findSession } from "./authenticate.ts";
 import { errorResponse, MethodNotAllowedError } from "./errors.ts";
-import { deploymentHeader, type Exchange, openExchange, recordExchange } from "./exchange.ts";
+import { cacheHeader, deploymentHeader, type Exchange, openExchange, recordExchange } from "./exchange.ts";
 import { closeWhenIdle, keepOpen } from "./keep-open.ts";
 import { isOpenAiPath, openAiError } from "./openai-error.ts";
 import { releaseMemory } from "./reserve-memory.ts";
@@ -137,7 +137,7 @@ function expectsPage(route: Route | undefined, { headers }: Request): boolean {
 }
 
 function setHeaders(headers: Headers, exchange: Exchange, totalMs: number): void {
-  const { requestId, sessionId, upstreamMs, rate, usesOldNames, deployment } = exchange;
+  const { requestId, sessionId, upstreamMs, rate, usesOldNames, deployment, cache, ageS } = exchange;
   const total = `total;dur=${totalMs.toFixed(2)}`;
   headers.set("x-request-id", requestId);
   headers.set(
@@ -149,6 +149,8 @@ function setHeaders(headers: Headers, exchange: Exchange, totalMs: number): void
   // After a session has ended, the browser's back button must not show its pages again.
   if (sessionId !== undefined) headers.set("cache-control", "no-store");
   if (deployment !== undefined) headers.set(deploymentHeader, deployment);
+  if (cache !== undefined) headers.set(cacheHeader, cache);
+  if (ageS !== undefined) headers.set("age", String(ageS));
   if (usesOldNames) headers.set("deprecation", deprecationHeader);
   if (rate === undefined) return;
   // OpenAI's names.

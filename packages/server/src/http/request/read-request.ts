@@ -74,8 +74,8 @@ export function readOnce(
   { request, caller: { accountId, userId } }: CallWithCaller,
   operation: string,
   body: unknown,
+  key = readIdempotencyKey(request.headers),
 ): Once | undefined {
-  const key = readIdempotencyKey(request.headers);
   if (key === undefined) return undefined;
   return {
     id: digestOf([accountId, userId, operation, key]),
@@ -83,7 +83,7 @@ export function readOnce(
   };
 }
 
-function digestOf(value: unknown): string {
+export function digestOf(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("base64url");
 }
 

@@ -15,7 +15,12 @@ export interface KeyRecord {
   expires_at: Micros | null;
   revoked_at: Micros | null;
   last_used_at: Micros | null;
+  rate_limit_rpm: number | null;
+  max_in_flight: number | null;
 }
+
+/** The limits of a key that change; null: the server's apply. */
+export type ChangedLimits = Partial<Pick<ApiKey, "rate_limit_rpm" | "max_in_flight">>;
 
 const listed = [
   "id",
@@ -26,6 +31,8 @@ const listed = [
   "expires_at",
   "revoked_at",
   "last_used_at",
+  "rate_limit_rpm",
+  "max_in_flight",
 ] as const;
 
 /** Inserts a key unless its digest exists. */
@@ -65,6 +72,8 @@ export async function selectKeyRecord(database: Database, digest: string): Promi
       "api_keys.expires_at",
       "api_keys.revoked_at",
       "api_keys.last_used_at",
+      "api_keys.rate_limit_rpm",
+      "api_keys.max_in_flight",
     ])
     .where("digest", "=", digest)
     .executeTakeFirst();
@@ -119,6 +128,27 @@ export async function markRevoked(
     .returning("digest")
     .executeTakeFirst();
   return revoked?.digest;
+}
+
+/** Changes the limits of a user's key and returns it with its digest; undefined if the user has no such key. */
+export async function updateLimits(
+  transaction: Database,
+  userId: string,
+  keyId: string,
+  limits: ChangedLimits,
+): Promise<(ApiKey & { digest: string }) | undefined> {
+  const ofKey = { id: keyId, user_id: userId };
+  if (Object.keys(limits).length > 0)
+    await transaction
+      .updateTable("api_keys")
+      .set(limits)
+      .where((row) => row.and(ofKey))
+      .execute();
+  return await transaction
+    .selectFrom("api_keys")
+    .select([...listed, "digest"])
+    .where((row) => row.and(ofKey))
+    .executeTakeFirst();
 }
 
 /** Revokes a user's active keys and returns how many. */

@@ -5,7 +5,7 @@ import { nowMicros, toMicros } from "../../storage/micros.ts";
 import type { Database } from "../../storage/schema/tables.ts";
 import { type AccessChanger, accessWriter, changeAccess, lockCaller } from "../change-access.ts";
 import type { IdentityServices } from "../identity-services.ts";
-import { type ApiKey, countActiveKeys, insertApiKey } from "./api-keys-store.ts";
+import { type ApiKey, type ChangedLimits, countActiveKeys, insertApiKey } from "./api-keys-store.ts";
 import { generateKey, visibleParts } from "./key-format.ts";
 import { type CreatedApiKey, createNewKeySeal } from "./seal-new-key.ts";
 import type { KeyDigest } from "./verify-api-key.ts";
@@ -14,6 +14,8 @@ export interface NewApiKey {
   userId: string;
   name: string;
   expiresAt: Date | null;
+  /** Absent: the server's limits. */
+  limits?: ChangedLimits;
 }
 
 /** Nobody needs this many, but each key has its own rate limit, so their number must be limited. */
@@ -51,7 +53,7 @@ export async function createApiKey(
 export async function addApiKey(
   transaction: Database,
   digestOf: KeyDigest,
-  { userId, name, expiresAt }: NewApiKey,
+  { userId, ...fields }: NewApiKey,
 ): Promise<CreatedApiKey> {
   if ((await countActiveKeys(transaction, userId, nowMicros(), maxActiveKeys)) >= maxActiveKeys) {
     throw new ServiceError(
@@ -60,12 +62,15 @@ export async function addApiKey(
     );
   }
   const key = generateKey();
-  const apiKey = describeNewKey(key, name, expiresAt);
+  const apiKey = describeNewKey(key, fields);
   await insertApiKey(transaction, { ...apiKey, user_id: userId, digest: digestOf(key) });
   return { ...apiKey, key };
 }
 
-export function describeNewKey(key: string, name: string, expiresAt: Date | null): ApiKey {
+export function describeNewKey(
+  key: string,
+  { name, expiresAt, limits = {} }: Omit<NewApiKey, "userId">,
+): ApiKey {
   const { prefix, lastFour } = visibleParts(key);
   return {
     id: Bun.randomUUIDv7(),
@@ -76,5 +81,7 @@ export function describeNewKey(key: string, name: string, expiresAt: Date | null
     expires_at: expiresAt === null ? null : toMicros(expiresAt),
     revoked_at: null,
     last_used_at: null,
+    rate_limit_rpm: limits.rate_limit_rpm ?? null,
+    max_in_flight: limits.max_in_flight ?? null,
   };
 }

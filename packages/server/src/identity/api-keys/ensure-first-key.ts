@@ -16,7 +16,7 @@ export async function ensureFirstKey(
   bootstrapKey: string | undefined,
 ): Promise<string | undefined> {
   if (bootstrapKey !== undefined) {
-    const apiKey = describeNewKey(bootstrapKey, "bootstrap", null);
+    const apiKey = describeNewKey(bootstrapKey, { name: "bootstrap", expiresAt: null });
     await insertApiKey(database, { ...apiKey, user_id: userId, digest: digestOf(bootstrapKey) });
     return undefined;
   }

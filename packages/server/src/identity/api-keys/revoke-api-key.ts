@@ -6,15 +6,16 @@ import type { IdentityServices } from "../identity-services.ts";
 import { lockUsers } from "../users/users-store.ts";
 import { markRevoked } from "./api-keys-store.ts";
 
-/** Revokes one of the caller's keys. This process refuses it at once, others within 5 s. */
+/** Revokes one of the caller's keys. All workers of this server refuse it at once, other servers within 5 s. */
 export async function revokeApiKey(
-  services: Pick<IdentityServices, "store" | "sessionRules" | "keyVerifier">,
+  services: Pick<IdentityServices, "store" | "sessionRules" | "keyVerifier" | "forgetKeyElsewhere">,
   changer: AccessChanger,
   keyId: string,
 ): Promise<void> {
   const { userId } = changer.caller;
   const digest = await changeAccess(services, changer, (transaction) => endKey(transaction, userId, keyId));
   services.keyVerifier.forget(digest);
+  await services.forgetKeyElsewhere(digest);
 }
 
 /** Revokes a user's key for the command line. Running servers refuse it within 5 s. */

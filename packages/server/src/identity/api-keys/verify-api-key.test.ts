@@ -7,7 +7,12 @@ import { createKeyVerifier } from "./verify-api-key.ts";
 const caller = {
   userId: "user-1",
   accountId: "account-1",
-  proof: { kind: "key" as const, keyId: "key-1", keyName: "training" },
+  proof: {
+    kind: "key" as const,
+    keyId: "key-1",
+    keyName: "training",
+    limits: { ratePerMinute: null, maxInFlight: null },
+  },
 };
 const minuteMs = 60_000;
 
@@ -20,6 +25,8 @@ function keyRecord(more: Partial<KeyRecord> = {}): KeyRecord {
     expires_at: null,
     revoked_at: null,
     last_used_at: null,
+    rate_limit_rpm: null,
+    max_in_flight: null,
     ...more,
   };
 }

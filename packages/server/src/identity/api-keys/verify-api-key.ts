@@ -152,7 +152,12 @@ export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerif
 function toEntry(record: KeyRecord, previous: Entry | undefined, lookedUpAtMs: number): Entry {
   // The first use may be recorded but not yet written.
   record.last_used_at ??= previous?.record.last_used_at ?? null;
-  const proof = { kind: "key", keyId: record.id, keyName: record.name } as const;
+  const proof = {
+    kind: "key",
+    keyId: record.id,
+    keyName: record.name,
+    limits: { ratePerMinute: record.rate_limit_rpm, maxInFlight: record.max_in_flight },
+  } as const;
   return { record, caller: { userId: record.user_id, accountId: record.account_id, proof }, lookedUpAtMs };
 }
 

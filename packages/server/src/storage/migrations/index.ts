@@ -11,6 +11,8 @@ import { resultNumbers } from "./009-result-numbers.ts";
 import { idempotentRequests } from "./010-idempotent-requests.ts";
 import { resultClusters } from "./011-result-clusters.ts";
 import { projects } from "./012-projects.ts";
+import { cachedTokens } from "./013-cached-tokens.ts";
+import { apiKeyLimits } from "./014-api-key-limits.ts";
 import { datasets } from "./016-datasets.ts";
 
 /** Migrations by name, in the order in which they run. Names of released migrations never change. */
@@ -27,5 +29,7 @@ export const migrations: Record<string, Migration> = {
   "010-idempotent-requests": idempotentRequests,
   "011-result-clusters": resultClusters,
   "012-projects": projects,
+  "013-cached-tokens": cachedTokens,
+  "014-api-key-limits": apiKeyLimits,
   "016-datasets": datasets,
 };

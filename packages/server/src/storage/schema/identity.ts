@@ -27,6 +27,9 @@ export interface ApiKeysTable {
   expires_at: Micros | null;
   revoked_at: Micros | null;
   last_used_at: Micros | null;
+  /** The key's own limits; null: the server's. */
+  rate_limit_rpm: number | null;
+  max_in_flight: number | null;
 }
 
 /** Signed-in browsers. */

@@ -13,6 +13,8 @@ export interface UsageCountsTable {
   requests: number;
   prompt_tokens: number;
   completion_tokens: number;
+  /** Of predictions that the upstream was not asked for, prompt and completion together. */
+  cached_tokens: number;
 }
 
 /** What latencies measure: all of a prediction, or Presage's own part without the upstream's. */

@@ -2,6 +2,7 @@ import type { Database as BunDatabase, SQLQueryBindings } from "bun:sqlite";
 import { CompiledQuery, type DatabaseConnection, SqliteDriver, type SqliteStatement } from "kysely";
 import pRetry from "p-retry";
 import { isDatabaseLocked, isDiskFailure, storeUncertain } from "../store-error.ts";
+import { createStatementCache, type StatementCache } from "./statement-cache.ts";
 
 /** How long a statement waits for another process to finish its write. */
 const patienceMs = 5_000;
@@ -21,8 +22,9 @@ export class RetryingSqliteDriver extends SqliteDriver {
   #isPatient = true;
 
   constructor(database: BunDatabase, onSuccess: () => void) {
-    const prepare = (sql: string) => toKyselyStatement(database, sql);
-    super({ database: { prepare, close: () => database.close() } });
+    const statements = createStatementCache(database);
+    const prepare = (sql: string) => toKyselyStatement(database, statements, sql);
+    super({ database: { prepare, close: statements.close } });
     this.#database = database;
     this.#onSuccess = onSuccess;
   }
@@ -76,8 +78,8 @@ export class RetryingSqliteDriver extends SqliteDriver {
 
 const isRead = /^\s*(select|with|pragma)\b/i;
 
-function toKyselyStatement(database: BunDatabase, sql: string): SqliteStatement {
-  const statement = database.query(sql);
+function toKyselyStatement(database: BunDatabase, { prepare }: StatementCache, sql: string): SqliteStatement {
+  const statement = prepare(sql);
   const bindings = (parameters: ReadonlyArray<unknown>) => parameters as SQLQueryBindings[];
   const commitsByItself = !(database.inTransaction || isRead.test(sql));
 

@@ -1,12 +1,13 @@
-import type { Database, SQLQueryBindings } from "bun:sqlite";
+import type { SQLQueryBindings } from "bun:sqlite";
 import { workerData } from "node:worker_threads";
 import { serveRequests } from "../thread-requests.ts";
 import { openSqliteReader } from "./open-sqlite.ts";
+import { createStatementCache, type StatementCache } from "./statement-cache.ts";
 
 // The entry file of a worker, which reads on its own connection so that slow statements only block this thread.
 const path: string = workerData;
 // Opened by the first statement: if that fails, the next statement tries again.
-let opened: Database | undefined;
+let opened: StatementCache | undefined;
 
 export interface SqliteThreadStatement {
   sql: string;
@@ -15,8 +16,8 @@ export interface SqliteThreadStatement {
 
 serveRequests<SqliteThreadStatement, string>({
   respond({ sql, parameters }) {
-    opened ??= openSqliteReader(path);
-    const rows = opened.query(sql).all(...(parameters as SQLQueryBindings[]));
+    opened ??= createStatementCache(openSqliteReader(path));
+    const rows = opened.prepare(sql).all(...(parameters as SQLQueryBindings[]));
     // Copying many objects to another thread takes several times as long as writing and parsing them as JSON, which is
     // lossless here: no column contains bytes.
     return JSON.stringify(rows);

@@ -1,3 +1,4 @@
+import type { CachePolicy } from "../cache/is-repeatable.ts";
 import { isUnserved } from "../replicas/replicas.ts";
 import type { CompletionRequest, Upstream } from "../upstream.ts";
 
@@ -19,6 +20,8 @@ export interface NamedDeploymentSettings {
   maxInFlightPerReplica: number | undefined;
   /** The deployment that is asked when none of the replicas can be. */
   fallback: string | undefined;
+  /** Which completions are kept. */
+  cache: CachePolicy;
 }
 
 export interface Deployment {
@@ -32,6 +35,8 @@ export interface Deployments {
   find(name: string): Deployment | undefined;
   /** In the order of the file. */
   all(): readonly Deployment[];
+  /** Whether any of them keeps completions. */
+  areCached(): boolean;
   /** Deployments with unchanged settings keep what is known of their replicas. */
   replace(settings: DeploymentSettings): void;
 }
@@ -42,6 +47,7 @@ export function createDeployments(
 ): Deployments {
   let current = new Map<string, { deployment: Deployment; digest: string }>();
   let fallbackFor: Deployment;
+  let areCached = false;
 
   const find = (name: string) => current.get(name)?.deployment;
 
@@ -64,6 +70,7 @@ export function createDeployments(
     const named = find(next.defaultName);
     if (named === undefined) throw new Error(`There is no deployment ${next.defaultName}.`);
     fallbackFor = named;
+    areCached = next.deployments.some(({ cache }) => cache !== "off");
   }
 
   replace(settings);
@@ -71,6 +78,7 @@ export function createDeployments(
     getDefault: () => fallbackFor,
     find,
     all: () => [...current.values()].map(({ deployment }) => deployment),
+    areCached: () => areCached,
     replace,
   };
 }

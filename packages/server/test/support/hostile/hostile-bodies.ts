@@ -47,6 +47,10 @@ const wide: Place[] = [
     path: "/v1/evaluation-results/batch",
     around: '{"evaluation_results":[{"evaluator_id":"x","pass":true,"evaluated_model_output":…}]}',
   },
+  {
+    path: "/v1/evaluations/batch",
+    around: '{"evaluations":[{"evaluator_id":"x","log_id":"x","metadata":{"x":…}}]}',
+  },
 ];
 
 /** Routes whose bodies are short. */

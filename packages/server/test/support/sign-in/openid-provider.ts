@@ -1,3 +1,4 @@
+import "./quiet-openid-provider.ts";
 import { createServer } from "node:http";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import Provider, { type Configuration, type JWK } from "oidc-provider";
@@ -51,7 +52,6 @@ export async function startOpenidProvider(presageUrls: string[]): Promise<TestOp
       },
     ],
     jwks: { keys: [key] },
-    cookies: { keys: ["of-the-tests"] },
     claims: { openid: ["sub", "team"], email: ["email", "email_verified"], profile: ["name"] },
     features: { devInteractions: { enabled: false } },
     ttl: { AccessToken: 300, Grant: 300, IdToken: 300, Interaction: 300, Session: 300 },

@@ -11,6 +11,7 @@ const rows: UsageRow[] = [
     failures: { timeout: 2, invalid: 1 },
     prompt_tokens: 100,
     completion_tokens: 20,
+    cached_tokens: 20,
   },
   {
     start: "2026-03-01T00:00:00Z",
@@ -20,6 +21,7 @@ const rows: UsageRow[] = [
     failures: { invalid: 3 },
     prompt_tokens: 1,
     completion_tokens: 2,
+    cached_tokens: 2,
   },
   {
     start: "2026-03-02T00:00:00Z",
@@ -29,12 +31,15 @@ const rows: UsageRow[] = [
     failures: {},
     prompt_tokens: 0,
     completion_tokens: 0,
+    cached_tokens: 0,
   },
 ];
 
 test("requests, failures and tokens are added up", () => {
-  expect(sumUsage(rows)).toEqual({ requests: 22, failed: 6, promptTokens: 101, completionTokens: 22 });
-  expect(sumUsage([])).toEqual({ requests: 0, failed: 0, promptTokens: 0, completionTokens: 0 });
+  const tokens = { promptTokens: 101, completionTokens: 22, cachedTokens: 22 };
+  expect(sumUsage(rows)).toEqual({ requests: 22, failed: 6, ...tokens });
+  const none = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
+  expect(sumUsage([])).toEqual({ requests: 0, failed: 0, ...none });
 });
 
 test("chat completions are predictions, evaluations are not", () => {

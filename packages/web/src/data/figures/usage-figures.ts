@@ -6,15 +6,17 @@ export interface UsageFigures {
   failed: number;
   promptTokens: number;
   completionTokens: number;
+  cachedTokens: number;
 }
 
 export function sumUsage(rows: readonly UsageRow[]): UsageFigures {
-  const sum = { requests: 0, failed: 0, promptTokens: 0, completionTokens: 0 };
+  const sum = { requests: 0, failed: 0, promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
   for (const row of rows) {
     sum.requests += row.requests;
     sum.failed += countFailures(row);
     sum.promptTokens += row.prompt_tokens;
     sum.completionTokens += row.completion_tokens;
+    sum.cachedTokens += row.cached_tokens;
   }
   return sum;
 }
@@ -23,6 +25,7 @@ export function countFailures({ failures }: UsageRow): number {
   return Object.values(failures).reduce((sum, count) => sum + count, 0);
 }
 
+/** Those that the upstream was asked for. */
 export function countTokens({ promptTokens, completionTokens }: UsageFigures): number {
   return promptTokens + completionTokens;
 }

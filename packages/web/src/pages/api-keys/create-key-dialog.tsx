@@ -6,7 +6,10 @@ import { ErrorNotice } from "../../ui/error-notice.tsx";
 import { Field } from "../../ui/form/field.tsx";
 import { fieldIssues, focusFirstIssue, issueAt } from "../../ui/form/field-issues.ts";
 import { Select, TextInput } from "../../ui/form/inputs.tsx";
+import { TextField } from "../../ui/form/text-field.tsx";
 import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { LimitFields } from "./limit-fields.tsx";
+import { limitsForm } from "./read-limits.ts";
 import { type Expiry, expiries, type NewKeyForm, type NewKeyIssues, readNewKey } from "./read-new-key.ts";
 
 interface CreateKeyDialogProps {
@@ -22,7 +25,7 @@ const expiryLabels: Record<Expiry, string> = {
   date: "On a date",
 };
 
-const emptyForm: NewKeyForm = { name: "", expiry: "90", date: "" };
+const emptyForm: NewKeyForm = { name: "", expiry: "90", date: "", ...limitsForm({}) };
 
 export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogProps) {
   const [form, setForm] = useState(emptyForm);
@@ -63,20 +66,14 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
       hint="The key is shown only once, in the next step."
     >
       <form onSubmit={submit} noValidate className="flex flex-col gap-4">
-        <Field
+        <TextField
           label="Name"
           hint="Who or what will use it, for example “rollouts, cluster 2”."
           issue={known.name}
-        >
-          {(control) => (
-            <TextInput
-              {...control}
-              value={form.name}
-              onChange={({ target }) => change({ name: target.value })}
-              required
-            />
-          )}
-        </Field>
+          value={form.name}
+          onChange={(name) => change({ name })}
+          isRequired
+        />
         <Field
           label="Expires"
           hint={
@@ -116,6 +113,7 @@ export function CreateKeyDialog({ isOpen, onClose, onCreated }: CreateKeyDialogP
             )}
           </Field>
         )}
+        <LimitFields form={form} issues={issues} onChange={change} />
         {error !== null && known.name === undefined && known.expires_at === undefined && (
           <ErrorNotice error={error} />
         )}

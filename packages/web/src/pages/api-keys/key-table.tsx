@@ -6,7 +6,9 @@ import { Button } from "../../ui/button.tsx";
 import { Cell, HeaderCell, RowHeader, Table } from "../../ui/table.tsx";
 import { Time } from "../../ui/time.tsx";
 import { useNow } from "../../ui/use-now.ts";
+import { KeyLimitsDialog } from "./key-limits-dialog.tsx";
 import { type KeyState, keyState } from "./key-state.ts";
+import { describeLimits } from "./read-limits.ts";
 import { RevokeKeyDialog } from "./revoke-key-dialog.tsx";
 
 const onlyWide = "max-md:hidden";
@@ -16,12 +18,14 @@ const columns = [
   { name: "State" },
   { name: "Created", className: onlyWide },
   { name: "Expires", className: onlyWide },
-  { name: "Last used" },
+  { name: "Limits", className: onlyWide },
+  { name: "Last used", className: onlyWide },
 ];
 
 export function KeyTable({ keys }: { keys: readonly ApiKeyResponse[] }) {
   const nowMs = useNow();
   const [toRevoke, setToRevoke] = useState<ApiKeyResponse>();
+  const [toLimit, setToLimit] = useState<ApiKeyResponse>();
   return (
     <>
       <Table label="API keys">
@@ -44,23 +48,27 @@ export function KeyTable({ keys }: { keys: readonly ApiKeyResponse[] }) {
               apiKey={key}
               state={keyState(key, nowMs)}
               onRevoke={() => setToRevoke(key)}
+              onLimit={() => setToLimit(key)}
             />
           ))}
         </tbody>
       </Table>
+      <KeyLimitsDialog apiKey={toLimit} onClose={() => setToLimit(undefined)} />
       <RevokeKeyDialog apiKey={toRevoke} onClose={() => setToRevoke(undefined)} />
     </>
   );
 }
 
 function KeyRow({
-  apiKey: { name, prefix, last_four, created_at, expires_at, last_used_at },
+  apiKey: { name, prefix, last_four, created_at, expires_at, last_used_at, ...limits },
   state,
   onRevoke,
+  onLimit,
 }: {
   apiKey: ApiKeyResponse;
   state: KeyState;
   onRevoke(): void;
+  onLimit(): void;
 }) {
   const isRevoked = state === "revoked";
   return (
@@ -88,12 +96,23 @@ function KeyRow({
         <Time at={created_at} />
       </Cell>
       <Cell className={onlyWide}>{expires_at ? <Time at={expires_at} /> : "Never"}</Cell>
-      <Cell>{last_used_at ? <Time at={last_used_at} /> : "Never"}</Cell>
+      <Cell className={onlyWide}>{describeLimits(limits) ?? "The server's"}</Cell>
+      <Cell className={onlyWide}>{last_used_at ? <Time at={last_used_at} /> : "Never"}</Cell>
       <Cell className="text-right">
         {!isRevoked && (
-          <Button variant="quiet" size="small" onClick={onRevoke} aria-label={`Revoke ${name}`}>
-            Revoke
-          </Button>
+          <div className="flex justify-end max-md:flex-col">
+            <Button
+              variant="quiet"
+              size="small"
+              onClick={onLimit}
+              aria-label={`Change the limits of ${name}`}
+            >
+              Limits
+            </Button>
+            <Button variant="quiet" size="small" onClick={onRevoke} aria-label={`Revoke ${name}`}>
+              Revoke
+            </Button>
+          </div>
         )}
       </Cell>
     </tr>

@@ -1,16 +1,17 @@
 import type { ApiKeyCreateRequest } from "@presage/sdk";
+import { type LimitIssues, type LimitsForm, readLimits } from "./read-limits.ts";
 
 export const expiries = ["never", "30", "90", "date"] as const;
 export type Expiry = (typeof expiries)[number];
 
-export interface NewKeyForm {
+export interface NewKeyForm extends LimitsForm {
   name: string;
   expiry: Expiry;
   /** YYYY-MM-DD in the user's time zone. */
   date: string;
 }
 
-export interface NewKeyIssues {
+export interface NewKeyIssues extends LimitIssues {
   name?: string | undefined;
   expires_at?: string | undefined;
 }
@@ -20,10 +21,11 @@ const maxNameCharacters = 120;
 
 /** The request, or the issues of the form. */
 export function readNewKey(
-  { name, expiry, date }: NewKeyForm,
+  { name, expiry, date, ...limitsForm }: NewKeyForm,
   nowMs: number,
 ): { request: ApiKeyCreateRequest; issues?: never } | { request?: never; issues: NewKeyIssues } {
-  const issues: NewKeyIssues = {};
+  const { limits, issues: limitIssues } = readLimits(limitsForm);
+  const issues: NewKeyIssues = { ...limitIssues };
   const trimmed = name.trim();
   if (trimmed === "") issues.name = "Give the key a name.";
   else if (trimmed.length > maxNameCharacters)
@@ -34,9 +36,9 @@ export function readNewKey(
     issues.expires_at = Number.isNaN(expiresAtMs) ? "Choose a day." : "Choose today or a later day.";
   }
 
-  if (issues.name !== undefined || issues.expires_at !== undefined) return { issues };
+  if (Object.values(issues).some((issue) => issue !== undefined)) return { issues };
   const expires_at = expiresAtMs === null ? undefined : new Date(expiresAtMs).toISOString();
-  return { request: { name: trimmed, expires_at } };
+  return { request: { name: trimmed, expires_at, ...limits } };
 }
 
 /** Null: never. A day counts to its end in the user's time zone. */

@@ -13,6 +13,7 @@ function row(given: Partial<UsageRow>): UsageRow {
     failures: {},
     prompt_tokens: 0,
     completion_tokens: 0,
+    cached_tokens: 0,
     ...given,
   };
 }

@@ -2,7 +2,15 @@ import { countTokens, shareOf, type UsageFigures } from "../../data/figures/usag
 import { formatCount, formatShare } from "../../format/format-number.ts";
 import { Cell, HeaderCell } from "../../ui/table.tsx";
 
-const columns = ["Requests", "Share", "Failed", "Prompt tokens", "Completion tokens", "Share of tokens"];
+const columns = [
+  "Requests",
+  "Share",
+  "Failed",
+  "Prompt tokens",
+  "Completion tokens",
+  "Share of tokens",
+  "Cached tokens",
+];
 
 export function UsageHeaderCells() {
   return columns.map((column) => (
@@ -29,6 +37,7 @@ export function UsageCells({ figures, all }: { figures: UsageFigures; all: Usage
       <Cell isNumber className="text-ink-2">
         {formatShare(shareOf(countTokens(figures), countTokens(all)))}
       </Cell>
+      <Cell isNumber>{formatCount(figures.cachedTokens)}</Cell>
     </>
   );
 }

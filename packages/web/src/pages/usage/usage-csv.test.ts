@@ -15,6 +15,7 @@ test("each row is a record with a column for each failure reason", () => {
         failures: { timeout: 2, other: 1 },
         prompt_tokens: 100,
         completion_tokens: 20,
+        cached_tokens: 30,
       },
       {
         start: "2026-03-02T00:00:00Z",
@@ -24,19 +25,20 @@ test("each row is a record with a column for each failure reason", () => {
         failures: {},
         prompt_tokens: 5,
         completion_tokens: 6,
+        cached_tokens: 0,
       },
     ],
     api_keys: [{ id: "k1", name: "Lab, east", prefix: "psg_aaaa", last_four: "zzzz", revoked_at: null }],
   });
   const [head = "", ...lines] = csv.trimEnd().split("\r\n");
   expect(lines).toEqual([
-    '2026-03-01T00:00:00Z,k1,"Lab, east",predict,9,3,0,0,0,0,2,0,1,100,20',
-    "2026-03-02T00:00:00Z,,Dashboard,chat,1,0,0,0,0,0,0,0,0,5,6",
+    '2026-03-01T00:00:00Z,k1,"Lab, east",predict,9,3,0,0,0,0,2,0,1,100,20,30',
+    "2026-03-02T00:00:00Z,,Dashboard,chat,1,0,0,0,0,0,0,0,0,5,6,0",
   ]);
   const names = head.split(",");
   expect(names.at(0)).toBe("day_utc");
   expect(names.indexOf("failed_timeout")).toBe(10);
-  expect(names).toHaveLength(15);
+  expect(names).toHaveLength(16);
 });
 
 test("fields are quoted where they have to be", () => {

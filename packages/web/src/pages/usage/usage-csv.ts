@@ -18,6 +18,7 @@ export function usageCsv({ data, api_keys, step }: UsageResponse): string {
     ...reasons.map((reason) => `failed_${reason}`),
     "prompt_tokens",
     "completion_tokens",
+    "cached_tokens",
   ];
   const records = data.map((row) => [
     row.start,
@@ -29,6 +30,7 @@ export function usageCsv({ data, api_keys, step }: UsageResponse): string {
     ...reasons.map((reason) => row.failures[reason] ?? 0),
     row.prompt_tokens,
     row.completion_tokens,
+    row.cached_tokens,
   ]);
   return toCsv([head, ...records]);
 }

@@ -12,8 +12,8 @@ import {
 import { isInExplanationGroup, otherConditions } from "./conditions.ts";
 import type { SearchFilter, SearchPage } from "./result-filter.ts";
 
-/** How far each access path is counted to find the rarest. That many index entries are read in a millisecond. */
-const maxCounted = 2_000;
+/** How far each access path is counted to find the rarest. That many index entries are read in half a millisecond. */
+const maxCounted = 1_000;
 
 type Condition = RawBuilder<unknown>;
 type Id = { id: number };
@@ -30,6 +30,14 @@ export interface ChosenPath {
   count: number;
 }
 
+interface CountedEntries {
+  /** Its place among the paths of the filter. */
+  path: number;
+  count: number;
+  /** Of the last entry that was counted; null if the entries are not in the order of ids. */
+  last_id: number | null;
+}
+
 /** The ids of an account's results of a filter, a page of them. */
 export async function selectResultIds(reader: Database, search: Search): Promise<number[]> {
   const [onlyPath, ...otherPaths] = accessPathsOf(search.filter);
@@ -44,26 +52,30 @@ export async function selectResultIds(reader: Database, search: Search): Promise
 
 /**
  * The scan of a common path may be long if another part of the filter is rare, and databases estimate badly which is which (SQLite has
- * no table statistics at all). So entries are counted up to a bound, and the path with the fewest is chosen. If several paths are
- * common and their intersection is rare, one of them is still scanned to the end.
+ * no table statistics at all). So entries are counted up to a bound, from where the page starts, and the path with the fewest is chosen.
+ * Of paths that reach the bound it is the one whose entries lie furthest apart. If several paths are common and their intersection is
+ * rare, one of them is still scanned to the end.
  */
 export async function choosePath(reader: Database, search: Search, upTo: number): Promise<ChosenPath> {
   const paths = accessPathsOf(search.filter);
   const page = { ...search.page, limit: upTo };
+  const last = sql.raw(page.order === "newest-first" ? "min" : "max");
   const counts = paths.map((path, index) => {
     const scans = scansOf(path, { ...search, page }, []);
-    const count =
+    const entries =
       scans.length === 0
-        ? sql`0`
-        : sql`(select count(*) from (select id from (${unionOf(scans)}) as walks limit ${upTo}) as entries)`;
-    return sql`${count} as ${sql.ref(String(index))}`;
+        ? sql`select 0 as count, 0 as last_id`
+        : sql`select count(*) as count, ${last}(id) as last_id
+          from (select id from (${unionOf(scans)}) as walks limit ${upTo}) as entries`;
+    // The entries of several scans do not come in the order of ids.
+    const lastId = scans.length === 1 ? sql`last_id` : sql`cast(null as bigint)`;
+    return sql`select ${sql.lit(index)} as path, count, ${lastId} as last_id from (${entries}) as counted`;
   });
-  const { rows } = await sql<Record<string, number>>`select ${sql.join(counts)}`.execute(reader);
-  const countOf = (index: number) => rows[0]?.[String(index)] ?? upTo;
-  return paths.reduce(
-    (best, path, index) => (countOf(index) < best.count ? { path, count: countOf(index) } : best),
-    { path: paths[0], count: countOf(0) },
-  );
+  const { rows } = await sql<CountedEntries>`${sql.join(counts, sql` union all `)}`.execute(reader);
+  const direction = page.order === "newest-first" ? 1 : -1;
+  const reach = ({ last_id }: CountedEntries) => (last_id === null ? Infinity : last_id * direction);
+  const [rarest] = rows.toSorted((a, b) => a.count - b.count || reach(a) - reach(b) || a.path - b.path);
+  return { path: paths[rarest?.path ?? 0] ?? paths[0], count: rarest?.count ?? upTo };
 }
 
 /** The index scans that together find the path's results, each in the page's order and at most its length. */

@@ -31,7 +31,7 @@ export interface ClusterTotals {
   scored_squares: number | null;
 }
 
-const clusterTotals = [
+export const clusterTotalNames = [
   "clustered_results",
   "judged_clusters",
   "judged_in_clusters",
@@ -48,21 +48,17 @@ const clusterTotals = [
   "scored_squares",
 ] as const satisfies (keyof ClusterTotals)[];
 
-/** The rest of the statement: the `totals` of these names with the sums over the clusters of each group. */
-export function withClusterTotals(
+/** Another part of a statement: `clusters`, the sums over the clusters of each group. Numbers come first, as SQLite sorts by them faster. */
+export function withClusters(
   cells: Expression<ClusteredCell>,
   columns: readonly (keyof GroupKey)[],
-  totalNames: readonly string[],
 ): RawBuilder<unknown> {
   const keys = columns.map((column) => sql.ref(column));
   const groupBy = keys.length === 0 ? sql`` : sql`group by ${sql.join(keys)}`;
-  const own = totalNames.map((name) => sql.ref(name));
-  const added = clusterTotals.map((name) => sql.ref(name));
-  const without = (names: readonly string[]) => names.map((name) => sql`null as ${sql.ref(name)}`);
   return sql`, sums as (
       select ${sql.join([...keys, sql`count(*) as results`, sql`count(pass) as judged`])}, sum(pass) as passed, count(score) as scored,
         sum(score) as score_sum, sum(case when score > 1e-150 then score * score else 0 end) as squares
-      from ${cells} as cells group by ${sql.join([...keys, sql`cluster_id`])}
+      from ${cells} as all_results group by ${sql.join([sql`cluster_id`, ...keys])}
     ), clusters as (
       select ${sql.join([...keys, sql`sum(results) as clustered_results`])},
         sum(case when judged > 0 then 1 else 0 end) as judged_clusters,
@@ -73,10 +69,5 @@ export function withClusterTotals(
         sum(case when score_sum > 1e-150 then score_sum * score_sum else 0 end) as score_squares,
         sum(scored * score_sum) as scored_scores, sum(scored * scored) as scored_squares
       from sums ${groupBy}
-    )
-    -- Not a join: names may be null, for which PostgreSQL would compare each group with each.
-    select ${sql.join([...keys, ...[...own, ...added].map((name) => sql`max(${name}) as ${name}`)])} from (
-      select ${sql.join([...keys, ...own, ...without(clusterTotals)])} from totals
-      union all select ${sql.join([...keys, ...without(totalNames), ...added])} from clusters
-    ) as parts ${groupBy} having max(count) is not null`;
+    )`;
 }

@@ -1,7 +1,13 @@
-import { type Expression, sql } from "kysely";
+import { type Expression, type RawBuilder, sql } from "kysely";
+import { isPostgres } from "../../../storage/is-postgres.ts";
 import type { CountedVerdict } from "../../../storage/schema/evaluation-rollup.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
-import { type ClusteredCell, type ClusterTotals, withClusterTotals } from "./cluster-totals-store.ts";
+import {
+  type ClusteredCell,
+  type ClusterTotals,
+  clusterTotalNames,
+  withClusters,
+} from "./cluster-totals-store.ts";
 import type { GroupKey } from "./summary-dimensions.ts";
 
 /** The totals of the results of a group. */
@@ -27,10 +33,9 @@ const totalNames = [
   "scored",
   "score_sum",
   "score_sum_of_squares",
-  "p10",
-  "p50",
-  "p90",
 ] as const satisfies (keyof GroupTotals)[];
+
+const rankNames = ["p10", "p50", "p90"] as const satisfies (keyof GroupTotals)[];
 
 /** Results with the same verdict and the same score in thousandths, or -1 without a score. */
 export interface SummaryCell extends GroupKey {
@@ -51,7 +56,8 @@ interface WantedTotals {
 
 /**
  * The totals of at most `limit` groups of cells. The database adds them up: there may be millions of cells, which would block the main
- * thread. One statement, so that cells and clusters are of the same state.
+ * thread. One statement, so that cells and clusters are of the same state. Cells are added up by verdict first, as this takes the most
+ * time and is faster with few columns; verdicts become columns afterwards.
  */
 export async function selectGroupTotals(
   reader: Database,
@@ -60,36 +66,59 @@ export async function selectGroupTotals(
   const keys = columns.map((column) => sql.ref(column));
   const groupBy = keys.length === 0 ? sql`` : sql`group by ${sql.join(keys)}`;
   const partitionBy = keys.length === 0 ? sql`` : sql`partition by ${sql.join(keys)}`;
+  // PostgreSQL adds up 64-bit integers as decimals, which is slow.
+  const count = isPostgres(reader) ? sql`cast(count as double precision)` : sql`count`;
   const counted = (name: string, condition: ReturnType<typeof sql>) =>
     sql`sum(case when ${condition} then count else 0 end) as ${sql.ref(name)}`;
   /** The lowest score that at least this many tenths of all scores do not exceed: the nearest rank. */
   const rankAt = (tenths: number) =>
-    sql`min(case when scored > 0 and 10 * up_to >= ${sql.lit(tenths)} * scored_in_all then score_mille end)
+    sql`min(case when score_mille >= 0 and 10 * up_to >= ${sql.lit(tenths)} * scored_in_all then score_mille end)
       as ${sql.ref(`p${tenths}0`)}`;
+  const parts = [
+    { table: "totals", names: totalNames },
+    { table: "ranks", names: rankNames },
+    ...(clustered === undefined ? [] : [{ table: "clusters", names: clusterTotalNames }]),
+  ];
+  const allNames = parts.flatMap(({ names }) => [...names]);
   const { rows } = await sql<GroupTotals & Partial<ClusterTotals>>`
-    with scores as (
-      select ${sql.join([...keys, sql`score_mille`, sql`sum(count) as count`])},
+    with cells as materialized (
+      select ${sql.join([...keys, sql`verdict, score_mille`])}, sum(${count}) as count,
+        sum(score_sum) as score_sum, sum(score_sum_of_squares) as score_sum_of_squares
+      from ${cells} as all_cells
+      group by ${sql.join([...keys, sql`score_mille, verdict`])}
+      -- A correction leaves nothing of what it moved elsewhere.
+      having sum(${count}) > 0
+    ), totals as materialized (
+      select ${sql.join([...keys, sql`sum(count) as count`])},
         ${counted("passed", sql`verdict = 'pass'`)},
         ${counted("not_passed", sql`verdict = 'fail'`)},
         ${counted("failed", sql`verdict not in ('pass', 'fail', 'none')`)},
         ${counted("scored", sql`score_mille >= 0`)},
         sum(score_sum) as score_sum, sum(score_sum_of_squares) as score_sum_of_squares
-      from ${cells} as cells
-      group by ${sql.join([...keys, sql`score_mille`])}
-      -- A correction leaves nothing of what it moved elsewhere.
-      having sum(count) > 0
-    ), ranked as (
-      select scores.*, sum(scored) over (${partitionBy} order by score_mille) as up_to,
-        sum(scored) over (${partitionBy}) as scored_in_all
-      from scores
-    ), totals as (
-    select ${sql.join([...keys, sql`sum(count) as count`])},
-      sum(passed) as passed, sum(not_passed) as not_passed, sum(failed) as failed, sum(scored) as scored,
-      sum(score_sum) as score_sum, sum(score_sum_of_squares) as score_sum_of_squares,
-      ${sql.join([1, 5, 9].map(rankAt))}
-    from ranked ${groupBy} having count(*) > 0 limit ${limit}
-    ) ${clustered === undefined ? sql`select * from totals` : withClusterTotals(clustered, columns, totalNames)}`.execute(
-    reader,
-  );
+      from cells ${groupBy} having count(*) > 0 limit ${limit}
+    ), walk as (
+      -- Each group's total comes before its scores, from the lowest up.
+      select ${sql.join([...keys, sql`-1 as score_mille, 0 as count, scored`])} from totals
+      union all
+      select ${sql.join([...keys, sql`score_mille, count, null`])} from cells where score_mille >= 0
+    ), walked as (
+      select ${sql.join([...keys, sql`score_mille`])}, sum(count) over scores as up_to, max(scored) over scores as scored_in_all
+      from walk window scores as (${partitionBy} order by score_mille rows unbounded preceding)
+    ), ranks as (
+      select ${sql.join([...keys, ...[1, 5, 9].map(rankAt)])} from walked ${groupBy}
+    ) ${clustered === undefined ? sql`` : withClusters(clustered, columns)}
+    -- Not a join: names may be null, for which PostgreSQL would compare each group with each.
+    select ${sql.join([...keys, ...allNames.map((name) => sql`max(${sql.ref(name)}) as ${sql.ref(name)}`)])} from (${sql.join(
+      parts.map(
+        ({ table, names }) =>
+          sql`select ${sql.join([...keys, ...allNames.map(orNull(names))])} from ${sql.ref(table)}`,
+      ),
+      sql` union all `,
+    )}) as parts ${groupBy} having max(count) is not null`.execute(reader);
   return rows;
+}
+
+function orNull(names: readonly string[]): (name: string) => RawBuilder<unknown> {
+  return (name) =>
+    names.includes(name) ? sql.ref(name) : sql`cast(null as double precision) as ${sql.ref(name)}`;
 }

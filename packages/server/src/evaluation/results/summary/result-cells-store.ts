@@ -1,11 +1,13 @@
 import { EvaluationStatus } from "@presage/contract";
 import { type Expression, type RawBuilder, sql } from "kysely";
+import { isPostgres } from "../../../storage/is-postgres.ts";
 import { microsPerDay } from "../../../storage/micros.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
 import { toThousandths } from "../record/result-rows.ts";
 import { columnMatches } from "../search/access-paths.ts";
 import { otherConditions } from "../search/conditions.ts";
 import type { ResultFilter } from "../search/result-filter.ts";
+import { notIndexable } from "../search/search-store.ts";
 import type { ClusteredCell } from "./cluster-totals-store.ts";
 import type { SummaryCell } from "./group-totals-store.ts";
 import type { GroupKey } from "./summary-dimensions.ts";
@@ -13,6 +15,14 @@ import type { GroupKey } from "./summary-dimensions.ts";
 type Fragment = RawBuilder<unknown>;
 
 const statusesWithoutVerdict = EvaluationStatus.options.filter((status) => status !== "success");
+
+interface ClusteredFilter {
+  filter: ResultFilter;
+  columns: readonly (keyof GroupKey)[];
+  /** The name of the tag to group by. */
+  tag: string | undefined;
+  limit: number;
+}
 
 /** How each column of a group is read from a result, so that cells look like those of the rollup. */
 const columnSources: Record<keyof GroupKey, Fragment> = {
@@ -59,11 +69,9 @@ export function resultCells(
 
 /** The results of a filter that have a verdict and are in a cluster, at most `limit` of them, as an unexecuted statement. */
 export function clusteredCells(
+  reader: Database,
   accountId: string,
-  filter: ResultFilter,
-  columns: readonly (keyof GroupKey)[],
-  tag: string | undefined,
-  limit: number,
+  { filter, columns, tag, limit }: ClusteredFilter,
 ): Expression<ClusteredCell> {
   const fields = [
     ...groupColumns(columns),
@@ -71,9 +79,11 @@ export function clusteredCells(
     sql`result.counted_pass as pass`,
     sql`result.counted_score as score`,
   ];
+  const isClustered = sql`result.cluster_id is not null`;
+  // In the order in which they lie on the disk; SQLite would follow the index of clusters from one evaluator to the next.
+  const those = isPostgres(reader) ? isClustered : sql`${notIndexable(isClustered)} order by result.id`;
   return sql<ClusteredCell>`(${tagValues(accountId, tag)} select ${sql.join(fields)}
-    ${fromResults(accountId, filter, tag)} and result.status = 'success' and result.cluster_id is not null
-    limit ${limit})`;
+    ${fromResults(accountId, filter, tag)} and result.status = 'success' and ${those} limit ${limit})`;
 }
 
 /** Whether the account has results in clusters, of one evaluator if it is given. */

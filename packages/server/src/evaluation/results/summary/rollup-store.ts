@@ -1,4 +1,5 @@
 import { type Expression, sql } from "kysely";
+import { isPostgres } from "../../../storage/is-postgres.ts";
 import type { Micros } from "../../../storage/micros.ts";
 import type { CountedVerdict } from "../../../storage/schema/evaluation-rollup.ts";
 import { toFlag } from "../../../storage/schema/flag.ts";
@@ -7,7 +8,7 @@ import type { SummaryCell } from "./group-totals-store.ts";
 import type { RollupFilter } from "./rollup-filter.ts";
 import type { GroupKey } from "./summary-dimensions.ts";
 
-/** Recent counts that are not folded in yet count as well. One statement reads both tables in the same state. */
+/** On PostgreSQL, recent counts that are not folded in yet count as well. One statement reads both tables in the same state. */
 type CountsTable = "evaluation_counts" | "evaluation_count_deltas";
 
 /** An account's counts, as a statement yet to be run. */
@@ -46,7 +47,8 @@ export function rollupCells(
     if (filter.untilDay !== undefined) query = query.where("day", "<", filter.untilDay);
     return query;
   };
-  return cellsOf("evaluation_counts").unionAll(cellsOf("evaluation_count_deltas"));
+  const folded = cellsOf("evaluation_counts");
+  return isPostgres(reader) ? folded.unionAll(cellsOf("evaluation_count_deltas")) : folded;
 }
 
 /** The verdicts that a filter matches; undefined for all. */
@@ -78,7 +80,8 @@ export async function selectScoreCounts(
       .where("spans_runs", "=", 1)
       .where("score_mille", ">=", 0)
       .groupBy("score_mille");
-  return await countsOf("evaluation_counts").unionAll(countsOf("evaluation_count_deltas")).execute();
+  const folded = countsOf("evaluation_counts");
+  return await (isPostgres(reader) ? folded.unionAll(countsOf("evaluation_count_deltas")) : folded).execute();
 }
 
 /** Whether any result was stored at exactly this time. */

@@ -61,7 +61,12 @@ export async function summarise(
       )
     : resultCells(accountId, ofResults, columns, tagToGroupBy);
   const clustered = isClustered
-    ? clusteredCells(accountId, ofResults, columns, tagToGroupBy, maxClusteredResults + 1)
+    ? clusteredCells(reader, accountId, {
+        filter: ofResults,
+        columns,
+        tag: tagToGroupBy,
+        limit: maxClusteredResults + 1,
+      })
     : undefined;
   const totals = await selectGroupTotals(reader, { cells, clustered, columns, limit: maxGroups + 1 });
   if (totals.length > maxGroups) throw new TooManyGroupsError();

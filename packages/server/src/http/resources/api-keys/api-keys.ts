@@ -1,5 +1,13 @@
-import { ApiKeyCreateRequest, ApiKeyListQuery, type ApiKeyListResponse, ApiKeyPath } from "@presage/contract";
+import {
+  ApiKeyCreateRequest,
+  ApiKeyListQuery,
+  type ApiKeyListResponse,
+  ApiKeyPath,
+  ApiKeyUpdateRequest,
+} from "@presage/contract";
+import { defined } from "../../../defined.ts";
 import { selectApiKeys } from "../../../identity/api-keys/api-keys-store.ts";
+import { changeKeyLimits } from "../../../identity/api-keys/change-key-limits.ts";
 import { createApiKey } from "../../../identity/api-keys/create-api-key.ts";
 import { ExpiryError, parseExpiry } from "../../../identity/api-keys/parse-expiry.ts";
 import { revokeApiKey } from "../../../identity/api-keys/revoke-api-key.ts";
@@ -28,12 +36,21 @@ export function apiKeyRoutes(services: Services): Route[] {
     withCaller("POST", "/v1/api-keys", async (call) => {
       const { caller, request } = call;
       const body = await readBody(call, ApiKeyCreateRequest, settings.maxShortBodyBytes);
-      const newKey = { userId: caller.userId, name: body.name, expiresAt: readExpiry(body.expires_at) };
+      const expiresAt = readExpiry(body.expires_at);
+      const newKey = { userId: caller.userId, name: body.name, expiresAt, limits: limitsOf(body) };
       const once = readOnce(call, "create API key", body);
       const credential = credentialOf(request.headers, sessionCookie);
       const changer = { caller, signal: request.signal, credential };
       const { key, ...apiKey } = await createApiKey(services.identity, changer, newKey, once);
       return Response.json({ ...toApiKeyResponse(apiKey), key }, { status: 201 });
+    }),
+    withCaller("PATCH", "/v1/api-keys/:key_id", async (call) => {
+      const { key_id } = readPath(call, ApiKeyPath);
+      const body = await readBody(call, ApiKeyUpdateRequest, settings.maxShortBodyBytes);
+      const changer = { caller: call.caller, signal: call.request.signal };
+      const limits = limitsOf(body);
+      const apiKey = await changeKeyLimits(services.identity, changer, key_id.toLowerCase(), limits);
+      return Response.json(toApiKeyResponse(apiKey));
     }),
     withCaller("DELETE", "/v1/api-keys/:key_id", async (call) => {
       const { key_id } = readPath(call, ApiKeyPath);
@@ -42,6 +59,10 @@ export function apiKeyRoutes(services: Services): Route[] {
       return new Response(null, { status: 204 });
     }),
   ];
+}
+
+function limitsOf({ rate_limit_rpm, max_in_flight }: ApiKeyUpdateRequest) {
+  return defined({ rate_limit_rpm, max_in_flight });
 }
 
 function readExpiry(text: string | null | undefined): Date | null {

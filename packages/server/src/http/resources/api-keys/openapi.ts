@@ -4,7 +4,8 @@ import {
   ApiKeyListQuery,
   ApiKeyListResponse,
   ApiKeyPath,
-  type ApiKeyResponse,
+  ApiKeyResponse,
+  ApiKeyUpdateRequest,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
@@ -28,6 +29,8 @@ const exampleKey: ApiKeyResponse = {
   expires_at: "2035-01-01T00:00:00.000Z",
   revoked_at: null,
   last_used_at: null,
+  rate_limit_rpm: 600,
+  max_in_flight: 64,
 };
 
 export const apiKeyPaths: ZodOpenApiPathsObject = {
@@ -44,11 +47,13 @@ export const apiKeyPaths: ZodOpenApiPathsObject = {
     }),
     post: operation("createApiKey", "dashboard", "Create a key", {
       description:
-        "Creates a key that acts as the calling user. The response is the only one with the full key, so keep it. A user can have 1,000 active keys.",
+        "Creates a key that acts as the calling user. The response is the only one with the full key, so keep it. A user can have 1,000 active keys. Limits of a key guard against a runaway program: any key of the user can change them, and those of the user and the account hold beside them.",
       requestParams: { header: idempotencyHeader },
       requestBody: body(ApiKeyCreateRequest, {
         name: exampleKey.name,
         expires_at: "2035-01-01T00:00:00Z",
+        rate_limit_rpm: 600,
+        max_in_flight: 64,
       }),
       responses: {
         "201": response("The key; it is shown only once", ApiKeyCreateResponse, {
@@ -67,6 +72,20 @@ export const apiKeyPaths: ZodOpenApiPathsObject = {
     }),
   },
   "/v1/api-keys/{key_id}": {
+    patch: operation("updateApiKey", "dashboard", "Change the limits of a key", {
+      description:
+        "Changes the limits of one of the calling user's keys; a limit that is absent stays, null restores the server's. They apply at once in the process that responds, and within 5 s in others.",
+      requestParams: { path: ApiKeyPath },
+      requestBody: body(ApiKeyUpdateRequest, { rate_limit_rpm: 600, max_in_flight: null }),
+      responses: {
+        "200": response("The key", ApiKeyResponse, { ...exampleKey, max_in_flight: null }),
+        ...unauthorized,
+        "404": errorResponse("The user has no such key", "There is no such API key."),
+        ...tooLarge,
+        ...invalidRequest,
+        ...unavailable,
+      },
+    }),
     delete: operation("revokeApiKey", "dashboard", "Revoke a key", {
       description:
         "Revokes one of the calling user's keys permanently. Requests with it are refused from now on.",

@@ -1,5 +1,6 @@
 import swaggerStylesPath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
+import fonts from "../../pages/fonts.css" with { type: "text" };
 import { findSession } from "../../pipeline/authenticate.ts";
 import { openFile, openPage, type Route } from "../../pipeline/route.ts";
 import type { Services } from "../../services.ts";
@@ -23,10 +24,17 @@ export function docsRoutes(services: Services): Route[] {
       return docsPage(session?.csrfToken);
     }),
     openFile("/docs/start.js", () => asset(script, "text/javascript")),
-    openFile("/docs/docs.css", () => asset(styles, "text/css")),
+    openFile("/docs/docs.css", () => asset(fonts + styles, "text/css")),
     openFile("/docs/swagger-ui-bundle.js", () => asset(Bun.file(bundlePath), "text/javascript")),
-    openFile("/docs/swagger-ui.css", () => asset(Bun.file(swaggerStylesPath), "text/css")),
+    openFile("/docs/swagger-ui.css", async () => asset(await swaggerStyles(), "text/css")),
   ];
+}
+
+/** Swagger UI's styles in the dashboard's fonts. They name a font in some sixty places. */
+async function swaggerStyles(): Promise<string> {
+  return (await Bun.file(swaggerStylesPath).text())
+    .replaceAll("font-family:sans-serif", 'font-family:"Inter Variable",system-ui,sans-serif')
+    .replaceAll("font-family:monospace", 'font-family:"JetBrains Mono Variable",monospace');
 }
 
 function asset(content: string | Bun.BunFile, contentType: string): Response {

@@ -9,7 +9,7 @@ import {
 } from "../../../evaluation/evaluate/evaluation-request.ts";
 import { findEvaluatorIssues } from "../../../evaluation/evaluate/resolve-evaluators.ts";
 import { charactersOf, type Sample } from "../../../evaluation/sample.ts";
-import { countUsage } from "../../pipeline/exchange.ts";
+import { admit, countUsage } from "../../pipeline/exchange.ts";
 import { reserveResults } from "../../pipeline/reserve-memory.ts";
 import { type Route, withCaller } from "../../pipeline/route.ts";
 import {
@@ -37,8 +37,7 @@ export function evaluateRoutes(services: Services): Route[] {
       const { request, exchange, caller } = call;
       const { accountId } = caller;
       countUsage(call, "evaluate");
-      evaluation.requestsInFlight.enter(accountId);
-      exchange.atEnd = () => evaluation.requestsInFlight.leave(accountId);
+      await admit(evaluation.admission, call);
       const body = await readExactBody(call, EvaluateRequest, maxBodyBytes);
       const references = readReferences(body);
       const evaluators = references.map(toWanted);

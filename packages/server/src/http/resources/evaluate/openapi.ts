@@ -52,6 +52,11 @@ export const evaluatePaths: ZodOpenApiPathsObject = {
           "The body is too large, or its texts are too long for this many evaluators",
           "20 evaluators × 2000000 characters exceed the limit of 33554432; use at most 16 evaluators in one request.",
         ),
+        "429": errorResponse(
+          "The rate of the key or its account was reached, or one of them has too many requests in progress (rate_limit)",
+          "At most 120 evaluation requests per minute are allowed for an account.",
+          { category: "rate_limit" },
+        ),
         "503": {
           ...unavailable["503"],
           description:

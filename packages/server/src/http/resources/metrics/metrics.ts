@@ -8,13 +8,13 @@ const loopback = /^(::ffff:)?127\.|^::1$/;
 const forwardingHeaders = ["forwarded", "x-forwarded-for", "x-real-ip", "via"];
 
 /** Metrics contain ids of API keys and show how busy the server is, so they are for its operator only. */
-export function metricsRoutes({ metrics: { registry }, settings: { metricsToken } }: Services): Route[] {
-  const headers = { "content-type": registry.contentType };
+export function metricsRoutes({ metrics, readMetrics, settings: { metricsToken } }: Services): Route[] {
+  const headers = { "content-type": metrics.registry.contentType };
   return [
     open("GET", "/metrics", async (call) => {
       if (metricsToken === undefined) refuseOtherMachines(call);
       else refuseWithoutToken(call, metricsToken);
-      return new Response(await registry.metrics(), { headers });
+      return new Response(await readMetrics(), { headers });
     }),
   ];
 }

@@ -22,7 +22,7 @@ import {
 
 /** Examples of errors that the upstream caused. */
 const rateLimit = errorResponse(
-  "The rate limit of the upstream, the key, its user or its account was reached (rate_limit)",
+  "The rate limit of the upstream, the key, its user or its account was reached, or the key has too many requests in progress (rate_limit)",
   "The upstream limits the rate of requests.",
   {
     upstream_status: 429,
@@ -102,7 +102,16 @@ const sessionId = z
   .regex(/^[!-~]{1,256}$/)
   .optional();
 /** The headers of requests that a model answers. */
-const routingHeaders = z.object({
+const predictionHeaders = z.object({
+  "cache-control": z
+    .string()
+    .regex(/^[!-~][ -~]{0,255}$/)
+    .optional()
+    .meta({
+      description:
+        "Where the deployment keeps completions: `no-store` neither takes nor keeps one, `no-cache` takes none, `max-age` in seconds takes none that is older.",
+      example: "max-age=3600",
+    }),
   "x-presage-deployment": z
     .string()
     .regex(/^[a-zA-Z0-9][\w.-]{0,63}$/)
@@ -123,13 +132,24 @@ const routingHeaders = z.object({
   }),
 });
 
-/** A prediction's response says who answered. */
+/** A prediction's response says who answered, and when. */
 function answered<Described extends object>(described: Described) {
   const description =
     "The name of the deployment that answered, which may be the fallback of the one that was asked.";
   return {
     ...described,
-    headers: { "x-presage-deployment": { description, schema: { type: "string" as const } } },
+    headers: {
+      "x-presage-deployment": { description, schema: { type: "string" as const } },
+      "x-presage-cache": {
+        description:
+          "Where the prediction is from: kept (`hit`), of an equal request at the same time (`shared`), asked for and perhaps kept now (`miss`), or asked for as the deployment keeps none of its kind (`off`).",
+        schema: { type: "string" as const, enum: ["hit", "miss", "shared", "off"] },
+      },
+      Age: {
+        description: "On a hit: how long ago the model answered, in seconds.",
+        schema: { type: "integer" as const, minimum: 0 },
+      },
+    },
   };
 }
 
@@ -138,7 +158,7 @@ export const predictionPaths: ZodOpenApiPathsObject = {
     post: operation("predict", "prediction", "Predict the next state", {
       description:
         "Composes a prompt from the context and the interaction, has the world model complete it, and returns the predicted next state. Errors of the upstream have a `category` that says what a caller can do about them.",
-      requestParams: { header: routingHeaders },
+      requestParams: { header: predictionHeaders },
       requestBody: body(WorldModelRequest, {
         context: { environment_state: "A kitchen with a fridge. An apple is in the fridge." },
         interaction: {
@@ -169,7 +189,7 @@ export const predictionPaths: ZodOpenApiPathsObject = {
     post: operation("completeChat", "prediction", "Complete a chat from an interaction or from messages", {
       description:
         "OpenAI's chat completions. With `messages` the request is forwarded to the upstream; with `interaction`, the prompt is composed as for `POST /v1/predict`. Streaming is not supported.",
-      requestParams: { header: routingHeaders },
+      requestParams: { header: predictionHeaders },
       requestBody: body(ChatCompletionRequest, {
         messages: [
           { role: "system", content: "You simulate a house." },

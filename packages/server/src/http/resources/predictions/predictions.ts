@@ -1,33 +1,33 @@
 import { ChatCompletionRequest, WorldModelRequest } from "@presage/contract";
 import { ServiceError } from "../../../errors.ts";
-import { rateHolder } from "../../../identity/caller.ts";
+import type { Caller } from "../../../identity/caller.ts";
 import { reserveBytesAnyway } from "../../../limits/byte-budget.ts";
 import { completeChat } from "../../../prediction/complete-chat.ts";
 import { type Complete, predict } from "../../../prediction/predict.ts";
 import type { Deployment, Deployments } from "../../../upstream/deployments/create-deployments.ts";
 import { readTokenCounts } from "../../../upstream/read-completion.ts";
 import { traceCompletion } from "../../../upstream/trace-completion.ts";
-import type { SessionHeader, Upstream, UpstreamCompletion } from "../../../upstream/upstream.ts";
-import { countUsage, deploymentHeader, type Exchange } from "../../pipeline/exchange.ts";
+import type { CompletionOptions, Sharing, Upstream, UpstreamCompletion } from "../../../upstream/upstream.ts";
+import { admit, countUsage, deploymentHeader, type Exchange } from "../../pipeline/exchange.ts";
 import { reserveResponse, reserveSentBody } from "../../pipeline/reserve-memory.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { missing, valueError } from "../../request/pydantic-issues.ts";
 import { readExactBody } from "../../request/read-request.ts";
 import { InvalidRequestError } from "../../request/validate.ts";
 import type { Services } from "../../services.ts";
+import { readMaxAge } from "./read-max-age.ts";
 
 export function predictionRoutes({ deployments, admission, settings }: Services): Route[] {
   const { debugFields, maxBodyBytes } = settings;
 
-  /** Admits a prediction within the limits; it counts as in flight until its response is ready. */
-  function admit({ exchange, caller }: CallWithCaller): void {
-    exchange.rate = admission.admit({ ...caller, keyOrUserId: rateHolder(caller) });
-    exchange.atEnd = () => admission.leave(caller.accountId);
-  }
-
-  function completeBy(named: Deployment | undefined, { request, exchange }: CallWithCaller): Complete {
+  function completeBy(
+    named: Deployment | undefined,
+    { request, exchange, caller }: CallWithCaller,
+  ): Complete {
     const { upstream } = named ?? deployments.getDefault();
-    return measureCompletion(upstream.complete, exchange, readSessionHeader(request.headers));
+    const session = readSessionHeader(request.headers);
+    const sharing = deployments.areCached() ? readSharing(request.headers, caller) : undefined;
+    return measureCompletion(upstream.complete, exchange, { session, sharing });
   }
 
   /** A model that is a deployment's name is replaced by the model of the deployment that is asked. */
@@ -41,7 +41,7 @@ export function predictionRoutes({ deployments, admission, settings }: Services)
     withCaller("POST", "/v1/predict", async (call) => {
       const { request, exchange } = call;
       countUsage(call, "predict");
-      admit(call);
+      await admit(admission, call);
       const body = await readExactBody(call, WorldModelRequest, maxBodyBytes);
       refuseStreaming(body.params?.stream);
       const named = findNamedDeployment(deployments, request.headers);
@@ -58,7 +58,7 @@ export function predictionRoutes({ deployments, admission, settings }: Services)
     withCaller("POST", "/v1/chat/completions", async (call) => {
       const { request, exchange } = call;
       countUsage(call, "chat");
-      admit(call);
+      await admit(admission, call);
       const body = await readExactBody(call, ChatCompletionRequest, maxBodyBytes);
       refuseStreaming(body.stream);
       refuseStreaming(body.params?.stream);
@@ -92,9 +92,8 @@ function isGiven(value: unknown): boolean {
 function measureCompletion(
   complete: Upstream["complete"],
   exchange: Exchange,
-  session: SessionHeader | undefined,
+  options: CompletionOptions,
 ): Complete {
-  const options = session && { session };
   return (request, clientSignal) => {
     const startedAtMs = performance.now();
     return measure(traceCompletion(complete, exchange.span, request, clientSignal, options), startedAtMs);
@@ -107,6 +106,7 @@ function measureCompletion(
   ): Promise<UpstreamCompletion> {
     try {
       const completion = await pending;
+      recordCache(exchange, completion);
       exchange.deployment = completion.deployment;
       reserveResponse(exchange, completion.bytes.length);
       const tokens = readTokenCounts(completion.body.usage);
@@ -114,9 +114,21 @@ function measureCompletion(
       exchange.completionTokens = tokens.completion_tokens;
       return completion;
     } finally {
-      exchange.upstreamMs = performance.now() - startedAtMs;
+      // What is kept did not wait for the upstream.
+      if (exchange.cache !== "hit") exchange.upstreamMs = performance.now() - startedAtMs;
     }
   }
+}
+
+function recordCache(exchange: Exchange, { cache }: UpstreamCompletion): void {
+  exchange.cache = cache?.result ?? "off";
+  if (cache?.result === "hit") exchange.ageS = Math.floor(cache.ageS);
+}
+
+/** Which completions of equal requests the caller takes; undefined: none. */
+function readSharing(headers: Headers, { accountId }: Caller): Sharing | undefined {
+  const maxAgeS = readMaxAge(headers.get("cache-control"));
+  return maxAgeS === undefined ? undefined : { accountId, maxAgeS };
 }
 
 /** The second is that of SGLang's gateway. */
@@ -124,7 +136,7 @@ const sessionHeaders = ["x-session-id", "x-smg-routing-key"];
 const usable = /^[!-~]{1,256}$/;
 
 /** The header that says which requests are of one trajectory; undefined if none is sent. */
-function readSessionHeader(headers: Headers): SessionHeader | undefined {
+function readSessionHeader(headers: Headers): CompletionOptions["session"] {
   for (const name of sessionHeaders) {
     const value = headers.get(name);
     if (value === null) continue;

@@ -36,7 +36,7 @@ export const probePaths: ZodOpenApiPathsObject = {
   "/metrics": {
     get: openOperation("getMetrics", "probes", "Get metrics for Prometheus", {
       description:
-        "Counters and histograms of this process. Requests from the same machine need no token; others send the token in `PRESAGE_METRICS_TOKEN` as a bearer token.",
+        "Counters, gauges and histograms of the whole server: with several workers, those of all of them. Requests from the same machine need no token; others send the token in `PRESAGE_METRICS_TOKEN` as a bearer token.",
       responses: {
         ...text(
           "Prometheus text format",

@@ -1,8 +1,6 @@
 import {
   CorrectionRequest,
   type CorrectionResponse,
-  EvaluationResultBatchRequest,
-  type EvaluationResultBatchResponse,
   EvaluationResultExportQuery,
   EvaluationResultPath,
   type EvaluationResultResponse,
@@ -16,24 +14,17 @@ import {
   writeTagCursor,
 } from "@presage/contract";
 import { correctResult } from "../../../evaluation/results/corrections/correct-result.ts";
-import {
-  type ImportedResult,
-  type ImportReceipt,
-  importResults,
-} from "../../../evaluation/results/keep/import-results.ts";
 import type { StoredResult } from "../../../evaluation/results/record/evaluation-record.ts";
 import { findResult, measureResult } from "../../../evaluation/results/record/find-result.ts";
 import { exportResults, searchResults } from "../../../evaluation/results/search/search-results.ts";
 import { listTags } from "../../../evaluation/results/search/tags-store.ts";
 import { summarise, TooManyGroupsError } from "../../../evaluation/results/summary/summarise.ts";
-import { charactersOf } from "../../../evaluation/sample.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 import { keepOpenForEach } from "../../pipeline/keep-open.ts";
-import { reserveResults, reserveStored } from "../../pipeline/reserve-memory.ts";
+import { reserveStored } from "../../pipeline/reserve-memory.ts";
 import { type Call, type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
-import { toExternalName } from "../../request/old-names.ts";
 import { missing, valueError } from "../../request/pydantic-issues.ts";
-import { readBody, readExactBody, readOnce, readPath, readQuery } from "../../request/read-request.ts";
+import { readBody, readOnce, readPath, readQuery } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
 import { InvalidRequestError, refuseUnknownFields } from "../../request/validate.ts";
 import { jsonResponse } from "../../response/json-response.ts";
@@ -44,7 +35,6 @@ import type { Services } from "../../services.ts";
 import { toEvaluationResult } from "./evaluation-result.ts";
 import { toSummaryResponse } from "./evaluation-summary.ts";
 import { exportFormat, exportTexts } from "./export-format.ts";
-import { readImportedResults } from "./read-imported-result.ts";
 import {
   readExportQuery,
   readResultFilter,
@@ -60,7 +50,7 @@ const bytesOfExport = 1_000_000;
 
 export function evaluationResultRoutes(services: Services): Route[] {
   const onBroken = (call: Call) => logBrokenResponse(services, call);
-  const { maxBodyBytes, maxShortBodyBytes } = services.settings;
+  const { maxShortBodyBytes } = services.settings;
 
   /** Reserves the memory that a result takes while it is read and sent. */
   async function reserveResult(call: CallWithCaller): Promise<void> {
@@ -121,15 +111,6 @@ export function evaluationResultRoutes(services: Services): Route[] {
         },
       });
     }),
-    withCaller("POST", `${path}/batch`, async (call) => {
-      const body = await readExactBody(call, EvaluationResultBatchRequest, maxBodyBytes);
-      const imported = readImportedResults(body.evaluation_results, call.caller.userId);
-      const storedCharacters = imported.reduce((sum, result) => sum + charactersOfImport(result), 0);
-      reserveResults(call.exchange, { stored: imported.length, storedCharacters, isResponseLong: false });
-      const once = readOnce(call, "import results", body);
-      const receipts = await importResults(services.evaluation, requesterOf(call), imported, once);
-      return Response.json(toBatchResponse(receipts), { status: 201 });
-    }),
     withCaller("POST", `${path}/summary`, async (call) => {
       const body = await readBody(call, EvaluationSummaryRequest, maxShortBodyBytes);
       const dimensions = body.group_by ?? [];
@@ -167,25 +148,10 @@ export function evaluationResultRoutes(services: Services): Route[] {
   ];
 }
 
-function charactersOfImport({ sample, outcome }: ImportedResult): number {
-  return charactersOf(sample) + (outcome.explanation?.length ?? 0);
-}
-
 function toResultJson(result: StoredResult): string {
   return JSON.stringify(toEvaluationResult(result));
 }
 
 function idOf(call: CallWithCaller): number {
   return readResultId(readPath(call, EvaluationResultPath).id);
-}
-
-function toBatchResponse(receipts: readonly ImportReceipt[]): EvaluationResultBatchResponse {
-  return {
-    evaluation_results: receipts.map(({ id, app, createdAt, evaluatorId }) => ({
-      id: String(id),
-      app,
-      created_at: toIsoInstant(createdAt),
-      evaluator_id: toExternalName(evaluatorId),
-    })),
-  };
 }

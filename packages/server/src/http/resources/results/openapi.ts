@@ -1,4 +1,6 @@
 import {
+  ClientEvaluationBatchRequest,
+  ClientEvaluationBatchResponse,
   type Correction,
   CorrectionRequest,
   CorrectionResponse,
@@ -110,13 +112,51 @@ export const evaluationResultPaths: ZodOpenApiPathsObject = {
               id: "2",
               app: "night-runs",
               created_at: "2026-11-22T03:46:48.032Z",
-              evaluator_id: "house-rules",
+              evaluator_id: "external:house-rules",
             },
           ],
         }),
         ...failures,
         ...tooLarge,
       }),
+    }),
+  },
+  "/v1/evaluations/batch": {
+    post: operation("importClientEvaluations", tag, "Import the verdicts of a client's own evaluators", {
+      description:
+        "Stores up to 1,000 verdicts of evaluators that ran in a client, all or none, as imported results. Clients that have such evaluators send them here in the background, without the texts. A repeated batch is stored once.",
+      requestParams: { header: idempotencyHeader },
+      requestBody: body(ClientEvaluationBatchRequest, {
+        evaluations: [
+          {
+            log_id: "15ee024e-4b3a-4e97-85d2-1c84a005a3a6",
+            evaluator_id: "is_short",
+            pass: true,
+            score: 1,
+            metric_name: "is_short",
+            evaluation_duration: "PT0.001086S",
+            project_name: "kitchen",
+            app: "night-runs",
+            tags: { split: "validation" },
+          },
+        ],
+      }),
+      responses: {
+        "201": response("The stored evaluations, in the same order", ClientEvaluationBatchResponse, {
+          evaluations: [
+            {
+              id: "3",
+              log_id: "15ee024e-4b3a-4e97-85d2-1c84a005a3a6",
+              created_at: "2026-11-22T03:46:48.051Z",
+              app: "night-runs",
+              evaluator_id: "external:is_short",
+              evaluation_type: "client_evaluation",
+            },
+          ],
+        }),
+        ...failures,
+        ...tooLarge,
+      },
     }),
   },
   "/v1/evaluation-results/summary": {

@@ -1,4 +1,4 @@
-import type { ImportedEvaluationResult, ValidationError } from "@presage/contract";
+import type { ClientEvaluation, ImportedEvaluationResult, ValidationError } from "@presage/contract";
 import { parse } from "tinyduration";
 import type { ImportedResult } from "../../../evaluation/results/keep/import-results.ts";
 import type { Micros } from "../../../storage/micros.ts";
@@ -11,10 +11,11 @@ const secondsPer = { weeks: 604_800, days: 86_400, hours: 3_600, minutes: 60, se
 const durationUnits = "Durations are weeks, days, hours, minutes and seconds";
 type Unit = keyof typeof secondsPer;
 
-/** Reads the results of an import; throws every issue that their schema cannot express. */
+/** Reads the results of an import, a list of the body; throws every issue that their schema cannot express. */
 export function readImportedResults(
   results: readonly ImportedEvaluationResult[],
   userId: string,
+  listName = "evaluation_results",
 ): ImportedResult[] {
   const issues: ValidationError[] = [];
   const read = results.map((result, index) => {
@@ -22,7 +23,7 @@ export function readImportedResults(
     const micros = (field: "evaluation_duration" | "explanation_duration") => {
       const value = readDuration(result[field]);
       if (value !== "unreadable") return value;
-      issues.push(valueError(["body", "evaluation_results", index, field], durationUnits, result[field]));
+      issues.push(valueError(["body", listName, index, field], durationUnits, result[field]));
       return undefined;
     };
     return {
@@ -43,6 +44,41 @@ export function readImportedResults(
   });
   if (issues.length > 0) throw new InvalidRequestError(issues);
   return read;
+}
+
+/** Reads what a client sends of its own evaluators. A result keeps what it has no field for as details of its verdict. */
+export function readClientEvaluations(
+  evaluations: readonly ClientEvaluation[],
+  userId: string,
+): ImportedResult[] {
+  const scores = evaluations.map(({ score }) => (isUnitScore(score) ? score : undefined));
+  const results = evaluations.map((evaluation, index) => ({ ...evaluation, score_raw: scores[index] }));
+  return readImportedResults(results, userId, "evaluations").map((result, index) => ({
+    ...result,
+    outcome: { ...result.outcome, extra: detailsOf(evaluations[index], scores[index] === undefined) },
+  }));
+}
+
+function isUnitScore(score: ClientEvaluation["score"]): score is number {
+  return typeof score === "number" && score >= 0 && score <= 1;
+}
+
+function detailsOf(evaluation: ClientEvaluation | undefined, withScore: boolean): Record<string, unknown> {
+  if (evaluation === undefined) return {};
+  const { log_id, trace_id, span_id, text_output, metadata, metric_name, metric_description, created_at } =
+    evaluation;
+  const details = {
+    score: withScore ? evaluation.score : undefined,
+    text_output,
+    metadata,
+    metric_name,
+    metric_description,
+    log_id,
+    trace_id,
+    span_id,
+    created_at,
+  };
+  return Object.fromEntries(Object.entries(details).filter(([, value]) => (value ?? null) !== null));
 }
 
 /** Years and months have no fixed length, and a store cannot count more than a safe integer of microseconds. */

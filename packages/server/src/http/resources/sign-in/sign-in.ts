@@ -1,5 +1,6 @@
 import type { KeyDigest } from "../../../identity/api-keys/verify-api-key.ts";
 import type { OpenidProvider } from "../../../identity/openid/openid-provider.ts";
+import fonts from "../../pages/fonts.css" with { type: "text" };
 import { scriptPath, stylesPath } from "../../pages/page-response.ts";
 import styles from "../../pages/pages.css" with { type: "text" };
 import script from "../../pages/sign-in.js" with { type: "text" };
@@ -29,7 +30,7 @@ export interface OpenidSignIn {
 export function signInRoutes(services: Services): Route[] {
   const { signIn } = services;
   return [
-    openFile(stylesPath, () => asset(styles, "text/css")),
+    openFile(stylesPath, () => asset(fonts + styles, "text/css")),
     openFile(scriptPath, () => asset(script, "text/javascript")),
     ...(signIn.kind === "local" ? localSignInRoutes(services, signIn) : openidSignInRoutes(services, signIn)),
   ];

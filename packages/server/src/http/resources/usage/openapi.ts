@@ -32,6 +32,7 @@ export const usagePaths: ZodOpenApiPathsObject = {
               failures: { rate_limit: 3, timeout: 1 },
               prompt_tokens: 185_400,
               completion_tokens: 20_600,
+              cached_tokens: 61_000,
             },
           ],
           api_keys: [

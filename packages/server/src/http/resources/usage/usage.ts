@@ -39,7 +39,16 @@ function toUsageResponse(period: RequestedPeriod, { steps, keys }: UsageReport):
   return {
     ...toPeriod(period),
     data: steps.map(
-      ({ startHour, keyId, operation, requests, failures, promptTokens, completionTokens }) => ({
+      ({
+        startHour,
+        keyId,
+        operation,
+        requests,
+        failures,
+        promptTokens,
+        completionTokens,
+        cachedTokens,
+      }) => ({
         start: toIsoHour(startHour),
         api_key_id: keyId ?? null,
         operation,
@@ -47,6 +56,7 @@ function toUsageResponse(period: RequestedPeriod, { steps, keys }: UsageReport):
         failures,
         prompt_tokens: promptTokens,
         completion_tokens: completionTokens,
+        cached_tokens: cachedTokens,
       }),
     ),
     api_keys: keys.map(({ revoked_at, ...key }) => ({

@@ -1,10 +1,9 @@
 import type { ErrorTaxonomyRevision } from "@presage/sdk";
 import { useSaveTaxonomy } from "../../../data/error-taxonomies.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Field } from "../../../ui/form/field.tsx";
-import { fieldIssues, focusFirstIssue, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
-import { TextInput } from "../../../ui/form/inputs.tsx";
-import { SaveActions } from "../../../ui/form/save-actions.tsx";
+import { DraftForm } from "../../../ui/form/draft-form.tsx";
+import { fieldIssues, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
+import { TextField } from "../../../ui/form/text-field.tsx";
 import { useDraft } from "../../../ui/form/use-draft.ts";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
 import { TaxonomyEditor } from "./taxonomy-editor.tsx";
@@ -43,60 +42,35 @@ function TaxonomyForm({ origin, isNewTaxonomy, onSaved }: TaxonomyFormProps) {
   const issues = fieldIssues(save.error, isNewTaxonomy ? "error_taxonomy_name" : undefined);
   const elsewhere = otherIssues(issues, fields);
   return (
-    <form
-      className="flex flex-col gap-4"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (!isReady || request === undefined) return;
-        const form = event.currentTarget;
-        // After React has rendered the issues.
-        save.mutate(request, { onSuccess: onSaved, onError: () => setTimeout(() => focusFirstIssue(form)) });
-      }}
+    <DraftForm
+      save={save}
+      request={isReady ? request : undefined}
+      onSaved={onSaved}
+      submitLabel={isNewTaxonomy ? "Create taxonomy" : "Save as new revision"}
+      isChanged={isChanged}
+      discard={discard}
     >
       {isNewTaxonomy && (
-        <Field
+        <TextField
           label="Name"
           hint="Profiles refer to it by this name. It cannot be changed later."
           issue={issueAt(issues, "error_taxonomy_name")}
-        >
-          {(control) => (
-            <TextInput
-              {...control}
-              value={draft.name}
-              onChange={({ target }) => change({ name: target.value })}
-            />
-          )}
-        </Field>
+          value={draft.name}
+          onChange={(name) => change({ name })}
+        />
       )}
-      <Field
+      <TextField
         label="Description"
         hint={isNewTaxonomy ? undefined : "Applies to all revisions of the taxonomy."}
         issue={issueAt(issues, "error_taxonomy_description")}
-      >
-        {(control) => (
-          <TextInput
-            {...control}
-            value={draft.description}
-            onChange={({ target }) => change({ description: target.value })}
-          />
-        )}
-      </Field>
+        value={draft.description}
+        onChange={(description) => change({ description })}
+      />
       <TaxonomyEditor draft={draft} issue={issueAt(issues, "body")} onChange={change} />
       {save.error !== null && (issues.length === 0 || elsewhere.length > 0) && (
         <ErrorNotice error={save.error} />
       )}
-      <SaveActions
-        isChanged={isChanged}
-        isBusy={save.isPending}
-        isReady={isReady && request !== undefined}
-        submitLabel={isNewTaxonomy ? "Create taxonomy" : "Save as new revision"}
-        onStartOver={() => {
-          discard();
-          save.reset();
-        }}
-      />
-    </form>
+    </DraftForm>
   );
 }
 

@@ -2,11 +2,10 @@ import type { EvaluatorFamily, EvaluatorProfile } from "@presage/sdk";
 import { useMemo, useState } from "react";
 import { useSaveProfile } from "../../../data/evaluator-profiles.ts";
 import { ErrorNotice } from "../../../ui/error-notice.tsx";
-import { Field } from "../../../ui/form/field.tsx";
-import { fieldIssues, focusFirstIssue, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
-import { TextInput } from "../../../ui/form/inputs.tsx";
+import { DraftForm } from "../../../ui/form/draft-form.tsx";
+import { fieldIssues, issueAt, otherIssues } from "../../../ui/form/field-issues.ts";
 import { type JsonObject, parseJsonObject } from "../../../ui/form/parse-json.ts";
-import { SaveActions } from "../../../ui/form/save-actions.tsx";
+import { TextField } from "../../../ui/form/text-field.tsx";
 import { useDraft } from "../../../ui/form/use-draft.ts";
 import { Dialog } from "../../../ui/overlay/dialog.tsx";
 import { ConfigEditor } from "./config-editor.tsx";
@@ -64,44 +63,29 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
     ...(draft.side === "json" ? [["config"]] : fields.map(({ name }) => ["config", name])),
   ]);
   return (
-    <form
-      className="flex flex-col gap-4"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        if ("issue" in config || isSame) return;
-        const form = event.currentTarget;
-        // After React has rendered the issues.
-        save.mutate(toSave(config.value), {
-          onSuccess: onSaved,
-          onError: () => setTimeout(() => focusFirstIssue(form)),
-        });
-      }}
+    <DraftForm
+      save={save}
+      request={"issue" in config || isSame ? undefined : toSave(config.value)}
+      onSaved={onSaved}
+      submitLabel={revised === undefined ? "Create profile" : `Save as revision ${revised.revision + 1}`}
+      isChanged={isChanged}
+      discard={discard}
     >
       {revised === undefined && (
-        <Field
+        <TextField
           label="Name"
           hint="Evaluations refer to the profile by this name. It cannot be changed later."
           issue={issueAt(issues, "name")}
-        >
-          {(control) => (
-            <TextInput
-              {...control}
-              value={draft.name}
-              onChange={({ target }) => change({ name: target.value })}
-            />
-          )}
-        </Field>
+          value={draft.name}
+          onChange={(name) => change({ name })}
+        />
       )}
-      <Field label="Description" issue={issueAt(issues, "description")}>
-        {(control) => (
-          <TextInput
-            {...control}
-            value={draft.description}
-            onChange={({ target }) => change({ description: target.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Description"
+        issue={issueAt(issues, "description")}
+        value={draft.description}
+        onChange={(description) => change({ description })}
+      />
       <ConfigEditor
         fields={fields}
         text={draft.config}
@@ -126,17 +110,7 @@ function ProfileForm({ family, revised, onSaved }: ProfileFormProps) {
       )}
       {isSame && <p className="text-sm text-ink-3">No changes yet.</p>}
       {save.error !== null && issues.length === 0 && <ErrorNotice error={save.error} />}
-      <SaveActions
-        isChanged={isChanged}
-        isBusy={save.isPending}
-        isReady={!("issue" in config) && !isSame}
-        submitLabel={revised === undefined ? "Create profile" : `Save as revision ${revised.revision + 1}`}
-        onStartOver={() => {
-          discard();
-          save.reset();
-        }}
-      />
-    </form>
+    </DraftForm>
   );
 }
 

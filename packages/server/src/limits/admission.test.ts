@@ -4,9 +4,12 @@ import {
   type Admission,
   type AdmissionLimits,
   createAdmission,
-  type RateHolders,
+  type KeyLimits,
+  type LimitHolders,
+  noKeyLimits,
   RateLimitError,
 } from "./admission.ts";
+import { createTokenBuckets } from "./token-buckets.ts";
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -16,17 +19,21 @@ afterEach(() => {
 });
 
 /** A key of the one user, unless it is said otherwise. */
-function holders(keyOrUserId: string, userId = "user", accountId = "account"): RateHolders {
-  return { keyOrUserId, userId, accountId };
+function holders(keyOrUserId: string, userId = "user", accountId = "account"): LimitHolders {
+  return { keyOrUserId, userId, accountId, keyLimits: noKeyLimits };
 }
 
 /** Without any limit that is not named. */
 function admissionWith(limits: Partial<AdmissionLimits>): Admission {
-  const unlimited = { ratePerMinute: 0, userRatePerMinute: 0, accountRatePerMinute: 0, maxInFlight: 10_000 };
-  return createAdmission({ ...unlimited, ...limits });
+  const noRates = { ratePerMinute: 0, userRatePerMinute: 0, accountRatePerMinute: 0 };
+  const inFlight = { maxInFlight: 10_000, maxInFlightEach: 10_000, shareOf: (limit: number) => limit };
+  return createAdmission(
+    { what: "prediction", ...noRates, ...inFlight, ...limits },
+    createTokenBuckets().take,
+  );
 }
 
-function refusalOf(admission: Admission, who: string | RateHolders): ServiceError | undefined {
+function refusalOf(admission: Admission, who: string | LimitHolders): ServiceError | undefined {
   try {
     admission.admit(typeof who === "string" ? holders(who) : who);
     return undefined;
@@ -37,7 +44,7 @@ function refusalOf(admission: Admission, who: string | RateHolders): ServiceErro
 }
 
 /** How many are let in before the first refusal. */
-function takeAll(admission: Admission, who: string | RateHolders): number {
+function takeAll(admission: Admission, who: string | LimitHolders): number {
   let count = 0;
   while (refusalOf(admission, who) === undefined) count += 1;
   return count;
@@ -104,7 +111,7 @@ describe("Concurrent predictions", () => {
     const refusal = refusalOf(admission, "d");
     expect([refusal?.code, refusal?.retryAfterS]).toEqual(["overloaded", 1]);
     expect(admission.inFlight()).toBe(3);
-    admission.leave("account");
+    admission.leave(holders("any"));
     expect(refusalOf(admission, "d")).toBeUndefined();
     expect(refusalOf(admission, "e")?.code).toBe("overloaded");
   });
@@ -113,7 +120,7 @@ describe("Concurrent predictions", () => {
     const admission = admissionWith({ ratePerMinute: 5, maxInFlight: 1 });
     expect(admission.admit(holders("key"))).toEqual({ limit: 5, remaining: 4 });
     for (let call = 0; call < 20; call++) expect(refusalOf(admission, "key")?.code).toBe("overloaded");
-    admission.leave("account");
+    admission.leave(holders("any"));
     expect(admission.admit(holders("key"))).toEqual({ limit: 5, remaining: 3 });
   });
 
@@ -149,9 +156,77 @@ describe("Beside the rate of keys", () => {
     expect(of("two", "a")).toBe(4);
   });
 
-  test("a rate of users alone reports none of keys", () => {
+  test("a rate of users is reported if keys have none", () => {
     const admission = admissionWith({ userRatePerMinute: 1 });
-    expect(admission.admit(holders("key"))).toBeUndefined();
-    expect(refusalOf(admission, "another")).toMatchObject({ rate: undefined, retryAfterS: 60 });
+    expect(admission.admit(holders("key"))).toEqual({ limit: 1, remaining: 0 });
+    expect(refusalOf(admission, "another")).toMatchObject({
+      rate: { limit: 1, remaining: 0 },
+      retryAfterS: 60,
+    });
+  });
+});
+
+describe("A key with limits of its own", () => {
+  const own = (keyLimits: Partial<KeyLimits>, key = "own"): LimitHolders => ({
+    ...holders(key),
+    keyLimits: { ...noKeyLimits, ...keyLimits },
+  });
+
+  test("has its own rate instead of that of all keys, lower or higher, below that of its user", () => {
+    const admission = admissionWith({ ratePerMinute: 5, userRatePerMinute: 20 });
+    expect(takeAll(admission, own({ ratePerMinute: 2 }, "low"))).toBe(2);
+    expect(takeAll(admission, own({ ratePerMinute: 12 }, "high"))).toBe(12);
+    expect(takeAll(admission, "usual")).toBe(5);
+    expect(takeAll(admission, own({ ratePerMinute: 100 }, "highest"))).toBe(1);
+  });
+
+  test("keeps its rate where keys have none", () => {
+    const admission = admissionWith({});
+    expect(admission.admit(own({ ratePerMinute: 3 }))).toEqual({ limit: 3, remaining: 2 });
+    expect(admission.admit(holders("usual"))).toBeUndefined();
+  });
+
+  test("gets a lowered rate at once, and a raised one as it refills", () => {
+    const admission = admissionWith({});
+    expect(takeAll(admission, own({ ratePerMinute: 10 }))).toBe(10);
+    expect(takeAll(admission, own({ ratePerMinute: 120 }))).toBe(0);
+    jest.advanceTimersByTime(5_000);
+    expect(takeAll(admission, own({ ratePerMinute: 120 }))).toBe(10);
+    jest.advanceTimersByTime(60_000);
+    expect(takeAll(admission, own({ ratePerMinute: 4 }))).toBe(4);
+  });
+
+  test("is refused beyond its concurrent requests, without using up any rate or place", () => {
+    const admission = admissionWith({ ratePerMinute: 10, maxInFlight: 3 });
+    const limited = own({ maxInFlight: 2 });
+    expect(takeAll(admission, limited)).toBe(2);
+    expect(refusalOf(admission, limited)).toMatchObject({ code: "rate_limited", retryAfterS: 1 });
+    expect(admission.inFlight()).toBe(2);
+    admission.leave(limited);
+    expect(admission.admit(limited)).toEqual({ limit: 10, remaining: 7 });
+  });
+
+  test("that is refused for another reason has no request in progress", () => {
+    const admission = admissionWith({ ratePerMinute: 1, maxInFlight: 1 });
+    const limited = own({ maxInFlight: 1 });
+    admission.admit(holders("usual"));
+    expect(refusalOf(admission, limited)?.code).toBe("overloaded");
+    admission.leave(holders("usual"));
+    admission.admit(limited);
+    admission.leave(limited);
+    expect(refusalOf(admission, limited)).toBeInstanceOf(RateLimitError);
+    jest.advanceTimersByTime(60_000);
+    expect(refusalOf(admission, limited)).toBeUndefined();
+  });
+
+  test("whose limit changes while requests are in progress counts only those that began under it", () => {
+    const admission = admissionWith({});
+    const [before, after] = [own({}), own({ maxInFlight: 1 })];
+    admission.admit(before);
+    admission.admit(after);
+    admission.leave(before);
+    expect(refusalOf(admission, after)?.code).toBe("rate_limited");
+    admission.leave(after);
+    expect(refusalOf(admission, after)).toBeUndefined();
   });
 });

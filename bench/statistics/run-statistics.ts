@@ -1,0 +1,19 @@
+import { type Coverage, measureCoverage } from "./measure-coverage.ts";
+import { type ErrorRates, measureErrorRates } from "./measure-error-rates.ts";
+import { measureRepeatedSurvival, measureSurvival, type SurvivalCoverage } from "./measure-survival.ts";
+import type { StatisticsPlan } from "./plan-statistics.ts";
+
+export interface StatisticsResult {
+  readonly coverage: readonly Coverage[];
+  readonly errorRates: readonly ErrorRates[];
+  readonly survival: readonly SurvivalCoverage[];
+  readonly repeatedSurvival: readonly SurvivalCoverage[];
+}
+
+/** Simulations with fixed seeds: the figures do not depend on the machine. */
+export const runStatistics = (plan: StatisticsPlan): StatisticsResult => ({
+  coverage: measureCoverage(plan.coverageSets),
+  errorRates: measureErrorRates(plan.testSets),
+  survival: measureSurvival(plan.survivalSets),
+  repeatedSurvival: measureRepeatedSurvival(plan.repeatedSets),
+});

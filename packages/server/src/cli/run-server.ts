@@ -1,0 +1,56 @@
+import { composeServer } from "../compose/compose-server.ts";
+import type { Config } from "../config.ts";
+import { listen, listenAddress } from "../http/listen.ts";
+import type { Log } from "../observability/logger.ts";
+import type { Started, WorkerStart } from "../workers/messages.ts";
+import type { SupervisorLink } from "../workers/supervisor-link.ts";
+
+export interface RunOptions {
+  /** Resolves with the reason to stop, which also ends a start. */
+  stopped: Promise<string>;
+  onReady(started: Started): void;
+  /** Absent: the server is this process alone. */
+  worker?: WorkerStart & { link: SupervisorLink };
+}
+
+/** Runs the server, or one worker of it, until it is stopped. Returns once everything is written and closed. */
+export async function runServer(
+  config: Config,
+  log: Log,
+  { stopped, onReady, worker }: RunOptions,
+): Promise<void> {
+  const { logger } = log;
+  const { host } = config.listen;
+  const reusePort = worker !== undefined;
+  // Beside other workers a process listens only once it can answer: its part of the requests would be refused.
+  const early = worker?.port === undefined ? listen({ ...config.listen, reusePort }) : undefined;
+  const port = early?.port ?? worker?.port ?? config.listen.port;
+  if (early !== undefined) worker?.link.listening(port);
+  const composed = composeServer(
+    config,
+    log,
+    listenAddress(host, port),
+    worker && { ...worker, isReplacement: early === undefined },
+  );
+  const presage = await Promise.race([composed, stopped]);
+  if (typeof presage === "string") {
+    logger.info({ signal: presage }, "stopped before the start was complete");
+    return;
+  }
+  const server = early ?? listen({ host, port, reusePort });
+  server.use(presage.app);
+  presage.setPhase("ready");
+  const { publicUrl, signInAddress, firstKey } = presage;
+  onReady({ address: server.address, publicUrl, signInAddress, firstKey });
+
+  // Without the file, SIGHUP ends the process, as when a terminal closes.
+  if (config.deployments !== undefined) process.on("SIGHUP", () => void presage.rereadDeployments());
+
+  const signal = await stopped;
+  logger.info({ signal }, "stopping: no new connections; predictions in progress will finish");
+  presage.setPhase("stopping");
+  const cutOff = await server.drain();
+  if (cutOff > 0) logger.warn({ cutOff }, "requests still running at the shutdown deadline were cut off");
+  await presage.dispose();
+  logger.info("stopped");
+}

@@ -1,0 +1,15 @@
+import { expect, test } from "bun:test";
+import { detectableDifference } from "./detectable-difference.ts";
+
+const nothing = { minDetectable: null, trajectoriesFor1Point: null };
+
+test("differences that do not vary, and fewer than two clusters, do not show what could be detected", () => {
+  expect(detectableDifference([])).toEqual(nothing);
+  expect(detectableDifference([{ count: 5, sum: 1 }])).toEqual(nothing);
+  expect(detectableDifference(Array(9).fill({ count: 5, sum: 1 }))).toEqual(nothing);
+});
+
+test("a test needs at least two trajectories", () => {
+  const clusters = Array.from({ length: 100 }, (_, index) => ({ count: 10, sum: (index % 2) / 1000 }));
+  expect(detectableDifference(clusters).trajectoriesFor1Point).toBe(2);
+});

@@ -1,0 +1,168 @@
+import { ServiceError } from "../errors.ts";
+import { createInFlight } from "./in-flight.ts";
+import type { Bucket, BucketState, TakeTokens } from "./token-buckets.ts";
+
+export interface AdmissionLimits {
+  /** Names the requests in errors and buckets. */
+  what: "prediction" | "evaluation";
+  /** Requests per minute for each key, and for all sessions of a user together; 0: no limit. */
+  ratePerMinute: number;
+  /** For all keys and sessions of a user together; 0: no limit. */
+  userRatePerMinute: number;
+  /** For all users of an account together; 0: no limit. */
+  accountRatePerMinute: number;
+  /** Maximum concurrent requests, of all accounts and of one. */
+  maxInFlight: number;
+  maxInFlightEach: number;
+  /** This process's part of a key's own limit on concurrent requests. */
+  shareOf(limit: number): number;
+}
+
+/** A key's own limits; null: those of all keys. */
+export interface KeyLimits {
+  ratePerMinute: number | null;
+  maxInFlight: number | null;
+}
+
+export const noKeyLimits: KeyLimits = { ratePerMinute: null, maxInFlight: null };
+
+/** Whose limits a request counts against. */
+export interface LimitHolders {
+  /** A key has limits of its own; the sessions of a user share them. */
+  keyOrUserId: string;
+  keyLimits: KeyLimits;
+  userId: string;
+  accountId: string;
+}
+
+/** The unused part of a rate, in whole requests. */
+export interface RateStatus {
+  limit: number;
+  remaining: number;
+}
+
+export interface Admission {
+  /** Admits a request or throws. A rejection counts against no limit. The rate is the key's, or else the first that there is. */
+  admit(holders: LimitHolders): RateStatus | undefined | Promise<RateStatus | undefined>;
+  /** A request that was admitted for these holders has ended. */
+  leave(holders: LimitHolders): void;
+  inFlight(): number;
+}
+
+/** A request beyond the rate of its key, its user or its account. */
+export class RateLimitError extends ServiceError {
+  /** The key's, whichever rate was exceeded. */
+  readonly rate: RateStatus | undefined;
+
+  constructor(message: string, rate: RateStatus | undefined, retryAfterS: number) {
+    super("rate_limited", message, { retryAfterS });
+    this.rate = rate;
+  }
+}
+
+interface Level extends Bucket {
+  /** Whose rate it is, for the error message. */
+  whose: string;
+}
+
+/** Rates of keys, users and accounts, since keys are free to create, and limits on concurrent requests with a share for each account. */
+export function createAdmission(limits: AdmissionLimits, takeTokens: TakeTokens): Admission {
+  const { what } = limits;
+  const inFlight = createInFlight({ max: limits.maxInFlight, maxEach: limits.maxInFlightEach, what });
+  /** Only keys with a limit of their own. */
+  const keysInFlight = new Map<string, number>();
+
+  /** Most servers have no rates, so what they would be is not built. */
+  function levelsOf({ keyOrUserId, keyLimits, userId, accountId }: LimitHolders): Level[] {
+    const levels: Level[] = [];
+    const add = (perMinute: number, holder: string, holderId: string, whose: string) => {
+      if (perMinute > 0) levels.push({ id: `${what}/${holder}/${holderId}`, perMinute, whose });
+    };
+    const whoseKey = keyLimits.ratePerMinute === null ? "a key, or a user of the dashboard" : "this API key";
+    add(keyLimits.ratePerMinute ?? limits.ratePerMinute, "key", keyOrUserId, whoseKey);
+    add(limits.userRatePerMinute, "user", userId, "all keys and sessions of a user together");
+    add(limits.accountRatePerMinute, "account", accountId, "an account");
+    return levels;
+  }
+
+  function enterKey({ keyOrUserId, keyLimits: { maxInFlight } }: LimitHolders): void {
+    if (maxInFlight === null) return;
+    const count = keysInFlight.get(keyOrUserId) ?? 0;
+    if (count >= limits.shareOf(maxInFlight))
+      throw new ServiceError(
+        "rate_limited",
+        `At most ${maxInFlight} ${what} requests may be in progress at once for this API key.`,
+        { retryAfterS: 1 },
+      );
+    keysInFlight.set(keyOrUserId, count + 1);
+  }
+
+  /** With the limits at the entry, which may have changed since. */
+  function leaveKey({ keyOrUserId, keyLimits }: LimitHolders): void {
+    if (keyLimits.maxInFlight === null) return;
+    const count = keysInFlight.get(keyOrUserId) ?? 0;
+    if (count > 1) keysInFlight.set(keyOrUserId, count - 1);
+    else keysInFlight.delete(keyOrUserId);
+  }
+
+  function enter(holders: LimitHolders): void {
+    enterKey(holders);
+    try {
+      inFlight.enter(holders.accountId);
+    } catch (error) {
+      leaveKey(holders);
+      throw error;
+    }
+  }
+
+  function leave(holders: LimitHolders): void {
+    inFlight.leave(holders.accountId);
+    leaveKey(holders);
+  }
+
+  function takeRates(holders: LimitHolders): ReturnType<Admission["admit"]> {
+    const levels = levelsOf(holders);
+    if (levels.length === 0) return undefined;
+    const states = takeTokens(levels);
+    if (!(states instanceof Promise)) return statusOf(levels, states, what);
+    return states
+      .then((taken) => statusOf(levels, taken, what))
+      .catch((error: unknown) => {
+        leave(holders);
+        throw error;
+      });
+  }
+
+  return {
+    admit(holders) {
+      enter(holders);
+      try {
+        return takeRates(holders);
+      } catch (error) {
+        leave(holders);
+        throw error;
+      }
+    },
+    leave,
+    inFlight: inFlight.count,
+  };
+}
+
+/** What is left of the first rate. Throws if one of them was exceeded. */
+function statusOf(
+  levels: readonly Level[],
+  states: readonly BucketState[],
+  what: AdmissionLimits["what"],
+): RateStatus | undefined {
+  const [first] = levels;
+  const rate = first && { limit: first.perMinute, remaining: Math.floor(states[0]?.tokens ?? 0) };
+  const waits = states.map(({ waitMs }) => waitMs);
+  const longestMs = Math.max(...waits);
+  const level = levels[waits.indexOf(longestMs)];
+  if (longestMs === 0 || level === undefined) return rate;
+  throw new RateLimitError(
+    `At most ${level.perMinute} ${what} requests per minute are allowed for ${level.whose}.`,
+    rate,
+    Math.max(1, Math.ceil(longestMs / 1000)),
+  );
+}

@@ -1,0 +1,103 @@
+import { Redis as RedisClient } from "ioredis";
+import { defined } from "../defined.ts";
+import type { Logger } from "../observability/logger.ts";
+import { watchOutage } from "../observability/watch-outage.ts";
+
+/** What a caller may wait longer because of the store. */
+const answerTimeoutMs = 50;
+/** After a time-out nobody asks for this long, so that not every call pays for it. */
+const restMs = 500;
+/** A connection on which nothing comes back for this long is given up. */
+const silenceMs = 1_000;
+const reconnectMs = 500;
+
+/** A connection to Valkey or Redis, which processes share. It may be gone at any time: every caller must do without it. */
+export interface Redis {
+  /** For a library that takes a client, to be called in `ask`. Commands fail at once while the store is gone. */
+  readonly client: RedisClient;
+  /** Whether the store is connected and answered in time of late. */
+  isUp(): boolean;
+  /** The answer to commands; undefined if there is none within 50 ms, or the store refuses them. */
+  ask<Answer>(command: (client: RedisClient) => Promise<Answer>): Promise<Answer | undefined>;
+  stop(): void;
+}
+
+/** Connects in the background, and again whenever the connection is lost. Logs when the store goes and when it is back. */
+export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">): Redis {
+  const client = new RedisClient(url, {
+    connectionName: "presage",
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    socketTimeout: silenceMs,
+    connectTimeout: silenceMs,
+    retryStrategy: () => reconnectMs,
+  });
+  const refusals = watchOutage(logger, {
+    begins: "Redis refuses commands",
+    ends: "Redis accepts commands again",
+  });
+  let isGone = false;
+  let isStopped = false;
+  let lastError: Error | undefined;
+  let restUntilMs = 0;
+
+  client.on("error", (error: Error) => {
+    lastError = error;
+  });
+  client.on("close", () => {
+    if (isGone || isStopped) return;
+    isGone = true;
+    logger.warn(
+      defined({ reason: lastError && reasonOf(lastError) }),
+      "Redis is unavailable; each process works by itself",
+    );
+  });
+  client.on("ready", () => {
+    lastError = undefined;
+    restUntilMs = 0;
+    if (!isGone) return;
+    isGone = false;
+    logger.warn("Redis is available again");
+  });
+
+  const isUp = () => client.status === "ready" && performance.now() >= restUntilMs;
+
+  return {
+    client,
+    isUp,
+    async ask(command) {
+      if (!isUp()) return undefined;
+      try {
+        const answer = await inTime(command(client));
+        refusals.responded();
+        return answer;
+      } catch (error) {
+        if (!(error instanceof Error)) throw error;
+        if (error.name === "ReplyError") refusals.failed("", () => ({ reason: reasonOf(error) }));
+        else restUntilMs = performance.now() + restMs;
+        return undefined;
+      }
+    },
+    stop() {
+      isStopped = true;
+      client.disconnect();
+    },
+  };
+}
+
+/** Not the client's own time-out, which would also bound the commands with which it connects. */
+async function inTime<Answer>(pending: Promise<Answer>): Promise<Answer> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error("no answer in time")), answerTimeoutMs);
+  try {
+    return await Promise.race([pending, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Redis repeats the arguments of a command that it does not know, which may be a password or a completion. */
+function reasonOf({ message }: Error): string {
+  return message.split(", with args", 1)[0] ?? "";
+}

@@ -1,0 +1,100 @@
+import type { Deadline } from "../../limits/deadline.ts";
+import { checkCompletion } from "../read-completion.ts";
+import type { CompletionChoice, CompletionRequest, Sharing, UpstreamCompletion } from "../upstream.ts";
+import type { CompletionCache, KeptCompletion } from "./completion-cache.ts";
+import { type CachePolicy, isRepeatable } from "./is-repeatable.ts";
+import { createSingleFlight } from "./single-flight.ts";
+
+/** A completion from the upstream, and whether it is the response to the very request that was written. */
+export interface AskedCompletion {
+  completion: UpstreamCompletion;
+  mayKeep: boolean;
+}
+
+/** One deployment's completions, of which equal ones are asked for once. */
+export interface CachedCompletions {
+  takes(request: CompletionRequest): boolean;
+  keyOf(sharing: Sharing, model: string, text: string): string;
+  find(key: string, sharing: Sharing): UpstreamCompletion | undefined;
+  /** Waits for the same request if it is under way, looks where other processes keep theirs, or asks. */
+  join(
+    key: string,
+    sharing: Sharing,
+    deadline: Deadline,
+    ask: (signal: AbortSignal) => Promise<AskedCompletion>,
+  ): Promise<UpstreamCompletion>;
+}
+
+export function cacheCompletions(
+  deployment: string,
+  policy: CachePolicy,
+  cache: CompletionCache,
+): CachedCompletions {
+  const flights = createSingleFlight<UpstreamCompletion>();
+
+  function toHit(kept: KeptCompletion): UpstreamCompletion {
+    const { bytes, body } = checkCompletion({ status: 200, bytes: kept.bytes, text: () => "" });
+    return { bytes, body, deployment, cache: { result: "hit", ageS: cache.ageS(kept) } };
+  }
+
+  async function findShared(key: string, maxAgeS: number): Promise<UpstreamCompletion | undefined> {
+    const found = await cache.findShared(key, maxAgeS);
+    if (found === undefined) return undefined;
+    try {
+      const hit = toHit(found);
+      cache.keepHere(key, found);
+      return hit;
+    } catch {
+      // Whatever is stored there, it is no completion.
+      return undefined;
+    }
+  }
+
+  // `ask` holds the request, so nothing keeps it while the response is waited for.
+  function fly(
+    key: string,
+    { maxAgeS }: Sharing,
+    ask: () => Promise<AskedCompletion>,
+  ): Promise<UpstreamCompletion> {
+    if (maxAgeS === 0) return keepFrom(key, ask());
+    return findShared(key, maxAgeS).then((shared) => shared ?? keepFrom(key, ask()));
+  }
+
+  async function keepFrom(key: string, asked: Promise<AskedCompletion>): Promise<UpstreamCompletion> {
+    const { completion, mayKeep } = await asked;
+    if (mayKeep && hasStopped(completion)) cache.keep(key, completion.bytes);
+    return completion;
+  }
+
+  async function wait(
+    landing: ReturnType<typeof flights.join>,
+    { end }: Deadline,
+  ): Promise<UpstreamCompletion> {
+    try {
+      const { value, isFirst } = await landing;
+      return value.cache === undefined ? { ...value, cache: { result: isFirst ? "miss" : "shared" } } : value;
+    } finally {
+      end();
+    }
+  }
+
+  return {
+    takes: (request) => isRepeatable(request, policy),
+    keyOf: ({ accountId }, model, text) => cache.keyOf({ accountId, deployment, model, text }),
+    find(key, { maxAgeS }) {
+      const kept = maxAgeS > 0 ? cache.find(key, maxAgeS) : undefined;
+      return kept && toHit(kept);
+    },
+    join(key, sharing, deadline, ask) {
+      // Callers with different bounds may not take each other's kept completion.
+      const flight = `${key} ${sharing.maxAgeS}`;
+      const begin = (signal: AbortSignal) => fly(key, sharing, () => ask(signal));
+      return wait(flights.join(flight, deadline.signal, begin), deadline);
+    },
+  };
+}
+
+/** Whether the model came to an end of its own accord. What was cut off, or waits for a tool, is not kept. */
+function hasStopped({ body }: UpstreamCompletion): boolean {
+  return body.choices.every((choice: CompletionChoice | null) => choice?.finish_reason === "stop");
+}

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { createCompletionCache } from "./completion-cache.ts";
+
+const forever = Number.POSITIVE_INFINITY;
+
+function createCache({ maxBytes = 1_000_000, maxAgeS = 60, epoch = "" } = {}) {
+  const clock = { nowMs: 1_000_000 };
+  return { clock, cache: createCompletionCache({ maxBytes, maxAgeS, epoch, nowMs: () => clock.nowMs }) };
+}
+
+describe("A completion cache", () => {
+  test("is bounded by bytes, and least recently used ones leave first", () => {
+    const maxBytes = 300_000;
+    for (const length of [40, 700, 9_000]) {
+      const { cache } = createCache({ maxBytes });
+      cache.keep("used", new Uint8Array(length));
+      const kept = 3 * Math.ceil(maxBytes / length);
+      for (let place = 0; place < kept; place++) {
+        cache.keep(`${place}`, new Uint8Array(length));
+        expect(cache.find("used", forever)).toBeDefined();
+        expect(cache.bytes()).toBeLessThanOrEqual(maxBytes);
+      }
+      expect(cache.bytes()).toBeGreaterThan(maxBytes * 0.95);
+      expect(cache.find("0", forever)).toBeUndefined();
+      expect(cache.find(`${kept - 1}`, forever)).toBeDefined();
+    }
+  });
+
+  test("does not keep what is larger than all of it", () => {
+    const { cache } = createCache({ maxBytes: 10_000 });
+    cache.keep("large", new Uint8Array(10_000));
+    expect([cache.find("large", forever), cache.bytes()]).toEqual([undefined, 0]);
+  });
+
+  test("keeps nothing of a larger buffer that a completion is a part of", () => {
+    const { cache } = createCache();
+    cache.keep("a", new Uint8Array(1_000_000).subarray(0, 10));
+    expect(cache.find("a", forever)?.bytes.buffer.byteLength).toBe(10);
+  });
+
+  test("forgets what is older than its limit, and gives out nothing older than the caller's", () => {
+    const { cache, clock } = createCache({ maxAgeS: 60 });
+    cache.keep("a", new Uint8Array(1));
+    clock.nowMs += 10_500;
+    const kept = cache.find("a", 11);
+    expect(kept && cache.ageS(kept)).toBe(10.5);
+    expect(cache.find("a", 10)).toBeUndefined();
+    clock.nowMs += 49_501;
+    expect(cache.find("a", forever)).toBeUndefined();
+    expect(cache.bytes()).toBe(0);
+  });
+});
+
+test("keys are equal only if account, deployment, model, epoch and body are", () => {
+  const text = fc.string({ maxLength: 4, unit: fc.constantFrom("a", '"', ",", "[", "]", "\\", "é", "{") });
+  const parts = fc.tuple(text, text, text, text, text);
+  const keyOf = ([accountId, deployment, model, body, epoch]: [string, string, string, string, string]) =>
+    createCache({ epoch }).cache.keyOf({ accountId, deployment, model, text: body });
+  fc.assert(
+    fc.property(parts, parts, (one, other) => {
+      expect(keyOf(one) === keyOf(other)).toBe(one.join("\n") === other.join("\n"));
+      expect(keyOf(one)).toBe(keyOf([...one]));
+    }),
+    { numRuns: 500 },
+  );
+});

@@ -1,0 +1,107 @@
+import { LRUCache } from "lru-cache";
+import type { Redis } from "../../redis/connect-redis.ts";
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** A completion and when it was stored. */
+export interface KeptCompletion {
+  bytes: Bytes;
+  storedAtMs: number;
+}
+
+export interface CompletionCacheOptions {
+  maxBytes: number;
+  maxAgeS: number;
+  /** Changing it makes all that is kept stale. */
+  epoch: string;
+  /** Shared with other processes, under names that nobody without the secret can make. */
+  shared?: { redis: Redis; secret: string } | undefined;
+  /** Milliseconds since 1970. Absent: the system's. */
+  nowMs?: () => number;
+}
+
+/** Completions by key: in memory, least recently used first out, and in Redis if there is one. */
+export interface CompletionCache {
+  /** The key of a request: everything that its response depends on, and whose it is. */
+  keyOf(request: { accountId: string; deployment: string; model: string; text: string }): string;
+  /** What is in memory and no older than this. */
+  find(key: string, maxAgeS: number): KeptCompletion | undefined;
+  /** What another process has stored. */
+  findShared(key: string, maxAgeS: number): Promise<KeptCompletion | undefined>;
+  /** Stores a new completion, for other processes as well. */
+  keep(key: string, bytes: Bytes): void;
+  /** Stores what another process has stored. */
+  keepHere(key: string, found: KeptCompletion): void;
+  /** A completion's age in seconds. */
+  ageS(kept: KeptCompletion): number;
+  /** The memory of all completions that are kept in this process. */
+  bytes(): number;
+}
+
+/** Measured with completions of 300 bytes to 20 KB: the entry, its key and the bytes' own bookkeeping. */
+const bytesPerEntry = 670;
+/** Longer completions would keep others waiting for the connection. */
+const maxSharedBytes = 1024 * 1024;
+const storedAtBytes = 8;
+
+export function createCompletionCache({
+  maxBytes,
+  maxAgeS,
+  epoch,
+  shared,
+  nowMs = Date.now,
+}: CompletionCacheOptions): CompletionCache {
+  const kept = new LRUCache<string, KeptCompletion>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ bytes }) => bytes.length + bytesPerEntry,
+  });
+  // The clocks of two processes may differ a little.
+  const ageS = ({ storedAtMs }: KeptCompletion) => Math.max(0, (nowMs() - storedAtMs) / 1000);
+
+  const nameOf = (key: string, secret: string) =>
+    `presage:completion:${new Bun.CryptoHasher("sha256", secret).update(key).digest("base64url")}`;
+
+  function share(key: string, { bytes, storedAtMs }: KeptCompletion): void {
+    if (shared === undefined || !shared.redis.isUp() || bytes.length > maxSharedBytes) return;
+    const value = Buffer.allocUnsafe(storedAtBytes + bytes.length);
+    value.writeDoubleBE(storedAtMs);
+    value.set(bytes, storedAtBytes);
+    // Nobody waits for it. What fails is logged where the connection is.
+    void shared.redis.ask((client) => client.set(nameOf(key, shared.secret), value, "EX", maxAgeS));
+  }
+
+  return {
+    keyOf: ({ accountId, deployment, model, text }) =>
+      new Bun.CryptoHasher("sha256")
+        .update(JSON.stringify([accountId, deployment, model, epoch]))
+        .update(text)
+        .digest("base64url"),
+    find(key, withinS) {
+      const found = kept.get(key);
+      if (found === undefined) return undefined;
+      const age = ageS(found);
+      if (age > maxAgeS) kept.delete(key);
+      return age > Math.min(withinS, maxAgeS) ? undefined : found;
+    },
+    async findShared(key, withinS) {
+      if (shared === undefined || !shared.redis.isUp()) return undefined;
+      const value = await shared.redis.ask((client) => client.getBuffer(nameOf(key, shared.secret)));
+      if (value == null || value.length <= storedAtBytes) return undefined;
+      const found = {
+        bytes: new Uint8Array(value.subarray(storedAtBytes)),
+        storedAtMs: Math.min(value.readDoubleBE(), nowMs()),
+      };
+      return ageS(found) <= Math.min(withinS, maxAgeS) ? found : undefined;
+    },
+    keep(key, bytes) {
+      // A response that was read in pieces may be a part of a larger buffer.
+      const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : bytes.slice();
+      const one = { bytes: own, storedAtMs: nowMs() };
+      kept.set(key, one);
+      share(key, one);
+    },
+    keepHere: (key, found) => void kept.set(key, found),
+    ageS,
+    bytes: () => kept.calculatedSize,
+  };
+}

@@ -1,0 +1,141 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { connectRedis, type Redis } from "../../src/redis/connect-redis.ts";
+import { eventually, expectEventually } from "../support/eventually.ts";
+import { freePort } from "../support/free-port.ts";
+import { redisProgram, startRedis, type TestRedis } from "../support/redis/start-redis.ts";
+import { selfSignedCertificate } from "../support/upstream/self-signed-certificate.ts";
+
+/** A connection, and the lines that it logs. */
+function connect(url: string) {
+  const lines: { message: string; fields: Record<string, unknown> }[] = [];
+  const log = (...[first, second]: unknown[]) => {
+    const isText = typeof first === "string";
+    lines.push({ message: String(isText ? first : second), fields: isText ? {} : Object(first) });
+  };
+  const redis = connectRedis(url, { info: log, warn: log });
+  return { redis, lines, messages: () => lines.map(({ message }) => message) };
+}
+
+/** The answer to a command. A busy machine may miss the time-out, so it is asked for again. */
+const answerOf = <Answer>({ ask }: Redis, command: Parameters<typeof ask<Answer>>[0]) =>
+  eventually(
+    () => ask(command),
+    (answer) => answer !== undefined,
+  );
+
+const gone = "Redis is unavailable; each process works by itself";
+const back = "Redis is available again";
+
+test("without a server nothing waits, and one line says why", async () => {
+  const { redis, lines } = connect(`redis://me:secret@127.0.0.1:${await freePort()}`);
+  expect(await redis.ask((client) => client.get("a"))).toBeUndefined();
+  await eventually(
+    () => lines.length,
+    (count) => count > 0,
+  );
+  expect(redis.isUp()).toBe(false);
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatchObject({
+    message: gone,
+    fields: { reason: expect.stringContaining("ECONNREFUSED") },
+  });
+  expect(JSON.stringify(lines)).not.toContain("secret");
+  redis.stop();
+});
+
+test("a certificate that is not trusted is refused", async () => {
+  using server = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    tls: selfSignedCertificate(),
+    socket: { data() {} },
+  });
+  const { redis, lines } = connect(`rediss://localhost:${server.port}`);
+  await eventually(
+    () => lines.length,
+    (count) => count > 0,
+  );
+  expect(lines[0]?.fields).toEqual({ reason: "self signed certificate" });
+  redis.stop();
+});
+
+describe.skipIf(redisProgram === undefined)("A connection", () => {
+  let server: TestRedis;
+  beforeAll(async () => {
+    server = await startRedis();
+  });
+  afterAll(() => server.stop());
+
+  test("answers once it is up, in the database of its URL", async () => {
+    const { redis, lines } = connect(`${server.url}/3`);
+    await expectEventually(redis.isUp, true);
+    expect(await answerOf(redis, (client) => client.set("a", "b"))).toBe("OK");
+    expect(await answerOf(redis, (client) => client.get("a"))).toBe("b");
+    expect(await answerOf(redis, (client) => client.get("missing"))).toBeNull();
+    expect(await server.command("GET", "a")).toBeNull();
+    redis.stop();
+    expect(await redis.ask((client) => client.get("a"))).toBeUndefined();
+    expect(lines).toEqual([]);
+  });
+
+  test("with a wrong password says so, without the password", async () => {
+    const { redis, lines } = connect(server.url.replace("redis-of-the-tests", "wrong-secret"));
+    await eventually(
+      () => lines.length,
+      (count) => count > 0,
+    );
+    expect(lines).toMatchObject([
+      { message: gone, fields: { reason: expect.stringContaining("WRONGPASS") } },
+    ]);
+    expect(JSON.stringify(lines)).not.toContain("secret");
+    redis.stop();
+  });
+
+  test("to a server that hangs asks it again later, and reconnects", async () => {
+    const { redis, messages } = connect(server.url);
+    await expectEventually(redis.isUp, true);
+    server.freeze();
+    try {
+      expect(await redis.ask((client) => client.get("a"))).toBeUndefined();
+      expect(redis.isUp()).toBe(false);
+      await eventually(messages, (all) => all.includes(gone));
+    } finally {
+      server.thaw();
+    }
+    await eventually(messages, (all) => all.includes(back));
+    expect(await answerOf(redis, (client) => client.set("a", "c"))).toBe("OK");
+    expect(messages()).toEqual([gone, back]);
+    redis.stop();
+  });
+
+  test("that breaks has one line when it goes and one when it is back", async () => {
+    const { redis, messages } = connect(server.url);
+    await expectEventually(redis.isUp, true);
+    const pending = Promise.all(Array.from({ length: 100 }, () => redis.ask((client) => client.get("a"))));
+    await server.stop();
+    expect(await pending).toHaveLength(100);
+    await eventually(messages, (all) => all.includes(gone));
+    expect(await redis.ask((client) => client.get("a"))).toBeUndefined();
+    await server.start();
+    await expectEventually(redis.isUp, true);
+    expect(await answerOf(redis, (client) => client.get("a"))).toBeNull();
+    expect(messages()).toEqual([gone, back]);
+    redis.stop();
+  });
+
+  test("that is refused a command says so once, without its arguments", async () => {
+    const { redis, lines } = connect(server.url);
+    await expectEventually(redis.isUp, true);
+    const commands = () =>
+      Promise.all(["FOO", "FOO"].map((name) => redis.ask((client) => client.call(name, "secret"))));
+    await eventually(
+      async () => [await commands(), lines.length],
+      () => lines.length > 0,
+    );
+    expect(await commands()).toEqual([undefined, undefined]);
+    expect(lines).toEqual([
+      { message: "Redis refuses commands", fields: { reason: "ERR unknown command 'FOO'" } },
+    ]);
+    redis.stop();
+  });
+});

@@ -1,0 +1,66 @@
+import type { ApiKeyResponse } from "@presage/sdk";
+import { type FormEvent, useState } from "react";
+import { flushSync } from "react-dom";
+import { useChangeKeyLimits } from "../../data/api-keys.ts";
+import { Button } from "../../ui/button.tsx";
+import { ErrorNotice } from "../../ui/error-notice.tsx";
+import { focusFirstIssue } from "../../ui/form/field-issues.ts";
+import { Dialog } from "../../ui/overlay/dialog.tsx";
+import { LimitFields } from "./limit-fields.tsx";
+import { type LimitIssues, limitsForm, readLimits } from "./read-limits.ts";
+
+/** Open while `apiKey` is defined. */
+export function KeyLimitsDialog({
+  apiKey,
+  onClose,
+}: {
+  apiKey: ApiKeyResponse | undefined;
+  onClose(): void;
+}) {
+  return (
+    <Dialog
+      isOpen={apiKey !== undefined}
+      onClose={onClose}
+      title="Limits of this key"
+      hint="Predictions and evaluations are counted separately. The limits of your user and account apply as well."
+    >
+      {apiKey !== undefined && <KeyLimitsForm apiKey={apiKey} onClose={onClose} />}
+    </Dialog>
+  );
+}
+
+function KeyLimitsForm({ apiKey, onClose }: { apiKey: ApiKeyResponse; onClose(): void }) {
+  const [form, setForm] = useState(limitsForm(apiKey));
+  const [issues, setIssues] = useState<LimitIssues>({});
+  const { mutate, error, isPending } = useChangeKeyLimits();
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault();
+    const { limits, issues } = readLimits(form);
+    if (Object.values(issues).every((issue) => issue === undefined))
+      return mutate({ id: apiKey.id, limits }, { onSuccess: onClose });
+    flushSync(() => setIssues(issues));
+    focusFirstIssue(event.currentTarget);
+  }
+
+  return (
+    <form onSubmit={submit} noValidate className="flex flex-col gap-4">
+      <p className="text-sm font-medium wrap-anywhere">{apiKey.name}</p>
+      <LimitFields
+        form={form}
+        issues={issues}
+        onChange={(part) => {
+          setForm({ ...form, ...part });
+          setIssues({});
+        }}
+      />
+      {error !== null && <ErrorNotice error={error} />}
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" variant="primary" isBusy={isPending}>
+          Save
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,35 @@
+import { Field } from "../../ui/form/field.tsx";
+import { TextInput } from "../../ui/form/inputs.tsx";
+import type { LimitIssues, LimitsForm } from "./read-limits.ts";
+
+const fields = [
+  { name: "rate_limit_rpm", label: "Requests per minute" },
+  { name: "max_in_flight", label: "Requests at once" },
+] as const;
+
+interface LimitFieldsProps {
+  form: LimitsForm;
+  issues: LimitIssues;
+  onChange(part: Partial<LimitsForm>): void;
+}
+
+/** Side by side. */
+export function LimitFields({ form, issues, onChange }: LimitFieldsProps) {
+  return (
+    <div className="grid grid-cols-2 gap-3">
+      {fields.map(({ name, label }) => (
+        <Field key={name} label={label} hint="Empty: the server's limit." issue={issues[name]}>
+          {(control) => (
+            <TextInput
+              {...control}
+              inputMode="numeric"
+              className="tabular-nums"
+              value={form[name]}
+              onChange={({ target }) => onChange({ [name]: target.value })}
+            />
+          )}
+        </Field>
+      ))}
+    </div>
+  );
+}
