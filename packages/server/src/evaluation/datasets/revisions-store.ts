@@ -210,7 +210,6 @@ export async function selectDiscarded(database: Database): Promise<number | unde
   const row = await database
     .selectFrom("dataset_revisions")
     .select("id")
-    .where("state", "<>", "sealed")
     .where("state", "=", "deleted")
     .orderBy("touched_at")
     .limit(1)

@@ -48,12 +48,20 @@ async function createRevisions(db: Kysely<unknown>): Promise<void> {
     .addColumn("created_at", "bigint", (column) => column.notNull())
     .addColumn("touched_at", "bigint", (column) => column.notNull())
     .execute();
-  await sql`create unique index dataset_revisions_by_number on dataset_revisions (dataset_id, number)
-    where state = 'sealed'`.execute(db);
-  await sql`create unique index dataset_revisions_by_digest on dataset_revisions (dataset_id, digest)
-    where state = 'sealed'`.execute(db);
-  await sql`create index dataset_revisions_to_sweep on dataset_revisions (touched_at)
-    where state <> 'sealed'`.execute(db);
+  // Both are null until the revision is sealed, and nulls are distinct.
+  for (const column of ["number", "digest"]) {
+    await db.schema
+      .createIndex(`dataset_revisions_by_${column}`)
+      .on("dataset_revisions")
+      .columns(["dataset_id", column])
+      .unique()
+      .execute();
+  }
+  await db.schema
+    .createIndex("dataset_revisions_to_sweep")
+    .on("dataset_revisions")
+    .columns(["state", "touched_at"])
+    .execute();
   // The sum of the bytes is read from it alone.
   await db.schema
     .createIndex("dataset_revisions_of_an_account")
