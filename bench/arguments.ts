@@ -9,6 +9,7 @@ export interface BenchArguments {
   readonly processes: boolean;
   readonly workers: boolean;
   readonly dashboard: boolean;
+  readonly replicas: boolean;
   readonly cache: boolean;
   readonly statistics: boolean;
 }
@@ -19,6 +20,7 @@ const partNames = [
   "processes",
   "workers",
   "dashboard",
+  "replicas",
   "cache",
   "statistics",
 ] as const;
@@ -43,6 +45,7 @@ export const readArguments = (argv: readonly string[]): BenchArguments => {
     processes: wanted.includes("processes"),
     workers: wanted.includes("workers"),
     dashboard: wanted.includes("dashboard"),
+    replicas: wanted.includes("replicas"),
     cache: wanted.includes("cache"),
     statistics: wanted.includes("statistics"),
   };

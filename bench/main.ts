@@ -7,10 +7,12 @@ import { findWhatIsMissing } from "./host/require-tools.ts";
 import { resultsFile, workDirectory } from "./paths.ts";
 import { fullPlan, quickPlan } from "./plan.ts";
 import { createProcessGroup } from "./processes.ts";
+import { findReplicasProblems } from "./replicas/run-replicas.ts";
 import { writeCache } from "./report/write-cache.ts";
 import { writeDashboard } from "./report/write-dashboard.ts";
 import { writeEvaluations } from "./report/write-evaluations.ts";
 import { writeProcesses } from "./report/write-processes.ts";
+import { writeReplicas } from "./report/write-replicas.ts";
 import { writeGoalTable, writeReport } from "./report/write-report.ts";
 import { replaceStatistics, writeStatistics } from "./report/write-statistics.ts";
 import { writeWorkers } from "./report/write-workers.ts";
@@ -56,6 +58,7 @@ const bench = async (): Promise<boolean> => {
       writeEvaluations(result) +
         writeProcesses(result) +
         writeWorkers(result) +
+        writeReplicas(result) +
         writeDashboard(result) +
         writeCache(result) +
         writeStatistics(result.statistics, plan.statistics),
@@ -67,12 +70,14 @@ const bench = async (): Promise<boolean> => {
   const processesFailed = result.processes?.samples.some(({ problem }) => problem !== undefined);
   const workersFailed = result.workers?.samples.some(({ problem }) => problem !== undefined);
   const dashboardFailed = result.dashboard && findDashboardProblems(result.dashboard).length > 0;
+  const replicasFailed = result.replicas && findReplicasProblems(result.replicas).length > 0;
   return (
     !inFlightFailed &&
     !evaluationsFailed &&
     !processesFailed &&
     !workersFailed &&
     !dashboardFailed &&
+    !replicasFailed &&
     (result.cache ?? []).every(({ problem }) => problem === undefined) &&
     result.samples.every(({ problem }) => problem === undefined)
   );

@@ -10,6 +10,7 @@ import {
   type ProcessesPlan,
   quickProcessesPlan,
 } from "./evaluations/processes/measure-processes.ts";
+import { fullReplicasPlan, quickReplicasPlan, type ReplicasPlan } from "./replicas/plan-replicas.ts";
 import {
   fullStatisticsPlan,
   quickStatisticsPlan,
@@ -38,6 +39,7 @@ export interface Plan {
   readonly processes: ProcessesPlan;
   readonly workers: WorkersPlan;
   readonly dashboard: DashboardPlan;
+  readonly replicas: ReplicasPlan;
   readonly cache: CachePlan;
   readonly statistics: StatisticsPlan;
 }
@@ -70,6 +72,7 @@ export const fullPlan: Plan = {
   processes: fullProcessesPlan,
   workers: fullWorkersPlan,
   dashboard: fullDashboardPlan,
+  replicas: fullReplicasPlan,
   cache: fullCachePlan,
   statistics: fullStatisticsPlan,
 };
@@ -89,6 +92,7 @@ export const quickPlan: Plan = {
   processes: quickProcessesPlan,
   workers: quickWorkersPlan,
   dashboard: quickDashboardPlan,
+  replicas: quickReplicasPlan,
   cache: quickCachePlan,
   statistics: quickStatisticsPlan,
 };

@@ -14,6 +14,7 @@ import type { Sample } from "./measure/sample.ts";
 import { workDirectory } from "./paths.ts";
 import type { Plan } from "./plan.ts";
 import type { ProcessGroup } from "./processes.ts";
+import { type ReplicasResult, runReplicas } from "./replicas/run-replicas.ts";
 import { runStatistics, type StatisticsResult } from "./statistics/run-statistics.ts";
 import { chatRequest } from "./targets/chat-request.ts";
 import { type StartedName, startTarget } from "./targets/start-target.ts";
@@ -38,6 +39,7 @@ export interface BenchResult {
   readonly processes: ProcessesResult | undefined;
   readonly workers: WorkersResult | undefined;
   readonly dashboard: DashboardResult | undefined;
+  readonly replicas: ReplicasResult | undefined;
   readonly cache: readonly CacheSample[] | undefined;
   readonly statistics: StatisticsResult | undefined;
 }
@@ -50,6 +52,7 @@ export const runBench = async (
     processes: withProcesses,
     workers: withWorkers,
     dashboard: withDashboard,
+    replicas: withReplicas,
     cache: withCache,
     statistics: withStatistics,
   }: Omit<BenchArguments, "quick">,
@@ -98,6 +101,7 @@ export const runBench = async (
     : undefined;
   const workers = withWorkers ? await measureWorkers(group, upstream, plan.workers) : undefined;
   const dashboard = withDashboard ? await runDashboard(group, upstream.origin, plan.dashboard) : undefined;
+  const replicas = withReplicas ? await runReplicas(group, plan.replicas) : undefined;
   const cache = withCache ? await measureCache(group, upstream, plan.cache) : undefined;
   const statistics = withStatistics ? runStatistics(plan.statistics) : undefined;
   return {
@@ -113,6 +117,7 @@ export const runBench = async (
     processes,
     workers,
     dashboard,
+    replicas,
     cache,
     statistics,
   };

@@ -6,6 +6,7 @@ import type { Goal } from "./goal.ts";
 import { judgeDashboard } from "./judge-dashboard.ts";
 import { judgeEvaluations } from "./judge-evaluations.ts";
 import { judgeProcesses } from "./judge-processes.ts";
+import { judgeReplicas } from "./judge-replicas.ts";
 import { judgeCache } from "./write-cache.ts";
 import { judgeWorkers } from "./write-workers.ts";
 
@@ -45,6 +46,7 @@ export const judgeGoals = ({
   processes,
   workers,
   dashboard,
+  replicas,
   cache,
 }: BenchResult): Goal[] => {
   const cpuAgainst = (peer: TargetName): number | undefined =>
@@ -99,6 +101,7 @@ export const judgeGoals = ({
     ),
     ...judgeEvaluations(evaluations, plan.evaluations),
     ...judgeProcesses(processes, plan.processes),
+    ...judgeReplicas(replicas),
     ...judgeWorkers(workers, plan.workers),
     ...judgeDashboard(dashboard, plan.dashboard),
     ...judgeCache(cache),

@@ -1,6 +1,7 @@
 import { findDashboardProblems } from "../dashboard/run-dashboard.ts";
 import { findEvaluationProblems } from "../evaluations/run-evaluations.ts";
 import { predictBody } from "../payload.ts";
+import { findReplicasProblems } from "../replicas/run-replicas.ts";
 import type { BenchResult } from "../run-bench.ts";
 import { judgeGoals } from "./judge-goals.ts";
 import { goalTable } from "./markdown.ts";
@@ -8,6 +9,7 @@ import { writeCache } from "./write-cache.ts";
 import { writeDashboard } from "./write-dashboard.ts";
 import { writeEvaluations } from "./write-evaluations.ts";
 import { writeProcesses } from "./write-processes.ts";
+import { writeReplicas } from "./write-replicas.ts";
 import { writeStatistics } from "./write-statistics.ts";
 import {
   writeInFlightTable,
@@ -37,6 +39,7 @@ const writeProblems = ({
   processes,
   workers,
   dashboard,
+  replicas,
   cache,
 }: BenchResult): string => {
   const problems = [
@@ -48,6 +51,7 @@ const writeProblems = ({
     ...(processes?.samples ?? []).flatMap(({ round, processes: count, problem }) =>
       problem === undefined ? [] : [`${count} processes, round ${round + 1}: ${problem}`],
     ),
+    ...(replicas === undefined ? [] : findReplicasProblems(replicas)),
     ...(workers?.samples ?? []).flatMap(({ round, workers: count, problem }) =>
       problem === undefined ? [] : [`${count} workers, round ${round + 1}: ${problem}`],
     ),
@@ -114,4 +118,4 @@ ${writeInFlightTable(result)}
 Median of ${result.plan.startRuns} runs, from the spawn until \`GET /ready\` answers 200 (for the others, until the first response).
 
 ${writeStartTable(result)}
-${writeEvaluations(result)}${writeProcesses(result)}${writeWorkers(result)}${writeDashboard(result)}${writeCache(result)}${writeStatistics(result.statistics, result.plan.statistics)}`;
+${writeEvaluations(result)}${writeProcesses(result)}${writeWorkers(result)}${writeReplicas(result)}${writeDashboard(result)}${writeCache(result)}${writeStatistics(result.statistics, result.plan.statistics)}`;

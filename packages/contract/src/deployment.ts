@@ -9,7 +9,8 @@ const ReplicaStatus = z.object({
   }),
   in_flight: z.int().meta({ description: "Requests that it has not answered yet." }),
   limit: z.int().nullable().meta({
-    description: "How many requests it may have at once; a 429 halves it. Null if there is no limit.",
+    description:
+      "How many requests it may have at once; a 429 halves it where there are other replicas. Null if there is no limit.",
   }),
   ejections: z.int().meta({ description: "How often it was ejected since the process started." }),
   last_failure: z
@@ -30,7 +31,7 @@ const ReplicaStatus = z.object({
     .meta({ description: "Latency of its last 256 successful requests. Null before the first." }),
   prefix_share: z.number().nullable().meta({
     description:
-      "Share of its requests that came to it because of their trajectory, whose prefix it has most likely in memory; the others came because another replica was full or out. Null before the first.",
+      "Share of its requests whose prefix it has most likely in memory: those that belong to it by their trajectory, or stayed after they had to move. The others came because another replica was full or out. Null before the first.",
   }),
 });
 

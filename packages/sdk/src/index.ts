@@ -73,7 +73,7 @@ export type { ErrorTaxonomyFilter } from "./resources/error-taxonomies.ts";
 export type { IterateOptions } from "./resources/evaluation-results.ts";
 export type { EvaluatorProfileFilter } from "./resources/evaluator-profiles.ts";
 export type { ExperimentFilter } from "./resources/experiments.ts";
-export type { Prediction } from "./resources/predictions.ts";
+export type { Prediction, PredictOptions } from "./resources/predictions.ts";
 export type {
   ExportRequest,
   ResultFilter,

@@ -238,7 +238,7 @@ describe("A wrong value", () => {
         "http://a/v1,",
         "http://a/v1, http://a/v1/",
       ],
-      "an http or https URL without user name and password, or several different ones with commas between them",
+      "an http or https URL without user name, password and query, or several different ones with commas between them",
     ],
     [
       "PRESAGE_UPSTREAM_TIMEOUT_MS",
@@ -262,7 +262,7 @@ describe("A wrong value", () => {
     [
       "PRESAGE_PUBLIC_URL",
       ["presage.example", "https://example.org/presage", "https://example.org?a", "https://example.org/#a"],
-      "an http or https URL without user name and password and without a path",
+      "an http or https URL without user name, password, query and path",
     ],
     [
       "PRESAGE_OIDC_ALLOWED_DOMAINS",
@@ -271,9 +271,13 @@ describe("A wrong value", () => {
     ],
     ["PRESAGE_SESSION_IDLE_MINUTES", ["0", "1.5", "525601"], "a whole number of minutes from 1 to 525600"],
     ["PRESAGE_SESSION_MAX_HOURS", ["0", "1d", "8761"], "a whole number of hours from 1 to 8760"],
-    ["PRESAGE_JUDGE_URL", ["judge"], "an http or https URL without user name and password"],
+    ["PRESAGE_JUDGE_URL", ["judge"], "an http or https URL without user name, password and query"],
     ["PRESAGE_LOG_LEVEL", ["loud", "INFO"], "trace, debug, info, warn, error, fatal, silent"],
-    ["OTEL_EXPORTER_OTLP_ENDPOINT", ["collector"], "an http or https URL without user name and password"],
+    [
+      "OTEL_EXPORTER_OTLP_ENDPOINT",
+      ["collector"],
+      "an http or https URL without user name, password and query",
+    ],
   ];
   for (const [name, values, expected] of wrong) {
     test(`of ${name} is refused with one line: its name, the value and what was expected`, () => {

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ConfigError } from "./config.ts";
 import { parseDeployments } from "./deployments-file.ts";
 
-const options = { raw: { SGLANG_KEY: "secret-of-sglang" }, timeoutMs: 120_000 };
+const options = { raw: { SGLANG_KEY: "secret-of-sglang", BROKEN_KEY: "secret\n" }, timeoutMs: 120_000 };
 const parse = (text: string) => parseDeployments("/etc/presage/deployments.yaml", text, options);
 
 function linesOf(text: string): string[] {
@@ -76,14 +76,45 @@ deployments:
   d: { model: m }
 `;
   expect(linesOf(text)).toEqual([
-    "deployments.yaml:4: deployments.a.replicas: expected a list of different http or https URLs without user name and password",
+    "deployments.yaml:4: deployments.a.replicas: expected a list of different http or https URLs without user name, password and query",
     "deployments.yaml:5: deployments.a.timeout_ms: expected a whole number of milliseconds from 1 to 86400000",
     "deployments.yaml:6: deployments.a.colour: unknown key",
-    "deployments.yaml:10: deployments.b.replicas.1: expected an http or https URL without user name and password",
+    "deployments.yaml:10: deployments.b.replicas.1: expected an http or https URL without user name, password and query",
     "deployments.yaml:11: deployments.b.max_in_flight_per_replica: expected a whole number above 0",
     "deployments.yaml:12: deployments.b.cache: expected off, deterministic, seeded",
     "deployments.yaml:13: deployments.c d: expected a name of up to 64 letters, digits, dots, hyphens and underscores",
-    "deployments.yaml:14: deployments.d.replicas: missing; expected a list of different http or https URLs without user name and password",
+    "deployments.yaml:14: deployments.d.replicas: missing; expected a list of different http or https URLs without user name, password and query",
+  ]);
+});
+
+test("an issue says what belongs there: a deployment that is no map, a number as its name, a tag, a name that JavaScript takes for itself", () => {
+  const start = "default: a\ndeployments:\n  a: { replicas: [http://a/v1] }\n";
+  expect(linesOf(`${start}  b: null\n`)).toEqual([
+    "deployments.yaml:4: deployments.b: expected a map of keys and values",
+  ]);
+  expect(linesOf(`${start}  1: { replicas: [ftp://b/v1] }\n`)).toEqual([
+    "deployments.yaml:4: deployments.1.replicas.0: expected an http or https URL without user name, password and query",
+  ]);
+  expect(linesOf(`${start}  b: !!binary aGk=\n`)).toEqual([
+    "deployments.yaml:4: Unresolved tag: tag:yaml.org,2002:binary",
+  ]);
+  expect(linesOf(`${start}  __proto__: { replicas: [http://b/v1] }\n`)).toEqual([
+    "deployments.yaml:4: __proto__: unknown key",
+  ]);
+});
+
+test("a replica's URL has no query or fragment, which would end up in front of the path", () => {
+  const text = "default: a\ndeployments:\n  a: { replicas: ['http://a/v1?key=secret', 'http://b/v1#c'] }\n";
+  expect(linesOf(text)).toEqual([
+    "deployments.yaml:3: deployments.a.replicas.0: expected an http or https URL without user name, password and query",
+    "deployments.yaml:3: deployments.a.replicas.1: expected an http or https URL without user name, password and query",
+  ]);
+});
+
+test("a key that no header can carry is refused, and not shown", () => {
+  const text = "default: a\ndeployments:\n  a: { replicas: [http://a/v1], api_key_env: BROKEN_KEY }\n";
+  expect(linesOf(text)).toEqual([
+    "deployments.yaml:3: deployments.a.api_key_env: the variable's value has characters that a header cannot carry, such as a line break",
   ]);
 });
 

@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { type Document, isAlias, isMap, LineCounter, parseDocument, visit } from "yaml";
+import { type Document, isAlias, isMap, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { z } from "zod";
 import { ConfigError, type RawEnvironment } from "./config.ts";
 import { cachePolicies, httpUrl } from "./environment.ts";
@@ -10,11 +10,11 @@ const dayMs = 86_400_000;
 const name = z.string().regex(/^[a-zA-Z0-9][\w.-]{0,63}$/);
 const wholeNumber = (lowest: number, highest: number) => z.int().min(lowest).max(highest);
 const expected = (text: string) => ({ expected: text });
-const expectedUrls = "a list of different http or https URLs without user name and password";
+const expectedUrls = "a list of different http or https URLs without user name, password and query";
 
 const deployment = z.strictObject({
   replicas: z
-    .array(httpUrl.meta(expected("an http or https URL without user name and password")))
+    .array(httpUrl.meta(expected("an http or https URL without user name, password and query")))
     .min(1)
     .refine((urls) => new Set(urls).size === urls.length)
     .meta(expected(expectedUrls)),
@@ -68,7 +68,12 @@ export function parseDeployments(
   { raw, timeoutMs }: { raw: RawEnvironment; timeoutMs: number },
 ): DeploymentSettings {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: true });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    uniqueKeys: true,
+    resolveKnownTags: false,
+  });
   const refuseIssues = (issues: readonly FileIssue[]) => {
     if (issues.length === 0) return;
     const sorted = issues.toSorted((one, other) => one.offset - other.offset);
@@ -80,35 +85,45 @@ export function parseDeployments(
       offset: pos[0],
       text: message,
     })),
-    ...aliasesOf(document),
+    ...unsupportedIn(document),
   ]);
-  const parsed = file.safeParse(document.toJS());
+  const value: unknown = document.toJS();
+  const parsed = file.safeParse(value);
   if (!parsed.success) {
-    refuseIssues(parsed.error.issues.flatMap((issue) => describe(document, issue)));
+    refuseIssues(parsed.error.issues.flatMap((issue) => describe(document, value, issue)));
     throw new ConfigError([`${basename(path)}: it is not valid`]);
   }
   refuseIssues(findContradictions(parsed.data, document, raw));
   return toSettings(parsed.data, raw, timeoutMs);
 }
 
-function aliasesOf(document: Document): FileIssue[] {
+/** What the schema does not see. */
+function unsupportedIn(document: Document): FileIssue[] {
   const issues: FileIssue[] = [];
   visit(document, {
     Alias: (_, { range }) => {
       issues.push({ offset: range?.[0] ?? 0, text: "aliases are not supported; write the value again" });
     },
+    Pair: (_, { key }) => {
+      if (isScalar(key) && key.value === "__proto__")
+        issues.push({ offset: key.range?.[0] ?? 0, text: "__proto__: unknown key" });
+    },
   });
   return issues;
 }
 
-function describe(document: Document, issue: z.core.$ZodIssue): FileIssue[] {
+function describe(document: Document, value: unknown, issue: z.core.$ZodIssue): FileIssue[] {
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((key) => at(document, [...issue.path, key], "unknown key"));
   }
-  const schema = schemaAt(issue.path);
+  const schema = issue.code === "invalid_key" ? file.shape.deployments.keyType : schemaAt(issue.path);
   const expectation = z.globalRegistry.get(schema)?.expected ?? "a map of keys and values";
-  const isMissing = issue.path.length > 0 && !document.hasIn(issue.path);
+  const isMissing = issue.code !== "invalid_key" && valueAt(value, issue.path) === undefined;
   return [at(document, issue.path, `${isMissing ? "missing; " : ""}expected ${expectation}`)];
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce((holder, key) => Object(holder)[key], value);
 }
 
 /** The schema of the value at this place of the file. */
@@ -118,7 +133,7 @@ function schemaAt(path: Path): z.ZodType {
   if (top !== "deployments" || path.length < 2) return top === undefined ? file : file.shape.deployments;
   const shape: Readonly<Record<string, z.ZodType>> = deployment.shape;
   if (item !== undefined) return deployment.shape.replicas.element;
-  return field === undefined ? file.shape.deployments.keyType : (shape[String(field)] ?? deployment);
+  return shape[String(field)] ?? deployment;
 }
 
 /** The issue at the key of this place or, where there is none, at what should have it. */
@@ -157,8 +172,8 @@ function findContradictions(
     issues.push(at(document, ["default"], `there is no deployment of this name; there are ${names}`));
   for (const [own, { fallback, api_key_env: variable }] of Object.entries(deployments)) {
     const place = ["deployments", own];
-    if (variable !== undefined && !raw[variable])
-      issues.push(at(document, [...place, "api_key_env"], "the environment has no such variable"));
+    const faultOfKey = variable === undefined ? undefined : findFaultOfKey(raw[variable]);
+    if (faultOfKey !== undefined) issues.push(at(document, [...place, "api_key_env"], faultOfKey));
     if (fallback === undefined) continue;
     if (!Object.hasOwn(deployments, fallback))
       issues.push(
@@ -168,6 +183,12 @@ function findContradictions(
       issues.push(at(document, [...place, "fallback"], "the fallbacks lead back to this deployment"));
   }
   return issues;
+}
+
+function findFaultOfKey(apiKey: string | undefined): string | undefined {
+  if (!apiKey) return "the environment has no such variable";
+  if (/^[\x20-\x7e]+$/.test(apiKey)) return undefined;
+  return "the variable's value has characters that a header cannot carry, such as a line break";
 }
 
 function leadsBack(deployments: DeploymentsFile["deployments"], start: string): boolean {

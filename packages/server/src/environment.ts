@@ -18,6 +18,8 @@ const onOff = z.stringbool({ truthy: ["true", "1", "yes", "on"], falsy: ["false"
 export const httpUrl = z
   .url({ protocol: /^https?$/, abort: true })
   .refine((value) => new URL(value).username === "" && new URL(value).password === "")
+  // Paths are appended to it.
+  .refine((value) => !/[?#]/.test(value))
   .transform((value) => value.replace(/\/+$/, ""));
 const httpUrls = z
   .string()
@@ -61,7 +63,7 @@ const yearSeconds = 31_536_000;
 const mebibyte = 1_048_576;
 const gibibyte = 1_073_741_824;
 const tebibyte = 1024 * gibibyte;
-const expectedUrl = "an http or https URL without user name and password";
+const expectedUrl = "an http or https URL without user name, password and query";
 
 /** Every environment variable that Presage reads; the source of `--help`, `presage config` and validation. */
 export const environment = z.object({
@@ -250,7 +252,7 @@ export const environment = z.object({
     }),
   PRESAGE_PUBLIC_URL: originUrl.optional().meta({
     description: "URL that browsers use; if not set, derived from host and port",
-    expected: `${expectedUrl} and without a path`,
+    expected: "an http or https URL without user name, password, query and path",
   }),
   PRESAGE_JUDGE_URL: httpUrl.optional().meta({
     description: "base URL of the model behind judge evaluators; if not set, the upstream",

@@ -18,6 +18,7 @@ export async function shotsOf(presage: Presage): Promise<Shot[]> {
   return [
     { name: "overview", path: "/?period=30d" },
     { name: "playground", path: "/playground", prepare: predict },
+    { name: "deployments", path: "/deployments" },
     { name: "evaluations", path: "/evaluations" },
     { name: "evaluation", path: `/evaluations?result=${shown?.id}` },
     { name: "evaluators", path: "/evaluators" },

@@ -22,6 +22,9 @@ const overview = createRoute({ getParentRoute, path: "/", validateSearch: readOv
 const playground = createRoute({ getParentRoute, path: "/playground" }).lazy(
   async () => (await loadPage(() => import("./pages/playground/playground-page.tsx"))).playgroundRoute,
 );
+const deployments = createRoute({ getParentRoute, path: "/deployments" }).lazy(
+  async () => (await loadPage(() => import("./pages/deployments/deployments-page.tsx"))).deploymentsRoute,
+);
 const evaluations = createRoute({
   getParentRoute,
   path: "/evaluations",
@@ -66,6 +69,7 @@ const account = createRoute({ getParentRoute, path: "/account" }).lazy(
 const routeTree = rootRoute.addChildren([
   overview,
   playground,
+  deployments,
   evaluations,
   evaluators,
   profile,

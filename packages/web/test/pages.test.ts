@@ -22,6 +22,7 @@ interface PageUnderTest {
 const pages: PageUnderTest[] = [
   { path: () => "/", title: "Overview", shows: "rouge-l-20" },
   { path: () => "/playground", title: "Playground", shows: "Domain knowledge" },
+  { path: () => "/deployments", title: "Deployments", shows: "Replica" },
   { path: () => "/evaluations", title: "Evaluations", shows: "close enough" },
   {
     path: ({ result }) => `/evaluations?result=${result}`,

@@ -5,9 +5,22 @@ import type { Transport } from "../transport.ts";
 /** A prediction; with the prompt as sent if the server enables debug fields. */
 export type Prediction = WorldModelPrediction & Partial<Pick<WorldModelResponse, "messages">>;
 
+export interface PredictOptions extends CallOptions {
+  /** Name of the deployment that is asked. Absent: the default one. The response's header `x-presage-deployment` says who answered. */
+  deployment?: string | undefined;
+  /** Calls with the same id go to the same replica, where their prefix is in memory. 1 to 256 visible ASCII characters. */
+  sessionId?: string | undefined;
+}
+
 /** Predicts the environment's next state: `POST /v1/predict`. */
-export type Predict = (request: WorldModelRequest, options?: CallOptions) => Promise<Prediction>;
+export type Predict = (request: WorldModelRequest, options?: PredictOptions) => Promise<Prediction>;
 
 export function predict({ json }: Transport): Predict {
-  return (body, options) => json({ method: "POST", path: "/v1/predict", body, isRepeatable: true }, options);
+  return (body, { deployment, sessionId, ...options } = {}) => {
+    const headers = {
+      ...(deployment === undefined ? {} : { "x-presage-deployment": deployment }),
+      ...(sessionId === undefined ? {} : { "x-session-id": sessionId }),
+    };
+    return json({ method: "POST", path: "/v1/predict", body, headers, isRepeatable: true }, options);
+  };
 }

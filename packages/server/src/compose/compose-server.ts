@@ -207,7 +207,7 @@ export async function composeServer(
 
 function replicaFigures({ name, upstream }: Deployment): ReplicaFigures[] {
   return upstream.replicas.all.map((replica) => {
-    const averageMs = replica.latency.averageMs();
+    const averageMs = replica.latency.average()?.ms;
     return {
       deployment: name,
       replica: replicaAddress(replica.url),
@@ -215,7 +215,7 @@ function replicaFigures({ name, upstream }: Deployment): ReplicaFigures[] {
       presage_replica_up: replica.health.state() === "up" ? 1 : 0,
       presage_replica_ejections: replica.health.ejections(),
       presage_replica_requests: replica.requests,
-      presage_replica_prefix_requests: replica.preferredRequests,
+      presage_replica_prefix_requests: replica.prefixRequests,
       presage_replica_latency_seconds: averageMs === undefined ? undefined : averageMs / 1000,
     };
   });

@@ -17,6 +17,7 @@ async function createReplica() {
     inFlight: 0,
     mostInFlight: 0,
     delayMs: 0,
+    status: 200,
     server: undefined as Bun.Server<undefined> | undefined,
     start() {
       replica.server = Bun.serve({
@@ -32,7 +33,7 @@ async function createReplica() {
           replica.mostInFlight = Math.max(replica.mostInFlight, replica.inFlight);
           await Bun.sleep(replica.delayMs);
           replica.inFlight -= 1;
-          return Response.json(completion(replica.url));
+          return Response.json(completion(replica.url), { status: replica.status });
         },
       });
     },
@@ -70,6 +71,7 @@ async function createFleet(count: number, options: Partial<UpstreamOptions> = {}
   const [first] = replicas;
   if (first === undefined) throw new Error("There is at least one.");
   return {
+    upstream,
     replicas,
     first,
     clock,
@@ -137,7 +139,7 @@ test("a replica that returns gets one call until that is answered, and never mor
 });
 
 test("a replica that is silent is ejected by its first-byte time-outs, which are not tried again", async () => {
-  await using fleet = await createFleet(2, { firstByteTimeoutMs: 50 });
+  await using fleet = await createFleet(2, { firstByteTimeoutMs: 500 });
   const { first, replicas, ask, stateOf } = fleet;
   const answerers = await inTurn(sessions, ask);
   const ofFirst = sessions.filter((_, place) => answerers[place] === first.url);
@@ -167,4 +169,34 @@ test("a call beyond the limits of all replicas is refused, and asks none", async
   expect(refused).toHaveLength(2);
   expect(refused[0]).toMatchObject({ reason: { category: "unavailable" } });
   expect(fleet.replicas.map(({ calls }) => calls)).toEqual([2, 2]);
+});
+
+test("the limit of a deployment's only replica is kept as well", async () => {
+  await using fleet = await createFleet(1, { maxInFlightPerReplica: 2 });
+  fleet.first.delayMs = 100;
+  const settled = await Promise.allSettled(sessions.slice(0, 5).map(fleet.ask));
+  expect(settled.filter(({ status }) => status === "rejected")).toHaveLength(3);
+  expect(fleet.first.mostInFlight).toBe(2);
+});
+
+test("lists of models say nothing about a replica: neither its latency nor that its model answers", async () => {
+  await using fleet = await createFleet(1, { hasFallback: true, firstByteTimeoutMs: 500 });
+  const { first, ask, stateOf, upstream } = fleet;
+  const [replica] = upstream.replicas.all;
+  await upstream.listModels(noSignal);
+  expect([replica?.requests, replica?.latency.percentiles()]).toEqual([0, undefined]);
+  first.delayMs = 60_000;
+  for (const session of sessions.slice(0, 3)) {
+    await upstream.listModels(noSignal);
+    expect(await ask(session).catch((error: unknown) => error)).toMatchObject({ category: "timeout" });
+  }
+  expect(stateOf(first)).toBe("ejected");
+});
+
+test("the only replica of a deployment is never held back by its 429s, and shows no limit", async () => {
+  await using fleet = await createFleet(1);
+  const { first, ask, upstream } = fleet;
+  first.status = 429;
+  await ask("any").catch(() => undefined);
+  expect(upstream.replicas.all[0]?.limit).toBe(Number.POSITIVE_INFINITY);
 });

@@ -8,13 +8,22 @@ import {
   ListTree,
   type LucideIcon,
   Scale,
+  Server,
 } from "lucide-react";
 import { ThemeMenu } from "../theme/theme-menu.tsx";
 import { Mark } from "./mark.tsx";
 import { UserMenu } from "./user-menu.tsx";
 
 interface Place {
-  to: "/" | "/playground" | "/evaluations" | "/evaluators" | "/error-taxonomies" | "/usage" | "/api-keys";
+  to:
+    | "/"
+    | "/playground"
+    | "/deployments"
+    | "/evaluations"
+    | "/evaluators"
+    | "/error-taxonomies"
+    | "/usage"
+    | "/api-keys";
   label: string;
   icon: LucideIcon;
 }
@@ -25,6 +34,7 @@ const groups: { title: string; places: Place[] }[] = [
     places: [
       { to: "/", label: "Overview", icon: Gauge },
       { to: "/playground", label: "Playground", icon: FlaskConical },
+      { to: "/deployments", label: "Deployments", icon: Server },
     ],
   },
   {

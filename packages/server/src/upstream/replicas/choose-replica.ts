@@ -1,5 +1,9 @@
+import type { AverageLatency } from "./latency-window.ts";
+
 /** A replica may hold this multiple of its even share of all requests in flight. */
 const maxShare = 1.25;
+/** A session that had to move comes back once its replica holds less than this part of its even share. */
+const homeShare = 0.8;
 const maxSlowness = 10;
 /** Less is chance: it would drive sessions away from where their prefix is. */
 const minSlowness = 1.25;
@@ -23,26 +27,33 @@ export interface Candidate {
 /**
  * Rendezvous hashing with bounded loads: of the replicas with room, the one that ranks highest for the key. Without any such
  * replica, the one with the least load; undefined if all have as many requests as they may.
+ *
+ * `movedTo` is where the key went when the replica that it prefers was full. It stays there, because that has its prefix now, while there is
+ * room and the better one is not clearly below its share.
  */
 export function chooseReplica<Chosen extends Candidate>(
   candidates: readonly Chosen[],
   key: number,
+  movedTo?: Chosen,
 ): Chosen | undefined {
-  let inFlight = 0;
-  for (const candidate of candidates) inFlight += candidate.inFlight;
-  const bound = Math.ceil((maxShare * (inFlight + 1)) / candidates.length);
+  const evenLoad = evenLoadOf(candidates);
+  const bound = Math.ceil(maxShare * evenLoad);
 
   let rankWithRoom = -1;
   let withRoom: Chosen | undefined;
   let leastLoad = Number.POSITIVE_INFINITY;
   let leastLoaded: Chosen | undefined;
+  let mayStay = false;
   for (const candidate of candidates) {
     if (candidate.inFlight >= candidate.maxInFlight) continue;
-    const load = candidate.inFlight * candidate.slowness;
-    const rank = rankOf(candidate, key);
-    if (load < bound && candidate.inFlight < candidate.limit && rank > rankWithRoom) {
-      rankWithRoom = rank;
-      withRoom = candidate;
+    const load = loadOf(candidate);
+    if (load < bound && candidate.inFlight < candidate.limit) {
+      const rank = rankOf(candidate, key);
+      if (candidate === movedTo) mayStay = true;
+      if (rank > rankWithRoom) {
+        rankWithRoom = rank;
+        withRoom = candidate;
+      }
     }
     // One above its limit comes last.
     const lastResort = candidate.inFlight < candidate.limit ? load : load + overLimit;
@@ -51,7 +62,28 @@ export function chooseReplica<Chosen extends Candidate>(
       leastLoaded = candidate;
     }
   }
+  if (mayStay && withRoom !== undefined && loadOf(withRoom) >= homeShare * evenLoad) return movedTo;
   return withRoom ?? leastLoaded;
+}
+
+function loadOf({ inFlight, slowness }: Candidate): number {
+  return inFlight * slowness;
+}
+
+/**
+ * The load that each has if all have the same, with one request more than now. What a slow replica, or one whose limit is below
+ * an even share, cannot hold is left to the others, which would otherwise count as full.
+ */
+function evenLoadOf(candidates: readonly Candidate[]): number {
+  let requests = 1;
+  for (const { inFlight } of candidates) requests += inFlight;
+  const evenRequests = requests / candidates.length;
+  let capacity = 0;
+  for (const { limit, slowness } of candidates) {
+    if (limit <= evenRequests) requests -= limit;
+    else capacity += 1 / slowness;
+  }
+  return capacity === 0 ? Number.POSITIVE_INFINITY : requests / capacity;
 }
 
 /** The replica that the key comes to unless that is full or out, so that it has most likely seen the prefix before. */
@@ -72,16 +104,24 @@ export function findPreferred<Chosen extends Candidate>(
 }
 
 /**
- * How slow each replica is: its latency over the median of those that have one, from 1 to 10, and 1 below 1.25. Between two in the
- * middle, the faster is the median.
+ * How slow each replica is: its latency over the median of those that have one, from 1 to 10, and 1 below 1.25. Where requests wait
+ * for each other, one with more of them takes longer without being slow. So it counts as slow only as far as its latency over the requests
+ * that it held is above the median too.
  */
-export function slownessOf(latenciesMs: readonly (number | undefined)[]): number[] {
-  const known = latenciesMs.filter((latencyMs) => latencyMs !== undefined).sort((one, other) => one - other);
-  const medianMs = known[(known.length - 1) >> 1] ?? 0;
-  return latenciesMs.map((latencyMs = medianMs) => {
-    const slowness = medianMs === 0 ? 1 : latencyMs / medianMs;
+export function slownessOf(latencies: readonly (AverageLatency | undefined)[]): number[] {
+  const medianMs = medianOf(latencies.map((latency) => latency?.ms));
+  const medianPerRequest = medianOf(latencies.map((latency) => latency?.msPerRequestHeld));
+  return latencies.map((latency) => {
+    if (latency === undefined || medianMs === 0 || medianPerRequest === 0) return 1;
+    const slowness = Math.min(latency.ms / medianMs, latency.msPerRequestHeld / medianPerRequest);
     return slowness < minSlowness ? 1 : Math.min(maxSlowness, slowness);
   });
+}
+
+/** Between two in the middle, the lower. */
+function medianOf(values: readonly (number | undefined)[]): number {
+  const known = values.filter((value) => value !== undefined).sort((one, other) => one - other);
+  return known[(known.length - 1) >> 1] ?? 0;
 }
 
 /** The replica's score for the key, of 32 bits: murmur3's finaliser, which changes half of the bits for each bit of its input. */

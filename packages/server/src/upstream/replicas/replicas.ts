@@ -1,20 +1,26 @@
 import { UpstreamError } from "../../errors.ts";
 import { NoResponseError, type Send, type UpstreamCall } from "../send-once.ts";
 import type { UpstreamOptions } from "../upstream.ts";
-import { type Candidate, chooseReplica, findPreferred, slownessOf } from "./choose-replica.ts";
+import { type Candidate, chooseReplica, slownessOf } from "./choose-replica.ts";
 import { createLatencyWindow, type LatencyWindow } from "./latency-window.ts";
 import { createReplicaHealth, type ReplicaHealth, type ReplicaState } from "./replica-health.ts";
 import { createRetryShare, type RetryShare } from "./retry-share.ts";
 import { hash } from "./routing-key.ts";
+import { createSessionPlaces, type Place } from "./session-places.ts";
 
 /** What a call said of the replica. */
 type Outcome = "failed" | "limited" | "answered" | "unknown";
 
-interface EndedCall {
+interface BegunCall {
   beganAtMs: number;
-  nowMs: number;
-  /** Whether it had a connection of its own. */
+  /** The replica's requests in flight then, with this one. */
+  held: number;
+  /** Whether it has a connection of its own. */
   isFreshConnection: boolean;
+}
+
+interface EndedCall extends BegunCall {
+  nowMs: number;
   /** Whether the replica may be ejected now. */
   mayEject(): boolean;
 }
@@ -28,11 +34,11 @@ export interface Replica extends Candidate {
   slowness: number;
   inFlight: number;
   requests: number;
-  /** Requests whose key prefers this replica. */
-  preferredRequests: number;
+  /** Requests that came because their key prefers this replica, or went to it before. */
+  prefixRequests: number;
   lastFailure: { at: Date; category: UpstreamError["category"] } | undefined;
   /** A call begins. */
-  begin(isPreferred: boolean): void;
+  begin(hasPrefix: boolean): void;
   /** A call has ended; `error` is undefined if it succeeded. */
   end(call: EndedCall, error: unknown): void;
 }
@@ -41,17 +47,19 @@ interface ReplicaOptions {
   url: string;
   send: Send;
   maxInFlight: number;
+  /** Whether its 429s limit what it is sent. */
+  isLimitable: boolean;
   onChange: (state: ReplicaState) => void;
 }
 
-function createReplica({ url, send, maxInFlight, onChange }: ReplicaOptions): Replica {
+function createReplica({ url, send, maxInFlight, isLimitable, onChange }: ReplicaOptions): Replica {
   const health = createReplicaHealth(onChange);
   let ownLimit = maxInFlight;
   let halvedAtMs = Number.NEGATIVE_INFINITY;
 
   /** Calls that began before the last halving are of the same crowd and must not halve it again. */
   function halve(beganAtMs: number, nowMs: number): void {
-    if (beganAtMs < halvedAtMs) return;
+    if (!isLimitable || beganAtMs < halvedAtMs) return;
     ownLimit = Math.max(1, Math.floor(Math.min(ownLimit, replica.inFlight) / 2));
     halvedAtMs = nowMs;
   }
@@ -65,7 +73,7 @@ function createReplica({ url, send, maxInFlight, onChange }: ReplicaOptions): Re
     slowness: 1,
     inFlight: 0,
     requests: 0,
-    preferredRequests: 0,
+    prefixRequests: 0,
     lastFailure: undefined,
     /** One that returns must answer one live call first. */
     get maxInFlight() {
@@ -74,17 +82,17 @@ function createReplica({ url, send, maxInFlight, onChange }: ReplicaOptions): Re
     get limit() {
       return Math.min(ownLimit, replica.maxInFlight);
     },
-    begin(isPreferred) {
+    begin(hasPrefix) {
       replica.inFlight += 1;
       replica.requests += 1;
-      if (isPreferred) replica.preferredRequests += 1;
+      if (hasPrefix) replica.prefixRequests += 1;
     },
-    end({ beganAtMs, nowMs, isFreshConnection, mayEject }, error) {
+    end({ beganAtMs, held, nowMs, isFreshConnection, mayEject }, error) {
       const outcome = outcomeOf(error);
       if (outcome === "limited") halve(beganAtMs, nowMs);
       replica.inFlight -= 1;
       if (error === undefined) {
-        replica.latency.record(nowMs - beganAtMs);
+        replica.latency.record(nowMs - beganAtMs, held);
         if (ownLimit < maxInFlight) ownLimit += 1;
       } else if (isOfReplica(error)) {
         replica.lastFailure = { at: new Date(), category: error.category };
@@ -163,15 +171,18 @@ export function createReplicas(
   createSend: (url: string) => Send,
 ): Replicas {
   const nowMs = options.nowMs ?? (() => performance.now());
+  const isSingle = urls.length === 1;
   const all = urls.map((url) =>
     createReplica({
       url,
       send: createSend(url),
       maxInFlight: maxInFlightPerReplica,
+      isLimitable: !isSingle,
       onChange: (state) => options.onReplicaChange?.(url, state),
     }),
   );
-  const isSingle = all.length === 1;
+  /** Nothing to choose: there is one, and it is always asked. */
+  const isFixed = isSingle && !hasFallback && maxInFlightPerReplica === Number.POSITIVE_INFINITY;
   const mayLeave = hasFallback ? all.length : Math.floor(all.length / 2);
   const retryShare = isSingle ? undefined : createRetryShare(nowMs);
   const isOut = ({ health }: Replica) => health.state() !== "up";
@@ -190,26 +201,21 @@ export function createReplicas(
     return all.filter(({ health }) => health.state() !== "ejected");
   }
 
-  function choose(call: ReplicaCall): Replica {
-    if (isSingle && !hasFallback) return begin(all[0], true);
+  const places = createSessionPlaces(all);
+
+  function choose({ key, triedReplicas: tried }: ReplicaCall): Place<Replica> {
+    if (isFixed) return { replica: all[0], hasPrefix: true };
     const candidates = askable();
-    const { triedReplicas: tried } = call;
     const untried = tried === undefined ? candidates : candidates.filter((one) => !tried.includes(one));
-    const replica = chooseReplica(untried, call.key) ?? chooseReplica(candidates, call.key);
-    return begin(replica, replica === findPreferred(all, call.key));
+    const { replica, hasPrefix } = places.choose(untried, key);
+    return { replica: replica ?? chooseReplica(candidates, key), hasPrefix };
   }
 
-  function begin(replica: Replica | undefined, isPreferred: boolean): Replica {
-    if (replica === undefined) throw new NoReplicaError();
-    replica.begin(isPreferred);
-    return replica;
-  }
-
-  function ended(replica: Replica, beganAtMs: number, isFreshConnection: boolean, error: unknown): void {
-    replica.end({ beganAtMs, nowMs: nowMs(), isFreshConnection, mayEject }, error);
+  function ended(replica: Replica, begun: BegunCall, error: unknown): void {
+    replica.end({ ...begun, nowMs: nowMs(), mayEject }, error);
     if (error !== undefined || isSingle) return;
     retryShare?.earn();
-    for (const [place, slowness] of slownessOf(all.map(({ latency }) => latency.averageMs())).entries()) {
+    for (const [place, slowness] of slownessOf(all.map(({ latency }) => latency.average())).entries()) {
       const one = all[place];
       if (one !== undefined) one.slowness = slowness;
     }
@@ -233,22 +239,24 @@ export function createReplicas(
   return {
     needKeys: !isSingle,
     send(call) {
-      let replica: Replica;
-      try {
-        replica = choose(call);
-      } catch (error) {
-        return Promise.reject(error);
-      }
+      const { replica, hasPrefix } = choose(call);
+      if (replica === undefined) return Promise.reject(new NoReplicaError());
       // A retry is a copy of the call, with the same list.
       if (call.triedReplicas !== undefined) call.triedReplicas.push(replica);
       else if (!isSingle) call.triedReplicas = [replica];
-      const beganAtMs = nowMs();
+      // A list of models says nothing about the model behind it, and its latency nothing about a completion's.
+      if (call.method === "GET") return replica.send(call);
+      replica.begin(hasPrefix);
+      const begun: BegunCall = {
+        beganAtMs: nowMs(),
+        held: replica.inFlight,
+        isFreshConnection: call.freshConnection === true,
+      };
       const sent = replica.send(call);
-      const isFresh = call.freshConnection === true;
       // Beside the call instead of around it: thousands wait at once.
       sent.then(
-        () => ended(replica, beganAtMs, isFresh, undefined),
-        (error) => ended(replica, beganAtMs, isFresh, error),
+        () => ended(replica, begun, undefined),
+        (error) => ended(replica, begun, error),
       );
       return sent;
     },

@@ -1,10 +1,14 @@
-import type { Model } from "@presage/sdk";
+import type { DeploymentStatus, Model } from "@presage/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { createLazyRoute } from "@tanstack/react-router";
 import { Cpu, FlaskConical } from "lucide-react";
+import { useId } from "react";
+import { deploymentsQuery } from "../../data/deployments.ts";
 import { isSandbox, modelsQuery } from "../../data/models.ts";
 import { usePresage } from "../../data/use-presage.ts";
+import { useTabState } from "../../data/use-tab-state.ts";
 import { Badge } from "../../ui/badge.tsx";
+import { Select } from "../../ui/form/inputs.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Playground } from "./playground.tsx";
 
@@ -17,16 +21,58 @@ export const playgroundRoute = createLazyRoute("/playground")({ component: Playg
 function PlaygroundPage() {
   const presage = usePresage();
   const models = useQuery(modelsQuery(presage));
-  const model = models.data?.[0];
+  const { data: deployments = [] } = useQuery(deploymentsQuery(presage));
+  const [chosenName, choose] = useTabState<string | undefined>("playground deployment", undefined);
+  const first = models.data?.[0];
+  // Where there are several, the list of models begins with their names.
+  const isChoice = deployments.length > 1;
+  const byDefault = deployments.find(({ is_default }) => is_default);
+  const asked = deployments.find(({ name }) => name === chosenName) ?? byDefault;
   return (
     <Page
       title="Playground"
-      hint={model !== undefined && isSandbox(model) ? sandboxHint : hint}
-      actions={<ModelNote model={model} isUnknown={models.isError} />}
+      hint={first !== undefined && isSandbox(first) ? sandboxHint : hint}
+      actions={
+        isChoice && asked !== undefined ? (
+          <DeploymentChoice deployments={deployments} asked={asked} onChoose={(name) => choose(() => name)} />
+        ) : (
+          <ModelNote model={first} isUnknown={models.isError} />
+        )
+      }
       isFull
     >
-      <Playground model={model?.id} />
+      <Playground
+        model={isChoice ? (asked?.model ?? undefined) : first?.id}
+        deployment={isChoice && asked !== byDefault ? asked?.name : undefined}
+      />
     </Page>
+  );
+}
+
+interface DeploymentChoiceProps {
+  deployments: readonly DeploymentStatus[];
+  asked: DeploymentStatus;
+  onChoose(name: string): void;
+}
+
+function DeploymentChoice({ deployments, asked, onChoose }: DeploymentChoiceProps) {
+  const id = useId();
+  return (
+    <div className="flex min-w-0 items-center gap-2 text-sm text-ink-2">
+      <label htmlFor={id}>Deployment</label>
+      <Select
+        id={id}
+        className="max-w-64"
+        value={asked.name}
+        onChange={({ target }) => onChoose(target.value)}
+      >
+        {deployments.map(({ name, model }) => (
+          <option key={name} value={name}>
+            {model === null ? name : `${name}: ${model}`}
+          </option>
+        ))}
+      </Select>
+    </div>
   );
 }
 

@@ -17,9 +17,11 @@ import { usePredictions } from "./use-predictions.ts";
 
 interface PlaygroundProps {
   model: string | undefined;
+  /** The deployment that is asked, if it is not the default one. */
+  deployment: string | undefined;
 }
 
-export function Playground({ model }: PlaygroundProps) {
+export function Playground({ model, deployment }: PlaygroundProps) {
   const [sentDraft, setSentDraft] = useState<object>();
   const [isChecked, setChecked] = useState(false);
   const form = useRef<HTMLFormElement>(null);
@@ -53,7 +55,7 @@ export function Playground({ model }: PlaygroundProps) {
     setChecked(false);
     setSentDraft(draft);
     setTab("response");
-    predictions.predict(request);
+    predictions.predict({ request, deployment });
     showOutput();
   }
 
@@ -124,7 +126,12 @@ export function Playground({ model }: PlaygroundProps) {
                 label: "Code",
                 content: (
                   <CodeTab
-                    input={{ request: shownRequest, origin: location.origin, model: model ?? "model-name" }}
+                    input={{
+                      request: shownRequest,
+                      origin: location.origin,
+                      model: deployment ?? model ?? "model-name",
+                      deployment,
+                    }}
                   />
                 ),
               },

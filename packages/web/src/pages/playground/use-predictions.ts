@@ -14,6 +14,8 @@ export interface ModelResponse {
   prediction: Prediction;
   timing: Timing | undefined;
   requestId: string | undefined;
+  /** The deployment that answered. */
+  deployment: string | undefined;
 }
 
 const maxResponses = 20;
@@ -22,7 +24,7 @@ const noResponses: readonly ModelResponse[] = [];
 /** Requests predictions, one at a time, and remembers the responses until the tab is reloaded. */
 export function usePredictions() {
   const [responses, changeResponses] = useTabState("playground responses", noResponses);
-  const { mutate, isPending, error, submittedAt, cancel } = usePredict((prediction, headers, request) => {
+  const { mutate, isPending, error, submittedAt, cancel } = usePredict((prediction, headers, { request }) => {
     const response = {
       at: new Date().toISOString(),
       request,
@@ -30,6 +32,7 @@ export function usePredictions() {
       prediction,
       timing: readTiming(headers.get("server-timing")),
       requestId: headers.get("x-request-id") ?? undefined,
+      deployment: headers.get("x-presage-deployment") ?? undefined,
     };
     changeResponses((earlier) => {
       const number = (earlier[0]?.number ?? 0) + 1;

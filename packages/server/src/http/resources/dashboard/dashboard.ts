@@ -8,6 +8,7 @@ import type { Settings } from "../../services.ts";
 const pages = [
   "/",
   "/playground",
+  "/deployments",
   "/evaluations",
   "/evaluators",
   "/evaluators/profiles/:public_id",

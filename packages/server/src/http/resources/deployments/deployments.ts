@@ -31,7 +31,7 @@ function toStatus({ name, upstream }: Deployment, isDefault: boolean): Deploymen
 }
 
 function toReplicaStatus(replica: Replica): ReplicaStatus {
-  const { health, lastFailure, requests, preferredRequests } = replica;
+  const { health, lastFailure, requests, prefixRequests } = replica;
   return {
     url: replicaAddress(replica.url),
     state: health.state(),
@@ -41,6 +41,6 @@ function toReplicaStatus(replica: Replica): ReplicaStatus {
     last_failure:
       lastFailure === undefined ? null : { at: lastFailure.at.toISOString(), category: lastFailure.category },
     latency_ms: replica.latency.percentiles() ?? null,
-    prefix_share: requests === 0 ? null : preferredRequests / requests,
+    prefix_share: requests === 0 ? null : prefixRequests / requests,
   };
 }

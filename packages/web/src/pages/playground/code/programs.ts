@@ -7,6 +7,8 @@ export interface ProgramInput {
   /** Scheme, host and port of the server. */
   origin: string;
   model: string;
+  /** The deployment that is asked, if it is not the default one. */
+  deployment?: string | undefined;
 }
 
 /** The request as programs, which read the API key from the environment. */
@@ -18,9 +20,10 @@ export const programs = [
 ] as const;
 
 /** A quoted here-document: the shell leaves it unchanged, and it may be longer than an argument. */
-function writeCurl({ request, origin }: ProgramInput): string {
+function writeCurl({ request, origin, deployment }: ProgramInput): string {
+  const header = deployment === undefined ? "" : `  -H 'X-Presage-Deployment: ${deployment}' \\\n`;
   return `curl '${origin}/v1/predict' \\
-  -H "X-API-KEY: $PRESAGE_API_KEY" \\
+${header}  -H "X-API-KEY: $PRESAGE_API_KEY" \\
   -H 'Content-Type: application/json' \\
   --data-binary @- <<'JSON'
 ${readableJson(request, 2)}
@@ -28,7 +31,8 @@ JSON
 `;
 }
 
-function writeSdk({ request, origin }: ProgramInput): string {
+function writeSdk({ request, origin, deployment }: ProgramInput): string {
+  const options = deployment === undefined ? "" : `, { deployment: ${readableJson(deployment)} }`;
   return `import { createPresage } from "@presage/sdk";
 
 const presage = createPresage({
@@ -36,7 +40,7 @@ const presage = createPresage({
   apiKey: process.env.PRESAGE_API_KEY,
 });
 
-const prediction = await presage.predict(${toJavaScript(request)});
+const prediction = await presage.predict(${toJavaScript(request)}${options});
 console.log(prediction.response.content);
 `;
 }
@@ -64,14 +68,15 @@ console.log(completion.choices[0]?.message.content);
 `;
 }
 
-function writePython({ request, origin }: ProgramInput): string {
+function writePython({ request, origin, deployment }: ProgramInput): string {
+  const header = deployment === undefined ? "" : `, "X-Presage-Deployment": ${readableJson(deployment)}`;
   return `import os
 
 import requests
 
 response = requests.post(
     ${readableJson(`${origin}/v1/predict`)},
-    headers={"X-API-KEY": os.environ["PRESAGE_API_KEY"]},
+    headers={"X-API-KEY": os.environ["PRESAGE_API_KEY"]${header}},
     json=${toPython(request, 1)},
     timeout=130,
 )

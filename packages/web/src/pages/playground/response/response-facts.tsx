@@ -6,7 +6,7 @@ import { InlineText } from "../../../ui/untrusted-text/inline-text.tsx";
 import type { ModelResponse } from "../use-predictions.ts";
 
 export function ResponseFacts({
-  response: { at, prediction, timing, requestId },
+  response: { at, prediction, timing, requestId, deployment },
 }: {
   response: ModelResponse;
 }) {
@@ -43,6 +43,12 @@ export function ResponseFacts({
       <Fact look="stacked" name="Received">
         <Time at={at} />
       </Fact>
+      {deployment !== undefined && (
+        <div className="col-span-full flex min-w-0 gap-2 text-xs text-ink-3">
+          <dt>Answered by</dt>
+          <dd className="min-w-0 wrap-anywhere text-ink-2">{deployment}</dd>
+        </div>
+      )}
       {requestId !== undefined && (
         <div className="col-span-full flex min-w-0 items-center gap-2 text-xs text-ink-3">
           <dt>Request</dt>

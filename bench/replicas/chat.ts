@@ -1,0 +1,3 @@
+export interface Chat {
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+}

@@ -1,0 +1,26 @@
+import type { PolicySample } from "../replicas/compare-policies.ts";
+import type { PolicyName } from "../replicas/play-sessions.ts";
+import type { ReplicasResult } from "../replicas/run-replicas.ts";
+import { type Figure, summarise } from "./figures.ts";
+
+const samplesOf = ({ policies }: ReplicasResult, policy: PolicyName): PolicySample[] =>
+  policies.filter((sample) => sample.policy === policy);
+
+export const policyFigure = (
+  result: ReplicasResult,
+  policy: PolicyName,
+  read: (sample: PolicySample) => number,
+): Figure | undefined => summarise(samplesOf(result, policy).map(read));
+
+/** Presage's steps a second as a ratio to another policy's, within each round. */
+export const throughputRatio = (result: ReplicasResult, policy: PolicyName): Figure | undefined =>
+  summarise(
+    samplesOf(result, "presage").flatMap(({ round, stepsPerSecond }) => {
+      const other = samplesOf(result, policy).find((sample) => sample.round === round);
+      return other === undefined ? [] : [stepsPerSecond / other.stepsPerSecond];
+    }),
+  );
+
+/** Steps a second with one slow replica as a ratio to those of the others alone, within each round. */
+export const slowRatio = ({ slow }: ReplicasResult): Figure | undefined =>
+  summarise(slow.map(({ withSlow, withoutSlow }) => withSlow / withoutSlow));
