@@ -50,6 +50,8 @@ export async function readDocument(url: string): Promise<Document> {
 }
 
 export function listOperations({ paths, components }: RawDocument): Document {
+  // One line of JSON lines is JSON too.
+  const contentOf = ({ requestBody }: RawOperation) => Object.values(requestBody?.content ?? {})[0];
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, raw]) => ({
       id: raw.operationId,
@@ -57,8 +59,8 @@ export function listOperations({ paths, components }: RawDocument): Document {
       path,
       isOpen: raw.security?.length === 0,
       parameters: raw.parameters ?? [],
-      body: raw.requestBody?.content["application/json"]?.schema,
-      bodyExample: raw.requestBody?.content["application/json"]?.example,
+      body: contentOf(raw)?.schema,
+      bodyExample: contentOf(raw)?.example,
       responses: raw.responses,
     })),
   );

@@ -22,7 +22,10 @@ export function drawBasePlan(draw: Draw, operation: Operation, source: Source): 
   return {
     operation,
     method: operation.method,
-    pathParameters: Object.fromEntries(drawn("path")),
+    // As they are, these would end the path, which may be another operation's then.
+    pathParameters: Object.fromEntries(
+      drawn("path").map(([name, value]) => [name, value.replaceAll(/[?#]/g, encodeURIComponent)]),
+    ),
     pathSuffix: "",
     query: drawn("query"),
     querySuffix: "",

@@ -24,7 +24,10 @@ export interface Call {
   method: "GET" | "POST" | "PATCH" | "DELETE";
   path: string;
   query?: Query;
+  /** Sent as JSON. */
   body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  content?: string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
   headers?: Record<string, string>;
   /** Whether repeating the call is harmless, so that it may be retried even if the outcome of the first try is unknown. */
   isRepeatable: boolean;

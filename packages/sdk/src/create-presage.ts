@@ -1,6 +1,7 @@
 import { type ApiKeys, apiKeys } from "./resources/api-keys.ts";
 import { type Apps, apps } from "./resources/apps.ts";
 import { type ChatCompletions, chatCompletions } from "./resources/chat-completions.ts";
+import { type Datasets, datasets } from "./resources/datasets.ts";
 import { type Deployments, deployments } from "./resources/deployments.ts";
 import { type ErrorTaxonomies, errorTaxonomies } from "./resources/error-taxonomies.ts";
 import { type Evaluate, evaluate } from "./resources/evaluate.ts";
@@ -48,6 +49,7 @@ export interface Presage {
   results: EvaluationResults;
   projects: Projects;
   experiments: Experiments;
+  datasets: Datasets;
   errorTaxonomies: ErrorTaxonomies;
   usage: Usage;
   apps: Apps;
@@ -83,6 +85,7 @@ export function createPresage(options: PresageOptions = {}): Presage {
     results: evaluationResults(transport),
     projects: projects(transport),
     experiments: experiments(transport),
+    datasets: datasets(transport),
     errorTaxonomies: errorTaxonomies(transport),
     usage: usage(transport),
     apps: apps(transport),

@@ -11,6 +11,12 @@ export type {
   Context,
   Correction,
   CorrectionRequest,
+  Dataset,
+  DatasetCreateRequest,
+  DatasetFormat,
+  DatasetRevision,
+  DatasetSample,
+  DatasetTrajectory,
   DeploymentStatus,
   ErrorTaxonomyFinding,
   ErrorTaxonomyFindingsQuery,
@@ -62,6 +68,7 @@ export type {
 export type { CallOptions, WriteOptions } from "./call.ts";
 export { createPresage, type Presage, type PresageOptions } from "./create-presage.ts";
 export { PresageError, type PresageErrorCategory } from "./presage-error.ts";
+export type { DatasetLines, RevisionOptions, UploadOptions } from "./resources/datasets.ts";
 export type { ErrorTaxonomyFilter } from "./resources/error-taxonomies.ts";
 export type { IterateOptions } from "./resources/evaluation-results.ts";
 export type { EvaluatorProfileFilter } from "./resources/evaluator-profiles.ts";

@@ -32,7 +32,7 @@ export function createTransport(settings: TransportSettings): Transport {
     return startDeadline(baseUrl, options.timeoutMs ?? settings.timeoutMs, options.signal);
   }
 
-  function requestOf({ method, body, headers }: Call, signal: AbortSignal): RequestInit {
+  function requestOf({ method, body, content, headers }: Call, signal: AbortSignal): RequestInit {
     const token = apiKey === undefined && method !== "GET" ? csrfToken?.() : undefined;
     return {
       method,
@@ -46,6 +46,9 @@ export function createTransport(settings: TransportSettings): Transport {
         ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(content === undefined ? {} : { body: content }),
+      // Node.js requires it for a stream.
+      ...(content instanceof ReadableStream ? { duplex: "half" } : {}),
       credentials: apiKey === undefined ? "same-origin" : "omit",
       // Most redirects lose the body, and the API has none.
       redirect: "manual",

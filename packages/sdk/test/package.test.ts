@@ -175,7 +175,7 @@ describe("the examples of the README", () => {
     const lines = output.trim().split("\n");
     expect(lines.slice(0, 2)).toEqual(["The door is open. 7", "pass: true"]);
     expect(lines[2]).toMatch(/^\d+ exact-match-\S+ 1$/);
-    expect(lines.splice(3, 1)).toEqual(["1 external:mine true"]);
+    expect(lines.splice(3, 2)).toEqual(["1 external:mine true", "kitchen-1/0 The fridge is open."]);
     expect(lines[3]).toBe("exported: 1");
     expect(lines[4]).toMatch(/^exact-match-\S+ 1 1$/);
     expect(lines[5]).toMatch(/^invalid 422 \S+$/);

@@ -88,6 +88,41 @@ describe("against a real Presage", () => {
     expect((await caught(presage.results.get(999_999))).category).toBe("not_found");
   });
 
+  test("datasets are created, uploaded, read, exported and deleted", async () => {
+    const { id, latest_revision } = await presage.datasets.create({ name: "sdk", tags: { split: "test" } });
+    expect(latest_revision).toBeNull();
+    const samples = Array.from({ length: 250 }, (_, step) => ({
+      dataset_sample_id: `a/b/${step}`,
+      trajectory_id: "a/b",
+      step,
+      interaction: { state: "s", action: "a" },
+      next_state: "n",
+    }));
+    const lines = samples.map((sample) => `${JSON.stringify(sample)}\n`).join("");
+    const revision = await presage.datasets.upload(id, lines);
+    expect(revision).toMatchObject({ revision: 1, samples: 250, trajectories: 1 });
+    expect(await presage.datasets.upload(id, new Blob([lines]).stream(), { format: "presage" })).toEqual(
+      revision,
+    );
+    const gzip = Bun.gzipSync(lines);
+    expect(await presage.datasets.upload(id, gzip, { isGzip: true })).toEqual(revision);
+    expect(await presage.datasets.listRevisions(id)).toEqual([revision]);
+    expect(await presage.datasets.list()).toEqual([await presage.datasets.get(id)]);
+    expect(await Array.fromAsync(presage.datasets.iterateSamples(id))).toEqual(samples);
+    expect(await presage.datasets.getTrajectory(id, "a/b", { revision: 1 })).toEqual({
+      samples,
+      trajectory_id: "a/b",
+    });
+    expect(await Array.fromAsync(presage.datasets.exportLines(id))).toEqual(lines.trimEnd().split("\n"));
+    const wrong = await caught(presage.datasets.upload(id, `${lines}{}`));
+    expect([wrong.category, wrong.issues[0]?.loc]).toEqual([
+      "invalid",
+      ["body", "line", 251, "trajectory_id"],
+    ]);
+    await presage.datasets.delete(id);
+    expect((await caught(presage.datasets.get(id))).category).toBe("not_found");
+  });
+
   test("projects and experiments are created, listed and found by their results", async () => {
     const project = await presage.projects.create("sdk");
     expect(await presage.projects.create("sdk")).toEqual(project);

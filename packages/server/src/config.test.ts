@@ -38,6 +38,7 @@ describe("An empty environment", () => {
         maxInFlight: 10_000,
       },
       evaluation: { accountRatePerMinute: 0, maxInFlight: 10_000, maxInFlightEach: 10_000 },
+      datasets: { maxBytes: 17_179_869_184, quotaBytes: 68_719_476_736 },
       upstream: {
         urls: undefined,
         apiKey: undefined,
@@ -88,6 +89,8 @@ describe("Each variable", () => {
       PRESAGE_RATE_LIMIT_RPM: "600",
       PRESAGE_MAX_IN_FLIGHT: "1",
       PRESAGE_MAX_BODY_BYTES: "1000",
+      PRESAGE_MAX_DATASET_BYTES: "3000000",
+      PRESAGE_DATASET_QUOTA_BYTES: "4000000",
       PRESAGE_MEMORY_BUDGET_BYTES: "1048576",
       PRESAGE_BOOTSTRAP_KEY: "k".repeat(32),
       PRESAGE_PUBLIC_URL: "https://presage.example",
@@ -135,6 +138,7 @@ describe("Each variable", () => {
         maxInFlight: 1,
       },
       evaluation: { accountRatePerMinute: 120, maxInFlight: 2, maxInFlightEach: 1 },
+      datasets: { maxBytes: 3_000_000, quotaBytes: 4_000_000 },
       identity: {
         bootstrapKey: "k".repeat(32),
         oidc: {
@@ -349,7 +353,7 @@ describe("What is shown of the configuration", () => {
   test("has every variable, its value, and whether it was set", () => {
     const shown = describeConfig({ PRESAGE_PORT: "9999", PRESAGE_UPSTREAM_URL: "http://gpu:8000/v1" });
     const of = (name: string) => shown.find((variable) => variable.name === name);
-    expect(shown).toHaveLength(43);
+    expect(shown).toHaveLength(45);
     expect(of("PRESAGE_PORT")).toEqual({ name: "PRESAGE_PORT", value: "9999", from: "environment" });
     expect(of("PRESAGE_HOST")).toEqual({ name: "PRESAGE_HOST", value: "127.0.0.1", from: "default" });
     expect(of("PRESAGE_UPSTREAM_URL")?.value).toBe("http://gpu:8000/v1");

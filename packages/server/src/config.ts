@@ -52,6 +52,7 @@ export type Config = Readonly<{
     maxInFlight: number;
   }>;
   evaluation: Readonly<{ accountRatePerMinute: number; maxInFlight: number; maxInFlightEach: number }>;
+  datasets: Readonly<{ maxBytes: number; quotaBytes: number }>;
   identity: Readonly<{
     bootstrapKey: string | undefined;
     /** Absent: local mode. */
@@ -138,6 +139,10 @@ export function readConfig(raw: RawEnvironment): Config {
       accountRatePerMinute: values.PRESAGE_EVALUATE_RPM,
       maxInFlight: values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT,
       maxInFlightEach: values.PRESAGE_EVALUATE_ACCOUNT_IN_FLIGHT ?? values.PRESAGE_EVALUATIONS_MAX_IN_FLIGHT,
+    }),
+    datasets: Object.freeze({
+      maxBytes: values.PRESAGE_MAX_DATASET_BYTES,
+      quotaBytes: values.PRESAGE_DATASET_QUOTA_BYTES,
     }),
     identity: Object.freeze({
       bootstrapKey: values.PRESAGE_BOOTSTRAP_KEY,

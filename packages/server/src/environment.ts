@@ -62,6 +62,7 @@ const yearMinutes = 525_600;
 const yearSeconds = 31_536_000;
 const mebibyte = 1_048_576;
 const gibibyte = 1_073_741_824;
+const tebibyte = 1024 * gibibyte;
 const expectedUrl = "an http or https URL without user name, password and query";
 
 /** Every environment variable that Presage reads; the source of `--help`, `presage config` and validation. */
@@ -189,6 +190,19 @@ export const environment = z.object({
       description: "maximum request body size in bytes; beyond it, 413",
       expected: `a whole number of bytes from 1 to ${gibibyte}`,
     }),
+  PRESAGE_MAX_DATASET_BYTES: wholeNumber(1, tebibyte)
+    .default(16 * gibibyte)
+    .meta({
+      description: "maximum size in bytes of one upload to a dataset, decompressed; beyond it, 413",
+      expected: `a whole number of bytes from 1 to ${tebibyte}`,
+    }),
+  PRESAGE_DATASET_QUOTA_BYTES: wholeNumber(1, Number.MAX_SAFE_INTEGER)
+    .default(64 * gibibyte)
+    .meta({
+      description:
+        "maximum size in bytes of all datasets of an account, as they are exported; beyond it, 413",
+      expected: "a whole number of bytes above 0",
+    }),
   PRESAGE_MEMORY_BUDGET_BYTES: wholeNumber(mebibyte, Number.MAX_SAFE_INTEGER)
     .optional()
     .meta({
@@ -268,7 +282,7 @@ export const environment = z.object({
     .default("info")
     .meta({ description: "minimum level of logged messages", expected: logLevels.join(", ") }),
   PRESAGE_API_KEY: text.optional().meta({
-    description: "API key for presage predict --server and presage evaluate --server",
+    description: "API key for --server of presage predict, evaluate and datasets",
     expected: "text",
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional().meta({

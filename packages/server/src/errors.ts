@@ -16,6 +16,8 @@ export type ServiceErrorCode =
   | "page_too_large"
   /** The request alone needs more memory than one may use. */
   | "memory_exceeded"
+  /** The account's datasets would have too many bytes. */
+  | "quota_exceeded"
   | "rate_limited"
   | "overloaded"
   | "store_unavailable"

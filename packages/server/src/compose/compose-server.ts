@@ -29,6 +29,7 @@ import { writeUsage } from "../usage/usage-store.ts";
 import type { WorkerStart } from "../workers/messages.ts";
 import type { SupervisorLink } from "../workers/supervisor-link.ts";
 import { composeStore, type OpenedStore } from "./compose-command-line.ts";
+import { composeDatasets } from "./compose-datasets.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeLimits } from "./compose-limits.ts";
@@ -113,6 +114,7 @@ export async function composeServer(
     memory,
     countUnreachable,
   });
+  const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
   metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
   metrics.watch({
     presage_predictions_in_flight: limits.predictions.inFlight,
@@ -168,6 +170,7 @@ export async function composeServer(
       store,
       admission: limits.evaluations,
       builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
+      datasets,
       ...evaluation,
     },
     sessionCookie,
@@ -193,6 +196,7 @@ export async function composeServer(
         .stop()
         .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
       await stopSandbox();
+      await disposeDatasets();
       await disposeEvaluation();
       await limits.stop();
       redis?.stop();

@@ -1,5 +1,6 @@
 import type { Admission } from "../limits/admission.ts";
 import type { Store } from "../storage/store.ts";
+import type { DatasetServices } from "./datasets/dataset-services.ts";
 import type { KeysInFlight } from "./evaluate/keys-in-flight.ts";
 import type { RunEvaluator } from "./evaluate/run-evaluator.ts";
 import type { Registry } from "./evaluators/registry.ts";
@@ -22,4 +23,5 @@ export interface EvaluationServices {
   readonly keysInFlight: KeysInFlight;
   readonly resultWriter: ResultWriter;
   readonly folder: Pick<Folder, "schedule">;
+  readonly datasets: DatasetServices;
 }

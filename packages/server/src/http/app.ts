@@ -3,6 +3,7 @@ import { type RequestCounter, type ServePath, servePath } from "./pipeline/serve
 import { apiKeyRoutes } from "./resources/api-keys/api-keys.ts";
 import { appRoutes } from "./resources/apps/apps.ts";
 import { dashboardRoutes } from "./resources/dashboard/dashboard.ts";
+import { datasetRoutes } from "./resources/datasets/datasets.ts";
 import { deploymentRoutes } from "./resources/deployments/deployments.ts";
 import { docsRoutes } from "./resources/docs/docs.ts";
 import { evaluateRoutes } from "./resources/evaluate/evaluate.ts";
@@ -55,6 +56,7 @@ export function createApp(services: Services): App {
     ...resultImportRoutes(services),
     ...projectRoutes(services),
     ...experimentRoutes(services),
+    ...datasetRoutes(services),
     ...evaluatorRoutes(services),
     ...evaluatorProfileRoutes(services),
     ...usageRoutes(services),

@@ -118,6 +118,16 @@ export async function openDatabase(
   }
 }
 
+/** The database at `url`, whose schema is up to date, on one connection: for a thread. */
+export async function openThreadDatabase(url: string): Promise<Database> {
+  if (isSqlite(url)) return openSqliteDatabase(url.slice(sqliteScheme.length));
+  const { postgresDialect } = await import("./postgres/postgres-dialect.ts");
+  const onConnectionLost = () => {};
+  return new Kysely<Tables>({
+    dialect: postgresDialect(url, { limits, maxConnections: 1, onConnectionLost }),
+  });
+}
+
 async function connectAndMigrate(
   url: string,
   listeners: Required<PostgresListeners>,

@@ -2,17 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { testKey } from "../support/presage/presage.ts";
+import { blocksOf, type RanBlocks, runBlocks } from "../support/presage/run-blocks.ts";
 import { type SpawnedPresage, spawnPresage } from "../support/presage/spawn-presage.ts";
 import { failing, say } from "../support/upstream/judge.ts";
 import { useUpstream } from "../support/upstream/use-upstream.ts";
 
 const page = await readFile(resolve(import.meta.dir, "../../../../docs/evaluations.md"), "utf8");
 const startOfJudges = page.indexOf("\n## Judges");
-
-function blocksOf(markdown: string): string {
-  return [...markdown.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = ""]) => block).join("\n");
-}
 
 let folder: string;
 beforeAll(async () => {
@@ -26,28 +22,9 @@ function startServer(environment: Record<string, string> = {}): Promise<SpawnedP
   return spawnPresage({ PRESAGE_DATABASE_URL: `sqlite:${database}`, ...environment });
 }
 
-/** Runs blocks one after the other, up to the first call that fails. */
-async function runBlocks({ url }: SpawnedPresage, blocks: string, apiKey: string = testKey) {
-  const script = blocks.replaceAll("http://127.0.0.1:8080", url);
-  const child = Bun.spawn(["bash", "-euo", "pipefail", "-c", script], {
-    cwd: folder,
-    env: { PATH: process.env.PATH ?? "", PRESAGE_API_KEY: apiKey },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr, code] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
-  return {
-    code,
-    stdout,
-    /** Everything shown, if a call failed. */
-    failure: code === 0 ? "" : stdout + stderr,
-    statuses: [...(stdout + stderr).matchAll(/"status":"(\w+)"/g)].map(([, status]) => status),
-  };
+/** The statuses of all evaluations that were shown. */
+function statusesIn({ stdout, stderr }: RanBlocks) {
+  return new Set([...(stdout + stderr).matchAll(/"status":"(\w+)"/g)].map(([, status]) => status));
 }
 
 describe("docs/evaluations.md", () => {
@@ -55,11 +32,11 @@ describe("docs/evaluations.md", () => {
 
   test("runs up to the judges on a new server that has no model", async () => {
     await using presage = await startServer();
-    const { failure, stdout, statuses } = await runBlocks(presage, blocksOf(page.slice(0, startOfJudges)));
-    expect(failure).toBe("");
-    expect(new Set(statuses)).toEqual(new Set(["success"]));
+    const ran = await runBlocks(presage, blocksOf(page.slice(0, startOfJudges)), { folder });
+    expect(ran.failure).toBe("");
+    expect(statusesIn(ran)).toEqual(new Set(["success"]));
     // The export has the passes of all three evaluations.
-    expect(stdout.trim().split("\n").slice(-4)[0]).toStartWith("id,");
+    expect(ran.stdout.trim().split("\n").slice(-4)[0]).toStartWith("id,");
   });
 
   test("runs as a whole on a new server with a model for judges", async () => {
@@ -70,17 +47,20 @@ describe("docs/evaluations.md", () => {
           : failing,
       );
     await using presage = await startServer({ PRESAGE_JUDGE_URL: judge.url });
-    const { failure, stdout, statuses } = await runBlocks(presage, blocksOf(page));
-    expect(failure).toBe("");
-    expect(new Set(statuses)).toEqual(new Set(["success"]));
+    const ran = await runBlocks(presage, blocksOf(page), { folder });
+    expect(ran.failure).toBe("");
+    expect(statusesIn(ran)).toEqual(new Set(["success"]));
     expect(judge.received).toHaveLength(2);
-    const findings = JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
+    const findings = JSON.parse(ran.stdout.trim().split("\n").at(-1) ?? "");
     expect(findings).toMatchObject({ evaluated: 1, findings: [{ count: 1 }] });
   });
 
   test("stops at a call that the server refuses", async () => {
     await using presage = await startServer();
-    const { code, stdout } = await runBlocks(presage, blocksOf(page), "psg_wrong");
+    const { code, stdout } = await runBlocks(presage, blocksOf(page), {
+      folder,
+      apiKey: "psg_wrong",
+    });
     expect(code).not.toBe(0);
     expect(stdout).not.toContain("success");
   });

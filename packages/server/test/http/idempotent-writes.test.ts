@@ -58,7 +58,7 @@ onEachDatabase((database) => {
   });
   const statusAndText = async (response: Response) => [response.status, await response.text()] as const;
   const rowsOf = (
-    table: "evaluator_profiles" | "error_taxonomies" | "projects" | "experiments",
+    table: "evaluator_profiles" | "error_taxonomies" | "projects" | "experiments" | "datasets",
     name: string,
   ) => store.database.selectFrom(table).select("name").where("name", "=", name).execute();
 
@@ -133,6 +133,21 @@ onEachDatabase((database) => {
       body: (name) => ({ name }),
       count: async (name) => (await rowsOf("projects", name)).length,
     },
+    "a dataset": {
+      path: "/v1/datasets",
+      body: (name) => ({ name, tags: { split: "test" } }),
+      count: async (name) => (await rowsOf("datasets", name)).length,
+      async disturb(answer) {
+        const { id } = JSON.parse(answer) as { id: string };
+        const sample = {
+          trajectory_id: "t",
+          step: 0,
+          interaction: { state: "s", action: "a" },
+          next_state: "n",
+        };
+        await one.call("POST", `/v1/datasets/${id}/revisions`, sample);
+      },
+    },
     "an experiment": {
       path: "/v1/experiments",
       body: (name) => ({ project_id: projectId, name, tags: { split: "test" }, metadata: { seed: 7 } }),
@@ -202,7 +217,7 @@ onEachDatabase((database) => {
 
     test("is executed again a day later, when its key has expired", async () => {
       // The second request finds its name taken; a project's name is no conflict.
-      const isNamed = /(taxonomy-revision|profiles|projects)$/.test(write.path);
+      const isNamed = /(taxonomy-revision|profiles|projects|datasets)$/.test(write.path);
       const repeated = write.path.endsWith("projects") ? 200 : 409;
       expect((await send(one, "old")).status).toBe(201);
       await store.database

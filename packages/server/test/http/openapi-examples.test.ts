@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
 import {
   ApiKeyCreateResponse,
+  Dataset,
+  DatasetSampleListResponse,
   ErrorTaxonomyRevisionCreateResponse,
   EvaluateResponse,
   EvaluatorCriteriaResponse,
@@ -35,6 +37,10 @@ const idsIn: Record<string, (response: unknown) => Record<string, string>> = {
   }),
   evaluate: (response) => ({
     "evaluation-results/{id}": String(EvaluateResponse.parse(response).results[0]?.evaluation_result?.id),
+  }),
+  createDataset: (response) => ({ "datasets/{id}": Dataset.parse(response).id }),
+  listDatasetSamples: (response) => ({
+    "trajectories/{trajectory_id}": String(DatasetSampleListResponse.parse(response).data[0]?.trajectory_id),
   }),
   listModels: (response) => ({ "models/{id}": String(ModelListResponse.parse(response).data[0]?.id) }),
 };
@@ -105,8 +111,12 @@ function differenceOf(
   if (types.length > 0 && !types.includes(type)) return `${type} instead of ${types.join(" or ")}`;
   if (type === "application/json") return schemas.of(operation, status)?.(JSON.parse(text));
   if (type !== "application/x-ndjson") return undefined;
-  const lines = text.trimEnd().split("\n");
-  return lines.map((line) => schemas.named("EvaluationResult")(JSON.parse(line))).find(Boolean);
+  const check = schemas.named(operation.id === "exportDataset" ? "DatasetSample" : "EvaluationResult");
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) => check(JSON.parse(line)))
+    .find(Boolean);
 }
 
 onEachDatabase((database) => {

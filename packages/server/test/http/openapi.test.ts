@@ -169,6 +169,7 @@ test("operations that create something accept an Idempotency-Key", async () => {
   );
   expect(taking.sort()).toEqual([
     "post /v1/api-keys",
+    "post /v1/datasets",
     "post /v1/error-taxonomy-revision",
     "post /v1/evaluate",
     "post /v1/evaluation-results/batch",

@@ -24,6 +24,7 @@ onEachDatabase((database) => {
     revision: "",
     project: "",
     experiment: "",
+    dataset: "",
     apiKey: "",
     session: "",
   };
@@ -63,6 +64,14 @@ onEachDatabase((database) => {
     own.project = (await make("/v1/projects", { name: mark })).id;
     const experiment = { project_id: own.project, name: mark, tags: { mark }, metadata: { mark } };
     own.experiment = (await make("/v1/experiments", experiment)).experiment.id;
+    own.dataset = (await make("/v1/datasets", { name: mark, description: mark, tags: { mark } })).id;
+    const sample = {
+      trajectory_id: mark,
+      step: 0,
+      interaction: { state: mark, action: mark },
+      next_state: mark,
+    };
+    await make(`/v1/datasets/${own.dataset}/revisions`, sample);
     await make("/v1/evaluation-results/batch", {
       evaluation_results: [{ evaluator_id: mark, experiment_id: own.experiment, dataset_sample_id: mark }],
     });
@@ -89,6 +98,14 @@ onEachDatabase((database) => {
     ["GET", `/v1/projects/${own.project}`],
     ["GET", `/v1/experiments/${own.experiment}`],
     ["POST", `/v1/experiments/${own.experiment}`, { metadata: {} }],
+    ["GET", `/v1/datasets/${own.dataset}`],
+    ["DELETE", `/v1/datasets/${own.dataset}`],
+    ["GET", `/v1/datasets/${own.dataset}/revisions`],
+    ["POST", `/v1/datasets/${own.dataset}/revisions`, {}],
+    ["GET", `/v1/datasets/${own.dataset}/samples`],
+    ["GET", `/v1/datasets/${own.dataset}/samples?revision=1`],
+    ["GET", `/v1/datasets/${own.dataset}/trajectories/${mark}`],
+    ["GET", `/v1/datasets/${own.dataset}/export`],
     ["PATCH", `/v1/evaluator-criteria/${own.profile}/archive`],
     ["GET", `/v1/evaluator-criteria/${own.profile}/agreement`],
     ["POST", `/v1/evaluator-criteria/${own.profile}/revision`, { config: { substrings: ["x"] } }],
@@ -104,6 +121,7 @@ onEachDatabase((database) => {
     ["GET", "/v1/apps"],
     ["GET", "/v1/projects"],
     ["GET", "/v1/experiments"],
+    ["GET", "/v1/datasets"],
     ["GET", `/v1/experiments?project_id=${own.project}`],
     ["GET", "/v1/evaluator-criteria?include_archived=true&limit=1000"],
     ["GET", "/v1/evaluation-results/tags"],
@@ -186,6 +204,8 @@ onEachDatabase((database) => {
     expect(await result.json()).toMatchObject({
       evaluation_result: { app: mark, correction: { pass: false, comment: mark } },
     });
+    const dataset = await presage.call("GET", `/v1/datasets/${own.dataset}/samples`);
+    expect(await dataset.json()).toMatchObject({ data: [{ trajectory_id: mark }] });
     const revision = await presage.call("GET", `/v1/error-taxonomy-revision/${own.revision}`);
     expect(await revision.json()).toMatchObject({ labels: [mark] });
     const sessions = SessionListResponse.parse(await (await presage.call("GET", "/v1/sessions")).json());
@@ -221,6 +241,7 @@ onEachDatabase((database) => {
       "POST /v1/evaluator-criteria",
       "POST /v1/projects",
       "POST /v1/experiments",
+      "POST /v1/datasets",
       "POST /v1/error-taxonomy-revision",
       // And this one ends the current session.
       "POST /auth/sign-out",

@@ -52,7 +52,10 @@ describe("A misspelt name", () => {
       "Unknown command keys lst. Did you mean list? The commands are create, list, update, revoke.\n",
     ],
     ["results repair --help", "Unknown command results repair. The command is mend-times.\n"],
-    ["login", "Unknown command login. The commands are serve, config, migrate, keys, users, results, "],
+    [
+      "login",
+      "Unknown command login. The commands are serve, config, migrate, keys, users, datasets, results, ",
+    ],
     ["predict --stat calm", "error: unknown option '--stat'\n(Did you mean --state?)\n"],
     ["keys list --jsn", "error: unknown option '--jsn'\n(Did you mean --json?)\n"],
   ])("presage %s is refused, with the one that was meant", async (command, start) => {

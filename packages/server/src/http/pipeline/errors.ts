@@ -65,6 +65,7 @@ const serviceStatus: Record<
   evaluation_too_large: { status: 413 },
   page_too_large: { status: 413 },
   memory_exceeded: { status: 413 },
+  quota_exceeded: { status: 413 },
   rate_limited: { status: 429, category: "rate_limit" },
   overloaded: { status: 503, category: "unavailable" },
   store_unavailable: { status: 503, category: "unavailable", retryAfterS: 2 },

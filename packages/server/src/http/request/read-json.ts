@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { ClientDisconnectedError, ServiceError } from "../../errors.ts";
 import { readBodyWithin } from "../../limits/read-body-within.ts";
+import { maxDepth, scanJson } from "../../limits/scan-json.ts";
 import { valueError } from "./pydantic-issues.ts";
-import { maxDepth, scanJson } from "./scan-json.ts";
 import { InvalidRequestError } from "./validate.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

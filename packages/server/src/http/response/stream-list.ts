@@ -9,7 +9,7 @@ import { streamTexts } from "./stream-texts.ts";
 const headers = { "content-type": "application/json;charset=utf-8" };
 
 /**
- * A response that is a JSON list in an object. One piece of items is sent whole; several are read and written one at a time, as
+ * A response that is a JSON list in an object, with the fields of `rest` after it. One piece of items is sent whole; several are read and written one at a time, as
  * the client reads them.
  */
 export async function streamList<Item>(
@@ -18,9 +18,10 @@ export async function streamList<Item>(
   name: string,
   { count, maxBytes, read }: Pieces<Item>,
   toJson: (item: Item) => string,
+  rest: Readonly<Record<string, unknown>> = {},
 ): Promise<Response> {
   reserveStored(call.exchange, maxBytes);
-  const texts = keepOpenForEach(call, listTexts(name, read(), toJson));
+  const texts = keepOpenForEach(call, listTexts(name, read(), toJson, rest));
   if (count <= 1) return new Response((await Array.fromAsync(texts)).join(""), { headers });
   return new Response(await streamTexts(texts, logBrokenResponse(services, call)), { headers });
 }
@@ -30,6 +31,7 @@ async function* listTexts<Item>(
   name: string,
   pieces: AsyncIterable<readonly Item[]>,
   toJson: (item: Item) => string,
+  rest: Readonly<Record<string, unknown>>,
 ): AsyncGenerator<string, void> {
   let before = `{${JSON.stringify(name)}:[`;
   for await (const piece of pieces) {
@@ -37,5 +39,6 @@ async function* listTexts<Item>(
     yield before + piece.map(toJson).join(",");
     before = ",";
   }
-  yield before === "," ? "]}" : `${before}]}`;
+  const fields = JSON.stringify(rest).slice(1);
+  yield `${before === "," ? "" : before}]${fields === "}" ? "" : ","}${fields}`;
 }

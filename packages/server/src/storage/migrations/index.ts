@@ -13,6 +13,7 @@ import { resultClusters } from "./011-result-clusters.ts";
 import { projects } from "./012-projects.ts";
 import { cachedTokens } from "./013-cached-tokens.ts";
 import { apiKeyLimits } from "./014-api-key-limits.ts";
+import { datasets } from "./016-datasets.ts";
 
 /** Migrations by name, in the order in which they run. Names of released migrations never change. */
 export const migrations: Record<string, Migration> = {
@@ -30,4 +31,5 @@ export const migrations: Record<string, Migration> = {
   "012-projects": projects,
   "013-cached-tokens": cachedTokens,
   "014-api-key-limits": apiKeyLimits,
+  "016-datasets": datasets,
 };

@@ -1,5 +1,12 @@
 import type { Kysely } from "kysely";
 import type {
+  DatasetPartsTable,
+  DatasetPayloadsTable,
+  DatasetRevisionsTable,
+  DatasetSamplesTable,
+  DatasetsTable,
+} from "./datasets.ts";
+import type {
   ErrorTaxonomiesTable,
   ErrorTaxonomyLabelsTable,
   ErrorTaxonomyRevisionsTable,
@@ -45,6 +52,11 @@ export interface Tables {
   evaluator_profile_revisions: EvaluatorProfileRevisionsTable;
   projects: ProjectsTable;
   experiments: ExperimentsTable;
+  datasets: DatasetsTable;
+  dataset_revisions: DatasetRevisionsTable;
+  dataset_samples: DatasetSamplesTable;
+  dataset_payloads: DatasetPayloadsTable;
+  dataset_parts: DatasetPartsTable;
   evaluation_clock: EvaluationClockTable;
   evaluation_times: EvaluationTimesTable;
   /** See `evaluation_count_deltas`. */

@@ -1,6 +1,7 @@
 import { createDocument } from "zod-openapi";
 import { apiKeyPaths } from "../api-keys/openapi.ts";
 import { appPaths } from "../apps/openapi.ts";
+import { datasetPaths } from "../datasets/openapi.ts";
 import { deploymentPaths } from "../deployments/openapi.ts";
 import { evaluatePaths } from "../evaluate/openapi.ts";
 import { evaluatorPaths } from "../evaluators/openapi.ts";
@@ -50,6 +51,7 @@ export function openApiDocument() {
       },
       { name: "evaluator profiles", description: "Configurations of evaluators, in revisions." },
       { name: "experiments", description: "Groups of results, in projects." },
+      { name: "datasets", description: "Recorded transitions of environments, in immutable revisions." },
       { name: "probes", description: "For load balancers, monitors and people." },
     ],
     paths: withForbidden({
@@ -66,6 +68,7 @@ export function openApiDocument() {
       ...evaluatorProfilePaths,
       ...projectPaths,
       ...experimentPaths,
+      ...datasetPaths,
       ...errorTaxonomyPaths,
       ...probePaths,
     }),

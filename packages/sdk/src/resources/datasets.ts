@@ -1,0 +1,115 @@
+import type {
+  Dataset,
+  DatasetCreateRequest,
+  DatasetFormat,
+  DatasetListResponse,
+  DatasetRevision,
+  DatasetRevisionListResponse,
+  DatasetSample,
+  DatasetSampleListResponse,
+  DatasetTrajectory,
+} from "@presage/contract";
+import type { CallOptions, WriteOptions } from "../call.ts";
+import type { Transport } from "../transport.ts";
+import { underOneKey } from "../under-one-key.ts";
+import { listAllPages } from "./list-all-pages.ts";
+
+/** JSON lines: a text, bytes, a file, or a stream, which can be sent once only. */
+export type DatasetLines = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
+
+export interface UploadOptions extends CallOptions {
+  /** What the lines are. Absent: the fields of the first one tell. */
+  format?: DatasetFormat | undefined;
+  /** Whether the lines are compressed with gzip. */
+  isGzip?: boolean | undefined;
+}
+
+export interface RevisionOptions extends CallOptions {
+  /** The number of a revision. Absent: the latest. */
+  revision?: number | undefined;
+}
+
+export interface Datasets {
+  /** Lists all datasets, newest first: `GET /v1/datasets`. */
+  list(options?: CallOptions): Promise<Dataset[]>;
+  /** Gets one dataset: `GET /v1/datasets/{id}`. */
+  get(id: string, options?: CallOptions): Promise<Dataset>;
+  /** Creates a dataset without samples: `POST /v1/datasets`. */
+  create(request: DatasetCreateRequest, options?: WriteOptions): Promise<Dataset>;
+  /** Deletes a dataset with all its revisions: `DELETE /v1/datasets/{id}`. */
+  delete(id: string, options?: CallOptions): Promise<void>;
+  /**
+   * Uploads a revision, or finds the one that has these lines: `POST /v1/datasets/{id}/revisions`. Set `timeoutMs` for long ones.
+   * A wrong line is named in the error's `issues`, as `["body", "line", 17, …]`.
+   */
+  upload(id: string, lines: DatasetLines, options?: UploadOptions): Promise<DatasetRevision>;
+  /** Lists all revisions, the highest number first: `GET /v1/datasets/{id}/revisions`. */
+  listRevisions(id: string, options?: CallOptions): Promise<DatasetRevision[]>;
+  /** Yields all samples of a revision in the order of their lines, page by page: `GET /v1/datasets/{id}/samples`. */
+  iterateSamples(id: string, options?: RevisionOptions): AsyncGenerator<DatasetSample, void, undefined>;
+  /** Gets all samples of one trajectory: `GET /v1/datasets/{id}/trajectories/{trajectory_id}`. */
+  getTrajectory(id: string, trajectoryId: string, options?: RevisionOptions): Promise<DatasetTrajectory>;
+  /** Yields the lines of a revision as they arrive: `GET /v1/datasets/{id}/export`. Throws if the export was cut off. */
+  exportLines(id: string, options?: RevisionOptions): AsyncGenerator<string, void, undefined>;
+}
+
+const path = "/v1/datasets";
+
+export function datasets({ json, lines }: Transport): Datasets {
+  const pathOf = (id: string) => `${path}/${encodeURIComponent(id)}`;
+
+  async function* iterateSamples(id: string, { revision, ...options }: RevisionOptions = {}) {
+    // Of the revision that is the latest now, also if another one follows meanwhile.
+    const fixed = revision ?? (await json<Dataset>(get(pathOf(id)), options)).latest_revision?.revision;
+    let after: string | null | undefined;
+    do {
+      const call = get(`${pathOf(id)}/samples`, { revision: fixed, after });
+      const page = await json<DatasetSampleListResponse>(call, options);
+      yield* page.data;
+      after = page.next;
+    } while (after !== null);
+  }
+
+  return {
+    list: (options) =>
+      listAllPages(
+        (query) => json<DatasetListResponse>(get(path, query), options),
+        ({ data }) => data,
+      ),
+    get: (id, options) => json(get(pathOf(id)), options),
+    create: (body, options) => json({ method: "POST", path, body, ...underOneKey(options) }, options),
+    async delete(id, options) {
+      await json({ method: "DELETE", path: pathOf(id), isRepeatable: false }, options);
+    },
+    upload: (id, content, { format, isGzip, ...options } = {}) =>
+      json(
+        {
+          method: "POST",
+          path: `${pathOf(id)}/revisions`,
+          query: { format },
+          content,
+          headers: {
+            "content-type": "application/x-ndjson",
+            ...(isGzip ? { "content-encoding": "gzip" } : {}),
+          },
+          // The same lines are the same revision. A stream is gone after the first try.
+          isRepeatable: !(content instanceof ReadableStream),
+        },
+        options,
+      ),
+    listRevisions: (id, options) =>
+      listAllPages(
+        (query) => json<DatasetRevisionListResponse>(get(`${pathOf(id)}/revisions`, query), options),
+        ({ data }) => data,
+      ),
+    iterateSamples,
+    getTrajectory: (id, trajectoryId, { revision, ...options } = {}) =>
+      json(get(`${pathOf(id)}/trajectories/${encodeURIComponent(trajectoryId)}`, { revision }), options),
+    exportLines: (id, { revision, ...options } = {}) =>
+      lines(get(`${pathOf(id)}/export`, { revision }), options),
+  };
+}
+
+function get(path: string, query: Record<string, string | number | null | undefined> = {}) {
+  return { method: "GET", path, query, isRepeatable: true } as const;
+}

@@ -1,0 +1,36 @@
+import type { Dataset } from "@presage/contract";
+import type { Config } from "../../config.ts";
+import { printable } from "../../printable.ts";
+import { printList } from "../terminal/print-list.ts";
+import type { Column } from "../terminal/text-table.ts";
+import { type TargetOptions, withDatasets } from "./dataset-target.ts";
+
+/** Prints the datasets, newest first. */
+export async function showDatasets(
+  config: Config,
+  { json, ...options }: TargetOptions & { json?: boolean },
+): Promise<void> {
+  await withDatasets(config, options, async (target) => {
+    printList(await target.list(), { columns, json: json ? (dataset) => dataset : undefined });
+  });
+}
+
+const columns: readonly Column<Dataset>[] = [
+  { heading: "NAME", text: ({ name }) => printable(name), canWrap: true },
+  {
+    heading: "REVISION",
+    text: ({ latest_revision }) => String(latest_revision?.revision ?? "none"),
+    align: "right",
+  },
+  {
+    heading: "SAMPLES",
+    text: ({ latest_revision }) => String(latest_revision?.samples ?? 0),
+    align: "right",
+  },
+  {
+    heading: "TRAJECTORIES",
+    text: ({ latest_revision }) => String(latest_revision?.trajectories ?? 0),
+    align: "right",
+  },
+  { heading: "ID", text: ({ id }) => id },
+];

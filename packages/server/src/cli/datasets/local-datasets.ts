@@ -1,0 +1,69 @@
+import type { Config } from "../../config.ts";
+import { createDataset } from "../../evaluation/datasets/create-dataset.ts";
+import { deleteDataset } from "../../evaluation/datasets/delete-dataset.ts";
+import { listDatasets, listRevisions } from "../../evaluation/datasets/list-datasets.ts";
+import { sweepRevisions } from "../../evaluation/datasets/sweep-revisions.ts";
+import { UploadError } from "../../evaluation/datasets/upload/upload-error.ts";
+import { uploadRevision } from "../../evaluation/datasets/upload/upload-revision.ts";
+import { toDataset, toDatasetRevision } from "../../http/resources/datasets/dataset-response.ts";
+import type { Keyset } from "../../storage/keyset.ts";
+import { CommandError } from "../command-error.ts";
+import { withDatabase } from "../with-database.ts";
+import type { DatasetTarget } from "./dataset-target.ts";
+
+const limit = 1_000;
+
+/** Works on the owner's datasets in the configured database. */
+export async function localDatasets(
+  config: Config,
+  work: (target: DatasetTarget) => Promise<void>,
+): Promise<void> {
+  await withDatabase(config, async (store) => {
+    const { owner, database } = store;
+    const { signal } = new AbortController();
+    const requester = { accountId: owner.account_id, signal };
+    await work({
+      list: () =>
+        readAll(async (after: Keyset | undefined) => {
+          const { datasets, next } = await listDatasets({ store }, requester, { limit, after });
+          return { items: datasets.map(toDataset), next };
+        }),
+      async create(name) {
+        const newDataset = { name, description: undefined, tags: undefined, userId: owner.id };
+        const dataset = await createDataset({ store }, requester, newDataset);
+        return toDataset({ dataset, latest: undefined });
+      },
+      async upload(datasetId, { path, ...options }) {
+        const upload = { accountId: owner.account_id, datasetId, ...options, ...config.datasets };
+        const { revision } = await uploadRevision(database, upload, Bun.file(path).stream()).catch(
+          (error: unknown) => {
+            throw error instanceof UploadError ? new CommandError(`${path}: ${error.message}`) : error;
+          },
+        );
+        return toDatasetRevision(revision);
+      },
+      listRevisions: (id) =>
+        readAll(async (below: number | undefined) => {
+          const { revisions, next } = await listRevisions({ store }, requester, id, { limit, below });
+          return { items: revisions.map(toDatasetRevision), next };
+        }),
+      async delete(id) {
+        await deleteDataset({ store }, requester, id);
+        await sweepRevisions(database, signal);
+      },
+    });
+  });
+}
+
+async function readAll<Item, Place>(
+  readPage: (after: Place | undefined) => Promise<{ items: Item[]; next: Place | undefined }>,
+): Promise<Item[]> {
+  const all: Item[] = [];
+  let after: Place | undefined;
+  do {
+    const { items, next } = await readPage(after);
+    all.push(...items);
+    after = next;
+  } while (after !== undefined);
+  return all;
+}

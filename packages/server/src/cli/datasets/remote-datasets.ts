@@ -1,0 +1,15 @@
+import { connectToServer } from "../connect-to-server.ts";
+import type { DatasetTarget } from "./dataset-target.ts";
+
+/** The datasets of the Presage at `server`. */
+export function remoteDatasets(server: string, apiKey: string | undefined): DatasetTarget {
+  const { call } = connectToServer(server, apiKey);
+  return {
+    list: () => call(({ datasets }) => datasets.list()),
+    create: (name) => call(({ datasets }) => datasets.create({ name })),
+    upload: (id, { path, ...options }) =>
+      call(({ datasets }) => datasets.upload(id, Bun.file(path), options)),
+    listRevisions: (id) => call(({ datasets }) => datasets.listRevisions(id)),
+    delete: (id) => call(({ datasets }) => datasets.delete(id)),
+  };
+}

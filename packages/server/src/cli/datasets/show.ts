@@ -1,0 +1,38 @@
+import type { DatasetRevision } from "@presage/contract";
+import type { Config } from "../../config.ts";
+import { printable, printableJson } from "../../printable.ts";
+import { CommandError } from "../command-error.ts";
+import { printList } from "../terminal/print-list.ts";
+import type { Column } from "../terminal/text-table.ts";
+import { findByName, type TargetOptions, withDatasets } from "./dataset-target.ts";
+
+/** Prints a dataset and its revisions. */
+export async function showDataset(
+  config: Config,
+  nameOrId: string,
+  { json, ...options }: TargetOptions & { json?: boolean },
+): Promise<void> {
+  await withDatasets(config, options, async (target) => {
+    const dataset = await findByName(target, nameOrId);
+    if (dataset === undefined) throw new CommandError(`There is no dataset ${nameOrId}.`);
+    const revisions = await target.listRevisions(dataset.id);
+    if (json) {
+      process.stdout.write(`${printableJson({ ...dataset, revisions })}\n`);
+      return;
+    }
+    const { name, id, description } = dataset;
+    process.stdout.write(`${printable(name)}\n${id}\n`);
+    if (description !== null) process.stdout.write(`${printable(description)}\n`);
+    process.stdout.write("\n");
+    printList(revisions, { columns, json: undefined });
+  });
+}
+
+const columns: readonly Column<DatasetRevision>[] = [
+  { heading: "REVISION", text: ({ revision }) => String(revision), align: "right" },
+  { heading: "SAMPLES", text: ({ samples }) => String(samples), align: "right" },
+  { heading: "TRAJECTORIES", text: ({ trajectories }) => String(trajectories), align: "right" },
+  { heading: "BYTES", text: ({ bytes }) => String(bytes), align: "right" },
+  { heading: "CREATED", text: ({ created_at }) => created_at.slice(0, "2026-01-31".length) },
+  { heading: "SHA-256", text: ({ digest }) => digest.slice(0, 12) },
+];

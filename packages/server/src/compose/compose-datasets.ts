@@ -1,0 +1,32 @@
+import type { Config } from "../config.ts";
+import type { DatasetServices } from "../evaluation/datasets/dataset-services.ts";
+import { startSweeper } from "../evaluation/datasets/sweeper.ts";
+import { uploadInPlace, uploadInThreads } from "../evaluation/datasets/upload/run-upload.ts";
+import type { Log } from "../observability/logger.ts";
+import { isInMemory, type OpenedDatabase } from "../storage/open-database.ts";
+import { isStoreUnavailable } from "../storage/store-error.ts";
+
+/** What datasets need. Sweeps what earlier processes left behind. */
+export function composeDatasets(
+  config: Config,
+  log: Log,
+  { database }: Pick<OpenedDatabase, "database">,
+): DatasetServices & { dispose(): Promise<void> } {
+  const sweeper = startSweeper(database, (error) => {
+    if (isStoreUnavailable(error)) log.storeFailed(error);
+    else log.logger.warn({ err: error }, "could not delete the rows of deleted datasets; will retry");
+  });
+  // An in-memory database belongs to its one connection.
+  const uploads = isInMemory(config.databaseUrl)
+    ? uploadInPlace(database)
+    : uploadInThreads(config.databaseUrl);
+  return {
+    ...config.datasets,
+    runUpload: uploads.run,
+    sweeper,
+    async dispose() {
+      await uploads.stop();
+      await sweeper.stop();
+    },
+  };
+}

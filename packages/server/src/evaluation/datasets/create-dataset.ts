@@ -1,0 +1,47 @@
+import { ServiceError } from "../../errors.ts";
+import { doOnce } from "../../storage/idempotency/do-once.ts";
+import type { Once } from "../../storage/idempotency/once.ts";
+import { nowMicros } from "../../storage/micros.ts";
+import type { Requester } from "../../storage/reader.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
+import { insertDataset, type StoredDataset, selectDataset } from "./datasets-store.ts";
+import { noSuchDataset } from "./find-dataset.ts";
+
+export interface NewDataset {
+  name: string;
+  description: string | undefined;
+  tags: Readonly<Record<string, string>> | undefined;
+  userId: string;
+}
+
+export async function createDataset(
+  { store }: Pick<EvaluationServices, "store">,
+  requester: Requester,
+  { name, description, tags, userId }: NewDataset,
+  once?: Once,
+): Promise<StoredDataset> {
+  const { accountId } = requester;
+  return await doOnce(store.writer(requester), once, {
+    async work(transaction) {
+      const dataset = {
+        id: Bun.randomUUIDv7(),
+        name,
+        description: description ?? null,
+        tags: tags === undefined ? null : JSON.stringify(tags),
+        last_revision: 0,
+        created_by: userId,
+        created_at: nowMicros(),
+      };
+      if (!(await insertDataset(transaction, { ...dataset, account_id: accountId })))
+        throw new ServiceError("conflict", `There is already a dataset named ${JSON.stringify(name)}.`);
+      return dataset;
+    },
+    toReceipt: ({ id }) => ({ id }),
+    async recall({ id }) {
+      const dataset = await selectDataset(store.database, accountId, id);
+      if (dataset === undefined) throw noSuchDataset();
+      // It may have revisions by now. A repeated request has the response of the first.
+      return { ...dataset, last_revision: 0 };
+    },
+  });
+}

@@ -1,0 +1,132 @@
+import { ServiceError } from "../../errors.ts";
+import { type Pieces, readInPieces } from "../../storage/read-in-pieces.ts";
+import type { Requester } from "../../storage/reader.ts";
+import type { Database } from "../../storage/schema/tables.ts";
+import type { EvaluationServices } from "../evaluation-services.ts";
+import { lineOf, type Part } from "./canonical-samples.ts";
+import { findRevision } from "./find-dataset.ts";
+import {
+  type SampleSize,
+  type StoredSample,
+  selectParts,
+  selectSamples,
+  selectSizes,
+  selectTrajectorySizes,
+} from "./samples-store.ts";
+
+type Services = Pick<EvaluationServices, "store">;
+
+interface WantedRevision {
+  id: string;
+  /** Absent: the latest. */
+  number: number | undefined;
+}
+
+/** A page with more text ends early. */
+const maxPageBytes = 16_000_000;
+/** How many samples are measured at once. */
+const stretch = 1_000;
+
+/** One page of a revision's samples, as JSON, and the position after which the next page starts. */
+export async function pageOfSamples(
+  services: Services,
+  requester: Requester,
+  wanted: WantedRevision,
+  { limit, after }: { limit: number; after: number },
+): Promise<{ samples: Pieces<string>; next: number | undefined }> {
+  const revision = await findRevision(services, requester, wanted);
+  const reader = services.store.briefReader(requester);
+  const sizes = await selectSizes(reader, revision.id, { after, limit: limit + 1 });
+  const page = upTo(maxPageBytes, sizes.slice(0, limit));
+  const next = page.length < sizes.length ? page.at(-1)?.position : undefined;
+  return { samples: inPieces(reader, revision.id, page), next };
+}
+
+/** The first of some samples, at least one, that have so many bytes together. */
+function upTo(maxBytes: number, sizes: readonly SampleSize[]): SampleSize[] {
+  let sum = 0;
+  return sizes.filter(({ bytes }, index) => {
+    sum += bytes;
+    return index === 0 || sum <= maxBytes;
+  });
+}
+
+/** All lines of a revision, without line feeds, a piece at a time. */
+export async function exportSamples(
+  services: Services,
+  requester: Requester,
+  wanted: WantedRevision,
+): Promise<AsyncGenerator<string[], void>> {
+  const { id } = await findRevision(services, requester, wanted);
+  const reader = services.store.reader(requester);
+  return readAll(
+    reader,
+    id,
+    (after) => selectSizes(reader, id, { after, limit: stretch }),
+    ({ position }) => position,
+    0,
+  );
+}
+
+/** All samples of a trajectory, as JSON, by step. */
+export async function readTrajectory(
+  services: Services,
+  requester: Requester,
+  wanted: WantedRevision,
+  trajectoryId: string,
+): Promise<AsyncGenerator<string[], void>> {
+  const { id } = await findRevision(services, requester, wanted);
+  const reader = services.store.briefReader(requester);
+  const select = (after: number, limit: number) =>
+    selectTrajectorySizes(reader, id, trajectoryId, { after, limit });
+  if ((await select(-1, 1)).length === 0) {
+    throw new ServiceError("not_found", "The revision has no such trajectory.");
+  }
+  return readAll(
+    reader,
+    id,
+    (after) => select(after, stretch),
+    ({ step }) => step,
+    -1,
+  );
+}
+
+async function* readAll<Size extends SampleSize>(
+  reader: Database,
+  revisionId: number,
+  select: (after: number) => Promise<Size[]>,
+  placeOf: (size: Size) => number,
+  first: number,
+): AsyncGenerator<string[], void> {
+  let after = first;
+  for (;;) {
+    const sizes = await select(after);
+    yield* inPieces(reader, revisionId, sizes).read();
+    const last = sizes.at(-1);
+    if (last === undefined || sizes.length < stretch) return;
+    after = placeOf(last);
+  }
+}
+
+function inPieces(reader: Database, revisionId: number, sizes: readonly SampleSize[]): Pieces<string> {
+  const bytesOf = new Map(sizes.map(({ position, bytes }) => [position, bytes]));
+  return readInPieces([...bytesOf.keys()], bytesOf, async (positions) => {
+    const samples = await selectSamples(reader, revisionId, positions);
+    const digests = new Set(samples.flatMap(({ part }) => part ?? []));
+    const parts = await selectParts(reader, revisionId, [...digests]);
+    const lines = new Map(samples.map((sample) => [sample.position, toLine(sample, parts)]));
+    return positions.flatMap((position) => lines.get(position) ?? []);
+  });
+}
+
+function toLine(sample: StoredSample, parts: ReadonlyMap<string, Omit<Part, "digest">>): string {
+  const chain: Pick<Part, "text">[] = [];
+  for (let digest = sample.part; digest !== null; ) {
+    const part = parts.get(digest);
+    if (part === undefined) throw new Error("A sample lacks a part");
+    chain.push(part);
+    digest = part.previous;
+  }
+  const { trajectory_id: trajectoryId, step, sample_id: sampleId, body } = sample;
+  return [...lineOf({ sampleId, trajectoryId, step, parts: chain.reverse(), body })].join("");
+}

@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { checkLine } from "./line-error.ts";
+import type { ReadSample } from "./reader.ts";
+
+const State = z.looseObject({ score: z.number().optional(), gameOver: z.boolean().optional() });
+const Transition = z.looseObject({
+  game: z.string(),
+  state_id: z.int().min(0),
+  current_state: z.looseObject({ taskDesc: z.string().optional() }),
+  tick_state: State.extend({ lastAction: z.string().min(1) }),
+  next_score_state: State.nullish(),
+});
+
+/**
+ * A transition of LLM-Sim (Wang et al. 2024): the states before the action and after the environment's tick, as JSON. Its `state_id`
+ * counts the transitions of a game, which all start on the path of one playthrough, so a game is one trajectory.
+ */
+export function* readLlmSimTransition(value: unknown): Generator<ReadSample, void> {
+  const { game, state_id, current_state, tick_state, next_score_state } = checkLine(Transition, value);
+  const { score, gameOver } = next_score_state ?? tick_state;
+  yield {
+    trajectory_id: game,
+    step: state_id,
+    context: { task_context: current_state.taskDesc },
+    interaction: { state: JSON.stringify(current_state), action: tick_state.lastAction },
+    next_state: JSON.stringify(tick_state),
+    reward: score,
+    done: gameOver,
+  };
+}

@@ -1,0 +1,150 @@
+import { createHash } from "node:crypto";
+import type { DatasetFormat } from "@presage/contract";
+import { ServiceError } from "../../../errors.ts";
+import type { Database } from "../../../storage/schema/tables.ts";
+import { createCanonicaliser } from "../canonical-samples.ts";
+import { lockDataset, selectDataset, updateLastRevision } from "../datasets-store.ts";
+import { noSuchDataset } from "../find-dataset.ts";
+import {
+  discardRevision,
+  growRevision,
+  insertFillingRevision,
+  type Revision,
+  sealRevision,
+  selectRevisionByDigest,
+} from "../revisions-store.ts";
+import { countTrajectories } from "../samples-store.ts";
+import { gunzip } from "./gunzip.ts";
+import { createSampleReader } from "./read-samples.ts";
+import { createRevisionFiller } from "./revision-filler.ts";
+import { splitLines } from "./split-lines.ts";
+import { UploadError } from "./upload-error.ts";
+
+const maxLineBytes = 16 * 1024 * 1024;
+/** Often enough that no upload in progress is taken for abandoned. */
+const touchEveryMs = 60_000;
+
+/** Hashing many short texts takes longer than joining them first. */
+const hashedCharacters = 64 * 1024;
+
+export interface Upload {
+  accountId: string;
+  datasetId: string;
+  /** Absent: the first line tells. */
+  format: DatasetFormat | undefined;
+  isGzip: boolean;
+  /** Decompressed. */
+  maxBytes: number;
+  /** Of all datasets of the account. */
+  quotaBytes: number;
+}
+
+export interface UploadedRevision {
+  revision: Revision;
+  /** False if the dataset already had a revision with these lines. */
+  isNew: boolean;
+}
+
+/** Stores the lines of a body as a revision, which is visible once it is complete. If anything fails, none of it is kept. */
+export async function uploadRevision(
+  database: Database,
+  upload: Upload,
+  body: AsyncIterable<Uint8Array>,
+): Promise<UploadedRevision> {
+  const { accountId, datasetId } = upload;
+  if ((await selectDataset(database, accountId, datasetId)) === undefined) throw noSuchDataset();
+  const id = await insertFillingRevision(database, accountId, datasetId);
+  const touching = setInterval(() => touch(database, id), touchEveryMs);
+  try {
+    const digest = await fill(database, id, upload, body);
+    const trajectories = await countTrajectories(database, id);
+    const uploaded = await seal(database, upload, { id, digest, trajectories });
+    if (!uploaded.isNew) await discardRevision(database, id);
+    return uploaded;
+  } catch (error) {
+    // If that fails as well, it is found abandoned later.
+    await discardRevision(database, id).catch(() => {});
+    throw error;
+  } finally {
+    clearInterval(touching);
+  }
+}
+
+function touch(database: Database, id: number): void {
+  growRevision(database, id, { samples: 0, bytes: 0 }).catch(() => {});
+}
+
+/** Returns the digest of the lines. */
+async function fill(
+  database: Database,
+  revisionId: number,
+  { accountId, format, isGzip, maxBytes, quotaBytes }: Upload,
+  body: AsyncIterable<Uint8Array>,
+): Promise<string> {
+  const hash = createHash("sha256");
+  let unhashed = "";
+  const filler = createRevisionFiller(database, {
+    accountId,
+    revisionId,
+    quotaBytes,
+    onText(text) {
+      unhashed += text;
+      if (unhashed.length < hashedCharacters) return;
+      hash.update(unhashed);
+      unhashed = "";
+    },
+  });
+  const readSamples = createSampleReader(format);
+  const canonicalise = createCanonicaliser();
+  const text = within(isGzip ? gunzip(body) : body, maxBytes);
+  for await (const lines of splitLines(text, maxLineBytes)) {
+    for (const line of lines) {
+      for (const sample of readSamples(line)) {
+        const added = filler.add(canonicalise(sample), line.number);
+        if (added !== undefined) await added;
+      }
+    }
+  }
+  await filler.flush();
+  if (filler.samples() === 0) {
+    throw new UploadError({ line: undefined, path: [], reason: "The body has no samples" });
+  }
+  return hash.update(unhashed).digest("hex");
+}
+
+async function* within(
+  chunks: AsyncIterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array, void> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    yield chunk;
+  }
+}
+
+function tooLarge(maxBytes: number): ServiceError {
+  const message = `The upload is larger than ${maxBytes} bytes (PRESAGE_MAX_DATASET_BYTES), decompressed.`;
+  return new ServiceError("body_too_large", message);
+}
+
+/** Gives the revision its number, unless the dataset has one with the same lines. */
+async function seal(
+  database: Database,
+  { accountId, datasetId }: Upload,
+  { id, digest, trajectories }: Pick<Revision, "id" | "digest" | "trajectories">,
+): Promise<UploadedRevision> {
+  return await database.transaction().execute(async (transaction) => {
+    const dataset = await lockDataset(transaction, accountId, datasetId);
+    if (dataset === undefined) throw noSuchDataset();
+    const earlier = await selectRevisionByDigest(transaction, datasetId, digest);
+    if (earlier !== undefined) return { revision: earlier, isNew: false };
+    const number = dataset.last_revision + 1;
+    const revision = await sealRevision(transaction, id, { number, digest, trajectories });
+    if (revision === undefined)
+      throw new ServiceError("conflict", "The upload was interrupted for too long.");
+    await updateLastRevision(transaction, datasetId, number);
+    return { revision, isNew: true };
+  });
+}

@@ -1,0 +1,27 @@
+import type { Dataset, DatasetRevision } from "@presage/contract";
+import type { DatasetWithRevision } from "../../../evaluation/datasets/find-dataset.ts";
+import type { Revision } from "../../../evaluation/datasets/revisions-store.ts";
+import { toIsoInstant } from "../../../storage/micros.ts";
+
+export function toDataset({ dataset, latest }: DatasetWithRevision): Dataset {
+  return {
+    id: dataset.id,
+    name: dataset.name,
+    description: dataset.description,
+    tags: dataset.tags === null ? null : (JSON.parse(dataset.tags) as Dataset["tags"]),
+    latest_revision: latest === undefined ? null : toDatasetRevision(latest),
+    created_by: dataset.created_by,
+    created_at: toIsoInstant(dataset.created_at),
+  };
+}
+
+export function toDatasetRevision({
+  number,
+  digest,
+  samples,
+  trajectories,
+  bytes,
+  createdAt,
+}: Revision): DatasetRevision {
+  return { revision: number, digest, samples, trajectories, bytes, created_at: toIsoInstant(createdAt) };
+}

@@ -1,0 +1,81 @@
+import {
+  DatasetCreateRequest,
+  DatasetListQuery,
+  type DatasetListResponse,
+  DatasetPath,
+  DatasetRevisionListQuery,
+  type DatasetRevisionListResponse,
+  DatasetUploadQuery,
+  defaultPageLimit,
+} from "@presage/contract";
+import { createDataset } from "../../../evaluation/datasets/create-dataset.ts";
+import { deleteDataset } from "../../../evaluation/datasets/delete-dataset.ts";
+import { findDataset } from "../../../evaluation/datasets/find-dataset.ts";
+import { listDatasets, listRevisions } from "../../../evaluation/datasets/list-datasets.ts";
+import { type Route, withCaller } from "../../pipeline/route.ts";
+import { readKeysetPage, toCursor } from "../../request/list-cursor.ts";
+import { readBody, readOnce, readPath, readQuery } from "../../request/read-request.ts";
+import { requesterOf } from "../../request/requester-of.ts";
+import { refuseUnknownFields } from "../../request/validate.ts";
+import type { Services } from "../../services.ts";
+import { toDataset, toDatasetRevision } from "./dataset-response.ts";
+import { receiveRevision } from "./receive-revision.ts";
+import { sampleRoutes } from "./samples.ts";
+
+const path = "/v1/datasets";
+
+export function datasetRoutes(services: Services): Route[] {
+  const { evaluation, settings } = services;
+  return [
+    withCaller("GET", path, async (call) => {
+      const page = readKeysetPage(readQuery(call, DatasetListQuery));
+      const { datasets, next } = await listDatasets(evaluation, requesterOf(call), page);
+      const response: DatasetListResponse = { data: datasets.map(toDataset), next: toCursor(next) };
+      return Response.json(response);
+    }),
+    withCaller("POST", path, async (call) => {
+      const body = await readBody(call, DatasetCreateRequest, settings.maxShortBodyBytes);
+      const newDataset = {
+        name: body.name,
+        description: body.description ?? undefined,
+        tags: body.tags ?? undefined,
+        userId: call.caller.userId,
+      };
+      const once = readOnce(call, "create dataset", body);
+      const dataset = await createDataset(evaluation, requesterOf(call), newDataset, once);
+      return Response.json(toDataset({ dataset, latest: undefined }), { status: 201 });
+    }),
+    withCaller("GET", `${path}/:id`, async (call) => {
+      const { id } = readPath(call, DatasetPath);
+      return Response.json(toDataset(await findDataset(evaluation, requesterOf(call), id)));
+    }),
+    withCaller("DELETE", `${path}/:id`, async (call) => {
+      const { id } = readPath(call, DatasetPath);
+      await deleteDataset(evaluation, requesterOf(call), id);
+      evaluation.datasets.sweeper.schedule();
+      return new Response(null, { status: 204 });
+    }),
+    withCaller("GET", `${path}/:id/revisions`, async (call) => {
+      const { id } = readPath(call, DatasetPath);
+      const { limit, after } = readQuery(call, DatasetRevisionListQuery);
+      const page = {
+        limit: Number(limit ?? defaultPageLimit),
+        below: after === undefined ? undefined : Number(after),
+      };
+      const { revisions, next } = await listRevisions(evaluation, requesterOf(call), id, page);
+      const response: DatasetRevisionListResponse = {
+        data: revisions.map(toDatasetRevision),
+        next: next === undefined ? null : String(next),
+      };
+      return Response.json(response);
+    }),
+    withCaller("POST", `${path}/:id/revisions`, async (call) => {
+      const { id } = readPath(call, DatasetPath);
+      const query = readQuery(call, DatasetUploadQuery);
+      refuseUnknownFields(DatasetUploadQuery, query, "query");
+      const { revision, isNew } = await receiveRevision(evaluation, call, { id, format: query.format });
+      return Response.json(toDatasetRevision(revision), { status: isNew ? 201 : 200 });
+    }),
+    ...sampleRoutes(services, path),
+  ];
+}

@@ -1,0 +1,69 @@
+import { expect, test } from "bun:test";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { gzipSync } from "node:zlib";
+import { testKey } from "../support/presage/presage.ts";
+import { blocksOf, runBlocks } from "../support/presage/run-blocks.ts";
+import { runPresage } from "../support/presage/run-presage.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { toLines } from "../support/resources/datasets.ts";
+
+const presage = usePresage();
+
+function line(step: number): object {
+  return { trajectory_id: "t", step, interaction: { state: "s", action: "a" }, next_state: "n" };
+}
+
+test("the commands work on the configured database and on a server alike", async () => {
+  const directory = await mkdtemp(join(tmpdir(), "presage-datasets-"));
+  const file = async (name: string, content: string | Uint8Array) => {
+    await Bun.write(join(directory, name), content);
+    return join(directory, name);
+  };
+  const good = await file("good.jsonl", toLines([line(0), line(1)]));
+  const gzipped = await file("good.jsonl.gz", gzipSync(toLines([line(0), line(1)])));
+  const wrong = await file("wrong.jsonl", toLines([line(0), line(0)]));
+  const environment = {
+    PRESAGE_DATABASE_URL: `sqlite:${join(directory, "presage.db")}`,
+    PRESAGE_API_KEY: testKey,
+  };
+  await runPresage(["migrate"], environment);
+  for (const place of [[], ["--server", presage.url]]) {
+    const run = (...args: string[]) => runPresage(["datasets", ...args, ...place], environment);
+    const imported = await run("import", "--name", "kitchen", "--file", good);
+    expect([imported.code, imported.stdout, imported.stderr]).toEqual([
+      0,
+      expect.stringMatching(
+        /^Revision 1 of kitchen: 2 samples in 1 trajectory\.\nDataset .+, SHA-256 [0-9a-f]{64}\n$/,
+      ),
+      "",
+    ]);
+    expect((await run("import", "--name", "kitchen", "--file", gzipped)).stdout).toBe(imported.stdout);
+    const refused = await run("import", "--name", "kitchen", "--file", wrong);
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/line.2.*step 0 of trajectory t/),
+    ]);
+    const shown = JSON.parse((await run("show", "kitchen", "--json")).stdout);
+    expect(shown).toMatchObject({ name: "kitchen", revisions: [{ revision: 1, samples: 2 }] });
+    expect((await run("list")).stdout).toContain("kitchen");
+    expect((await run("delete", shown.id)).stdout).toBe("Deleted kitchen.\n");
+    const gone = await run("show", "kitchen");
+    expect([gone.code, gone.stderr]).toEqual([1, "There is no dataset kitchen.\n"]);
+  }
+  await rm(directory, { recursive: true });
+});
+
+test("the commands of docs/datasets.md run in their order, and say what the page says", async () => {
+  const page = await readFile(resolve(import.meta.dir, "../../../../docs/datasets.md"), "utf8");
+  const folder = await mkdtemp(join(tmpdir(), "presage-datasets-page-"));
+  const { failure, stdout, stderr } = await runBlocks(presage, blocksOf(page), { folder });
+  expect(failure).toBe("");
+  const revisions = [...stdout.matchAll(/^\{"revision":(\d).*?"digest":"(\w+)"/gm)];
+  expect(revisions.map(([, revision]) => revision)).toEqual(["1", "1", "2"]);
+  expect(stdout).toContain(`${revisions[0]?.[2]}  -`);
+  expect(stdout).toEndWith("Deleted kitchen.\n");
+  expect(stderr).toContain('"name":"kitchen"');
+  await rm(folder, { recursive: true });
+});

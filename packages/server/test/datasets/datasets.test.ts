@@ -1,0 +1,216 @@
+import { expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { Dataset, DatasetListResponse, type DatasetSample } from "@presage/contract";
+import { eventually } from "../support/eventually.ts";
+import { usePresage } from "../support/presage/use-presage.ts";
+import { datasetClient, toLines } from "../support/resources/datasets.ts";
+import { onEachDatabase } from "../support/store/databases.ts";
+import { openStore } from "../support/store/open-store.ts";
+
+/** Steps of two trajectories that share their context. */
+const samples = ["a", "b"].flatMap((trajectory) =>
+  [0, 1, 2].map((step) => ({
+    dataset_sample_id: `${trajectory}/${step}`,
+    trajectory_id: trajectory,
+    step,
+    context: { task_context: `The task of ${trajectory}.\0` },
+    interaction: { state: `State ${step} «é» 🚪`, action: "go on" },
+    next_state: `State ${step + 1}\ud800`,
+    reward: step / 2,
+    done: step === 2,
+    tags: { split: "test" },
+  })),
+) satisfies DatasetSample[];
+
+const turns = [
+  { role: "system", content: "You are a kitchen." },
+  { role: "user", content: "open fridge" },
+  { role: "assistant", content: "The fridge is open." },
+  { role: "user", content: "take milk" },
+  { role: "assistant", content: "You hold the milk." },
+  { role: "user", content: "say thanks" },
+] as const;
+
+onEachDatabase((database) => {
+  const presage = usePresage({ database });
+  const { create, upload, uploadNew, read, exportLines } = datasetClient(presage);
+  const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+
+  /** How many rows there are of a dataset's one revision. */
+  async function rowCounter(datasetId: string): Promise<() => Promise<number>> {
+    await using store = await openStore(presage.databaseUrl);
+    const { id } = await store.database
+      .selectFrom("dataset_revisions")
+      .select("id")
+      .where("dataset_id", "=", datasetId)
+      .executeTakeFirstOrThrow();
+    return async () => {
+      await using store = await openStore(presage.databaseUrl);
+      const rows = await Promise.all([
+        store.database.selectFrom("dataset_revisions").select("id").where("id", "=", id).execute(),
+        ...(["dataset_samples", "dataset_payloads", "dataset_parts"] as const).map((table) =>
+          store.database.selectFrom(table).select("revision_id").where("revision_id", "=", id).execute(),
+        ),
+      ]);
+      return rows.flat().length;
+    };
+  }
+
+  test("uploaded lines can be read as pages, as a trajectory and as an export with the revision's digest", async () => {
+    const id = await create();
+    const revision = await uploadNew(id, samples);
+    expect(revision).toMatchObject({ revision: 1, samples: 6, trajectories: 2 });
+    expect((await read(`${id}/samples?limit=4`)).body).toEqual({ data: samples.slice(0, 4), next: "4" });
+    expect((await read(`${id}/samples?limit=4&after=4`)).body).toEqual({
+      data: samples.slice(4),
+      next: null,
+    });
+    expect((await read(`${id}/trajectories/b`)).body).toEqual({
+      samples: samples.slice(3),
+      trajectory_id: "b",
+    });
+    expect((await read(`${id}/trajectories/c`)).status).toBe(404);
+    const exported = await exportLines(id);
+    expect(exported).toBe(toLines(samples));
+    expect(sha256(exported)).toBe(revision.digest);
+    expect(Buffer.byteLength(exported)).toBe(revision.bytes);
+  });
+
+  test("the same lines are the same revision, however they are written; others are the next one", async () => {
+    const id = await create();
+    const first = await uploadNew(id, samples);
+    const rewritten = samples.map(({ dataset_sample_id: _, tags, trajectory_id, ...rest }) => ({
+      tags,
+      ...rest,
+      dataset_sample_id: null,
+      context: { tool_schemas: null, ...rest.context },
+      trajectory_id,
+    }));
+    const again = await upload(id, gzipSync(`\n${toLines(rewritten)}`), {
+      headers: { "content-encoding": "gzip" },
+    });
+    expect([again.status, await again.json()]).toEqual([200, first]);
+    const second = await uploadNew(id, samples.slice(1));
+    expect(second).toMatchObject({ revision: 2, samples: 5, trajectories: 2 });
+    const back = await upload(id, toLines(samples));
+    expect([back.status, await back.json()]).toEqual([200, first]);
+    expect((await read(`${id}/revisions`)).body).toEqual({ data: [second, first], next: null });
+    expect((await read(`${id}/revisions?limit=1`)).body).toEqual({ data: [second], next: "2" });
+    expect((await read(`${id}/revisions?limit=1&after=2`)).body).toEqual({ data: [first], next: null });
+    expect((await read(id)).body.latest_revision).toEqual(second);
+    expect((await read(`${id}/samples?revision=1&limit=1`)).body.data).toEqual(samples.slice(0, 1));
+    expect((await read(`${id}/samples?limit=1`)).body.data).toEqual(samples.slice(1, 2));
+    expect((await read(`${id}/samples?revision=3`)).status).toBe(404);
+    expect(await exportLines(id, "?revision=1")).toBe(toLines(samples));
+  });
+
+  test("two uploads of the same lines at once make one revision", async () => {
+    const id = await create();
+    const statuses = await Promise.all(
+      [1, 2, 3].map(async () => (await upload(id, toLines(samples))).status),
+    );
+    expect(statuses.sort()).toEqual([200, 200, 201]);
+    expect((await read(`${id}/revisions`)).body.data).toHaveLength(1);
+  });
+
+  test("a conversation's turns become steps, whose messages are stored once", async () => {
+    const id = await create();
+    const revision = await uploadNew(id, [{ id: 7, messages: turns, loss: "ignored" }]);
+    expect(revision).toMatchObject({ samples: 2, trajectories: 1 });
+    await using store = await openStore(presage.databaseUrl);
+    const parts = await store.database
+      .selectFrom("dataset_parts")
+      .innerJoin("dataset_revisions", "id", "revision_id")
+      .select("text")
+      .where("dataset_id", "=", id)
+      .execute();
+    expect(parts.map(({ text }) => text).sort()).toEqual(
+      turns
+        .slice(0, 4)
+        .map((turn) => JSON.stringify(turn))
+        .sort(),
+    );
+    const steps = [
+      {
+        dataset_sample_id: "7/0",
+        trajectory_id: "7",
+        step: 0,
+        messages: turns.slice(0, 2),
+        next_state: "The fridge is open.",
+      },
+      {
+        dataset_sample_id: "7/1",
+        trajectory_id: "7",
+        step: 1,
+        messages: turns.slice(0, 4),
+        next_state: "You hold the milk.",
+      },
+    ];
+    expect((await read(`${id}/trajectories/7`)).body.samples).toEqual(steps);
+    const exported = await exportLines(id);
+    expect(exported).toBe(toLines(steps));
+    const again = await upload(id, exported);
+    expect([again.status, await again.json()]).toEqual([200, revision]);
+  });
+
+  test("LLM-Sim's transitions are read", async () => {
+    const id = await create();
+    const state = (lastAction: string, score: number) => ({
+      look: "You see a stove.",
+      taskDesc: "Boil water.",
+      lastAction,
+      score,
+      gameOver: false,
+      objects: [{ uuid: 1, properties: { isOn: score > 0 } }],
+    });
+    const [current, tick] = [state("", 0), state("turn on stove", 1)];
+    const line = {
+      game: "boil-water",
+      state_id: 3,
+      current_state: current,
+      action_state: tick,
+      tick_state: tick,
+    };
+    await uploadNew(id, [line, { ...line, state_id: 4, next_score_state: { score: 2, gameOver: true } }]);
+    const common = {
+      trajectory_id: "boil-water",
+      context: { task_context: "Boil water." },
+      interaction: { state: JSON.stringify(current), action: "turn on stove" },
+      next_state: JSON.stringify(tick),
+    };
+    expect((await read(`${id}/samples`)).body.data).toEqual([
+      { dataset_sample_id: "boil-water/3", step: 3, reward: 1, done: false, ...common },
+      { dataset_sample_id: "boil-water/4", step: 4, reward: 2, done: true, ...common },
+    ]);
+  });
+
+  test("datasets are listed newest first, and a name is given once", async () => {
+    const [oldest, middle, newest] = [await create(), await create(), await create()];
+    const list = async (query: string) => await (await presage.call("GET", `/v1/datasets${query}`)).json();
+    const page = DatasetListResponse.parse(await list("?limit=2"));
+    expect(page.data.map(({ id }) => id)).toEqual([newest, middle]);
+    const rest = DatasetListResponse.parse(await list(`?limit=1&after=${page.next}`));
+    expect(rest.data.map(({ id }) => id)).toEqual([oldest]);
+    const { name } = Dataset.parse((await read(oldest)).body);
+    const taken = await presage.call("POST", "/v1/datasets", { name });
+    expect([taken.status, await taken.text()]).toEqual([409, expect.stringContaining(name)]);
+  });
+
+  test("a deleted dataset is gone at once and its rows soon, and its name is free", async () => {
+    const name = "short-lived";
+    const response = await presage.call("POST", "/v1/datasets", { name, tags: { split: "test" } });
+    const { id, tags } = Dataset.parse(await response.json());
+    expect(tags).toEqual({ split: "test" });
+    await uploadNew(id, samples);
+    const countRows = await rowCounter(id);
+    // The revision, two for each sample, and two contexts.
+    expect(await countRows()).toBe(1 + 2 * 6 + 2);
+    expect((await presage.call("DELETE", `/v1/datasets/${id}`)).status).toBe(204);
+    expect((await presage.call("DELETE", `/v1/datasets/${id}`)).status).toBe(404);
+    expect((await read(id)).status).toBe(404);
+    expect((await read(`${id}/samples`)).status).toBe(404);
+    expect((await presage.call("POST", "/v1/datasets", { name })).status).toBe(201);
+    expect(await eventually(countRows, (count) => count === 0)).toBe(0);
+  });
+});
