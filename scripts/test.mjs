@@ -10,7 +10,7 @@ buildDashboard();
 
 const tool = (name) => join(root, "node_modules", ".bin", name);
 // Most tests spend their time waiting, so more of them run at once than there are processors.
-const workers = ["--parallel=6", "--no-isolate"];
+const workers = ["--parallel=4", "--no-isolate"];
 const postgres = await startPostgres();
 const checks = [
   { name: "format, lint and import rules (biome)", command: [tool("biome"), "check", "."] },
