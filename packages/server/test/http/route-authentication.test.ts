@@ -16,6 +16,7 @@ const pages = [
   "GET /",
   "GET /account",
   "GET /api-keys",
+  "GET /deployments",
   "GET /error-taxonomies",
   "GET /error-taxonomies/:taxonomy_id",
   "GET /evaluations",
