@@ -140,7 +140,7 @@ onEachDatabase((database) => {
   });
 
   test("a result of another account is 404 without being read", async () => {
-    const long = "long ".repeat(1_000_000);
+    const long = "long ".repeat(400_000);
     const id = await store({ sample: { input: long, output: long } });
     const find = (where: string, headers?: Record<string, string>) =>
       presage.call("GET", `${resultsPath}/${where}`, undefined, headers);
@@ -149,7 +149,7 @@ onEachDatabase((database) => {
     /** The fastest of several: other load on the machine slows some down. */
     const quickestMs = async (ask: () => Promise<Response>, status: number) => {
       const times: number[] = [];
-      for (let round = 0; round < 12; round += 1) {
+      for (let round = 0; round < 5; round += 1) {
         const startedAtMs = performance.now();
         const response = await ask();
         await response.arrayBuffer();
