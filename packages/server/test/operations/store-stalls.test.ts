@@ -71,7 +71,14 @@ async function tablesOf(server: PostgresServer): Promise<string[]> {
 
 /** Tables that the changes do not use: locks on them must not matter, except for background writes. */
 const withoutChanges = new Set([
+  "dataset_parts",
+  "dataset_payloads",
+  "dataset_revisions",
+  "dataset_samples",
+  "datasets",
   "error_finding_counts",
+  "experiments",
+  "projects",
   "sessions",
   "settings",
   "sign_in_tokens",

@@ -6,7 +6,7 @@ import { seeded } from "../support/seeded.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
 
 /** For a longer test: PRESAGE_TEST_CRASHES=100. */
-const crashes = Number(process.env.PRESAGE_TEST_CRASHES ?? 12);
+const crashes = Number(process.env.PRESAGE_TEST_CRASHES ?? 8);
 const callers = 16;
 const callersOfPeer = 4;
 
