@@ -56,7 +56,7 @@ export const measureOutage = async (
 const countSent = async ({ chat, all }: Fleet): Promise<number> => {
   const text = await (await fetch(new URL("/metrics", chat.url))).text();
   const counts = text.matchAll(
-    new RegExp(`^presage_replica_requests\\{deployment="${all}".*\\} (\\d+)$`, "gm"),
+    new RegExp(`^presage_replica_requests_total\\{deployment="${all}".*\\} (\\d+)$`, "gm"),
   );
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
 };

@@ -16,7 +16,7 @@ const keyLimits = {
   }),
   max_in_flight: keyLimit.nullish().meta({
     description:
-      "Concurrent requests with this key in one process; predictions and evaluations are counted separately. If null, the server's limit.",
+      "Concurrent requests with this key to one server; its workers divide the limit, and each allows at least 1. Several servers count separately, as do predictions and evaluations. If null, the server's limit.",
   }),
 };
 

@@ -181,6 +181,7 @@ describe("Each variable", () => {
   test("of the upstream may be a list of replicas", () => {
     const { urls } = readConfig({ PRESAGE_UPSTREAM_URL: "http://a/v1, http://b/v1/" }).upstream;
     expect(urls).toEqual(["http://a/v1", "http://b/v1"]);
+    expect(linesOf({ PRESAGE_UPSTREAM_URL: "http://a/v1,http://A:80/v1" })).toHaveLength(1);
   });
 
   test("that limits keys limits users to 10 times and accounts to 50 times as much", () => {

@@ -103,6 +103,15 @@ test("an issue says what belongs there: a deployment that is no map, a number as
   ]);
 });
 
+test("a replica is listed once, however its URL is spelt", () => {
+  for (const again of ["http://H/v1", "http://h:80/v1", "http://h/v1/"]) {
+    const text = `default: a\ndeployments:\n  a: { replicas: ['http://h/v1', '${again}'] }\n`;
+    expect(linesOf(text)).toEqual([
+      "deployments.yaml:3: deployments.a.replicas: expected a list of different http or https URLs without user name, password and query",
+    ]);
+  }
+});
+
 test("a replica's URL has no query or fragment, which would end up in front of the path", () => {
   const text = "default: a\ndeployments:\n  a: { replicas: ['http://a/v1?key=secret', 'http://b/v1#c'] }\n";
   expect(linesOf(text)).toEqual([

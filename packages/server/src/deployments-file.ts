@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { type Document, isAlias, isMap, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { z } from "zod";
 import { ConfigError, type RawEnvironment } from "./config.ts";
-import { cachePolicies, httpUrl } from "./environment.ts";
+import { areDifferentUrls, cachePolicies, httpUrl } from "./environment.ts";
 import type { DeploymentSettings } from "./upstream/deployments/create-deployments.ts";
 
 const dayMs = 86_400_000;
@@ -16,7 +16,7 @@ const deployment = z.strictObject({
   replicas: z
     .array(httpUrl.meta(expected("an http or https URL without user name, password and query")))
     .min(1)
-    .refine((urls) => new Set(urls).size === urls.length)
+    .refine(areDifferentUrls)
     .meta(expected(expectedUrls)),
   model: z.string().min(1).optional().meta(expected("text")),
   api_key_env: z

@@ -21,11 +21,14 @@ export const httpUrl = z
   // Paths are appended to it.
   .refine((value) => !/[?#]/.test(value))
   .transform((value) => value.replace(/\/+$/, ""));
+/** Whether no two are the same when written in the same way. */
+export const areDifferentUrls = (urls: readonly string[]): boolean =>
+  new Set(urls.map((url) => new URL(url).href)).size === urls.length;
 const httpUrls = z
   .string()
   .transform((list) => list.split(",").map((url) => url.trim()))
   .pipe(z.array(httpUrl))
-  .refine((urls) => new Set(urls).size === urls.length);
+  .refine(areDifferentUrls);
 /** Pages, their assets and cookies live at the root of the host. */
 const originUrl = httpUrl
   .refine((value) => {

@@ -49,14 +49,15 @@ function composeBuckets(
   }
   // Processes share limits if they share a database; others may use the same Redis.
   const prefix = `presage:${keyDigest("limits in Redis").slice(0, 16)}:`;
-  const processes = countProcesses(redis, `${prefix}processes`);
-  metrics.watchProcesses(processes.count);
+  const seen = countProcesses(redis, `${prefix}processes`);
+  metrics.watchProcesses(seen.count);
   const takeTokens = createSharedTokenBuckets({
     redis,
     prefix: `${prefix}rate:`,
     own,
-    processes: processes.count,
+    // Workers know of each other, also if none has reached Redis yet.
+    processes: () => Math.max(seen.count(), workers.count),
     count: (decidedBy) => metrics.rateChecks([decidedBy]),
   });
-  return { takeTokens, stop: processes.stop };
+  return { takeTokens, stop: seen.stop };
 }

@@ -213,9 +213,9 @@ function replicaFigures({ name, upstream }: Deployment): ReplicaFigures[] {
       replica: replicaAddress(replica.url),
       presage_replica_in_flight: replica.inFlight,
       presage_replica_up: replica.health.state() === "up" ? 1 : 0,
-      presage_replica_ejections: replica.health.ejections(),
-      presage_replica_requests: replica.requests,
-      presage_replica_prefix_requests: replica.prefixRequests,
+      presage_replica_ejections_total: replica.health.ejections(),
+      presage_replica_requests_total: replica.requests,
+      presage_replica_prefix_requests_total: replica.prefixRequests,
       presage_replica_latency_seconds: averageMs === undefined ? undefined : averageMs / 1000,
     };
   });

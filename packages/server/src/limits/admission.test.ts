@@ -206,6 +206,15 @@ describe("A key with limits of its own", () => {
     expect(admission.admit(limited)).toEqual({ limit: 10, remaining: 7 });
   });
 
+  test("is told its share where workers divide its limit", () => {
+    const admission = admissionWith({ shareOf: (limit) => limit / 2 });
+    const limited = own({ maxInFlight: 4 });
+    expect(takeAll(admission, limited)).toBe(2);
+    expect(refusalOf(admission, limited)?.message).toBe(
+      "At most 2 prediction requests of this API key may be in progress at once in this worker: its share of the key's limit of 4.",
+    );
+  });
+
   test("that is refused for another reason has no request in progress", () => {
     const admission = admissionWith({ ratePerMinute: 1, maxInFlight: 1 });
     const limited = own({ maxInFlight: 1 });

@@ -88,12 +88,16 @@ export function createAdmission(limits: AdmissionLimits, takeTokens: TakeTokens)
   function enterKey({ keyOrUserId, keyLimits: { maxInFlight } }: LimitHolders): void {
     if (maxInFlight === null) return;
     const count = keysInFlight.get(keyOrUserId) ?? 0;
-    if (count >= limits.shareOf(maxInFlight))
+    const share = limits.shareOf(maxInFlight);
+    if (count >= share) {
+      const where =
+        share === maxInFlight ? "" : ` in this worker: its share of the key's limit of ${maxInFlight}`;
       throw new ServiceError(
         "rate_limited",
-        `At most ${maxInFlight} ${what} requests may be in progress at once for this API key.`,
+        `At most ${share} ${what} requests of this API key may be in progress at once${where}.`,
         { retryAfterS: 1 },
       );
+    }
     keysInFlight.set(keyOrUserId, count + 1);
   }
 

@@ -18,10 +18,10 @@ const watched = {
 const watchedReplicas = {
   presage_replica_in_flight: "Requests that a replica has not answered yet.",
   presage_replica_up: "1 if the replica is asked like any other, 0 if it is ejected or returning.",
-  presage_replica_ejections: "How often the replica was ejected.",
-  presage_replica_requests: "Requests that the replica was sent.",
-  presage_replica_prefix_requests:
-    "Those of presage_replica_requests that came to the replica because of their trajectory.",
+  presage_replica_ejections_total: "How often the replica was ejected.",
+  presage_replica_requests_total: "Requests that the replica was sent.",
+  presage_replica_prefix_requests_total:
+    "Those of presage_replica_requests_total that came to the replica because of their trajectory.",
   presage_replica_latency_seconds:
     "Moving average of the replica's latency. Absent before its first response.",
 } as const;
@@ -101,6 +101,8 @@ export function createMetrics() {
       new Gauge({
         name: "presage_processes",
         help: "Processes that share the limits in Redis, seen in the last minute. Absent without Redis.",
+        // All workers see the same processes.
+        aggregator: "max",
         registers,
         collect() {
           this.set(count());
@@ -122,7 +124,9 @@ export function createMetrics() {
     /** Reads the figures of all replicas whenever the metrics are read. */
     watchReplicas(read: () => ReplicaFigures[]) {
       for (const name of Object.keys(watchedReplicas) as (keyof typeof watchedReplicas)[]) {
-        new Gauge({
+        // Counts of a worker that has ended remain, unlike gauges.
+        const Metric = name.endsWith("_total") ? Counter : Gauge;
+        new Metric({
           name,
           help: watchedReplicas[name],
           labelNames: ["deployment", "replica"],
@@ -133,7 +137,7 @@ export function createMetrics() {
             this.reset();
             for (const { deployment, replica, ...figures } of read()) {
               const value = figures[name];
-              if (value !== undefined) this.set({ deployment, replica }, value);
+              if (value !== undefined) this.inc({ deployment, replica }, value);
             }
           },
         });

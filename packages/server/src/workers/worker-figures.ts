@@ -35,18 +35,15 @@ export function createWorkerFigures<Of extends Worker>(): WorkerFigures<Of> {
 
   return {
     async read(workers) {
-      const answers = await Promise.all(
+      const answered = await Promise.all(
         workers.map(async (worker) => {
           const figures = await worker.ask({ kind: "figures" });
-          return { worker, figures };
+          // At once, as the worker may be retired before the others have answered.
+          if (figures !== undefined) latest.set(worker, figures);
+          return figures !== undefined;
         }),
       );
-      const answered = answers.filter(({ figures }) => figures !== undefined);
-      for (const { worker, figures } of answers) {
-        // One that has ended meanwhile is retired already.
-        if (figures !== undefined) latest.set(worker, figures);
-      }
-      running = answered.length;
+      running = answered.filter(Boolean).length;
       return await sum([...latest.values(), retired, await own.getMetricsAsJSON()]).metrics();
     },
     retire(worker) {

@@ -292,7 +292,7 @@ test("what is shown of a replica has its failures and latencies, and no query", 
   const metrics = await (await presage.call("GET", "/metrics")).text();
   expect(metrics).toContain(`presage_replica_up{deployment="default",replica="${good.url}"} 1`);
   expect(metrics).toContain(`presage_replica_up{deployment="default",replica="${bad}"} 0`);
-  expect(metrics).toContain(`presage_replica_ejections{deployment="default",replica="${bad}"} 1`);
+  expect(metrics).toContain(`presage_replica_ejections_total{deployment="default",replica="${bad}"} 1`);
   await presage.stop();
   await good.stop();
 });

@@ -23,9 +23,9 @@ export async function runBlocks(
   { folder, apiKey = testKey }: { folder: string; apiKey?: string },
 ): Promise<RanBlocks> {
   const script = blocks
+    .replaceAll("/tmp/", `${folder}/`)
     .replaceAll("http://127.0.0.1:8080", url)
-    .replaceAll("npx presage", `${process.execPath} ${mainFile}`)
-    .replaceAll("/tmp/", `${folder}/`);
+    .replaceAll("npx presage", `${process.execPath} ${mainFile}`);
   const child = Bun.spawn(["bash", "-euo", "pipefail", "-c", script], {
     cwd: folder,
     env: { PATH: process.env.PATH ?? "", PRESAGE_API_KEY: apiKey },
