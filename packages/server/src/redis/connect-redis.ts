@@ -19,10 +19,12 @@ export interface Redis {
   isUp(): boolean;
   /** The answer to commands; undefined if there is none within 50 ms, or the store refuses them. */
   ask<Answer>(command: (client: RedisClient) => Promise<Answer>): Promise<Answer | undefined>;
+  /** Sends a command that nobody waits for, however long it takes; nothing while the store is gone. */
+  tell(command: (client: RedisClient) => Promise<unknown>): void;
   stop(): void;
 }
 
-/** Connects in the background, and again whenever the connection is lost. Logs when the store goes and when it is back. */
+/** Connects in the background, and again whenever the connection is lost. Logs when the store goes, is late or refuses, and when that is over. */
 export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">): Redis {
   const client = new RedisClient(url, {
     connectionName: "presage",
@@ -36,6 +38,10 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
   const refusals = watchOutage(logger, {
     begins: "Redis refuses commands",
     ends: "Redis accepts commands again",
+  });
+  const delays = watchOutage(logger, {
+    begins: "Redis answers too late; each process works by itself",
+    ends: "Redis answers in time again",
   });
   let isGone = false;
   let isStopped = false;
@@ -61,6 +67,13 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
     logger.warn("Redis is available again");
   });
 
+  /** Whether the store refused a command, which is logged. */
+  function noteRefusal(error: Error): boolean {
+    if (error.name !== "ReplyError") return false;
+    refusals.failed("", () => ({ reason: reasonOf(error) }));
+    return true;
+  }
+
   const isUp = () => client.status === "ready" && performance.now() >= restUntilMs;
 
   return {
@@ -71,13 +84,17 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
       try {
         const answer = await inTime(command(client));
         refusals.responded();
+        delays.responded();
         return answer;
       } catch (error) {
         if (!(error instanceof Error)) throw error;
-        if (error.name === "ReplyError") refusals.failed("", () => ({ reason: reasonOf(error) }));
-        else restUntilMs = performance.now() + restMs;
+        if (error === tooLate) delays.failed("", () => ({ waitedMs: answerTimeoutMs }));
+        if (!noteRefusal(error)) restUntilMs = performance.now() + restMs;
         return undefined;
       }
+    },
+    tell(command) {
+      if (isUp()) command(client).catch(noteRefusal);
     },
     stop() {
       isStopped = true;
@@ -86,10 +103,12 @@ export function connectRedis(url: string, logger: Pick<Logger, "info" | "warn">)
   };
 }
 
+const tooLate = new Error("no answer in time");
+
 /** Not the client's own time-out, which would also bound the commands with which it connects. */
 async function inTime<Answer>(pending: Promise<Answer>): Promise<Answer> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error("no answer in time")), answerTimeoutMs);
+  const timer = setTimeout(() => late.reject(tooLate), answerTimeoutMs);
   try {
     return await Promise.race([pending, late.promise]);
   } finally {

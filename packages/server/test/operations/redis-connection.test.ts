@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { connectRedis, type Redis } from "../../src/redis/connect-redis.ts";
+import { createCompletionCache } from "../../src/upstream/cache/completion-cache.ts";
 import { eventually, expectEventually } from "../support/eventually.ts";
 import { freePort } from "../support/free-port.ts";
 import { redisProgram, startRedis, type TestRedis } from "../support/redis/start-redis.ts";
@@ -23,6 +24,7 @@ const answerOf = <Answer>({ ask }: Redis, command: Parameters<typeof ask<Answer>
     (answer) => answer !== undefined,
   );
 
+const late = "Redis answers too late; each process works by itself";
 const gone = "Redis is unavailable; each process works by itself";
 const back = "Redis is available again";
 
@@ -104,7 +106,54 @@ describe.skipIf(redisProgram === undefined)("A connection", () => {
     }
     await eventually(messages, (all) => all.includes(back));
     expect(await answerOf(redis, (client) => client.set("a", "c"))).toBe("OK");
-    expect(messages()).toEqual([gone, back]);
+    expect(messages()).toEqual([late, gone, back]);
+    redis.stop();
+  });
+
+  test("that answers too late says so once, and then rests", async () => {
+    const { redis, lines } = connect(server.url);
+    await expectEventually(redis.isUp, true);
+    // Holds up this connection only, and less long than it takes to be given up.
+    const askInVain = () => redis.ask((client) => client.blpop("missing", 0.2));
+    expect(await askInVain()).toBeUndefined();
+    expect(redis.isUp()).toBe(false);
+    await expectEventually(redis.isUp, true);
+    expect(await askInVain()).toBeUndefined();
+    expect(lines).toEqual([{ message: late, fields: { waitedMs: 50 } }]);
+    redis.stop();
+  });
+
+  test("does not rest for what nobody waits for", async () => {
+    const { redis, lines } = connect(server.url);
+    await expectEventually(redis.isUp, true);
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    redis.tell((client) => client.blpop("missing", 0.2).finally(() => resolve("ended")));
+    expect(await promise).toBe("ended");
+    expect(redis.isUp()).toBe(true);
+    expect(lines).toEqual([]);
+    redis.tell((client) => client.call("FOO", "secret"));
+    await eventually(
+      () => lines,
+      (all) => all.length > 0,
+    );
+    expect(lines).toEqual([
+      { message: "Redis refuses commands", fields: { reason: "ERR unknown command 'FOO'" } },
+    ]);
+    redis.stop();
+    redis.tell((client) => client.get("a"));
+  });
+
+  test("does not rest while a completion is stored", async () => {
+    const { redis, lines } = connect(server.url);
+    await expectEventually(redis.isUp, true);
+    const shared = { redis, secret: "secret" };
+    const cache = createCompletionCache({ maxBytes: 1e6, maxAgeS: 60, epoch: "", shared });
+    await server.command("CLIENT", "PAUSE", "200", "WRITE");
+    cache.keep("key", new Uint8Array(1_000));
+    // Held up on the same connection, after the completion.
+    await redis.client.ping();
+    expect(await server.command("KEYS", "presage:completion:*")).toHaveLength(1);
+    expect([redis.isUp(), lines]).toEqual([true, []]);
     redis.stop();
   });
 

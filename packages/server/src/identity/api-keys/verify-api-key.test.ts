@@ -201,6 +201,29 @@ describe("A revocation here", () => {
     expect(await afterwards).toBeUndefined();
   });
 
+  test("of another key repeats no look-up", async () => {
+    const { verifier, answer, asked } = verifierWithStore();
+    const verified = verifier.verify("key");
+    verifier.forget("digest of another key");
+    await answer(1, keyRecord());
+    expect(asked()).toBe(1);
+    expect(await verified).toEqual(caller);
+  });
+
+  test("repeats only the look-up that was under way", async () => {
+    const { verifier, answer, asked } = verifierWithStore();
+    const underWay = verifier.verify("key");
+    verifier.forget("digest of key");
+    await answer(1, keyRecord());
+    await answer(2, keyRecord());
+    expect(await underWay).toEqual(caller);
+    verifier.forget("digest of key");
+    const next = verifier.verify("key");
+    await answer(3, keyRecord());
+    expect(await next).toEqual(caller);
+    expect(asked()).toBe(3);
+  });
+
   test("ends a known key; while the database is down its checks get 503", async () => {
     const { verifier, know, fail } = verifierWithStore();
     await know();

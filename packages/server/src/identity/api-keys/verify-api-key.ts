@@ -52,27 +52,30 @@ export interface KeyVerifierOptions {
 export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerifierOptions): KeyVerifier {
   const entries = new LRUCache<string, Entry>({ max: maxEntries });
   const lookups = new Map<string, Promise<Entry | undefined>>();
-  let forgotten = 0;
+  /** Those forgotten while they were looked up. */
+  const forgotten = new Set<string>();
   let databaseFailedAtMs = Number.NEGATIVE_INFINITY;
 
   /** One look-up at a time for each digest; its result replaces the entry. */
   function lookUp(digest: string): Promise<Entry | undefined> {
     const current = lookups.get(digest);
     if (current !== undefined) return current;
-    const lookup = load(digest).finally(() => lookups.delete(digest));
+    const lookup = load(digest).finally(() => {
+      lookups.delete(digest);
+      forgotten.delete(digest);
+    });
     lookups.set(digest, lookup);
     return lookup;
   }
 
   async function load(digest: string): Promise<Entry | undefined> {
     const lookedUpAtMs = performance.now();
-    const forgottenBefore = forgotten;
     const previous = entries.peek(digest);
     try {
       const record = await find(digest);
       databaseFailedAtMs = Number.NEGATIVE_INFINITY;
       // A result from before a revocation must not undo it.
-      if (forgotten !== forgottenBefore) return await load(digest);
+      if (forgotten.delete(digest)) return await load(digest);
       const entry =
         record === undefined || record.revoked_at !== null
           ? undefined
@@ -143,7 +146,7 @@ export function createKeyVerifier({ digestOf, find, recordUse, count }: KeyVerif
       return accept(entry, how);
     },
     forget(digest) {
-      forgotten += 1;
+      if (lookups.has(digest)) forgotten.add(digest);
       entries.delete(digest);
     },
   };

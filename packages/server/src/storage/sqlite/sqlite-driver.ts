@@ -1,4 +1,4 @@
-import type { Database as BunDatabase, SQLQueryBindings } from "bun:sqlite";
+import type { Database as BunDatabase } from "bun:sqlite";
 import { CompiledQuery, type DatabaseConnection, SqliteDriver, type SqliteStatement } from "kysely";
 import pRetry from "p-retry";
 import { isDatabaseLocked, isDiskFailure, storeUncertain } from "../store-error.ts";
@@ -23,7 +23,7 @@ export class RetryingSqliteDriver extends SqliteDriver {
 
   constructor(database: BunDatabase, onSuccess: () => void) {
     const statements = createStatementCache(database);
-    const prepare = (sql: string) => toKyselyStatement(database, statements, sql);
+    const prepare = (sql: string) => withUncertainCommits(database, statements, sql);
     super({ database: { prepare, close: statements.close } });
     this.#database = database;
     this.#onSuccess = onSuccess;
@@ -78,9 +78,12 @@ export class RetryingSqliteDriver extends SqliteDriver {
 
 const isRead = /^\s*(select|with|pragma)\b/i;
 
-function toKyselyStatement(database: BunDatabase, { prepare }: StatementCache, sql: string): SqliteStatement {
-  const statement = prepare(sql);
-  const bindings = (parameters: ReadonlyArray<unknown>) => parameters as SQLQueryBindings[];
+function withUncertainCommits(
+  database: BunDatabase,
+  { prepare }: StatementCache,
+  sql: string,
+): SqliteStatement {
+  const { reader, all, run, iterate } = prepare(sql);
   const commitsByItself = !(database.inTransaction || isRead.test(sql));
 
   function confirmed<Result>(execute: () => Result): Result {
@@ -92,10 +95,10 @@ function toKyselyStatement(database: BunDatabase, { prepare }: StatementCache, s
     }
   }
   return {
-    reader: statement.columnNames.length > 0,
-    all: (parameters) => confirmed(() => statement.all(...bindings(parameters))),
-    run: (parameters) => confirmed(() => statement.run(...bindings(parameters))),
-    iterate: (parameters) => statement.iterate(...bindings(parameters)),
+    reader,
+    all: (parameters) => confirmed(() => all(parameters)),
+    run: (parameters) => confirmed(() => run(parameters)),
+    iterate,
   };
 }
 

@@ -1,4 +1,3 @@
-import type { SQLQueryBindings } from "bun:sqlite";
 import { workerData } from "node:worker_threads";
 import { serveRequests } from "../thread-requests.ts";
 import { openSqliteReader } from "./open-sqlite.ts";
@@ -17,7 +16,7 @@ export interface SqliteThreadStatement {
 serveRequests<SqliteThreadStatement, string>({
   respond({ sql, parameters }) {
     opened ??= createStatementCache(openSqliteReader(path));
-    const rows = opened.prepare(sql).all(...(parameters as SQLQueryBindings[]));
+    const rows = opened.prepare(sql).all(parameters);
     // Copying many objects to another thread takes several times as long as writing and parsing them as JSON, which is
     // lossless here: no column contains bytes.
     return JSON.stringify(rows);

@@ -1,12 +1,15 @@
-import type { Database, Statement } from "bun:sqlite";
+import type { Database, SQLQueryBindings, Statement } from "bun:sqlite";
+import type { SqliteStatement } from "kysely";
 import { LRUCache } from "lru-cache";
 
-/** A few hundred kilobytes each at most; most are a few. */
 const maxStatements = 200;
+/** A statement keeps a copy of what was last bound to it. With more than this it is not kept. */
+const maxBoundLength = 64 * 1024;
 
 /** A connection's prepared statements by their text. */
 export interface StatementCache {
-  prepare(sql: string): Statement;
+  /** For one use, before the next is prepared: either may close it. */
+  prepare(sql: string): SqliteStatement;
   /** Closes the connection with its statements: SQLite keeps it open for as long as one is left. */
   close(): void;
 }
@@ -17,18 +20,61 @@ export function createStatementCache(database: Database): StatementCache {
     max: maxStatements,
     dispose: (statement) => statement.finalize(),
   });
+
+  function find(sql: string): Statement {
+    let statement = statements.get(sql);
+    if (statement === undefined) {
+      statement = database.prepare(sql);
+      statements.set(sql, statement);
+    }
+    return statement;
+  }
+
   return {
     prepare(sql) {
-      let statement = statements.get(sql);
-      if (statement === undefined) {
-        statement = database.prepare(sql);
-        statements.set(sql, statement);
+      const statement = find(sql);
+
+      function use<Result>(
+        parameters: readonly unknown[],
+        execute: (bindings: SQLQueryBindings[]) => Result,
+      ): Result {
+        try {
+          return execute(parameters as SQLQueryBindings[]);
+        } finally {
+          letGo(parameters);
+        }
       }
-      return statement;
+
+      function letGo(parameters: readonly unknown[]): void {
+        if (boundLength(parameters) > maxBoundLength) statements.delete(sql);
+      }
+
+      return {
+        reader: statement.columnNames.length > 0,
+        all: (parameters) => use(parameters, (bindings) => statement.all(...bindings)),
+        run: (parameters) => use(parameters, (bindings) => statement.run(...bindings)),
+        *iterate(parameters) {
+          try {
+            yield* statement.iterate(...(parameters as SQLQueryBindings[]));
+          } finally {
+            letGo(parameters);
+          }
+        },
+      };
     },
     close() {
       statements.clear();
       database.close();
     },
   };
+}
+
+/** In characters or bytes. */
+function boundLength(parameters: readonly unknown[]): number {
+  let length = 0;
+  for (const parameter of parameters) {
+    if (typeof parameter === "string") length += parameter.length;
+    else if (ArrayBuffer.isView(parameter)) length += parameter.byteLength;
+  }
+  return length;
 }

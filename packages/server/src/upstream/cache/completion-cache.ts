@@ -66,8 +66,8 @@ export function createCompletionCache({
     const value = Buffer.allocUnsafe(storedAtBytes + bytes.length);
     value.writeDoubleBE(storedAtMs);
     value.set(bytes, storedAtBytes);
-    // Nobody waits for it. What fails is logged where the connection is.
-    void shared.redis.ask((client) => client.set(nameOf(key, shared.secret), value, "EX", maxAgeS));
+    // However long a large one takes, it is no reason for others to rest.
+    shared.redis.tell((client) => client.set(nameOf(key, shared.secret), value, "EX", maxAgeS));
   }
 
   return {
