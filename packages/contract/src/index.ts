@@ -14,7 +14,14 @@ export * from "./evaluation/evaluator.ts";
 export * from "./evaluation/evaluator-criteria.ts";
 export * from "./evaluation/evaluator-profile.ts";
 export * from "./evaluation/experiment.ts";
+export * from "./evaluation/imported-result.ts";
 export * from "./evaluation/project.ts";
+export {
+  DeprecatedExplain,
+  deprecated,
+  EvaluationStatus,
+  ExplainStrategy,
+} from "./evaluation/result-fields.ts";
 export { readResultId } from "./evaluation/result-id.ts";
 export { maxIssues } from "./list.ts";
 export * from "./me.ts";

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import {
-  anyDomain,
   type Environment,
   type EnvironmentName,
   environment,
   oidcNames,
   secretNames,
 } from "./environment.ts";
+import { anyDomain } from "./environment-values.ts";
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;

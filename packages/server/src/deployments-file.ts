@@ -2,7 +2,8 @@ import { basename } from "node:path";
 import { type Document, isAlias, isMap, isScalar, LineCounter, parseDocument, visit } from "yaml";
 import { z } from "zod";
 import { ConfigError, type RawEnvironment } from "./config.ts";
-import { areDifferentUrls, cachePolicies, httpUrl } from "./environment.ts";
+import { cachePolicies } from "./environment.ts";
+import { areDifferentUrls, httpUrl } from "./environment-values.ts";
 import type { DeploymentSettings } from "./upstream/deployments/create-deployments.ts";
 
 const dayMs = 86_400_000;

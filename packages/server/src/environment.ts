@@ -1,5 +1,16 @@
 import { availableParallelism } from "node:os";
 import { z } from "zod";
+import {
+  domains,
+  httpUrl,
+  httpUrls,
+  issuerUrl,
+  onOff,
+  originUrl,
+  redisUrl,
+  text,
+  wholeNumber,
+} from "./environment-values.ts";
 
 declare module "zod" {
   interface GlobalMeta {
@@ -8,53 +19,6 @@ declare module "zod" {
   }
 }
 
-const wholeNumber = (lowest: number, highest: number) =>
-  z
-    .string()
-    .regex(/^\d{1,16}$/)
-    .transform(Number)
-    .pipe(z.number().min(lowest).max(highest));
-const onOff = z.stringbool({ truthy: ["true", "1", "yes", "on"], falsy: ["false", "0", "no", "off"] });
-export const httpUrl = z
-  .url({ protocol: /^https?$/, abort: true })
-  .refine((value) => new URL(value).username === "" && new URL(value).password === "")
-  // Paths are appended to it.
-  .refine((value) => !/[?#]/.test(value))
-  .transform((value) => value.replace(/\/+$/, ""));
-/** Whether no two are the same when written in the same way. */
-export const areDifferentUrls = (urls: readonly string[]): boolean =>
-  new Set(urls.map((url) => new URL(url).href)).size === urls.length;
-const httpUrls = z
-  .string()
-  .transform((list) => list.split(",").map((url) => url.trim()))
-  .pipe(z.array(httpUrl))
-  .refine(areDifferentUrls);
-/** Pages, their assets and cookies live at the root of the host. */
-const originUrl = httpUrl
-  .refine((value) => {
-    const { pathname, search, hash } = new URL(value);
-    return pathname + search + hash === "/";
-  })
-  .transform((value) => new URL(value).origin);
-/** Unlike other URLs it is compared character by character, including a trailing slash. */
-const issuerUrl = z
-  .url({ protocol: /^https?$/, abort: true })
-  .refine((value) => new URL(value).username === "" && new URL(value).password === "");
-const text = z.string();
-/** Where a query would set options of the client. */
-const redisUrl = z.url({ protocol: /^rediss?$/, abort: true }).refine((value) => {
-  const { hostname, pathname, search, hash } = new URL(value);
-  return hostname !== "" && /^(\/\d{0,4})?$/.test(pathname) && search + hash === "";
-});
-const domain = /^[a-z0-9-]+(\.[a-z0-9-]+)+$/;
-/** The value of PRESAGE_OIDC_ALLOWED_DOMAINS that lets every user of the provider sign in. */
-export const anyDomain = "*";
-const domains = z
-  .string()
-  .transform((list) => list.split(",").map((name) => name.trim().toLowerCase()))
-  .refine(
-    (names) => names.every((name) => domain.test(name)) || (names.length === 1 && names[0] === anyDomain),
-  );
 export const cachePolicies = ["off", "deterministic", "seeded"] as const;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 

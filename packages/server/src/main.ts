@@ -1,6 +1,7 @@
 #!/usr/bin/env bun
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import packageJson from "../package.json" with { type: "json" };
+import { addDatasetsCommands } from "./cli/datasets/datasets-commands.ts";
 import { explainError } from "./cli/explain-error.ts";
 import { environmentHelp } from "./cli/help/environment-help.ts";
 import { examples } from "./cli/help/examples.ts";
@@ -160,61 +161,7 @@ users
   )
   .action(async (user: string) => (await import("./cli/users.ts")).endUserAccess(configure(), user));
 
-const onServer = [
-  "--server <url>",
-  "on this Presage, with the API key in PRESAGE_API_KEY, instead of in the configured database",
-] as const;
-const datasets = program
-  .command("datasets")
-  .description("import, list, show or delete datasets of recorded transitions")
-  .addHelpText(
-    "after",
-    examples("presage datasets import --name kitchen --file transitions.jsonl", "presage datasets list"),
-  );
-datasets
-  .command("import")
-  .description("upload a file's lines as a revision; a dataset of this name is created if there is none")
-  .requiredOption("--name <name>", "the dataset's name")
-  .requiredOption("--file <path>", "JSON lines, which may be compressed with gzip")
-  .addOption(
-    new Option(
-      "--format <format>",
-      "what the lines are; by default the fields of the first one tell",
-    ).choices(["presage", "chat", "llm-sim"]),
-  )
-  .option(...onServer)
-  .addHelpText(
-    "after",
-    examples(
-      "presage datasets import --name kitchen --file transitions.jsonl",
-      "presage datasets import --name alfworld --file conversations.jsonl.gz --format chat",
-    ),
-  )
-  .action(async (options) => (await import("./cli/datasets/import.ts")).importDataset(configure(), options));
-datasets
-  .command("list")
-  .description("list the datasets, newest first")
-  .option(...json)
-  .option(...onServer)
-  .addHelpText("after", examples("presage datasets list", "presage datasets list --json"))
-  .action(async (options) => (await import("./cli/datasets/list.ts")).showDatasets(configure(), options));
-datasets
-  .command("show <dataset>")
-  .description("show a dataset, given by name or id, and its revisions")
-  .option(...json)
-  .option(...onServer)
-  .addHelpText("after", examples("presage datasets show kitchen"))
-  .action(async (dataset: string, options) =>
-    (await import("./cli/datasets/show.ts")).showDataset(configure(), dataset, options),
-  );
-datasets
-  .command("delete <dataset>")
-  .description("delete a dataset, given by name or id, with all its revisions")
-  .option(...onServer)
-  .addHelpText("after", examples("presage datasets delete kitchen"))
-  .action(async (dataset: string, options) =>
-    (await import("./cli/datasets/delete.ts")).deleteDataset(configure(), dataset, options),
-  );
+addDatasetsCommands(program, configure, json);
 
 const results = program
   .command("results")

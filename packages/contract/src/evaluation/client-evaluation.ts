@@ -1,12 +1,8 @@
 import { z } from "zod";
 import { list } from "../list.ts";
 import { boundedObject, boundedText, shortText } from "../text.ts";
-import {
-  appOrExperiment,
-  hasAppOrExperiment,
-  ImportedEvaluationResult,
-  metadataFields,
-} from "./evaluation-result.ts";
+import { ImportedEvaluationResult } from "./imported-result.ts";
+import { appOrExperiment, hasAppOrExperiment, metadataFields } from "./result-fields.ts";
 
 const { evaluator_id, criteria, pass, explanation, evaluation_duration, explanation_duration } =
   ImportedEvaluationResult.shape;

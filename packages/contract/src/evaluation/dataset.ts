@@ -3,7 +3,7 @@ import { list } from "../list.ts";
 import { Context, Interaction } from "../prediction.ts";
 import { defaultPageLimit, nextCursor, pageQuery, queryInteger } from "../query.ts";
 import { boundedText, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
-import { newTags } from "./evaluation-result.ts";
+import { newTags } from "./result-fields.ts";
 
 const instant = z.iso.datetime({ offset: true });
 /** With the step behind it, it still fits a result's `dataset_sample_id`. */

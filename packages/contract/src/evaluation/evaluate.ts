@@ -1,18 +1,18 @@
 import { z } from "zod";
 import { list } from "../list.ts";
 import { shortText } from "../text.ts";
+import { EvaluationResult } from "./evaluation-result.ts";
 import {
   appOrExperiment,
   DeprecatedExplain,
   deprecated,
-  EvaluationResult,
   EvaluationStatus,
   ExplainStrategy,
   evaluatedModelFields,
   hasAppOrExperiment,
   metadataFields,
   sampleFields,
-} from "./evaluation-result.ts";
+} from "./result-fields.ts";
 
 /** One evaluator to run. */
 export const EvaluatorReference = z

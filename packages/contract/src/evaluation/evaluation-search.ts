@@ -4,8 +4,9 @@ import { list } from "../list.ts";
 import { queryBoolean, queryInteger, queryNumber } from "../query.ts";
 import { smallRecord } from "../small-record.ts";
 import { storableText } from "../text.ts";
-import { deprecated, EvaluationResult, EvaluationStatus, ExplainStrategy } from "./evaluation-result.ts";
+import { EvaluationResult } from "./evaluation-result.ts";
 import { IntervalMethod } from "./interval-method.ts";
+import { deprecated, EvaluationStatus, ExplainStrategy } from "./result-fields.ts";
 import { resultId } from "./result-id.ts";
 
 const name = storableText().nullish();

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defaultPageLimit, pageFields } from "../query.ts";
 import { boundedObject, shortText, storableText } from "../text.ts";
-import { newTags } from "./evaluation-result.ts";
+import { newTags } from "./result-fields.ts";
 
 const newMetadata = boundedObject(65_536, "An experiment's metadata");
 

@@ -6,9 +6,9 @@ import type {
   ApiKeyUpdateRequest,
 } from "@presage/contract";
 import type { CallOptions, WriteOptions } from "../call.ts";
+import { listAllPages } from "../paging/list-all-pages.ts";
 import type { Transport } from "../transport.ts";
 import { underOneKey } from "../under-one-key.ts";
-import { listAllPages } from "./list-all-pages.ts";
 
 export interface ApiKeys {
   /** Lists all keys of the user, newest first, over all pages: `GET /v1/api-keys`. */

@@ -1,7 +1,7 @@
 import type { AppListResponse } from "@presage/contract";
 import type { CallOptions } from "../call.ts";
+import { listAllPages } from "../paging/list-all-pages.ts";
 import type { Transport } from "../transport.ts";
-import { listAllPages } from "./list-all-pages.ts";
 
 export interface Apps {
   /** Lists all apps that have results, by name, over all pages: `GET /v1/apps`. */

@@ -10,9 +10,9 @@ import type {
   DatasetTrajectory,
 } from "@presage/contract";
 import type { CallOptions, WriteOptions } from "../call.ts";
+import { listAllPages } from "../paging/list-all-pages.ts";
 import type { Transport } from "../transport.ts";
 import { underOneKey } from "../under-one-key.ts";
-import { listAllPages } from "./list-all-pages.ts";
 
 /** JSON lines: a text, bytes, a file, or a stream, which can be sent once only. */
 export type DatasetLines = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;

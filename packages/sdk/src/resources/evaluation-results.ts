@@ -11,10 +11,10 @@ import type {
   ImportedEvaluationResult,
 } from "@presage/contract";
 import type { CallOptions, WriteOptions } from "../call.ts";
+import { listAllPages } from "../paging/list-all-pages.ts";
 import type { Transport } from "../transport.ts";
 import { underOneKey } from "../under-one-key.ts";
 import { iteratePages } from "./iterate-pages.ts";
-import { listAllPages } from "./list-all-pages.ts";
 import type {
   ExportRequest,
   ResultFilter,

@@ -1,8 +1,8 @@
 import type { Project, ProjectListResponse, ProjectResponse } from "@presage/contract";
 import type { CallOptions, WriteOptions } from "../call.ts";
+import { readAllOffsets } from "../paging/read-all-offsets.ts";
 import type { Transport } from "../transport.ts";
 import { underOneKey } from "../under-one-key.ts";
-import { readAllOffsets } from "./read-all-offsets.ts";
 
 export interface Projects {
   /** Lists all projects, newest first: `GET /v1/projects`. */

@@ -1,7 +1,7 @@
 import type { SessionListResponse, SessionResponse, SignOutResponse } from "@presage/contract";
 import type { CallOptions } from "../call.ts";
+import { listAllPages } from "../paging/list-all-pages.ts";
 import type { Transport } from "../transport.ts";
-import { listAllPages } from "./list-all-pages.ts";
 
 export interface Sessions {
   /** Lists all browsers in which the user is signed in, newest first, over all pages: `GET /v1/sessions`. */

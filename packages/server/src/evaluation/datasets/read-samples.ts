@@ -42,7 +42,7 @@ export async function pageOfSamples(
   return { samples: inPieces(reader, revision.id, page), next };
 }
 
-/** The first of some samples, at least one, that have so many bytes together. */
+/** As many samples from the start as fit within `maxBytes`, but at least one. */
 function upTo(maxBytes: number, sizes: readonly SampleSize[]): SampleSize[] {
   let sum = 0;
   return sizes.filter(({ bytes }, index) => {

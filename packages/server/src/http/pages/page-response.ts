@@ -1,19 +1,8 @@
+import { pagePolicy } from "./content-security-policy.ts";
 import { mark } from "./mark.ts";
 
 export const stylesPath = "/sign-in/pages.css";
 export const scriptPath = "/sign-in/sign-in.js";
-
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "font-src 'self'",
-  "img-src data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
 
 interface PageOptions {
   title: string;
@@ -55,7 +44,7 @@ ${body}
     headers: {
       ...headers,
       "content-type": "text/html; charset=utf-8",
-      "content-security-policy": contentSecurityPolicy,
+      "content-security-policy": pagePolicy,
       "cache-control": "no-store",
     },
   });

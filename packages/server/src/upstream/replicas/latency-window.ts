@@ -10,7 +10,7 @@ export interface AverageLatency {
 
 /** The latencies of a replica's last responses. */
 export interface LatencyWindow {
-  /** Of a request that was among so many of the replica when it began. */
+  /** `held`: how many requests the replica had when this one began, this one included. */
   record(latencyMs: number, held: number): void;
   /** Moving averages; undefined before the first response. */
   average(): AverageLatency | undefined;

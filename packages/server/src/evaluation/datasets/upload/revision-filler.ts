@@ -9,7 +9,7 @@ import { adaptBatch, firstBatchRows, pauseMs } from "./batch-size.ts";
 import { UploadError } from "./upload-error.ts";
 
 const maxBatchBytes = 1_000_000;
-/** So many digests of stored parts are remembered; others are sent to the store again, which ignores them. */
+/** How many digests of stored parts are remembered. Other parts are sent to the store again, which ignores them. */
 const maxKnownParts = 20_000;
 
 export interface RevisionFiller {

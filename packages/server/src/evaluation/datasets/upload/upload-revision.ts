@@ -14,8 +14,8 @@ import {
   selectRevisionByDigest,
 } from "../revisions-store.ts";
 import { countTrajectories } from "../samples-store.ts";
+import { createSampleReader } from "./create-sample-reader.ts";
 import { gunzip } from "./gunzip.ts";
-import { createSampleReader } from "./read-samples.ts";
 import { createRevisionFiller } from "./revision-filler.ts";
 import { splitLines } from "./split-lines.ts";
 import { UploadError } from "./upload-error.ts";

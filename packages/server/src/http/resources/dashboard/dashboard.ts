@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import Negotiator from "negotiator";
 import { ServiceError } from "../../../errors.ts";
+import { appPolicy } from "../../pages/content-security-policy.ts";
 import { openFile, page, type Route } from "../../pipeline/route.ts";
 import type { Settings } from "../../services.ts";
 
@@ -18,19 +19,6 @@ const pages = [
   "/api-keys",
   "/account",
 ];
-
-/** Scripts and connections come from this server only. Scripts may set styles: dialogs and charts position themselves. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "font-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
 
 const contentTypes: Record<string, string> = {
   js: "text/javascript; charset=utf-8",
@@ -62,7 +50,7 @@ export function dashboardRoutes({ settings }: { settings: Pick<Settings, "dashbo
           .replace("{{user-id}}", caller.userId);
         const headers = {
           "content-type": "text/html; charset=utf-8",
-          "content-security-policy": contentSecurityPolicy,
+          "content-security-policy": appPolicy,
         };
         return new Response(html, { headers });
       }),

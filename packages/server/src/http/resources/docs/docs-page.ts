@@ -1,15 +1,4 @@
-/** The page loads nothing from other servers. Its script writes some of its styles. */
-const contentSecurityPolicy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self' 'unsafe-inline'",
-  "font-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+import { appPolicy } from "../../pages/content-security-policy.ts";
 
 /** The API reference. `csrfToken` is that of the session if the browser is signed in. */
 export function docsPage(csrfToken: string | undefined): Response {
@@ -42,7 +31,7 @@ ${csrfToken === undefined ? "" : `<meta name="csrf-token" content="${csrfToken}"
   return new Response(html, {
     headers: {
       "content-type": "text/html; charset=utf-8",
-      "content-security-policy": contentSecurityPolicy,
+      "content-security-policy": appPolicy,
       "cache-control": "no-store",
     },
   });

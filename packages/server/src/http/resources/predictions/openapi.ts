@@ -142,7 +142,7 @@ function answered<Described extends object>(described: Described) {
       "x-presage-deployment": { description, schema: { type: "string" as const } },
       "x-presage-cache": {
         description:
-          "Where the prediction is from: kept (`hit`), of an equal request at the same time (`shared`), asked for and perhaps kept now (`miss`), or asked for as the deployment keeps none of its kind (`off`).",
+          "How the cache was used. `hit`: a stored response. `shared`: the response to an identical request that was in progress. `miss`: the model was called, and its response may have been stored. `off`: the model was called; such requests are not cached.",
         schema: { type: "string" as const, enum: ["hit", "miss", "shared", "off"] },
       },
       Age: {

@@ -5,7 +5,7 @@ import { formatOf, type ReadSample, readers } from "../readers/reader.ts";
 import type { RawLine } from "./split-lines.ts";
 import { UploadError } from "./upload-error.ts";
 
-/** A shorter line cannot have so many values that they matter. */
+/** A shorter line has too few values to matter, so it is not scanned before it is parsed. */
 const shortLineBytes = 64 * 1024;
 
 /** Returns the samples of one line after the other. Throws an `UploadError` that names the line. */

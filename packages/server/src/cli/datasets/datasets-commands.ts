@@ -1,0 +1,67 @@
+import { type Command, Option } from "commander";
+import type { Config } from "../../config.ts";
+import { examples } from "../help/examples.ts";
+
+const onServer = [
+  "--server <url>",
+  "on this Presage, with the API key in PRESAGE_API_KEY, instead of in the configured database",
+] as const;
+
+/** `presage datasets`. `configure` reads the configuration, `json` is the option that every list has. */
+export function addDatasetsCommands(
+  program: Command,
+  configure: () => Config,
+  json: readonly [flags: string, description: string],
+): void {
+  const datasets = program
+    .command("datasets")
+    .description("import, list, show or delete datasets of recorded transitions")
+    .addHelpText(
+      "after",
+      examples("presage datasets import --name kitchen --file transitions.jsonl", "presage datasets list"),
+    );
+  datasets
+    .command("import")
+    .description("upload a file's lines as a revision; a dataset of this name is created if there is none")
+    .requiredOption("--name <name>", "the dataset's name")
+    .requiredOption("--file <path>", "JSON lines, which may be compressed with gzip")
+    .addOption(
+      new Option(
+        "--format <format>",
+        "what the lines are; by default the fields of the first one tell",
+      ).choices(["presage", "chat", "llm-sim"]),
+    )
+    .option(...onServer)
+    .addHelpText(
+      "after",
+      examples(
+        "presage datasets import --name kitchen --file transitions.jsonl",
+        "presage datasets import --name alfworld --file conversations.jsonl.gz --format chat",
+      ),
+    )
+    .action(async (options) => (await import("./import.ts")).importDataset(configure(), options));
+  datasets
+    .command("list")
+    .description("list the datasets, newest first")
+    .option(...json)
+    .option(...onServer)
+    .addHelpText("after", examples("presage datasets list", "presage datasets list --json"))
+    .action(async (options) => (await import("./list.ts")).showDatasets(configure(), options));
+  datasets
+    .command("show <dataset>")
+    .description("show a dataset, given by name or id, and its revisions")
+    .option(...json)
+    .option(...onServer)
+    .addHelpText("after", examples("presage datasets show kitchen"))
+    .action(async (dataset: string, options) =>
+      (await import("./show.ts")).showDataset(configure(), dataset, options),
+    );
+  datasets
+    .command("delete <dataset>")
+    .description("delete a dataset, given by name or id, with all its revisions")
+    .option(...onServer)
+    .addHelpText("after", examples("presage datasets delete kitchen"))
+    .action(async (dataset: string, options) =>
+      (await import("./delete.ts")).deleteDataset(configure(), dataset, options),
+    );
+}
