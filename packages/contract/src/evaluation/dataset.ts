@@ -150,7 +150,7 @@ const revision = queryInteger({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
   .optional()
   .meta({ description: "The number of a revision; the latest if not given." });
 
-/** Query of what reads one revision. */
+/** Query parameters of routes that read one revision. */
 export const DatasetRevisionQuery = z.object({ revision });
 export type DatasetRevisionQuery = z.infer<typeof DatasetRevisionQuery>;
 

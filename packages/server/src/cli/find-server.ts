@@ -4,7 +4,7 @@ import type { Database } from "../storage/schema/tables.ts";
 import { readInstances } from "../storage/settings-store.ts";
 
 const readyTimeoutMs = 3_000;
-/** More have not run at once; older ones crashed. */
+/** Only the latest are tried: earlier ones have most likely crashed. */
 const maxAddresses = 10;
 
 export interface FoundServer {

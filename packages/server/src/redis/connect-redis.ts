@@ -3,7 +3,7 @@ import { defined } from "../defined.ts";
 import type { Logger } from "../observability/logger.ts";
 import { watchOutage } from "../observability/watch-outage.ts";
 
-/** What a caller may wait longer because of the store. */
+/** The most that the store may delay a call. */
 const answerTimeoutMs = 50;
 /** After a time-out nobody asks for this long, so that not every call pays for it. */
 const restMs = 500;
@@ -15,7 +15,7 @@ const reconnectMs = 500;
 export interface Redis {
   /** For a library that takes a client, to be called in `ask`. Commands fail at once while the store is gone. */
   readonly client: RedisClient;
-  /** Whether the store is connected and answered in time of late. */
+  /** Whether the store is connected and has answered in time recently. */
   isUp(): boolean;
   /** The answer to commands; undefined if there is none within 50 ms, or the store refuses them. */
   ask<Answer>(command: (client: RedisClient) => Promise<Answer>): Promise<Answer | undefined>;

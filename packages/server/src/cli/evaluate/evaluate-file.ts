@@ -22,7 +22,7 @@ import {
   verdictsOf,
 } from "./outcome-table.ts";
 
-/** Of output that is not a terminal. */
+/** Columns, if the output is not a terminal. */
 const defaultWidth = 80;
 
 export interface EvaluateFileOptions

@@ -16,7 +16,7 @@ interface Reason extends LineCount {
   evaluators: Set<string>;
 }
 
-/** The first different reasons why lines failed. */
+/** The first few distinct reasons why lines failed. */
 export interface FailureReasons {
   /** Lines are added in order; one may fail for several reasons, and several evaluators for the same one. */
   add(line: number, reason: string, evaluator?: string): void;

@@ -3,9 +3,9 @@ import type { RunUpload } from "./upload/run-upload.ts";
 
 /** What operations on datasets need beside the store. */
 export interface DatasetServices {
-  /** Of one upload, decompressed. */
+  /** The limit of one upload, decompressed. */
   readonly maxBytes: number;
-  /** Of all datasets of an account. */
+  /** The limit of all datasets of an account together. */
   readonly quotaBytes: number;
   readonly runUpload: RunUpload;
   readonly sweeper: Pick<Sweeper, "schedule">;

@@ -55,7 +55,7 @@ export async function hasStep(
   return found !== undefined;
 }
 
-/** As many as can be counted within some milliseconds. */
+/** So that one count takes a few milliseconds. */
 const countedAtOnce = 50_000;
 
 /** Counts a revision's trajectories, a stretch of samples at a time. */

@@ -94,7 +94,7 @@ export function cacheCompletions(
   };
 }
 
-/** Whether the model came to an end of its own accord. What was cut off, or waits for a tool, is not kept. */
+/** Whether the model finished. A response that was cut off, or that calls a tool, is not kept. */
 function hasStopped({ body }: UpstreamCompletion): boolean {
   return body.choices.every((choice: CompletionChoice | null) => choice?.finish_reason === "stop");
 }

@@ -4,7 +4,7 @@ import type { CompletionRequest, Upstream } from "../upstream.ts";
 
 /** Models and where they are served. */
 export interface DeploymentSettings {
-  /** The name of the one that answers where a request names none. */
+  /** The deployment that gets requests which name none. */
   defaultName: string;
   deployments: readonly NamedDeploymentSettings[];
 }

@@ -18,7 +18,7 @@ export interface Candidate {
   readonly inFlight: number;
   /** How many requests in flight it takes, as far as its 429s tell. */
   readonly limit: number;
-  /** How many it may have in any case. */
+  /** The configured maximum of requests in flight, whatever its 429s tell. */
   readonly maxInFlight: number;
   /** From 1 for a usual latency to 10; see `slownessOf`. */
   readonly slowness: number;

@@ -18,7 +18,7 @@ import { streamList } from "../../response/stream-list.ts";
 import { streamTexts } from "../../response/stream-texts.ts";
 import type { Services } from "../../services.ts";
 
-/** What is read at once of a list whose length is not known before. */
+/** How much of a list of unknown length is read at once. */
 const bytesOfPiece = 1_000_000;
 
 /** Reads of a revision's samples. */
