@@ -102,26 +102,29 @@ docsTest("the API reference has the dashboard's colours and leads back to it", a
   await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor();
 });
 
-docsTest("axe finds nothing in the API reference, light and dark, wide and narrow, in use", async (visitor) => {
-  const page = await visitor.visit("/docs", { reducedMotion: "reduce" });
-  expect(await tryExample(page, "createApiKey")).toBe("201");
-  await openOperation(page, "exportEvaluationResults");
-  await page.getByRole("tab", { name: "Schema" }).first().click();
-  await page.evaluate(axe);
-  const expectAccessible = async (shown: object) => {
-    for (const colorScheme of ["light", "dark"] as const) {
-      await page.emulateMedia({ colorScheme });
-      await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
-      const found = await violations(page, rules[colorScheme]);
-      expect({ shown, colorScheme, found }).toEqual({ shown, colorScheme, found: [] });
+docsTest(
+  "axe finds nothing in the API reference, light and dark, wide and narrow, in use",
+  async (visitor) => {
+    const page = await visitor.visit("/docs", { reducedMotion: "reduce" });
+    expect(await tryExample(page, "createApiKey")).toBe("201");
+    await openOperation(page, "exportEvaluationResults");
+    await page.getByRole("tab", { name: "Schema" }).first().click();
+    await page.evaluate(axe);
+    const expectAccessible = async (shown: object) => {
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.locator(`html[data-theme=${colorScheme}]`).waitFor();
+        const found = await violations(page, rules[colorScheme]);
+        expect({ shown, colorScheme, found }).toEqual({ shown, colorScheme, found: [] });
+      }
+    };
+    for (const viewport of viewports) {
+      await page.setViewportSize(viewport);
+      await expectAccessible(viewport);
+      expect(await sidewaysOverflow(page)).toBe(0);
     }
-  };
-  for (const viewport of viewports) {
-    await page.setViewportSize(viewport);
-    await expectAccessible(viewport);
-    expect(await sidewaysOverflow(page)).toBe(0);
-  }
-  await page.locator(".scheme-container").getByRole("button", { name: "Authorize" }).click();
-  await page.getByRole("dialog", { name: "Authorize" }).getByRole("heading").first().waitFor();
-  await expectAccessible({ dialog: "Authorize" });
-});
+    await page.locator(".scheme-container").getByRole("button", { name: "Authorize" }).click();
+    await page.getByRole("dialog", { name: "Authorize" }).getByRole("heading").first().waitFor();
+    await expectAccessible({ dialog: "Authorize" });
+  },
+);
