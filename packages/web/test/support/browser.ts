@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium } from "playwright-core";
-import { runAfterTests } from "../../../server/test/support/after-tests.ts";
 
 /** Where Chromium or Chrome is usually installed, unless an environment variable says otherwise. */
 const knownPaths = [
@@ -46,15 +45,4 @@ export async function openBrowser(): Promise<Browser> {
       `--disable-features=${withoutFeatures.join(",")}`,
     ],
   });
-}
-
-let shared: Promise<Browser> | undefined;
-
-/** The browser of all test files of this process: a start takes longer than most tests. Each visit has a context of its own. */
-export function sharedBrowser(): Promise<Browser> {
-  shared ??= openBrowser().then((browser) => {
-    runAfterTests(() => browser.close());
-    return browser;
-  });
-  return shared;
 }
