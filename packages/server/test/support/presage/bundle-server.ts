@@ -16,6 +16,8 @@ await Bun.build({
   publicPath: `${outdir}/`,
   target: "bun",
   splitting: true,
+  // It starts a file of its own package as a thread.
+  external: ["tinypool"],
   naming: { entry: "[name].[ext]" },
   plugins: [
     {
