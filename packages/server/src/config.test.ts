@@ -28,6 +28,7 @@ describe("An empty environment", () => {
       databaseUrl: "sqlite:data/presage.db",
       redisUrl: undefined,
       deployments: undefined,
+      pricesPath: undefined,
       memoryBudgetBytes: undefined,
       cache: { policy: "off", maxBytes: 268_435_456, maxAgeS: 86_400, epoch: "" },
       prediction: {
@@ -120,6 +121,7 @@ describe("Each variable", () => {
       databaseUrl: "postgres://me:password@db/presage",
       redisUrl: "rediss://me:password@redis:6380/2",
       deployments: undefined,
+      pricesPath: undefined,
       memoryBudgetBytes: 1_048_576,
       upstream: {
         urls: ["http://gpu:8000/v1"],

@@ -35,7 +35,7 @@ import type {
 } from "./identity.ts";
 import type { ExperimentsTable, ProjectsTable } from "./projects.ts";
 import type { SettingsTable } from "./settings.ts";
-import type { UsageCountsTable, UsageLatenciesTable } from "./usage.ts";
+import type { UsageCountsTable, UsageLatenciesTable, UsageModelTokensTable } from "./usage.ts";
 
 export interface Tables {
   settings: SettingsTable;
@@ -76,6 +76,7 @@ export interface Tables {
   /** See `evaluation_count_deltas`. */
   error_finding_count_deltas: ErrorFindingCountsTable;
   usage_counts: UsageCountsTable;
+  usage_model_tokens: UsageModelTokensTable;
   usage_latencies: UsageLatenciesTable;
 }
 
