@@ -23,6 +23,7 @@ export {
   ExplainStrategy,
 } from "./evaluation/result-fields.ts";
 export { readResultId } from "./evaluation/result-id.ts";
+export * from "./evaluation/run.ts";
 export { maxIssues } from "./list.ts";
 export * from "./me.ts";
 export * from "./model.ts";

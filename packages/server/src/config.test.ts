@@ -40,6 +40,7 @@ describe("An empty environment", () => {
       },
       evaluation: { accountRatePerMinute: 0, maxInFlight: 10_000, maxInFlightEach: 10_000 },
       datasets: { maxBytes: 17_179_869_184, quotaBytes: 68_719_476_736 },
+      runs: { maxInFlight: 1_000 },
       upstream: {
         urls: undefined,
         apiKey: undefined,
@@ -141,6 +142,7 @@ describe("Each variable", () => {
       },
       evaluation: { accountRatePerMinute: 120, maxInFlight: 2, maxInFlightEach: 1 },
       datasets: { maxBytes: 3_000_000, quotaBytes: 4_000_000 },
+      runs: { maxInFlight: 1 },
       identity: {
         bootstrapKey: "k".repeat(32),
         oidc: {

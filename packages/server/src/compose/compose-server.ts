@@ -34,6 +34,7 @@ import { composeDeployments } from "./compose-deployments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeLimits } from "./compose-limits.ts";
 import { composePrices } from "./compose-prices.ts";
+import { composeRuns } from "./compose-runs.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
 
 /** For requests without a prediction's texts or samples. */
@@ -125,6 +126,10 @@ export async function composeServer(
       usage.record({ ...call, operation: "judge", totalMs: 0, upstreamMs: undefined }),
   });
   const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
+  const runs = composeRuns(config, log, store, {
+    deployments,
+    liveInFlight: limits.predictions.inFlight,
+  });
   metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
   metrics.watch({
     presage_predictions_in_flight: limits.predictions.inFlight,
@@ -186,12 +191,14 @@ export async function composeServer(
       admission: limits.evaluations,
       builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
       datasets,
+      runs,
       ...evaluation,
     },
     sessionCookie,
     signIn,
   };
 
+  runs.start(services.evaluation);
   const clocks = watchClocks(database, logger);
   await noteInstance(database, { id: instanceId, address: publicUrl });
   return {
@@ -210,6 +217,7 @@ export async function composeServer(
       await tracing
         .stop()
         .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
+      await runs.dispose();
       await stopSandbox();
       await disposeDatasets();
       await disposeEvaluation();
