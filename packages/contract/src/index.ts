@@ -24,6 +24,7 @@ export {
 } from "./evaluation/result-fields.ts";
 export { readResultId } from "./evaluation/result-id.ts";
 export * from "./evaluation/run.ts";
+export * from "./evaluation/run-report.ts";
 export { maxIssues } from "./list.ts";
 export * from "./me.ts";
 export * from "./model.ts";

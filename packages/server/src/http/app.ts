@@ -19,6 +19,7 @@ import { evaluatorProfileRoutes } from "./resources/profiles/evaluator-profiles.
 import { projectRoutes } from "./resources/projects/projects.ts";
 import { evaluationResultRoutes } from "./resources/results/evaluation-results.ts";
 import { resultImportRoutes } from "./resources/results/result-imports.ts";
+import { runReportRoutes } from "./resources/runs/report-routes.ts";
 import { sessionRoutes } from "./resources/sessions/sessions.ts";
 import { signInRoutes } from "./resources/sign-in/sign-in.ts";
 import { errorTaxonomyRoutes } from "./resources/taxonomies/error-taxonomies.ts";
@@ -57,6 +58,7 @@ export function createApp(services: Services): App {
     ...projectRoutes(services),
     ...experimentRoutes(services),
     ...datasetRoutes(services),
+    ...runReportRoutes(services),
     ...evaluatorRoutes(services),
     ...evaluatorProfileRoutes(services),
     ...usageRoutes(services),

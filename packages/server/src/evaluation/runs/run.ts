@@ -63,3 +63,10 @@ export interface Run {
 export function hasEnded({ status }: Pick<Run, "status">): boolean {
   return status === "finished" || status === "cancelled" || status === "failed";
 }
+
+/** Whether verdicts of two evaluators can be compared: nothing that they were made with differs. */
+export function isSameEvaluator(a: RunEvaluator, b: RunEvaluator): boolean {
+  return (
+    a.id === b.id && a.profile.publicId === b.profile.publicId && a.profile.revision === b.profile.revision
+  );
+}

@@ -12,6 +12,7 @@ import { probePaths } from "../probes/openapi.ts";
 import { evaluatorProfilePaths } from "../profiles/openapi.ts";
 import { projectPaths } from "../projects/openapi.ts";
 import { evaluationResultPaths } from "../results/openapi.ts";
+import { runReportPaths } from "../runs/report-openapi.ts";
 import { sessionPaths } from "../sessions/openapi.ts";
 import { errorTaxonomyPaths } from "../taxonomies/openapi.ts";
 import { usagePaths } from "../usage/openapi.ts";
@@ -52,6 +53,7 @@ export function openApiDocument() {
       { name: "evaluator profiles", description: "Configurations of evaluators, in revisions." },
       { name: "experiments", description: "Groups of results, in projects." },
       { name: "datasets", description: "Recorded transitions of environments, in immutable revisions." },
+      { name: "reports", description: "What runs say, and how they compare." },
       { name: "probes", description: "For load balancers, monitors and people." },
     ],
     paths: withForbidden({
@@ -69,6 +71,7 @@ export function openApiDocument() {
       ...projectPaths,
       ...experimentPaths,
       ...datasetPaths,
+      ...runReportPaths,
       ...errorTaxonomyPaths,
       ...probePaths,
     }),
