@@ -4,6 +4,7 @@ export { readInstant } from "./date-time.ts";
 export * from "./deployment.ts";
 export * from "./errors.ts";
 export * from "./evaluation/client-evaluation.ts";
+export * from "./evaluation/comparison.ts";
 export * from "./evaluation/dataset.ts";
 export * from "./evaluation/error-taxonomy.ts";
 export * from "./evaluation/evaluate.ts";
