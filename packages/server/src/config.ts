@@ -53,6 +53,7 @@ export type Config = Readonly<{
   }>;
   evaluation: Readonly<{ accountRatePerMinute: number; maxInFlight: number; maxInFlightEach: number }>;
   datasets: Readonly<{ maxBytes: number; quotaBytes: number }>;
+  runs: Readonly<{ maxInFlight: number }>;
   identity: Readonly<{
     bootstrapKey: string | undefined;
     /** Absent: local mode. */
@@ -143,6 +144,9 @@ export function readConfig(raw: RawEnvironment): Config {
     datasets: Object.freeze({
       maxBytes: values.PRESAGE_MAX_DATASET_BYTES,
       quotaBytes: values.PRESAGE_DATASET_QUOTA_BYTES,
+    }),
+    runs: Object.freeze({
+      maxInFlight: values.PRESAGE_RUNS_MAX_IN_FLIGHT ?? Math.ceil(values.PRESAGE_MAX_IN_FLIGHT / 10),
     }),
     identity: Object.freeze({
       bootstrapKey: values.PRESAGE_BOOTSTRAP_KEY,

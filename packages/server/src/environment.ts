@@ -170,6 +170,11 @@ export const environment = z.object({
         "maximum size in bytes of all datasets of an account, as they are exported; beyond it, 413",
       expected: "a whole number of bytes above 0",
     }),
+  PRESAGE_RUNS_MAX_IN_FLIGHT: wholeNumber(1, Number.MAX_SAFE_INTEGER).optional().meta({
+    description:
+      "maximum concurrent predictions of all runs; further ones wait; if not set, a tenth of PRESAGE_MAX_IN_FLIGHT",
+    expected: "a whole number above 0",
+  }),
   PRESAGE_MEMORY_BUDGET_BYTES: wholeNumber(mebibyte, Number.MAX_SAFE_INTEGER)
     .optional()
     .meta({

@@ -70,11 +70,14 @@ const strata = (description: string) => z.array(ComparisonStratum).meta({ descri
 const ComparisonStrata = z
   .object({
     exploratory: z.literal(true).meta({
-      description: "These p-values are not corrected for their number: they show where to look, and prove nothing.",
+      description:
+        "These p-values are not corrected for their number: they show where to look, and prove nothing.",
     }),
     step: strata("By place in the trajectory, the first 1,000."),
     changed: strata("`changed`, `unchanged`, and `unknown` where states cannot be compared."),
-    changes: strata("By number of changes from the state to the next one: `0`, `1-2`, `3-6`, `7+`, `unknown`."),
+    changes: strata(
+      "By number of changes from the state to the next one: `0`, `1-2`, `3-6`, `7+`, `unknown`.",
+    ),
   })
   .meta({ id: "ComparisonStrata" });
 export type ComparisonStrata = z.infer<typeof ComparisonStrata>;
@@ -131,7 +134,9 @@ const ComparisonEvaluator = z
 /** Response of `GET /v1/comparisons`. */
 export const Comparison = z
   .object({
-    runs: z.array(ComparedRun).meta({ description: "In the order of the query; the first is the reference." }),
+    runs: z
+      .array(ComparedRun)
+      .meta({ description: "In the order of the query; the first is the reference." }),
     evaluators: z.array(ComparisonEvaluator).meta({
       description: "Those that the reference and another run have, at the same revision of the same profile.",
     }),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { list } from "../list.ts";
 import { Context, Interaction } from "../prediction.ts";
-import { defaultPageLimit, nextCursor, pageQuery, queryInteger } from "../query.ts";
+import { defaultPageLimit, nextCursor, pageQuery, queryBoolean, queryInteger } from "../query.ts";
 import { boundedText, maxDescriptionCharacters, shortText, storableText } from "../text.ts";
 import { newTags } from "./result-fields.ts";
 
@@ -170,6 +170,15 @@ export const DatasetSampleListQuery = z.object({
   after,
 });
 export type DatasetSampleListQuery = z.infer<typeof DatasetSampleListQuery>;
+
+/** Query of `DELETE /v1/datasets/{id}`. */
+export const DatasetDeleteQuery = z.object({
+  with_runs: queryBoolean().optional().meta({
+    default: false,
+    description: "Deletes the dataset's runs as well. Otherwise a dataset with runs is not deleted.",
+  }),
+});
+export type DatasetDeleteQuery = z.infer<typeof DatasetDeleteQuery>;
 
 /** Query of `GET /v1/datasets`. */
 export const DatasetListQuery = z.object(pageQuery({ maximum: 1000, default: defaultPageLimit }));

@@ -33,6 +33,7 @@ import { composeDatasets } from "./compose-datasets.ts";
 import { composeDeployments } from "./compose-deployments.ts";
 import { composeEvaluation } from "./compose-evaluation.ts";
 import { composeLimits } from "./compose-limits.ts";
+import { composeRuns } from "./compose-runs.ts";
 import { composeSignIn, createSignInPath } from "./compose-sign-in.ts";
 
 /** For requests without a prediction's texts or samples. */
@@ -115,6 +116,10 @@ export async function composeServer(
     countUnreachable,
   });
   const { dispose: disposeDatasets, ...datasets } = composeDatasets(config, log, store);
+  const runs = composeRuns(config, log, store, {
+    deployments,
+    liveInFlight: limits.predictions.inFlight,
+  });
   metrics.watchReplicas(() => deployments.all().flatMap(replicaFigures));
   metrics.watch({
     presage_predictions_in_flight: limits.predictions.inFlight,
@@ -171,12 +176,14 @@ export async function composeServer(
       admission: limits.evaluations,
       builtInProfiles: builtInProfileRevisions(evaluation.registry.families),
       datasets,
+      runs,
       ...evaluation,
     },
     sessionCookie,
     signIn,
   };
 
+  runs.start(services.evaluation);
   const clocks = watchClocks(database, logger);
   await noteInstance(database, { id: instanceId, address: publicUrl });
   return {
@@ -195,6 +202,7 @@ export async function composeServer(
       await tracing
         .stop()
         .catch((error: unknown) => logger.warn({ err: error }, "could not send the last traces"));
+      await runs.dispose();
       await stopSandbox();
       await disposeDatasets();
       await disposeEvaluation();

@@ -20,6 +20,7 @@ import { projectRoutes } from "./resources/projects/projects.ts";
 import { evaluationResultRoutes } from "./resources/results/evaluation-results.ts";
 import { resultImportRoutes } from "./resources/results/result-imports.ts";
 import { runReportRoutes } from "./resources/runs/report-routes.ts";
+import { runRoutes } from "./resources/runs/runs.ts";
 import { sessionRoutes } from "./resources/sessions/sessions.ts";
 import { signInRoutes } from "./resources/sign-in/sign-in.ts";
 import { errorTaxonomyRoutes } from "./resources/taxonomies/error-taxonomies.ts";
@@ -59,6 +60,7 @@ export function createApp(services: Services): App {
     ...experimentRoutes(services),
     ...datasetRoutes(services),
     ...runReportRoutes(services),
+    ...runRoutes(services),
     ...evaluatorRoutes(services),
     ...evaluatorProfileRoutes(services),
     ...usageRoutes(services),

@@ -12,6 +12,7 @@ import { probePaths } from "../probes/openapi.ts";
 import { evaluatorProfilePaths } from "../profiles/openapi.ts";
 import { projectPaths } from "../projects/openapi.ts";
 import { evaluationResultPaths } from "../results/openapi.ts";
+import { runPaths } from "../runs/openapi.ts";
 import { runReportPaths } from "../runs/report-openapi.ts";
 import { sessionPaths } from "../sessions/openapi.ts";
 import { errorTaxonomyPaths } from "../taxonomies/openapi.ts";
@@ -53,7 +54,7 @@ export function openApiDocument() {
       { name: "evaluator profiles", description: "Configurations of evaluators, in revisions." },
       { name: "experiments", description: "Groups of results, in projects." },
       { name: "datasets", description: "Recorded transitions of environments, in immutable revisions." },
-      { name: "reports", description: "What runs say, and how they compare." },
+      { name: "runs", description: "Predictions for the samples of a dataset, with their verdicts." },
       { name: "probes", description: "For load balancers, monitors and people." },
     ],
     paths: withForbidden({
@@ -72,6 +73,7 @@ export function openApiDocument() {
       ...experimentPaths,
       ...datasetPaths,
       ...runReportPaths,
+      ...runPaths,
       ...errorTaxonomyPaths,
       ...probePaths,
     }),

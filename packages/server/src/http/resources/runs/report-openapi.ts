@@ -78,7 +78,7 @@ const exampleReport: RunReport = {
 
 export const runReportPaths: ZodOpenApiPathsObject = {
   "/v1/runs/{id}/report": {
-    get: operation("getRunReport", "reports", "Report on a run", {
+    get: operation("getRunReport", "runs", "Report on a run", {
       description:
         "Returns what a run says so far: scores and pass rates with intervals that are clustered by trajectory, overall and by groups of samples, beside what predicting no change would have scored. As JSON, as one HTML page without scripts, or as Markdown.",
       requestParams: { path: RunPath, query: RunReportQuery },

@@ -1,0 +1,152 @@
+import {
+  Run,
+  RunCreateRequest,
+  RunEvaluatorsRequest,
+  RunListQuery,
+  RunListResponse,
+  RunPath,
+} from "@presage/contract";
+import type { ZodOpenApiPathsObject } from "zod-openapi";
+import {
+  body,
+  errorResponse,
+  failures,
+  idempotencyHeader,
+  operation,
+  response,
+  tooLarge,
+} from "../docs/describe.ts";
+
+const tag = "runs";
+const notFound = { "404": errorResponse("The account has no such run", "There is no such run.") };
+const conflict = (description: string, detail: string) => ({ "409": errorResponse(description, detail) });
+const requestParams = { path: RunPath };
+
+const exampleRun: Run = {
+  id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
+  name: "sandbox, teacher-forced",
+  status: "running",
+  status_reason: null,
+  progress: { samples: 394, predicted: 120, evaluated: 112, failed: 0 },
+  dataset_id: "019aa5f4-2c61-7000-b5a7-41d27c0c9e33",
+  revision: 1,
+  target: { deployment: "sandbox" },
+  params: { temperature: 0 },
+  mode: "teacher-forced",
+  evaluators: [
+    {
+      evaluator: "exact-match-2026-11-21",
+      profile_name: "system:default",
+      profile_id: "7a2c3b1e-5d7f-5c0a-9a44-0b8f7a6d2e10",
+      profile_revision: 1,
+    },
+  ],
+  repeats: 1,
+  concurrency: 16,
+  tags: null,
+  provenance: {
+    presage_version: "0.1.0",
+    prompt_version: "1",
+    dataset_digest: "5e0e4cb1d3ab5ae1b3d7a0e1d1a8f5f3f0cf9f0d41d6b8cbb06f1c4b7b0f2a91",
+    models: ["presage-sandbox"],
+    in_sample: false,
+  },
+  notes: [],
+  created_by: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
+  created_at: "2026-11-22T03:50:11.102Z",
+  started_at: "2026-11-22T03:50:11.150Z",
+  finished_at: null,
+};
+const exampleRequest = {
+  dataset_id: exampleRun.dataset_id ?? "",
+  target: { deployment: "sandbox" },
+  params: { temperature: 0 },
+  evaluators: [{ evaluator: "exact-match" }],
+};
+
+function changing(id: string, summary: string, description: string, refused: string) {
+  return {
+    post: operation(id, tag, summary, {
+      description,
+      requestParams,
+      responses: {
+        "200": response("The run", Run, exampleRun),
+        ...failures,
+        ...notFound,
+        ...conflict("The run has ended", refused),
+      },
+    }),
+  };
+}
+
+export const runPaths: ZodOpenApiPathsObject = {
+  "/v1/runs": {
+    get: operation("listRuns", tag, "List the account's runs", {
+      description: "Returns the runs of the account, newest first.",
+      requestParams: { query: RunListQuery },
+      responses: {
+        "200": response("The runs, newest first", RunListResponse, { data: [exampleRun], next: null }),
+        ...failures,
+      },
+    }),
+    post: operation("createRun", tag, "Predict and evaluate a dataset", {
+      description:
+        "Has a deployment or a baseline predict every sample of a dataset's revision, and evaluators judge the predictions. Each verdict is also an evaluation result.",
+      requestParams: { header: idempotencyHeader },
+      requestBody: body(RunCreateRequest, exampleRequest),
+      responses: {
+        "201": response("The run, which starts soon", Run, exampleRun),
+        ...failures,
+        ...tooLarge,
+      },
+    }),
+  },
+  "/v1/runs/{id}": {
+    get: operation("getRun", tag, "Get one run", {
+      description: "Returns the run with its progress.",
+      requestParams,
+      responses: { "200": response("The run", Run, exampleRun), ...failures, ...notFound },
+    }),
+    delete: operation("deleteRun", tag, "Delete a run", {
+      description: "Deletes the run with its predictions. Its evaluation results stay.",
+      requestParams,
+      responses: { "204": { description: "Deleted" }, ...failures, ...notFound },
+    }),
+  },
+  "/v1/runs/{id}/evaluators": {
+    post: operation("addRunEvaluators", tag, "Have a run judged by more evaluators", {
+      description:
+        "The new evaluators judge the predictions that are there and those that follow. No prediction is made again.",
+      requestParams,
+      requestBody: body(RunEvaluatorsRequest, { evaluators: [{ evaluator: "state-change" }] }),
+      responses: {
+        "200": response("The run, which goes on if it was finished", Run, exampleRun),
+        ...failures,
+        ...tooLarge,
+        ...notFound,
+        ...conflict(
+          "The run was cancelled, or has too many evaluators",
+          "A run may have at most 20 evaluators.",
+        ),
+      },
+    }),
+  },
+  "/v1/runs/{id}/cancel": changing(
+    "cancelRun",
+    "Cancel a run",
+    "Stops the run for good. What is there stays. To cancel it again changes nothing.",
+    "The run is finished and cannot be cancelled.",
+  ),
+  "/v1/runs/{id}/pause": changing(
+    "pauseRun",
+    "Pause a run",
+    "Stops the run until it is resumed.",
+    "The run is finished and cannot be paused.",
+  ),
+  "/v1/runs/{id}/resume": changing(
+    "resumeRun",
+    "Resume a run",
+    "Continues a paused run where it stopped.",
+    "The run is finished and cannot be resumed.",
+  ),
+};
