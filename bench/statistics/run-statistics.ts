@@ -13,7 +13,7 @@ export interface StatisticsResult {
 /** Simulations with fixed seeds: the figures do not depend on the machine. */
 export const runStatistics = async (plan: StatisticsPlan): Promise<StatisticsResult> => ({
   coverage: measureCoverage(plan.coverageSets),
-  errorRates: measureErrorRates(plan.testSets),
+  errorRates: await measureErrorRates(plan.testSets),
   survival: await measureSurvival(plan.survivalSets),
   repeatedSurvival: await measureRepeatedSurvival(plan.repeatedSets),
 });

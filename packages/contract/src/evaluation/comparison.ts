@@ -148,7 +148,8 @@ export const Comparison = z
   .meta({ id: "Comparison" });
 export type Comparison = z.infer<typeof Comparison>;
 
-const cursor = /^(-?\d+(?:\.\d+)?(?:e-?\d+)?)~(\d{1,15})$/;
+/** A distance, a dot and a position. */
+const cursor = /^\d{1,13}\.\d{1,15}$/;
 
 /** Query of `GET /v1/comparisons/samples`. */
 export const ComparedSampleListQuery = z.object({

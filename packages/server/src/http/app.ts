@@ -2,6 +2,7 @@ import type { Route } from "./pipeline/route.ts";
 import { type RequestCounter, type ServePath, servePath } from "./pipeline/serve-path.ts";
 import { apiKeyRoutes } from "./resources/api-keys/api-keys.ts";
 import { appRoutes } from "./resources/apps/apps.ts";
+import { comparisonRoutes } from "./resources/comparisons/comparisons.ts";
 import { dashboardRoutes } from "./resources/dashboard/dashboard.ts";
 import { datasetRoutes } from "./resources/datasets/datasets.ts";
 import { deploymentRoutes } from "./resources/deployments/deployments.ts";
@@ -60,6 +61,7 @@ export function createApp(services: Services): App {
     ...experimentRoutes(services),
     ...datasetRoutes(services),
     ...runReportRoutes(services),
+    ...comparisonRoutes(services),
     ...runRoutes(services),
     ...evaluatorRoutes(services),
     ...evaluatorProfileRoutes(services),

@@ -117,14 +117,14 @@ test.each(linesOf("figures"))("$name: errors and intervals are the reference's a
   if (line.rate_interval) expect(clusteredRateInterval(moments)).toEqual(nearBounds(line.rate_interval));
 });
 
-test.each(linesOf("paired"))("$name: the comparison is the reference's", (line) => {
+test.each(linesOf("paired"))("$name: the comparison is the reference's", async (line) => {
   const sums = sumsOf(line.clusters);
   expect(pairedDifference(sums)).toEqual({
     difference: near(line.difference),
     pValue: near(line.p_value),
     interval: nearBounds(line.interval),
   });
-  const p = signFlipTest(
+  const p = await signFlipTest(
     sums.map(({ sum }) => sum),
     line.seed,
   );

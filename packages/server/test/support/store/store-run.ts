@@ -18,7 +18,7 @@ export interface StoredSample {
   text?: string;
 }
 
-interface StoredRevision {
+export interface StoredRevision {
   datasetId: string;
   revisionId: number;
   revision: number;

@@ -206,7 +206,8 @@ export function toFigures(sums: Sums, group: number): RunFigures {
   };
 }
 
-function noteOn(trajectories: number): string | null {
+/** What to bear in mind with so many clusters. */
+export function noteOn(trajectories: number): string | null {
   if (trajectories === 0 || trajectories >= fewTrajectories) return null;
   return trajectories === 1
     ? "One trajectory only: there is no interval."

@@ -1,4 +1,4 @@
-import type { RunEvaluator as EvaluatorNames, RunReport, TeacherForced } from "@presage/contract";
+import type { RunReport, TeacherForced } from "@presage/contract";
 import { microsPerSecond } from "../../../storage/micros.ts";
 import type { Requester } from "../../../storage/reader.ts";
 import type { Database } from "../../../storage/schema/tables.ts";
@@ -6,7 +6,8 @@ import type { EvaluationServices } from "../../evaluation-services.ts";
 import { selectLastPredictionTime } from "../outcomes/outcomes-store.ts";
 import { readFailedPredictions, readOutcomes } from "../outcomes/read-outcomes.ts";
 import { type RunSamples, readRunSamples } from "../outcomes/run-samples.ts";
-import { hasEnded, isSameEvaluator, type Run, type RunEvaluator } from "../run.ts";
+import { byStep } from "../outcomes/strata.ts";
+import { hasEnded, isSameEvaluator, type Run, toEvaluatorNames } from "../run.ts";
 import { findTeacherForced } from "./find-teacher-forced.ts";
 import { type PredictionTotals, totalPredictions } from "./prediction-totals.ts";
 import { overallFigures, reportDimensions, reportOutcomes, strataOf } from "./report-strata.ts";
@@ -37,13 +38,13 @@ export async function reportRun(
   const reader = store.reader(requester);
   const samples = await readRunSamples(reader, run.dataset?.revisionId ?? 0);
   const predictions = await totalPredictions(reader, run, samples.count);
-  const dimensions = reportDimensions(samples);
+  const dimensions = await reportDimensions(samples);
   const evaluators: RunReport["evaluators"] = [];
   const survival: NonNullable<RunReport["survival"]> = [];
   const evaluations: Record<string, number> = {};
   for (const [place, evaluator] of run.evaluators.entries()) {
     const outcomes = await readOutcomes(reader, run, place, predictions.failed);
-    const names = toNames(evaluator);
+    const names = toEvaluatorNames(evaluator);
     evaluators.push({ ...names, ...(await reportOutcomes(dimensions, samples, outcomes)) });
     if (run.mode === "free-running")
       survival.push({ ...names, ...(await reportSurvival(samples, outcomes)) });
@@ -64,15 +65,6 @@ export async function reportRun(
   };
 }
 
-function toNames({ id, profile }: RunEvaluator): EvaluatorNames {
-  return {
-    evaluator: id,
-    profile_name: profile.name,
-    profile_id: profile.publicId,
-    profile_revision: profile.revision,
-  };
-}
-
 async function reportTeacherForced(
   reader: Database,
   run: Run,
@@ -81,13 +73,13 @@ async function reportTeacherForced(
   const found = await findTeacherForced(reader, run);
   if (found === undefined) return null;
   const failed = await readFailedPredictions(reader, found, samples.count);
-  const { step } = reportDimensions(samples);
+  const step = byStep(samples);
   const evaluators: TeacherForced["evaluators"] = [];
   for (const [place, evaluator] of found.evaluators.entries()) {
     if (!run.evaluators.some((own) => isSameEvaluator(own, evaluator))) continue;
     const outcomes = await readOutcomes(reader, found, place, failed);
     evaluators.push({
-      ...toNames(evaluator),
+      ...toEvaluatorNames(evaluator),
       ...(await overallFigures(samples, outcomes)),
       step: await strataOf(step.dimension, samples, outcomes),
     });

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunEvaluatorReport, RunFigures, RunStratum } from "@presage/contract";
 import type { Outcomes } from "../outcomes/read-outcomes.ts";
 import type { RunSamples } from "../outcomes/run-samples.ts";
@@ -25,15 +26,15 @@ export interface ReportDimensions {
   tag: ReturnType<typeof byTag>;
 }
 
-export function reportDimensions(samples: RunSamples): ReportDimensions {
-  return {
-    step: byStep(samples),
-    trajectory: byTrajectory(samples),
-    changed: byWhetherChanged(samples),
-    changes: byChanges(samples),
-    verb: byVerb(samples),
-    tag: byTag(samples),
-  };
+export async function reportDimensions(samples: RunSamples): Promise<ReportDimensions> {
+  const step = byStep(samples);
+  await nextTurn();
+  const changed = byWhetherChanged(samples);
+  const changes = byChanges(samples);
+  await nextTurn();
+  const verb = byVerb(samples);
+  await nextTurn();
+  return { step, trajectory: byTrajectory(samples), changed, changes, verb, tag: byTag(samples) };
 }
 
 /** The figures of all samples, and of the groups that there is something about. */

@@ -1,6 +1,7 @@
 import { createDocument } from "zod-openapi";
 import { apiKeyPaths } from "../api-keys/openapi.ts";
 import { appPaths } from "../apps/openapi.ts";
+import { comparisonPaths } from "../comparisons/openapi.ts";
 import { datasetPaths } from "../datasets/openapi.ts";
 import { deploymentPaths } from "../deployments/openapi.ts";
 import { evaluatePaths } from "../evaluate/openapi.ts";
@@ -73,6 +74,7 @@ export function openApiDocument() {
       ...experimentPaths,
       ...datasetPaths,
       ...runReportPaths,
+      ...comparisonPaths,
       ...runPaths,
       ...errorTaxonomyPaths,
       ...probePaths,

@@ -1,4 +1,11 @@
-import { type RunFigures, RunPath, RunReport, RunReportQuery } from "@presage/contract";
+import {
+  type Run,
+  type RunEvaluator,
+  type RunFigures,
+  RunPath,
+  RunReport,
+  RunReportQuery,
+} from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import { errorResponse, failures, operation, response } from "../docs/describe.ts";
 
@@ -31,29 +38,31 @@ const evaluator = {
   profile_revision: 1,
 };
 
+export const exampleFinishedRun = {
+  id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
+  name: "sandbox, teacher-forced",
+  status: "finished",
+  status_reason: null,
+  progress: { samples: 394, predicted: 394, evaluated: 394, failed: 6 },
+  dataset_id: "019aa5f4-2c61-7000-b5a7-41d27c0c9e33",
+  revision: 1,
+  target: { deployment: "sandbox" },
+  params: { temperature: 0 },
+  mode: "teacher-forced",
+  evaluators: [evaluator] as [RunEvaluator],
+  repeats: 1,
+  concurrency: 16,
+  tags: null,
+  provenance,
+  notes: [],
+  created_by: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
+  created_at: "2026-11-22T03:50:11.102Z",
+  started_at: "2026-11-22T03:50:11.150Z",
+  finished_at: "2026-11-22T03:52:40.020Z",
+} satisfies Run;
+
 const exampleReport: RunReport = {
-  run: {
-    id: "019aa5f6-7d10-7000-8c3e-0b6f5a2d9c41",
-    name: "sandbox, teacher-forced",
-    status: "finished",
-    status_reason: null,
-    progress: { samples: 394, predicted: 394, evaluated: 394, failed: 6 },
-    dataset_id: "019aa5f4-2c61-7000-b5a7-41d27c0c9e33",
-    revision: 1,
-    target: { deployment: "sandbox" },
-    params: { temperature: 0 },
-    mode: "teacher-forced",
-    evaluators: [evaluator],
-    repeats: 1,
-    concurrency: 16,
-    tags: null,
-    provenance,
-    notes: [],
-    created_by: "01a2015d-17f6-75b4-a7a7-ccd9f62a3a59",
-    created_at: "2026-11-22T03:50:11.102Z",
-    started_at: "2026-11-22T03:50:11.150Z",
-    finished_at: "2026-11-22T03:52:40.020Z",
-  },
+  run: exampleFinishedRun,
   evaluators: [
     {
       ...evaluator,
