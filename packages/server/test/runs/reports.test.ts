@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { RunReport } from "@presage/contract";
+import { testKey } from "../support/presage/presage.ts";
 import { usePresage } from "../support/presage/use-presage.ts";
 import { keyOfAnotherAccount } from "../support/resources/other-account.ts";
 import { onEachDatabase } from "../support/store/databases.ts";
@@ -213,6 +214,39 @@ onEachDatabase((database) => {
       [1, 1],
       [2, 1],
     ]);
+  });
+
+  test("A report is a page or Markdown if that is asked for, to be saved and without what could run", async () => {
+    const id = await store({
+      name: "<script>alert(1)</script>",
+      predictions: Array(6).fill([{ verdicts: [pass] }]),
+    });
+    const path = `/v1/runs/${id}/report`;
+    const key = { "x-api-key": testKey };
+    const asPage = await presage.call("GET", `${path}?format=html`);
+    const asBrowser = await presage.call("GET", path, undefined, {
+      ...key,
+      accept: "text/html,application/xhtml+xml,*/*;q=0.8",
+    });
+    for (const response of [asPage, asBrowser]) {
+      expect(response.status).toBe(200);
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        "content-type": "text/html; charset=utf-8",
+        "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+        "x-content-type-options": "nosniff",
+        "content-disposition": `attachment; filename="report-${id}.html"`,
+      });
+      const html = await response.text();
+      expect(html).toContain("<h1>Run &lt;script&gt;alert(1)&lt;/script&gt;</h1>");
+      expect(html).not.toContain("<script");
+    }
+    const markdown = await presage.call("GET", `${path}?format=md`);
+    expect(markdown.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
+    expect(await markdown.text()).toStartWith("# Run &#60;script&#62;alert(1)&#60;/script&#62;\n");
+    const json = await presage.call("GET", path, undefined, { ...key, accept: "application/json, text/html" });
+    expect(json.headers.get("content-type")).toStartWith("application/json");
+    expect((await presage.call("GET", `${path}?format=pdf`)).status).toBe(422);
+    expect((await presage.call("GET", `${path}?fromat=md`)).status).toBe(422);
   });
 
   test("Another account's run and one that does not exist are not found", async () => {

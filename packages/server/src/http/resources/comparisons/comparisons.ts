@@ -12,7 +12,6 @@ import { listComparedSamples } from "../../../evaluation/runs/compare/list-compa
 import { findRun } from "../../../evaluation/runs/find-run.ts";
 import type { Run } from "../../../evaluation/runs/run.ts";
 import { reserveBytes } from "../../../limits/byte-budget.ts";
-import { keepOpen } from "../../pipeline/keep-open.ts";
 import { type CallWithCaller, type Route, withCaller } from "../../pipeline/route.ts";
 import { readQuery } from "../../request/read-request.ts";
 import { requesterOf } from "../../request/requester-of.ts";
@@ -41,7 +40,6 @@ export function comparisonRoutes(services: Services): Route[] {
       refuseUnknownFields(ComparisonQuery, query, "query");
       const runs = await findRuns(call, query.runs);
       reserveBytes(call.exchange, comparisonMemoryBytes(runs));
-      keepOpen(call);
       const { leftOut, ...differences } = await compareRuns(evaluation, requesterOf(call), runs);
       const comparison: Comparison = {
         runs: runs.map((run, place) => ({ ...toRun(run), left_out: leftOut[place] ?? 0 })),
@@ -55,7 +53,6 @@ export function comparisonRoutes(services: Services): Route[] {
       const [reference, candidate = reference] = await findRuns(call, query.runs);
       const { evaluator, profile_name: profileName, direction } = query;
       const [distance, position] = query.after?.split(".").map(Number) ?? [];
-      keepOpen(call);
       const { samples, next } = await listComparedSamples(
         evaluation,
         requesterOf(call),

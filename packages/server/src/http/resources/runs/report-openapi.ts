@@ -7,7 +7,7 @@ import {
   RunReportQuery,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
-import { errorResponse, failures, operation, response } from "../docs/describe.ts";
+import { errorResponse, failures, operation } from "../docs/describe.ts";
 
 const figures: RunFigures = {
   count: 388,
@@ -61,7 +61,7 @@ export const exampleFinishedRun = {
   finished_at: "2026-11-22T03:52:40.020Z",
 } satisfies Run;
 
-const exampleReport: RunReport = {
+export const exampleReport = {
   run: exampleFinishedRun,
   evaluators: [
     {
@@ -83,7 +83,7 @@ const exampleReport: RunReport = {
   tokens: { prompt: 185_400, cached: 61_000, completion: 20_600 },
   failures: { predictions: { timeout: 4 }, evaluations: { failed: 2 } },
   provenance: { ...provenance, warnings: [] },
-};
+} satisfies RunReport;
 
 export const runReportPaths: ZodOpenApiPathsObject = {
   "/v1/runs/{id}/report": {
@@ -92,7 +92,14 @@ export const runReportPaths: ZodOpenApiPathsObject = {
         "Returns what a run says so far: scores and pass rates with intervals that are clustered by trajectory, overall and by groups of samples, beside what predicting no change would have scored. As JSON, as one HTML page without scripts, or as Markdown.",
       requestParams: { path: RunPath, query: RunReportQuery },
       responses: {
-        "200": response("The report", RunReport, exampleReport),
+        "200": {
+          description: "The report",
+          content: {
+            "application/json": { schema: RunReport, example: exampleReport },
+            "text/html": { schema: { type: "string" }, example: "<!doctype html>" },
+            "text/markdown": { schema: { type: "string" }, example: "# Run sandbox, teacher-forced" },
+          },
+        },
         "404": errorResponse("The account has no such run", "There is no such run."),
         ...failures,
       },
