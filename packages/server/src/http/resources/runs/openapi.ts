@@ -5,6 +5,9 @@ import {
   RunListQuery,
   RunListResponse,
   RunPath,
+  type RunSample,
+  RunSampleListQuery,
+  RunSampleListResponse,
 } from "@presage/contract";
 import type { ZodOpenApiPathsObject } from "zod-openapi";
 import {
@@ -56,6 +59,32 @@ const exampleRun: Run = {
   created_at: "2026-11-22T03:50:11.102Z",
   started_at: "2026-11-22T03:50:11.150Z",
   finished_at: null,
+};
+const exampleSample: RunSample = {
+  dataset_sample_id: "kitchen-1/0",
+  trajectory_id: "kitchen-1",
+  step: 0,
+  repeat: 0,
+  changes: 1,
+  verb: "open",
+  prediction: {
+    id: "019aa5f7-0b52-7000-a6c4-51a7d80c2f19",
+    status: "success",
+    error_category: null,
+    finish_reason: "stop",
+    usage: { prompt_tokens: 34, completion_tokens: 9 },
+    latency_ms: 412.5,
+  },
+  verdicts: [
+    {
+      evaluator: "exact-match-2026-11-21",
+      profile_name: "system:default",
+      status: "success",
+      pass: true,
+      score: 1,
+      evaluation_result_id: "1042",
+    },
+  ],
 };
 const exampleRequest = {
   dataset_id: exampleRun.dataset_id ?? "",
@@ -111,6 +140,37 @@ export const runPaths: ZodOpenApiPathsObject = {
       description: "Deletes the run with its predictions. Its evaluation results stay.",
       requestParams,
       responses: { "204": { description: "Deleted" }, ...failures, ...notFound },
+    }),
+  },
+  "/v1/runs/{id}/samples": {
+    get: operation("listRunSamples", tag, "List a run's predictions", {
+      description: "Returns the predictions of a run with their verdicts, in the order of the dataset.",
+      requestParams: { ...requestParams, query: RunSampleListQuery },
+      responses: {
+        "200": response("The predictions, without their texts", RunSampleListResponse, {
+          data: [exampleSample],
+          next: null,
+        }),
+        ...failures,
+        ...notFound,
+        ...conflict("The run's target is external", "The run's target is external."),
+      },
+    }),
+  },
+  "/v1/runs/{id}/export": {
+    get: operation("exportRun", tag, "Export a run's predictions", {
+      description:
+        "Returns all predictions with their texts and verdicts as JSON lines, in the order of the dataset. They can be imported into another run.",
+      requestParams,
+      responses: {
+        "200": {
+          description: "The predictions, one a line",
+          content: { "application/x-ndjson": { schema: { type: "string" } } },
+        },
+        ...failures,
+        ...notFound,
+        ...conflict("The run's target is external", "The run's target is external."),
+      },
     }),
   },
   "/v1/runs/{id}/evaluators": {

@@ -23,11 +23,13 @@ import { toEvaluatorIssues, toWantedEvaluator } from "../../request/wanted-evalu
 import type { Services } from "../../services.ts";
 import { readNewRun } from "./read-new-run.ts";
 import { toRun } from "./run-response.ts";
+import { runSampleRoutes } from "./run-samples.ts";
 
 const path = "/v1/runs";
 
-export function runRoutes({ evaluation, settings }: Services): Route[] {
-  const { maxShortBodyBytes } = settings;
+export function runRoutes(services: Services): Route[] {
+  const { evaluation } = services;
+  const { maxShortBodyBytes } = services.settings;
   const idOf = (call: CallWithCaller) => readPath(call, RunPath).id;
 
   return [
@@ -80,6 +82,7 @@ export function runRoutes({ evaluation, settings }: Services): Route[] {
     withCaller("POST", `${path}/:id/resume`, async (call) =>
       Response.json(toRun(await resumeRun(evaluation, requesterOf(call), idOf(call)))),
     ),
+    ...runSampleRoutes(services, path),
   ];
 }
 
