@@ -243,7 +243,10 @@ onEachDatabase((database) => {
     const markdown = await presage.call("GET", `${path}?format=md`);
     expect(markdown.headers.get("content-type")).toBe("text/markdown; charset=utf-8");
     expect(await markdown.text()).toStartWith("# Run &#60;script&#62;alert(1)&#60;/script&#62;\n");
-    const json = await presage.call("GET", path, undefined, { ...key, accept: "application/json, text/html" });
+    const json = await presage.call("GET", path, undefined, {
+      ...key,
+      accept: "application/json, text/html",
+    });
     expect(json.headers.get("content-type")).toStartWith("application/json");
     expect((await presage.call("GET", `${path}?format=pdf`)).status).toBe(422);
     expect((await presage.call("GET", `${path}?fromat=md`)).status).toBe(422);
