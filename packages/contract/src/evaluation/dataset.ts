@@ -19,7 +19,7 @@ const described = {
   reward: "The environment's reward.",
   done: "Whether the episode ended with this step.",
   messages:
-    "In place of interaction: the conversation up to and including the user's turn, which is sent as it stands.",
+    "In place of interaction: the conversation up to and including the user's turn, which is sent as it stands. Empty if only the answer is known.",
 };
 
 /** A number of a revision, as its dataset counts them from 1. */
@@ -89,7 +89,6 @@ export const DatasetLine = z
     context: Context.nullish().meta({ description: "Background for the world model. Not beside messages." }),
     interaction: Interaction.nullish().meta({ description: "The state and the action." }),
     messages: list(SampleMessage)
-      .min(1)
       .max(maxConversationMessages)
       .nullish()
       .meta({ description: described.messages }),
@@ -134,14 +133,14 @@ export const DatasetTrajectoryPath = z.object({
 });
 
 /** The formats of uploaded lines. */
-export const DatasetFormat = z.enum(["presage", "chat", "llm-sim"]);
+export const DatasetFormat = z.enum(["presage", "chat", "llm-sim", "predictions"]);
 export type DatasetFormat = z.infer<typeof DatasetFormat>;
 
 /** Query of `POST /v1/datasets/{id}/revisions`. */
 export const DatasetUploadQuery = z.object({
   format: DatasetFormat.optional().meta({
     description:
-      'What the lines are: `presage`, samples; `chat`, conversations `{"messages": […]}` in which each assistant turn after a user turn is a next state; `llm-sim`, the states of LLM-Sim. If not given, the fields of the first line tell.',
+      'What the lines are: `presage`, samples; `chat`, conversations `{"messages": […]}` in which each assistant turn after a user turn is a next state; `llm-sim`, the states of LLM-Sim; `predictions`, files of predictions, of which the references are stored. If not given, the fields of the first line tell.',
   }),
 });
 export type DatasetUploadQuery = z.infer<typeof DatasetUploadQuery>;

@@ -1,6 +1,7 @@
 import { createDocument } from "zod-openapi";
 import { apiKeyPaths } from "../api-keys/openapi.ts";
 import { appPaths } from "../apps/openapi.ts";
+import { comparisonPaths } from "../comparisons/openapi.ts";
 import { datasetPaths } from "../datasets/openapi.ts";
 import { deploymentPaths } from "../deployments/openapi.ts";
 import { evaluatePaths } from "../evaluate/openapi.ts";
@@ -13,6 +14,7 @@ import { evaluatorProfilePaths } from "../profiles/openapi.ts";
 import { projectPaths } from "../projects/openapi.ts";
 import { evaluationResultPaths } from "../results/openapi.ts";
 import { runPaths } from "../runs/openapi.ts";
+import { runReportPaths } from "../runs/report-openapi.ts";
 import { sessionPaths } from "../sessions/openapi.ts";
 import { errorTaxonomyPaths } from "../taxonomies/openapi.ts";
 import { usagePaths } from "../usage/openapi.ts";
@@ -71,6 +73,8 @@ export function openApiDocument() {
       ...projectPaths,
       ...experimentPaths,
       ...datasetPaths,
+      ...runReportPaths,
+      ...comparisonPaths,
       ...runPaths,
       ...errorTaxonomyPaths,
       ...probePaths,

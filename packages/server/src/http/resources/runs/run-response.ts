@@ -1,5 +1,5 @@
 import type { Run as ApiRun } from "@presage/contract";
-import type { Run, RunTarget } from "../../../evaluation/runs/run.ts";
+import { type Run, type RunTarget, toEvaluatorNames } from "../../../evaluation/runs/run.ts";
 import { toIsoInstant } from "../../../storage/micros.ts";
 
 export function toRun(run: Run): ApiRun {
@@ -15,12 +15,7 @@ export function toRun(run: Run): ApiRun {
     target: toTarget(run.target),
     params: run.params === undefined ? null : { ...run.params },
     mode: run.mode,
-    evaluators: run.evaluators.map(({ id, profile }) => ({
-      evaluator: id,
-      profile_name: profile.name,
-      profile_id: profile.publicId,
-      profile_revision: profile.revision,
-    })),
+    evaluators: run.evaluators.map(toEvaluatorNames),
     repeats: run.repeats,
     concurrency: run.concurrency,
     tags: run.tags === undefined ? null : { ...run.tags },
