@@ -167,7 +167,12 @@ export const runPaths: ZodOpenApiPathsObject = {
       responses: {
         "200": {
           description: "The events",
-          content: { "text/event-stream": { schema: { type: "string" } } },
+          content: {
+            "text/event-stream": {
+              schema: { type: "string" },
+              example: `event: run\nid: 2k9x1c7\ndata: ${JSON.stringify(exampleRun)}\n\n`,
+            },
+          },
         },
         ...failures,
         ...notFound,
