@@ -167,7 +167,11 @@ onEachDatabase((database) => {
       }
       for (const wrong of ["some", "", "1.5", "-1", "50%"]) {
         const [issue] = await issuesOf(await change(made.id, { capture: wrong }));
-        expect(issue).toMatchObject({ type: "string_pattern_mismatch", loc: ["body", "capture"] });
+        expect(issue).toMatchObject({
+          type: "value_error",
+          loc: ["body", "capture"],
+          msg: expect.stringContaining("off, failures, all, or a share from 0 to 1"),
+        });
       }
       const [issue] = await issuesOf(await change(made.id, { capture: 0.5 }));
       expect(issue).toMatchObject({ type: "string_type", loc: ["body", "capture"] });

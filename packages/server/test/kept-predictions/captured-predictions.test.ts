@@ -147,7 +147,9 @@ onEachDatabase((database) => {
         '{"model":"m\\u0000","choices":[{"message":{"content":"a\\u0000b\\ud83d","reasoning_content":"r\\u0000"},"finish_reason":"s\\u0000"}]}',
       );
     const odd = { state: "s\0\ud83d", action: "a\0" };
-    const found = await kept(await ask("/v1/predict", { context: { task_context: "\0\udc00" }, interaction: odd }));
+    const found = await kept(
+      await ask("/v1/predict", { context: { task_context: "\0\udc00" }, interaction: odd }),
+    );
     expect(found).toMatchObject({
       output: "a\ufffdb\ufffd",
       reasoning: "r\ufffd",

@@ -151,7 +151,9 @@ onEachDatabase((database) => {
     expect((await remove(`/${one}`)).status).toBe(404);
     expect((await presage.call("GET", `/v1/predictions/${one}`)).status).toBe(404);
     expect(await contextsLike("shared")).toBe(1);
-    const found = (await (await presage.call("GET", `/v1/predictions/${two}`)).json()) as KeptPredictionDetail;
+    const found = (await (
+      await presage.call("GET", `/v1/predictions/${two}`)
+    ).json()) as KeptPredictionDetail;
     expect(found.context).toEqual({ environment_state: "shared" });
     expect((await remove(`/${two}`)).status).toBe(204);
     expect(await contextsLike("shared")).toBe(0);
@@ -206,7 +208,10 @@ onEachDatabase((database) => {
   test("A context that is deleted while it is stored again is there afterwards", async () => {
     for (let round = 0; round < 10; round += 1) {
       const [first = ""] = await keep([{ context: "contended" }]);
-      const [removed, [second = ""]] = await Promise.all([remove(`/${first}`), keep([{ context: "contended" }])]);
+      const [removed, [second = ""]] = await Promise.all([
+        remove(`/${first}`),
+        keep([{ context: "contended" }]),
+      ]);
       expect(removed.status).toBe(204);
       const found = (await (
         await presage.call("GET", `/v1/predictions/${second}`)

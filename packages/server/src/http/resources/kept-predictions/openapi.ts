@@ -39,7 +39,7 @@ export const keptPredictionPaths: ZodOpenApiPathsObject = {
   "/v1/predictions": {
     get: operation("listPredictions", "kept predictions", "List kept predictions", {
       description:
-        "Lists the account's predictions that were kept: of runs, and of live traffic as `PRESAGE_CAPTURE` or the key's `capture` says. They are stored some seconds after their response. Without their texts.",
+        "Lists the account's predictions that were kept: of runs, and of live traffic as `PRESAGE_CAPTURE` or the key's `capture` says. They are stored about a second after their response. Without their texts.",
       requestParams: { query: KeptPredictionListQuery },
       responses: {
         "200": response("The predictions, newest first", KeptPredictionListResponse, {
